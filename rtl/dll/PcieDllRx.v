@@ -34,9 +34,11 @@ module PcieDllRx #(
 );
 
   // ---- Ranges of the parameters ----------------------------------------------------------------
-  if (ACKNAK_LATENCY < 2 || ACKNAK_LATENCY > 65535) begin : check_acknak_latency
-    initial $fatal(1, "ACKNAK_LATENCY is %0d, expected 2 to 65535", ACKNAK_LATENCY);
-  end
+  generate
+    if (ACKNAK_LATENCY < 2 || ACKNAK_LATENCY > 65535) begin : check_acknak_latency
+      initial $fatal(1, "ACKNAK_LATENCY is %0d, expected 2 to 65535", ACKNAK_LATENCY);
+    end
+  endgenerate
 
   localparam TIMER_W = $clog2(ACKNAK_LATENCY);
 

@@ -38,13 +38,15 @@ module PcieDllTx #(
 );
 
   // ---- Ranges of the parameters ----------------------------------------------------------------
-  if (REPLAY_DEPTH < 2 || REPLAY_DEPTH > 2048
+  generate
+    if (REPLAY_DEPTH < 2 || REPLAY_DEPTH > 2048
       || REPLAY_DEPTH != 1 << $clog2(REPLAY_DEPTH)) begin : check_replay_depth
-    initial $fatal(1, "REPLAY_DEPTH is %0d, expected a power of two, 2 to 2048", REPLAY_DEPTH);
-  end
-  if (REPLAY_LIMIT < 2 || REPLAY_LIMIT > 65535) begin : check_replay_limit
-    initial $fatal(1, "REPLAY_LIMIT is %0d, expected 2 to 65535", REPLAY_LIMIT);
-  end
+      initial $fatal(1, "REPLAY_DEPTH is %0d, expected a power of two, 2 to 2048", REPLAY_DEPTH);
+    end
+    if (REPLAY_LIMIT < 2 || REPLAY_LIMIT > 65535) begin : check_replay_limit
+      initial $fatal(1, "REPLAY_LIMIT is %0d, expected 2 to 65535", REPLAY_LIMIT);
+    end
+  endgenerate
 
   localparam ENTRY_W = $clog2(REPLAY_DEPTH);
   localparam TIMER_W = $clog2(REPLAY_LIMIT);

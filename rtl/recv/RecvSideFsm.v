@@ -59,15 +59,17 @@ module RecvSideFsm #(
 );
 
   // ---- Ranges of the parameters ----------------------------------------------------------------
-  if (LOW < 1 || LOW > 255) begin : check_low
-    initial $fatal(1, "LOW is %0d, expected 1 to 255", LOW);
-  end
-  if (HIGH < 1 || HIGH > 255) begin : check_high
-    initial $fatal(1, "HIGH is %0d, expected 1 to 255", HIGH);
-  end
-  if (KEEP < 0 || KEEP > 255) begin : check_keep
-    initial $fatal(1, "KEEP is %0d, expected 0 to 255", KEEP);
-  end
+  generate
+    if (LOW < 1 || LOW > 255) begin : check_low
+      initial $fatal(1, "LOW is %0d, expected 1 to 255", LOW);
+    end
+    if (HIGH < 1 || HIGH > 255) begin : check_high
+      initial $fatal(1, "HIGH is %0d, expected 1 to 255", HIGH);
+    end
+    if (KEEP < 0 || KEEP > 255) begin : check_keep
+      initial $fatal(1, "KEEP is %0d, expected 0 to 255", KEEP);
+    end
+  endgenerate
 
   // The parameters in the width of what they are compared with.
   localparam [7:0] LOW_N  = LOW[7:0];

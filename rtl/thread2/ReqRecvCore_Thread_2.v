@@ -9,17 +9,18 @@
 //   ports, registers, packet and context fields, opcode classes, DataUnit arithmetic,
 //   RQ update arithmetic, state machine, output payloads, register updates, message-offset table.
 
-`default_nettype none
 `include "ReqRecvCore_Thread_2.vh"
 
+`default_nettype none
+
 module ReqRecvCore_Thread_2 #(
-  parameter [7:0] FIXES = 8'h00            // bit n switches fix Fn on; 8'h00 is S0 to the letter
+  parameter logic [7:0] FIXES = 8'h00  // bit n switches fix Fn on; 8'h00: S0 as specified
 ) (
-  // ---- Clock and reset (asynchronous, active high) ----
+  // ---- Clock and reset (asynchronous, active high) ---------------------------------------------
   input  wire         clk,
   input  wire         rst,
 
-  // ---- OoOStation: context response and packet header, one beat per packet ----
+  // ---- OoOStation: context response and packet header, one beat per packet ---------------------
   input  wire         fetch_cxt_egress_valid,
   input  wire [415:0] fetch_cxt_egress_head,
   input  wire [487:0] fetch_cxt_egress_data,
@@ -30,7 +31,7 @@ module ReqRecvCore_Thread_2 #(
   // verilator lint_on UNUSEDSIGNAL
   output reg          fetch_cxt_egress_ready,
 
-  // ---- OoOStation: MR request ----
+  // ---- OoOStation: MR request ------------------------------------------------------------------
   output reg          fetch_mr_ingress_valid,
   output reg  [223:0] fetch_mr_ingress_head,
   output reg  [255:0] fetch_mr_ingress_data,
@@ -38,14 +39,14 @@ module ReqRecvCore_Thread_2 #(
   output wire         fetch_mr_ingress_last,
   input  wire         fetch_mr_ingress_ready,
 
-  // ---- RecvQueueMgt: WQE request ----
+  // ---- RecvQueueMgt: WQE request ---------------------------------------------------------------
   output reg          wqe_req_valid,
   output reg  [575:0] wqe_req_head,
   output wire         wqe_req_start,
   output wire         wqe_req_last,
   input  wire         wqe_req_ready,
 
-  // ---- RecvQueueMgt: WQE response, one NextUnit beat, then DataUnit beats ----
+  // ---- RecvQueueMgt: WQE response, one NextUnit beat, then DataUnit beats ----------------------
   input  wire         wqe_resp_valid,
   // Unused: head and start are carried for the interface only (section 2).
   // verilator lint_off UNUSEDSIGNAL
@@ -56,25 +57,25 @@ module ReqRecvCore_Thread_2 #(
   input  wire         wqe_resp_last,
   output reg          wqe_resp_ready,
 
-  // ---- Cache Offset Table: slot of the QP's next WQE in its cache cell ----
+  // ---- Cache Offset Table: slot of the QP's next WQE in its cache cell -------------------------
   output reg          cache_offset_wen,
   output wire [7:0]   cache_offset_addr,
   output wire [7:0]   cache_offset_din,
   input  wire [7:0]   cache_offset_dout,
 
-  // ---- CacheOwnedTable: QP that owns a cache cell ----
+  // ---- CacheOwnedTable: QP that owns a cache cell ----------------------------------------------
   output reg          cache_owned_wen,
   output wire [6:0]   cache_owned_addr,
   output wire [7:0]   cache_owned_din,
   input  wire [7:0]   cache_owned_dout,
 
-  // ---- RQHeadRecord: consumer pointer of the RQ, in slots (D3) ----
+  // ---- RQHeadRecord: consumer pointer of the RQ, in slots (D3) ---------------------------------
   output reg          rq_offset_wen,
   output wire [7:0]   rq_offset_addr,
   output wire [23:0]  rq_offset_din,
   input  wire [23:0]  rq_offset_dout,
 
-  // ---- CompletionQueueMgt: request and response ----
+  // ---- CompletionQueueMgt: request and response ------------------------------------------------
   output reg          cq_req_valid,
   output reg  [63:0]  cq_req_head,
   input  wire         cq_req_ready,
@@ -85,7 +86,7 @@ module ReqRecvCore_Thread_2 #(
   // verilator lint_on UNUSEDSIGNAL
   output reg          cq_resp_ready,
 
-  // ---- EventQueueMgt: request and response ----
+  // ---- EventQueueMgt: request and response -----------------------------------------------------
   output reg          eq_req_valid,
   output reg  [63:0]  eq_req_head,
   input  wire         eq_req_ready,
@@ -97,13 +98,13 @@ module ReqRecvCore_Thread_2 #(
   output reg          eq_resp_ready
 );
 
-  // ==== Registers ====
-  // Those the state machine computes have a next value (*_next), those that only take an input
+  // ---- Registers -------------------------------------------------------------------------------
+  // Those the state machine computes have a next value (*_d), those that only take an input
   // have a load enable (*_load).
   reg [5:0]   cur_state,  next_state;
-  reg [31:0]  pkt_left,   pkt_left_next;   // bytes of this packet not yet requested
-  reg [31:0]  parsed,     parsed_next;     // bytes of the DataUnits consumed for this packet
-  reg         len_error,  len_error_next;  // the WQE ended before the packet (F5)
+  reg [31:0]  pkt_left,   pkt_left_d;      // bytes of this packet not yet requested
+  reg [31:0]  parsed,     parsed_d;        // bytes of the DataUnits consumed for this packet
+  reg         len_error,  len_error_d;     // the WQE ended before the packet (F5)
 
   // Unused bits: both are latched whole, some fields are reserved or only others read them.
   // verilator lint_off UNUSEDSIGNAL
@@ -128,7 +129,7 @@ module ReqRecvCore_Thread_2 #(
   reg         msg_offset_clear;            // entry of qp = 0
   wire [31:0] msg_offset;                  // entry of qp: message bytes placed by earlier packets
 
-  // ==== Fields of the latched context and header ====
+  // ---- Fields of the latched context and header ------------------------------------------------
   wire [2:0]  qp_state        = cxt[`CXT_QP_STATE];
   wire [7:0]  rq_entry_sz_log = cxt[`CXT_RQ_ENTRY_SZ_LOG];
   wire [31:0] qp_pd           = cxt[`CXT_QP_PD];
@@ -141,7 +142,7 @@ module ReqRecvCore_Thread_2 #(
   wire [15:0] pkt_length      = hdr[`HDR_PKT_LENGTH];
   wire [7:0]  qp              = local_qpn[7:0];
 
-  // ==== Opcode classes and what follows from packet and QP ====
+  // ---- Opcode classes and what follows from packet and QP --------------------------------------
   wire op_send_part   = net_opcode == `SEND_FIRST || net_opcode == `SEND_MIDDLE;
   wire op_send_end    = net_opcode == `SEND_LAST  || net_opcode == `SEND_LAST_WITH_IMM
                      || net_opcode == `SEND_ONLY  || net_opcode == `SEND_ONLY_WITH_IMM;
@@ -168,7 +169,7 @@ module ReqRecvCore_Thread_2 #(
 
   wire [2:0] final_status = len_error ? `STATUS_LOCAL_LENGTH_ERROR : `STATUS_GOOD;
 
-  // ==== DataUnit arithmetic, for the unit on offer ====
+  // ---- DataUnit arithmetic, for the unit on offer ----------------------------------------------
   // avail = max(0, parsed + byte_cnt - msg_offset), chunk = min(pkt_left, avail).
   wire [30:0] byte_cnt     = wqe_resp_data[`DATA_UNIT_BYTE_CNT];
   wire [32:0] parsed_after = {1'b0, parsed} + {2'd0, byte_cnt};
@@ -180,7 +181,7 @@ module ReqRecvCore_Thread_2 #(
   wire [63:0] unit_addr    = wqe_resp_data[`DATA_UNIT_LADDR]
                            + {32'd0, msg_offset} - {32'd0, parsed};
 
-  // ==== RQ update arithmetic: consumer pointer and cache slot after the WQE just consumed ====
+  // ---- RQ update arithmetic: consumer pointer and cache slot after the WQE just consumed -------
   wire        entry_legal = rq_entry_sz_log >= `RQ_ENTRY_SZ_LOG_MIN
                          && rq_entry_sz_log <= `RQ_ENTRY_SZ_LOG_MAX;
   wire [10:0] entry_bytes = entry_legal ? 11'd1 << rq_entry_sz_log : 11'd0;
@@ -200,7 +201,7 @@ module ReqRecvCore_Thread_2 #(
   wire        cell_release = next_wqe_size == 6'd0 || rq_wraps || cell_crossed;
   wire [7:0]  cache_offset_new = cell_release ? 8'd0 : cache_next[7:0];
 
-  // ==== State machine: next values, valid/ready/wen outputs, fields of the MR request ====
+  // ---- State machine: next values, valid/ready/wen outputs, fields of the MR request -----------
   // Under reset every output is 0, so nothing but the defaults applies.
   reg         mr_bypass;
   reg [31:0]  mr_flags, mr_pd, mr_key, mr_length;
@@ -212,9 +213,9 @@ module ReqRecvCore_Thread_2 #(
 
   always @* begin
     next_state     = cur_state;
-    pkt_left_next  = pkt_left;
-    parsed_next    = parsed;
-    len_error_next = len_error;
+    pkt_left_d     = pkt_left;
+    parsed_d       = parsed;
+    len_error_d    = len_error;
 
     cxt_load           = 1'b0;
     next_unit_load     = 1'b0;
@@ -258,9 +259,9 @@ module ReqRecvCore_Thread_2 #(
 
       // Waits for nothing: the opcode picks the path.
       `JUDGE_s: begin
-        pkt_left_next  = {16'd0, pkt_length};
-        parsed_next    = 32'd0;
-        len_error_next = 1'b0;
+        pkt_left_d     = {16'd0, pkt_length};
+        parsed_d       = 32'd0;
+        len_error_d    = 1'b0;
         if (FIXES[`F7_QP_STATE_CHECKED] && !qp_receives)        next_state = `IDLE_s;         // F7
         else if (op_send_part || op_send_end || op_write_imm)   next_state = `WQE_REQ_s;      // T03
         else if (op_write_plain)                                next_state = `MR_FOR_WRITE_s; // T04
@@ -293,9 +294,9 @@ module ReqRecvCore_Thread_2 #(
           end else if (all_placed) begin
             if (wqe_resp_last) next_state = placed_state;                      // T13..T17, else T20
           end else if (unit_used_up) begin                                     // T21
-            parsed_next = parsed_after[31:0];
+            parsed_d    = parsed_after[31:0];
             if (FIXES[`F5_LAST_UNIT_ENDS] && wqe_resp_last) begin
-              len_error_next = 1'b1;
+              len_error_d    = 1'b1;
               next_state     = `UPDATE_RQ_s;
             end
           end else begin
@@ -316,15 +317,15 @@ module ReqRecvCore_Thread_2 #(
         mr_tail        = unit_covers ? `TAIL_LAST : `TAIL_NONE;
         wqe_resp_ready = fetch_mr_ingress_ready;
         if (fetch_mr_ingress_ready) begin                                      // else T34
-          parsed_next        = parsed_after[31:0];
-          pkt_left_next      = pkt_left - chunk;
+          parsed_d           = parsed_after[31:0];
+          pkt_left_d         = pkt_left - chunk;
           msg_offset_advance = 1'b1;
           if (!FIXES[`F5_LAST_UNIT_ENDS] || !wqe_resp_last) begin
             next_state = `DATA_UNIT_s;                                         // T33
           end else if (unit_covers) begin                                      // F5, as T13..T17
             next_state = placed_state;
           end else begin                                                       // F5, WQE too short
-            len_error_next = 1'b1;
+            len_error_d    = 1'b1;
             next_state     = `UPDATE_RQ_s;
           end
         end
@@ -444,7 +445,7 @@ module ReqRecvCore_Thread_2 #(
     endcase
   end
 
-  // ==== Output payloads: 0 while their valid or wen is 0 ====
+  // ---- Output payloads: 0 while their valid or wen is 0 ----------------------------------------
   assign fetch_mr_ingress_start = fetch_mr_ingress_valid;
   assign fetch_mr_ingress_last  = fetch_mr_ingress_valid;
   assign wqe_req_start          = wqe_req_valid;
@@ -513,7 +514,7 @@ module ReqRecvCore_Thread_2 #(
   assign cache_offset_din  = cache_offset_wen ? cache_offset_new : 8'd0;
   assign cache_owned_din   = 8'd0;         // free: this module only releases cells (D4)
 
-  // ==== Register updates ====
+  // ---- Register updates ------------------------------------------------------------------------
   always @(posedge clk or posedge rst) begin
     if (rst) begin
       cur_state     <= `IDLE_s;
@@ -530,9 +531,9 @@ module ReqRecvCore_Thread_2 #(
       eq_laddr      <= 64'd0;
     end else begin
       cur_state <= next_state;
-      pkt_left  <= pkt_left_next;
-      parsed    <= parsed_next;
-      len_error <= len_error_next;
+      pkt_left  <= pkt_left_d;
+      parsed    <= parsed_d;
+      len_error <= len_error_d;
       if (cxt_load) begin
         cxt <= fetch_cxt_egress_head;
         hdr <= fetch_cxt_egress_data;
@@ -548,7 +549,7 @@ module ReqRecvCore_Thread_2 #(
     end
   end
 
-  // ==== Message-offset table, one entry per qp ====
+  // ---- Message-offset table, one entry per qp --------------------------------------------------
   // A memory has no reset, so each entry has a used bit that has one: an unused entry reads 0.
   reg [31:0]          msg_offset_mem [0:`QP_COUNT-1];
   reg [`QP_COUNT-1:0] msg_offset_used;

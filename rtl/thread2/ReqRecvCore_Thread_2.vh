@@ -3,7 +3,7 @@
 `ifndef REQRECVCORE_THREAD_2_VH
 `define REQRECVCORE_THREAD_2_VH
 
-// ---- States (S0's names and encodings) ----
+// ---- States (S0's names and encodings) ---------------------------------------------------------
 `define IDLE_s                      6'b000001
 `define JUDGE_s                     6'b000010
 `define WQE_REQ_s                   6'b000011
@@ -21,7 +21,7 @@
 `define MR_FOR_EQ_s                 6'b001111
 `define GEN_ACK_s                   6'b010000
 
-// ---- Fixes: bit of FIXES that switches each one on ----
+// ---- Fixes: bit of FIXES that switches each one on ---------------------------------------------
 `define F0_WQE_REQ_WAITS            0
 `define F1_SOLICITED_EVENT          1
 `define F2_EQ_MR_WAITS              2
@@ -31,7 +31,7 @@
 `define F6_ACK_RELIABLE_ONLY        6
 `define F7_QP_STATE_CHECKED         7
 
-// ---- Opcodes: net_opcode of the packet header, opcode of an MR request ----
+// ---- Opcodes: net_opcode of the packet header, opcode of an MR request -------------------------
 `define SEND_FIRST                  5'd0
 `define SEND_MIDDLE                 5'd1
 `define SEND_LAST                   5'd2
@@ -55,18 +55,18 @@
 // From a read request to the response of the same kind (FIRST, MIDDLE, LAST, ONLY).
 `define READ_REQUEST_TO_RESPONSE    (`RDMA_READ_RESPONSE_FIRST - `RDMA_READ_REQUEST_FIRST)
 
-// ---- Service types: those that acknowledge (F6) ----
+// ---- Service types: those that acknowledge (F6) ------------------------------------------------
 `define SERVICE_RC                  3'd0
 `define SERVICE_RD                  3'd2
 `define SERVICE_XRC                 3'd5
 
-// ---- QP states: those that process messages (F7) ----
+// ---- QP states: those that process messages (F7) -----------------------------------------------
 `define QP_RTR                      3'd2
 `define QP_RTS                      3'd3
 `define QP_SQD                      3'd4
 `define QP_SQE                      3'd5
 
-// ---- fetch_cxt_egress_head: the QP, CQ and EQ contexts ----
+// ---- fetch_cxt_egress_head: the QP, CQ and EQ contexts -----------------------------------------
 `define CXT_QP_STATE                37:35
 `define CXT_RQ_ENTRY_SZ_LOG         47:40
 `define CXT_RCV_CQN                 63:48
@@ -81,7 +81,7 @@
 `define CXT_EQ_PD                   351:320
 `define CXT_EQ_LKEY                 383:352
 
-// ---- fetch_cxt_egress_data: the packet header ----
+// ---- fetch_cxt_egress_data: the packet header --------------------------------------------------
 `define HDR_REMOTE_QPN              23:0
 `define HDR_NET_OPCODE              28:24
 `define HDR_SERVICE_TYPE            31:29
@@ -95,7 +95,7 @@
 `define HDR_PKT_START_ADDR          367:352
 `define HDR_PKT_LENGTH              383:368
 
-// ---- wqe_resp_data: beat 1 is the NextUnit, the others are DataUnits ----
+// ---- wqe_resp_data: beat 1 is the NextUnit, the others are DataUnits ---------------------------
 `define NEXT_UNIT_NEXT_WQE_ADDR     31:6
 `define NEXT_UNIT_NEXT_WQE_SIZE     37:32
 `define NEXT_UNIT_CUR_WQE_SIZE      77:70
@@ -104,21 +104,21 @@
 `define DATA_UNIT_LKEY              63:32
 `define DATA_UNIT_LADDR             127:64
 
-// ---- wqe_req_head ----
+// ---- wqe_req_head ------------------------------------------------------------------------------
 `define WQE_REQ_LOCAL_QPN           23:0
 `define WQE_REQ_RQ_ENTRY_SZ_LOG     31:24
 `define WQE_REQ_RQ_LKEY             63:32
 `define WQE_REQ_RQ_LENGTH           95:64
 `define WQE_REQ_QP_PD               127:96
 
-// ---- cq_req_head / eq_req_head, cq_resp_head / eq_resp_head ----
+// ---- cq_req_head / eq_req_head, cq_resp_head / eq_resp_head ------------------------------------
 `define CQ_REQ_CQN                  15:0      // a CQ number has 16 bits, 23:16 are 0
 `define CQ_REQ_LENGTH               63:32
 `define EQ_REQ_EQN                  23:0
 `define EQ_REQ_LENGTH               63:32
 `define RESP_LADDR                  95:32
 
-// ---- fetch_mr_ingress_head ----
+// ---- fetch_mr_ingress_head ---------------------------------------------------------------------
 `define MR_HEAD_QP                  7:0
 `define MR_HEAD_SLOT_COUNT          30:24
 `define MR_HEAD_BYPASS              31
@@ -135,7 +135,7 @@
 `define MR_FLAG_REL_ADDR            32'h0200_0000
 `define MR_FLAG_ABS_ADDR            32'h0400_0000
 
-// ---- fetch_mr_ingress_data ----
+// ---- fetch_mr_ingress_data ---------------------------------------------------------------------
 `define MR_DATA_LOCAL_QPN           23:0
 `define MR_DATA_TAIL                31:24
 `define MR_DATA_REMOTE_QPN          55:32
@@ -155,7 +155,7 @@
 `define STATUS_GOOD                 3'd0
 `define STATUS_LOCAL_LENGTH_ERROR   3'd1
 
-// ---- Sizes ----
+// ---- Sizes -------------------------------------------------------------------------------------
 `define CQE_BYTES                   32'd32
 `define EQE_BYTES                   32'd32
 `define SLOT_BYTES_LOG              4         // the RQ is addressed in slots of 16 bytes

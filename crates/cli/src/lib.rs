@@ -1,5 +1,5 @@
-//! The command line of a program with blocks: arguments, text and JSON output, progress, exit
-//! codes. The work is done by the crates below it.
+//! The command line of a program with blocks: a file for each command, with its arguments, text
+//! and JSON output, progress and exit code. The crates below do the work.
 //!
 //! ```no_run
 //! fn program(program: cosim_regress::Program) -> std::process::ExitCode {
@@ -10,14 +10,315 @@
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod cli;
+mod bench;
+mod cache;
+mod config;
+mod cover;
+mod error;
+mod examples;
+mod explain;
+mod export;
+mod finished;
+mod history;
+mod legacy;
+mod list;
+mod merge;
+mod mutate;
+mod new;
+mod options;
+mod plan;
+mod prove;
+mod regression;
+mod replay;
+mod report;
+mod rerun;
+mod resume;
+mod run;
+mod schema;
+mod shrink;
 mod skeleton;
+mod summary;
+mod watch;
+#[cfg(test)]
+mod wording;
+mod worker;
 
-pub use cli::main;
-use cosim_base::{error, files, text};
-use cosim_formal::prove;
-use cosim_formats::{coverage, vector};
-use cosim_harness::{harness, value};
-use cosim_regress::{agreement, engine, merge, mutate, program, runner, worker};
-use cosim_report::{history, report};
-use cosim_rtl::{answers, export, models, yosys};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use cosim_base::error::{Error, codes};
+use cosim_base::files;
+use cosim_base::text;
+use cosim_regress::program::{self, Program};
+use std::env;
+use std::error::Error as _;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal};
+use std::panic::{self, AssertUnwindSafe};
+use std::process::{self, ExitCode};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
+use std::thread;
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
+input, 3 something is missing on this machine, 130 interrupted.";
+
+/// Compare RTL with its golden model: every output in every cycle.
+#[derive(Debug, Parser)]
+#[command(version, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a regression: random cases through RTL and golden model.
+    Run(Box<run::Arguments>),
+    /// Replay vectors.
+    Replay(replay::Arguments),
+    /// Shrink a vector to the smallest one with the same failure.
+    Shrink(shrink::Arguments),
+    /// Explain a failing vector: decoded values and surrounding cycles.
+    Explain(explain::Arguments),
+    /// Export vectors as testbenches in plain Verilog for any simulator.
+    Export(export::Arguments),
+    /// Measure cycles per second of the bare model and of the harness on one core.
+    Bench(bench::Arguments),
+    /// Show or clear the cache of compiled models and of answers of Yosys and ABC.
+    Cache(cache::Arguments),
+    /// Merge, report or rank coverage databases.
+    Cover(cover::Arguments),
+    /// List error codes, or explain one.
+    Error(error::Arguments),
+    /// List blocks, profiles, scenarios and rules.
+    List(list::Arguments),
+    /// Resume a run or a mutation analysis that was killed or interrupted.
+    Resume(resume::Arguments),
+    /// Repeat the failed cases of a run and print which are fixed. Write nothing.
+    Rerun(rerun::Arguments),
+    /// Print the JSON schema of a file format.
+    Schema(schema::Arguments),
+    /// Merge the shards of a run into one run directory.
+    Merge(merge::Arguments),
+    /// Inject faults into the RTL and report which ones the testbench finds.
+    Mutate(mutate::Arguments),
+    /// Prove the properties of blocks for all inputs.
+    Prove(prove::Arguments),
+    /// Generate a crate for your block from the ports of its RTL.
+    New(new::Arguments),
+    /// Re-run the regression whenever the RTL changes.
+    Watch(watch::Arguments),
+    /// Regenerate report.html of a run directory.
+    Report(report::Arguments),
+    /// Record runs in a history file, and show failures, coverage and speed over time.
+    History(history::Arguments),
+    /// Works on models for the other commands.
+    #[command(hide = true)]
+    Worker(worker::Arguments),
+}
+
+/// Runs the command line of this process: the whole of a program's `main`.
+pub fn main(program: Program) -> ExitCode {
+    program::set(program);
+    verilated::ignore_file_size_signal();
+    panic::set_hook(Box::new(|info| {
+        // A panic of a worker's model is a verdict; the runner reports it.
+        if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
+            program::say(format_args!("internal error, please report it: {info}"));
+        }
+    }));
+    let command = examples::add(Cli::command(), program.identity.name)
+        .name(program.identity.name)
+        .version(program.identity.version);
+    let words = legacy::translated(env::args_os().collect());
+    let words = match config::with_defaults(&command, words) {
+        Ok((words, note)) => {
+            config::show(note.as_deref());
+            let text = |word: &OsString| word.to_string_lossy().into_owned();
+            program::set_command(words.iter().map(text).collect());
+            words
+        }
+        Err(error) => {
+            program::show(&format!("{}\n", error.with_code()));
+            return error.exit_code();
+        }
+    };
+    let cli = command
+        .try_get_matches_from(words)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| end_with(&error));
+    let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Replay(arguments) => replay::execute(&arguments),
+        Command::Shrink(arguments) => shrink::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
+        Command::Bench(arguments) => bench::execute(&arguments),
+        Command::Cache(arguments) => cache::execute(&arguments),
+        Command::Cover(arguments) => cover::execute(&arguments),
+        Command::Error(arguments) => error::execute(&arguments),
+        Command::List(arguments) => list::execute(&arguments),
+        Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Rerun(arguments) => rerun::execute(&arguments),
+        Command::Schema(arguments) => schema::execute(&arguments),
+        Command::Merge(arguments) => merge::execute(&arguments),
+        Command::Mutate(arguments) => mutate::execute(&arguments),
+        Command::Prove(arguments) => prove::execute(&arguments),
+        Command::New(arguments) => new::execute(&arguments),
+        Command::Watch(arguments) => watch::execute(&arguments),
+        Command::Report(arguments) => report::execute(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
+        Command::Worker(arguments) => worker::execute(&arguments),
+    }));
+    // An abandoned thread may have left unfinished files.
+    files::remove_unfinished();
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
+        Ok(Err(error)) => {
+            program::show(&format!("{}\n", error.with_code()));
+            error.exit_code()
+        }
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+/// Ends the process with the output of clap: help, the version, or a usage error.
+fn end_with(error: &clap::Error) -> ! {
+    let text = error.to_string();
+    let Some(message) = text.strip_prefix("error: ") else { error.exit() };
+    // A value may be refused by a type of ours, which knows more.
+    let own = error.source().and_then(|source| source.downcast_ref::<Error>());
+    let code = own.map_or(codes::COMMAND_LINE, Error::code);
+    program::show(&format!("error[{code}]: {message}"));
+    process::exit(i32::from(code.exit()))
+}
+
+/// Parses a command line of this program.
+fn parsed(command: &[String]) -> Option<Command> {
+    let matches = Cli::command().try_get_matches_from(command).ok()?;
+    Some(Cli::from_arg_matches(&matches).ok()?.command)
+}
+
+/// Parses a command line of `run`.
+fn run_arguments(command: &[String]) -> Option<run::Arguments> {
+    match parsed(command)? {
+        Command::Run(arguments) => Some(*arguments),
+        _ => None,
+    }
+}
+
+/// Parses a command line of `mutate`.
+fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
+    match parsed(command)? {
+        Command::Mutate(arguments) => Some(arguments),
+        _ => None,
+    }
+}
+
+/// Formats a count, as in "1 case", "2 cases" and "0 crashes".
+fn counted(number: u64, thing: &str) -> String {
+    let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };
+    format!("{number} {thing}{}", if number == 1 { "" } else { plural })
+}
+
+/// Prints JSON on standard output.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+    print_line(&text::json(&text))
+}
+
+/// Prints lines on standard output; a reader that went away is no error.
+fn print_text(text: &str) -> Result<(), Error> {
+    print_line(&text::lines(text.trim_end()))
+}
+
+fn print_line(text: &str) -> Result<(), Error> {
+    use std::io::Write;
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::write("standard output")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Exit code of an interrupted command.
+const INTERRUPTED: u8 = 130;
+
+/// Set by ^C and by termination.
+static IS_INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+/// The work in progress writes nothing and does not check [`IS_INTERRUPTED`].
+static ENDS_AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// Returns a flag that ^C and termination set. The second signal ends the process at once, and so
+/// does the first one in [`at_once`].
+fn interruption() -> Result<Arc<AtomicBool>, Error> {
+    let flag = &*IS_INTERRUPTED;
+    ctrlc::set_handler(move || {
+        verilated_build::interrupt();
+        if flag.swap(true, Ordering::SeqCst) || ENDS_AT_ONCE.load(Ordering::SeqCst) {
+            files::remove_unfinished();
+            process::exit(i32::from(INTERRUPTED));
+        }
+    })
+    .map_err(|error| {
+        Error::Environment(codes::SYSTEM, format!("cannot install the handler for ^C: {error}"))
+    })?;
+    Ok(Arc::clone(flag))
+}
+
+/// Does long work that writes nothing, such as reading hundreds of MiB. An interruption ends the
+/// process at once.
+fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    ENDS_AT_ONCE.store(true, Ordering::SeqCst);
+    // A signal came before, or it finds the stored flag.
+    let result =
+        if IS_INTERRUPTED.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { work() };
+    ENDS_AT_ONCE.store(false, Ordering::SeqCst);
+    result
+}
+
+/// Whether standard error is a terminal, so that a progress bar makes sense.
+fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command of this program by its name, with all that clap adds.
+    fn command(name: &str) -> clap::Command {
+        let mut cli = Cli::command();
+        cli.build();
+        cli.find_subcommand(name).expect("a command of this program").clone()
+    }
+
+    #[test]
+    fn definitions_of_commands_and_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_short_help_of_run_fits_a_screen_and_has_headings() {
+        let run = command("run");
+        let is_shown =
+            |argument: &&clap::Arg| !argument.is_hide_set() && !argument.is_hide_short_help_set();
+        let shown: Vec<&clap::Arg> = run.get_arguments().filter(is_shown).collect();
+        assert!(shown.len() < 30, "{}", shown.len());
+        let headings: std::collections::BTreeSet<&str> =
+            shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
+        let expected = [
+            "Coverage",
+            "Output",
+            "Reproduce",
+            "Resources",
+            "User RTL",
+            "What to run",
+            "When to stop",
+        ];
+        assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
+    }
+}

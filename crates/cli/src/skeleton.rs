@@ -3,9 +3,9 @@
 //! The files are templates in `templates/skeleton`. The crate is written to a temporary folder,
 //! which is renamed when it is complete.
 
-use crate::error::{Error, codes};
-use crate::files::{check_free, write_below};
-use crate::models::{Copies, Examined, Rtl, copied_data};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{check_free, write_below};
+use cosim_rtl::models::{Copies, Examined, Rtl, copied_data};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
 use std::fs;

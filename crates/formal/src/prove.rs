@@ -7,18 +7,18 @@
 
 mod asked;
 
-use crate::answers::Answers;
-use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, Reads};
-use crate::formal::cut::{cut, enabled};
-pub use crate::formal::monitor::{Kind, Property};
-use crate::formal::monitor::{MONITOR, Monitor, TOP};
-use crate::formal::rtlil::Unknown;
-use crate::formal::{MEMORY, graph, memory_bits, whole_graph};
-use crate::harness::{BlockInfo, Parameters};
-use crate::models::{Examined, Pragmas, Rtl};
-use crate::yosys::YosysSession;
+use crate::abc::{MEMORY, graph, memory_bits, whole_graph};
+use crate::aig::{Aig, Reads};
+use crate::cut::{cut, enabled};
+pub use crate::monitor::{Kind, Property};
+use crate::monitor::{MONITOR, Monitor, TOP};
+use crate::rtlil::Unknown;
 use asked::{Query, QueryBuilder, by_engines};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{Examined, Pragmas, Rtl};
+use cosim_rtl::yosys::YosysSession;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

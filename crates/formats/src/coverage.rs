@@ -18,8 +18,8 @@ pub use rank::rank;
 pub use record::{Recorder, weights_hashes};
 pub use shards::CoverageMerge;
 
-use crate::harness::{Axis, BlockInfo, Covergroup, Profile, RULES, Rule, Value};
 use code::Code;
+use cosim_harness::harness::{Axis, BlockInfo, Covergroup, Profile, RULES, Rule, Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -21,7 +21,3 @@ pub mod mutation;
 pub mod proof;
 pub mod run;
 pub mod vector;
-
-use cosim_base::{checksum, error, files, program, text};
-use cosim_harness::harness;
-use cosim_rtl::models;

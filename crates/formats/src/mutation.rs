@@ -5,14 +5,14 @@
 
 mod fault;
 
-use crate::checksum;
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::harness::MOST_PACKETS;
-use crate::harness::{Outcome, Verdict};
-use crate::models::Rtl;
-use crate::program;
 use crate::run::Shard;
+use cosim_base::checksum;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_base::program;
+use cosim_harness::harness::MOST_PACKETS;
+use cosim_harness::harness::{Outcome, Verdict};
+use cosim_rtl::models::Rtl;
 pub use fault::{Mode, Mutation, Source};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};

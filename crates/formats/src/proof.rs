@@ -1,7 +1,7 @@
 //! The result of proofs: `prove.json`, and its table.
 
-use crate::models::Rtl;
 use cosim_formal::prove::{Kind, PropertyStatus};
+use cosim_rtl::models::Rtl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};

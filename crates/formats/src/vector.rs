@@ -1,12 +1,12 @@
 //! Vectors: one case in a file, with everything a replay needs and no random number.
 
-use crate::error::{Error, codes};
-use crate::files::read_input_text;
-use crate::harness::{
+use cosim_base::error::{Error, codes};
+use cosim_base::files::read_input_text;
+use cosim_harness::harness::{
     BeforeResetText, Block, Drive, Overrides, Parameter, Profile, Stimulus, Traffic as _, Verdict,
     raw_pins,
 };
-use crate::models::Rtl;
+use cosim_rtl::models::Rtl;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};

@@ -5,16 +5,16 @@
 //! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists what remains assumed.
 
 use crate::engine::{Cases, Engine, Setup, load};
-use crate::error::{Error, codes};
-use crate::harness::{
-    Block, Case, Difference, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
-};
-use crate::models::{Built, Rtl};
 use crate::mutate::grade::cases_of;
 use crate::program::AnyBlock;
-use crate::vector::VectorFile;
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
+use cosim_base::error::{Error, codes};
+use cosim_formats::vector::VectorFile;
+use cosim_harness::harness::{
+    Block, Case, Difference, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
+};
+use cosim_rtl::models::{Built, Rtl};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use verilated::{BeforeReset, ModelKind};

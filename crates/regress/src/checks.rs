@@ -32,10 +32,10 @@ mod weave;
 mod woven;
 
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::harness::Explain;
 use crate::program::AnyBlock;
 pub use bugs::Bugs;
+use cosim_base::error::Error;
+use cosim_harness::harness::Explain;
 pub use parts::bins_hit;
 pub use scoreboard::{shown, shown_of};
 use serde_json::Value;
@@ -126,7 +126,7 @@ impl Checks {
         (self.block.parts().draws)()
     }
 
-    /// The environment writes every input in every cycle; see [`undriven`](crate::harness::undriven).
+    /// The environment writes every input in every cycle; see [`undriven`](cosim_harness::harness::undriven).
     ///
     /// # Errors
     /// The pins that it leaves, with the scenario and the cycle.
@@ -144,7 +144,7 @@ impl Checks {
 
     /// In the cases of a default run every rule is hit, in each profile, but for those that the golden model calls
     /// unreachable; and those no legal stimulus hits. The same goes for the bins of
-    /// [`Coverage`](crate::harness::Coverage), and the reasons why some cannot be hit.
+    /// [`Coverage`](cosim_harness::harness::Coverage), and the reasons why some cannot be hit.
     ///
     /// # Errors
     /// Rules and bins of which that is not so, and cases in which the golden model does not get through.
@@ -153,7 +153,7 @@ impl Checks {
     }
 
     /// Every check of the scoreboard fires on some golden model with a fault, and none that is not in
-    /// [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS). The faults are those of pins: outputs and inputs that
+    /// [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS). The faults are those of pins: outputs and inputs that
     /// are stuck, flipped or late, for a while or for ever, and cases that end too soon.
     ///
     /// A check that asks for a fault of another kind is in `elsewhere`, and has a test of its own; [`shown`] helps it.

@@ -11,16 +11,16 @@ mod session;
 mod shrink;
 mod vectors;
 
-use crate::coverage::code::Point;
-use crate::error::{Error, codes};
-use crate::files::{LARGEST_INPUT, read_input_text};
-use crate::harness::{
+use crate::mutate;
+pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_formats::coverage::code::Point;
+use cosim_formats::vector::{self, Origin, Vector, VectorFile};
+use cosim_harness::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
 };
-use crate::models::{Built, Rtl, View};
-use crate::mutate;
-use crate::vector::{self, Origin, Vector, VectorFile};
-pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
+use cosim_rtl::models::{Built, Rtl, View};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
 pub use replay::Waves;
 use schemars::SchemaGenerator;

@@ -5,11 +5,11 @@
 //! other RTL then runs only environment, golden model, RTL and comparison. Every output is still
 //! compared in every cycle.
 
-use crate::answers::store::{Key, Store};
 use crate::engine::SessionSetup;
-use crate::harness::{Case, Outcome, Profile, Verdict};
-use crate::models::Examined;
 use crate::program;
+use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
+use cosim_rtl::answers::store::{Key, Store};
+use cosim_rtl::models::Examined;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ struct List {
 struct Counts {
     cycles: u64,
     packets: u64,
-    #[serde(with = "crate::harness::sparse")]
+    #[serde(with = "cosim_harness::harness::sparse")]
     hits: Vec<u64>,
     counters: Vec<u64>,
 }
@@ -183,7 +183,7 @@ fn has_c_code(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::Parameters;
+    use cosim_harness::harness::Parameters;
     use tempfile::TempDir;
 
     const PROFILES: [Profile; 2] =

@@ -40,9 +40,4 @@ pub mod regression;
 pub mod runner;
 pub mod worker;
 
-use cosim_base::{checksum, error, files};
-use cosim_formal::formal;
-use cosim_formats::{coverage, vector};
-use cosim_harness::harness;
-use cosim_rtl::{answers, export, fourvalue, models, yosys};
 pub use program::{AnyBlock, Program};

@@ -6,10 +6,6 @@
 mod files;
 mod shard;
 
-use crate::coverage::code::Sources;
-use crate::coverage::{CoverageMerge, Database, Recorder, Run};
-use crate::error::{Error, codes};
-use crate::harness::{BlockInfo, Signature, Verdict};
 use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{
@@ -17,6 +13,10 @@ use crate::runner::{
     RunDirectory, Shard, Tally, Totals,
 };
 use crate::runner::{ProfileResults, Results, RunTiming};
+use cosim_base::error::{Error, codes};
+use cosim_formats::coverage::code::Sources;
+use cosim_formats::coverage::{CoverageMerge, Database, Recorder, Run};
+use cosim_harness::harness::{BlockInfo, Signature, Verdict};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use shard::ShardFile;
@@ -356,7 +356,7 @@ impl Shards {
             let cases = of_group.map(|(place, _)| self.plan.case(*place));
             group.first_cases = cases.take(CASES_SHOWN).collect();
         }
-        crate::files::sync_folder(out);
+        cosim_base::files::sync_folder(out);
         Ok(groups)
     }
 }

@@ -1,7 +1,7 @@
 //! Mutation analysis: injects faults into the RTL and counts those that the testbench finds.
 //!
-//! - [`Mutants`] are the mutations that [Yosys](crate::yosys) selects, with their model.
-//! - [`cut`](crate::formal::cut) finds those that cannot be analysed.
+//! - [`Mutants`] are the mutations that [Yosys](cosim_rtl::yosys) selects, with their model.
+//! - [`cut`](cosim_formal::cut) finds those that cannot be analysed.
 //! - [`netlist`] puts all of them into one netlist, each enabled by its number.
 //! - [`MutationJob`] is the work of a worker: cases, each on every mutant that is still alive.
 //! - [`golden`] injects faults into the golden model, to grade the scoreboard.

@@ -1,7 +1,7 @@
 //! Observes a DUT: waves of both models, and the cycles around an event.
 
-use crate::error::Error;
-use crate::harness::{Block, CycleView, Dut, Golden};
+use cosim_base::error::Error;
+use cosim_harness::harness::{Block, CycleView, Dut, Golden};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;

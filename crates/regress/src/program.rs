@@ -3,13 +3,13 @@
 use crate::agreement::CompareBlock;
 use crate::checks::CheckBlock;
 use crate::engine::{Engine, MeasureBlock, RunBlock};
-use crate::harness::Explain;
 use crate::mutate::MutateBlock;
 pub use cosim_base::program::*;
+use cosim_harness::harness::Explain;
 use std::sync::OnceLock;
 
 /// A block, as commands use it: what each feature needs of its types. A feature that needs more adds a trait of its own
-/// here; what a feature reads of a block as data is in [`BlockInfo`](crate::harness::BlockInfo).
+/// here; what a feature reads of a block as data is in [`BlockInfo`](cosim_harness::harness::BlockInfo).
 pub trait AnyBlock: RunBlock + MeasureBlock + CompareBlock + MutateBlock + CheckBlock {}
 
 impl<B: Explain> AnyBlock for Engine<B> {}

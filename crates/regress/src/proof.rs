@@ -1,19 +1,19 @@
 //! A proof of the properties of one block: what the prover finds is replayed on the RTL and the golden model.
 
 use crate::agreement::Pair;
-use crate::error::Error;
-use crate::files::{Sync, write_whole};
-use crate::harness::{Profile, Verdict};
-use crate::models::{Rtl, View};
 use crate::mutate::netlist_model;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
-use crate::yosys;
+use cosim_base::error::Error;
+use cosim_base::files::{Sync, write_whole};
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use cosim_formats::proof::{FORMAT, ProfileProof, Proof, PropertyResult, VECTORS, VERSION};
+use cosim_formats::vector::{Origin, VectorFile};
+use cosim_harness::harness::{Profile, Verdict};
+use cosim_rtl::models::{Rtl, View};
+use cosim_rtl::yosys;
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,9 @@
 //! The last step of a run: writes its reports, and compares its failures with earlier runs.
 
-use crate::error::Error;
 use crate::history::{FailureHistory, History};
-use crate::runner::Group;
+use cosim_base::error::Error;
 use cosim_regress::regression::FinishedRun;
+use cosim_regress::runner::Group;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

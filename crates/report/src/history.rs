@@ -4,10 +4,10 @@
 //! A run is recorded once: its key is a hash of its `results.json` and its end time. Concurrent
 //! writers wait for each other.
 
-use crate::coverage::{COVERAGE, Database};
-use crate::error::{Error, codes};
 use crate::report::{Results, RunTiming};
-use crate::runner::RESULTS;
+use cosim_base::error::{Error, codes};
+use cosim_formats::coverage::{COVERAGE, Database};
+use cosim_regress::runner::RESULTS;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 use serde::Serialize;
 use sha2::{Digest, Sha256};

@@ -19,9 +19,3 @@ pub mod history;
 pub mod report;
 
 pub use conclude::{EarlierRuns, Known, RunReport};
-use cosim_base::{error, files, text};
-use cosim_formal::prove;
-use cosim_formats::coverage;
-use cosim_harness::{harness, value};
-use cosim_regress::{engine, mutate, program, runner};
-use cosim_rtl::models;

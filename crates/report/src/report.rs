@@ -15,11 +15,11 @@ mod proof;
 mod reproduce;
 mod waves;
 
-use crate::error::Error;
-use crate::files::{Sync, write_whole};
 use crate::history::Run;
-use crate::mutate;
-use crate::runner::{HTML, JUNIT, MARKDOWN};
+use cosim_base::error::Error;
+use cosim_base::files::{Sync, write_whole};
+use cosim_regress::mutate;
+use cosim_regress::runner::{HTML, JUNIT, MARKDOWN};
 use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};

@@ -6,7 +6,7 @@
 
 pub mod store;
 
-use crate::program;
+use cosim_base::program;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::{Key, Store};

@@ -7,12 +7,14 @@
 mod before_reset;
 mod words;
 
-use crate::error::{Error, codes};
-use crate::files::write_below;
-use crate::harness::{Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs};
 use crate::models::{Copies, Examined, copied_data, verilator};
-use crate::text;
 use before_reset::BeforeResetText;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::write_below;
+use cosim_base::text;
+use cosim_harness::harness::{
+    Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs,
+};
 use minijinja::context;
 use serde::Serialize;
 use std::path::{Path, PathBuf};

@@ -5,13 +5,13 @@
 //! block must not read. Every output that its consumer reads must be known: valids, readies,
 //! enables, payload with its valid, all other outputs, and the state register.
 
-use crate::error::Error;
 use crate::export::{PortText, Words, render};
-use crate::harness::{
+use crate::models::{Copies, Rtl};
+use cosim_base::error::Error;
+use cosim_harness::harness::{
     Block, BlockInfo, Golden, Mismatch, Outcome, Parameters, Recording, RuleSet, Stimulus, Verdict,
     Watch,
 };
-use crate::models::{Copies, Rtl};
 use minijinja::context;
 use std::fs::File;
 use std::io::{BufWriter, Write};

@@ -3,10 +3,10 @@
 //! Simulation and synthesis can interpret a construct differently. A passing regression then says
 //! nothing about the chip. `docs/how-to/gates.md` lists such constructs.
 
-use crate::error::{Error, codes};
-use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
 use crate::yosys::{YosysSession, version};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{BlockInfo, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -22,6 +22,3 @@ pub mod fourvalue;
 pub mod gates;
 pub mod models;
 pub mod yosys;
-
-use cosim_base::{error, files, program, text};
-use cosim_harness::harness;

@@ -13,13 +13,13 @@ mod special;
 
 use crate::answers::Answers;
 use crate::answers::store::Store;
-use crate::error::{Error, codes};
 use crate::fourvalue;
 use crate::gates::{self, Area};
-use crate::harness::{Block, BlockInfo, Parameters, Profile};
-use crate::program;
 use crate::yosys;
 pub use copies::{Copies, data as copied_data};
+use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_harness::harness::{Block, BlockInfo, Parameters, Profile};
 pub use examined::{Examined, FileRead};
 pub use expanded::{Pragmas, PreprocessedRtl};
 use observer::{OBSERVING_TOP, observing_top};

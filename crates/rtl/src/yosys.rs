@@ -1,8 +1,8 @@
 //! Runs Yosys and its ABC.
 
 use crate::answers::Answers;
-use crate::error::{Error, codes};
 use crate::models::{Examined, Pragmas, PreprocessedRtl};
+use cosim_base::error::{Error, codes};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

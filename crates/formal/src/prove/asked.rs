@@ -1,12 +1,12 @@
 //! The engines of ABC for one property, cheap ones first.
 
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
-use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
-use crate::formal::portfolio::{
+use crate::abc::{Answer, ask};
+use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
 };
-use crate::formal::{Answer, ask};
+use cosim_base::error::{Error, codes};
 
 /// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
 pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {

@@ -1,8 +1,8 @@
 //! What is proved of small RTLs, and what is not.
 
 use super::*;
-use crate::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
-use crate::yosys::verilog;
+use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
+use cosim_rtl::yosys::verilog;
 
 /// A counter that holds what it offers, a register without reset, and a memory that is written before it is read.
 const RTL: &str =
@@ -91,7 +91,7 @@ fn prover_of(
     };
     let bad: Vec<(Property, String)> = bad.iter().map(property).collect();
     let all: Vec<usize> = (0..bad.len()).collect();
-    crate::formal::monitor::outputs(&bad, &all, &format!("~({assumption})"), "clk", &mut text);
+    crate::monitor::outputs(&bad, &all, &format!("~({assumption})"), "clk", &mut text);
     text += "endmodule\n";
     let properties = bad.into_iter().map(|(property, _)| property).collect();
     let assumes = assumption != "1'b1";
@@ -287,9 +287,9 @@ fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
         ..Properties::default()
     };
     let (mut bad, mut text) = (Vec::new(), String::new());
-    crate::formal::monitor::progress::proof_registers(&properties, &mut text);
-    crate::formal::monitor::progress::remembers(&properties, "clk", &mut text);
-    crate::formal::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
+    crate::monitor::progress::proof_registers(&properties, &mut text);
+    crate::monitor::progress::remembers(&properties, "clk", &mut text);
+    crate::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
     let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
     let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
     let found = found_with(&text, &bad, "1'b1", Vec::new());

@@ -4,9 +4,9 @@ use super::code::{Code, Point};
 use super::{
     ContributingCase, Database, Group, Indices, ProfileBins, ProfileCoverage, Run, ScenarioCoverage,
 };
-use crate::checksum;
-use crate::error::{Error, codes};
-use crate::files::{Sync, read_input_text, write_whole};
+use cosim_base::checksum;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, read_input_text, write_whole};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

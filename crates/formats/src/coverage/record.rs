@@ -1,7 +1,7 @@
 //! Records the coverage of a run, case by case.
 
 use super::{ContributingCase, Database, Indices, Run, ScenarioCoverage, code};
-use crate::harness::{Case, Outcome};
+use cosim_harness::harness::{Case, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::harness::{Case, Outcome, Verdict};
+use cosim_harness::harness::{Case, Outcome, Verdict};
 use proptest::prelude::*;
 
 fn values(names: &[&str]) -> Vec<GroupValue> {

@@ -4,9 +4,9 @@
 //! each combination: readers agree on these. Bins that cannot be hit are of type `ignore`, so that no reader counts them.
 
 use super::{Database, Group, ProfileBins};
-use crate::error::{Error, codes};
-use crate::program;
-use crate::text;
+use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_base::text;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, Event};
 

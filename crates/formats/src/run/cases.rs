@@ -2,7 +2,7 @@
 
 use super::layout::to_json;
 use super::names::VECTORS_PER_GROUP;
-use crate::harness::{Case, Signature, Verdict};
+use cosim_harness::harness::{Case, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -5,11 +5,11 @@
 
 use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
 use crate::coverage::code::SOURCE_ENDINGS;
-use crate::error::{Code, Error, codes};
-use crate::files;
-use crate::models::command_line;
 use crate::mutation;
-use crate::program;
+use cosim_base::error::{Code, Error, codes};
+use cosim_base::files;
+use cosim_base::program;
+use cosim_rtl::models::command_line;
 use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;

@@ -1,7 +1,7 @@
 //! Groups of failures with one signature, of a run or of a shard.
 
 use super::waivers::Waived;
-use crate::harness::{Blame, Case, Mismatch, Signature, Verdict};
+use cosim_harness::harness::{Blame, Case, Mismatch, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -2,8 +2,8 @@
 
 use super::shard::Shard;
 use super::waivers::Waiver;
-use crate::models::{FileRead, Rtl};
 use cosim_rtl::gates::Area;
+use cosim_rtl::models::{FileRead, Rtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -10,9 +10,9 @@ use super::groups::Group;
 use super::layout::JOURNAL;
 use super::tally::Totals;
 use crate::coverage::{ContributingCase, ScenarioCoverage};
-use crate::error::{Error, codes};
-use crate::files::make_whole;
-use crate::harness::{Case, Outcome};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::make_whole;
+use cosim_harness::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -212,7 +212,7 @@ fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::Verdict;
+    use cosim_harness::harness::Verdict;
     use tempfile::TempDir;
 
     fn run_command() -> RunCommand {

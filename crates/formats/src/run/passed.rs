@@ -58,8 +58,8 @@ pub fn uses(waivers: &[Waiver], groups: &[Group]) -> Vec<WaiverUse> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Signature, Verdict};
     use crate::run::Evidence;
+    use cosim_harness::harness::{Signature, Verdict};
     use std::collections::BTreeMap;
 
     fn group(state: &str, count: u64) -> Group {

@@ -2,10 +2,10 @@
 
 use super::header::Header;
 use super::shard::Shard;
-use crate::harness::{BlockInfo, Case, Profile, case_seed, index_text, parse_index};
+use cosim_harness::harness::{BlockInfo, Case, Profile, case_seed, index_text, parse_index};
 use std::ops::Range;
 
-pub use crate::harness::MOST_CASES;
+pub use cosim_harness::harness::MOST_CASES;
 
 /// Every case of a run, in order: by index, then profile, then scenario, so that a run cut short has
 /// seen all of them.
@@ -130,7 +130,7 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Parameters, Profile};
+    use cosim_harness::harness::{Parameters, Profile};
 
     fn plan(shard: Shard) -> Plan {
         Plan {

@@ -4,10 +4,10 @@ use super::{
     Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,
     TIMING, Totals,
 };
-use crate::checksum;
-use crate::error::Error;
-use crate::files::{LARGEST_INPUT, open_input, read_input_text};
-use crate::harness::Verdict;
+use cosim_base::checksum;
+use cosim_base::error::Error;
+use cosim_base::files::{LARGEST_INPUT, open_input, read_input_text};
+use cosim_harness::harness::Verdict;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

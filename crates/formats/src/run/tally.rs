@@ -3,7 +3,7 @@
 use super::end::End;
 use super::plan::Plan;
 use crate::coverage::Recorder;
-use crate::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
+use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Waivers of known failures, each with an expiry date.
 
-use crate::harness::Signature;
-use crate::text;
+use cosim_base::text;
+use cosim_harness::harness::Signature;
 use humantime::format_rfc3339_seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -76,7 +76,7 @@ fn named_after<'a>(vector: &Path, rules: &[&'a str]) -> Option<&'a str> {
 pub fn rules(checks: &Checks, folder: &Path) -> Result {
     let block = checks.block;
     let can_be_hit = |rule: &usize| {
-        let in_profile = |profile: &crate::harness::Profile| {
+        let in_profile = |profile: &cosim_harness::harness::Profile| {
             block.info().unreachable(*rule, &profile.parameters).is_none()
         };
         block.info().profiles.iter().any(in_profile)

@@ -2,12 +2,12 @@
 
 use super::{CheckFailures, Result};
 use crate::engine::Cases;
-use crate::harness::{
+use crate::runner::{Plan, Shard};
+use cosim_harness::harness::{
     Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Scenario, Stimulus,
     Traffic as _, Verdict, Watch, bin_name, bins, case_seed, reset_inputs, run_golden, undriven,
     unreachable,
 };
-use crate::runner::{Plan, Shard};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde_json::Value;
@@ -226,7 +226,7 @@ pub fn rules_are_hit<B: Block>() -> Result {
 }
 
 /// Runs the golden model under a traffic; how often each bin is hit, by name, those alone that are. For the tests of a
-/// block's [`Coverage`](crate::harness::Coverage).
+/// block's [`Coverage`](cosim_harness::harness::Coverage).
 ///
 /// # Errors
 /// If the golden model does not get through.

@@ -1,7 +1,7 @@
 //! Checks that every check of a scoreboard can fail, with faults in the golden model.
 
 use super::{CheckFailures, Result};
-use crate::harness::{
+use cosim_harness::harness::{
     Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, GoldenTraffic, Parameters,
     Scoreboard, Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness,
 };

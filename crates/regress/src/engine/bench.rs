@@ -1,12 +1,12 @@
 //! Measures speed on one core: the bare model, the harness around it, and each part alone.
 
 use super::{Engine, load};
-use crate::error::{Error, codes};
-use crate::harness::{
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{
     self, Block, CaseRng, Drive, Environment, Explain, Golden, Parameters, Profile, Recording,
     Scenario, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
 };
-use crate::models::Built;
+use cosim_rtl::models::Built;
 use rand::SeedableRng;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
 //! Explains a failure: one sentence, decoded values, and the surrounding cycles.
 
 use super::replay;
-use crate::error::Error;
-use crate::harness::{
+use crate::observe::Record;
+use cosim_base::error::Error;
+use cosim_harness::harness::{
     Blame, Drive, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature, Stimulus,
     Verdict, Watch, before_reset_in_words, environment_at,
 };
-use crate::observe::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use verilated::{Field, ModelKind, Pins, Port};

@@ -1,8 +1,8 @@
 //! Replays a vector, with waves and a record of the cycles around its end.
 
-use crate::error::{Error, codes};
-use crate::harness::{self, Blame, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::observe::{Observed, Record};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{self, Blame, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};

@@ -1,14 +1,14 @@
 //! The cases and models of a run, for one block.
 
 use super::{Models, Session, SessionSetup};
-use crate::coverage::code::Points;
-use crate::error::{Error, codes};
-use crate::fourvalue;
-use crate::harness::{
+use cosim_base::error::{Error, codes};
+use cosim_formats::coverage::code::Points;
+use cosim_formats::vector::{Origin, Vector};
+use cosim_harness::harness::{
     self, Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
 };
-use crate::models::{Rtl, View};
-use crate::vector::{Origin, Vector};
+use cosim_rtl::fourvalue;
+use cosim_rtl::models::{Rtl, View};
 use rayon::prelude::*;
 use std::path::PathBuf;
 use verilated::{BeforeReset, ModelKind};

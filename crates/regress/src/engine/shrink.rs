@@ -11,8 +11,8 @@ mod json;
 mod raw;
 mod traffic;
 
-use crate::error::{Error, codes};
-use crate::harness::{
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{
     self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Traffic as _, Verdict, Watch,
 };
 use std::time::{Duration, Instant};

@@ -3,15 +3,15 @@
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, ShrinkContext, Shrunk};
-use crate::error::{Error, codes};
-use crate::export::Testbench;
-use crate::fourvalue;
-use crate::harness::{
+use cosim_base::error::{Error, codes};
+use cosim_formats::vector::{Origin, Vector, VectorFile};
+use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, Culprit, Explain, Golden, Outcome, Overrides, Profile,
     ProfileError, Signature, Stimulus, Verdict, Watch,
 };
-use crate::models::{Built, Examined, Rtl, kept};
-use crate::vector::{Origin, Vector, VectorFile};
+use cosim_rtl::export::Testbench;
+use cosim_rtl::fourvalue;
+use cosim_rtl::models::{Built, Examined, Rtl, kept};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,10 @@
 //! A shard keeps the first failure of a signature and rule shrunk, and what comes first in the run comes first in its shard. Where a
 //! shard's first is not the run's, the run would have kept the vector as it was found, and the shard has that, too.
 
-use crate::error::{Error, codes};
-use crate::files::make_whole;
-use crate::harness::Signature;
 use crate::runner::{FAILURES, Group, SAVED, file_stem};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::make_whole;
+use cosim_harness::harness::Signature;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

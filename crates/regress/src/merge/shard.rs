@@ -1,13 +1,13 @@
 //! Reads the `results.json` of a shard case by case, so that memory does not grow with its
 //! length.
 
-use crate::checksum;
-use crate::error::{Error, codes};
-use crate::harness::Signature;
 use crate::runner::{Entry, Results};
 use crate::runner::{
     Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
 };
+use cosim_base::checksum;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::Signature;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;

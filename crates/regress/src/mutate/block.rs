@@ -3,9 +3,9 @@
 use super::golden::{self, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
 use crate::engine::{Engine, load, scenarios};
-use crate::error::Error;
-use crate::harness::{Explain, Watch};
-use crate::models::Built;
+use cosim_base::error::Error;
+use cosim_harness::harness::{Explain, Watch};
+use cosim_rtl::models::Built;
 
 /// A block whose cases can be run on mutants.
 pub trait MutateBlock {

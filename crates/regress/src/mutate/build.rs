@@ -1,14 +1,14 @@
 //! Builds the model that contains all mutations of an RTL.
 
 use super::netlist::{Woven, weave};
-use crate::answers::Answers;
-use crate::error::{Error, codes};
-use crate::formal::cut::{enabled, fixed};
-use crate::formal::rtlil::Unknown;
-use crate::harness::{BlockInfo, Parameters};
-use crate::models::{Built, Pragmas, Rtl, kept, ports, verilator};
-use crate::yosys::YosysSession;
+use cosim_base::error::{Error, codes};
+use cosim_formal::cut::{enabled, fixed};
+use cosim_formal::rtlil::Unknown;
 use cosim_formats::mutation::Mutation;
+use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{Built, Pragmas, Rtl, kept, ports, verilator};
+use cosim_rtl::yosys::YosysSession;
 use std::path::PathBuf;
 use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 
@@ -124,7 +124,7 @@ fn selectable(
         registered: true,
         ..design
     };
-    let cache = LibraryCache::new(verilator()?, crate::models::TARGET, kept);
+    let cache = LibraryCache::new(verilator()?, cosim_rtl::models::TARGET, kept);
     let library = cache.library(&design, &files, Some(&ports(info)))?;
     Ok(Built::from(&library))
 }

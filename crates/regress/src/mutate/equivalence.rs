@@ -4,20 +4,20 @@
 use super::build::BASE;
 use super::build::Mutants;
 use super::report::Proof;
-use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
-use crate::formal::cut::{cut, followed, unjudged};
-use crate::formal::monitor::{MONITOR, Monitor, TOP};
-use crate::formal::portfolio::{
+use cosim_base::error::{Error, codes};
+use cosim_formal::abc::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
+use cosim_formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use cosim_formal::cut::{cut, followed, unjudged};
+use cosim_formal::monitor::{MONITOR, Monitor, TOP};
+use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
     INDUCTION_BASE, INDUCTION_STEP, MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER,
     QUICK_DIFFERENCE, SHORT_PROOF,
 };
-use crate::formal::rtlil::Unknown;
-use crate::formal::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
-use crate::harness::{BlockInfo, WordAbstraction};
-use crate::yosys::YosysSession;
+use cosim_formal::rtlil::Unknown;
 use cosim_formats::mutation::Mutation;
+use cosim_harness::harness::{BlockInfo, WordAbstraction};
+use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

@@ -7,13 +7,13 @@
 
 use super::report::{counted, percent};
 use crate::engine::Cases;
-use crate::error::Error;
-use crate::harness::{
+use crate::runner::{Plan, Shard};
+use cosim_base::error::Error;
+use cosim_formats::vector::VectorFile;
+use cosim_harness::harness::{
     Block, CaseRng, Drive, Dut, Golden, Profile, Recording, Scenario, Stimulus, Verdict, Watch,
     case_seed, follow, power_up_inputs,
 };
-use crate::runner::{Plan, Shard};
-use crate::vector::VectorFile;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;

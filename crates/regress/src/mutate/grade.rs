@@ -6,9 +6,9 @@
 use super::KillMethod;
 use super::kill::{Kill, MutationJob};
 use crate::engine::Session;
-use crate::error::{Error, codes};
-use crate::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
-use crate::models::Built;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
+use cosim_rtl::models::Built;
 
 use crate::runner::{Plan, Shard};
 use crate::worker::Program;

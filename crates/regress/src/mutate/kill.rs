@@ -2,13 +2,13 @@
 
 use super::KillMethod;
 use crate::engine::Cases;
-use crate::error::{Error, codes};
-use crate::formal::aig::split;
-use crate::harness::{
+use cosim_base::error::{Error, codes};
+use cosim_formal::aig::split;
+use cosim_formats::vector::{Origin, Vector};
+use cosim_harness::harness::{
     Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
     Verdict, Watch, follow, run_all, run_golden,
 };
-use crate::vector::{Origin, Vector};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use verilated::{BeforeReset, Model, ModelKind, Pins};

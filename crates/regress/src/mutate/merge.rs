@@ -5,10 +5,10 @@
 use super::report::{
     Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,
 };
-use crate::error::{Code, Error, codes};
-use crate::files::make_whole;
 use crate::program;
 use crate::runner::Shard;
+use cosim_base::error::{Code, Error, codes};
+use cosim_base::files::make_whole;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;

@@ -4,8 +4,8 @@
 //! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
 //! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/how-to/mutation.md`.
 
-use crate::formal::cut::{Cell, parts};
-use crate::formal::rtlil::{Unknown, plain, width, widths};
+use cosim_formal::cut::{Cell, parts};
+use cosim_formal::rtlil::{Unknown, plain, width, widths};
 use cosim_formats::mutation::{Mode, Mutation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,12 +1,12 @@
 //! The code coverage of a run, if it is enabled.
 
 use super::{Event, Events};
-use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
 use crate::engine::SessionSetup;
-use crate::error::{Error, codes};
-use crate::models::Examined;
 use crate::program::AnyBlock;
 use crate::worker::{Action, OneShotWorker, Task};
+use cosim_base::error::{Error, codes};
+use cosim_formats::coverage::code::{Code, Idle, Point, Sources, Waivers};
+use cosim_rtl::models::Examined;
 use std::collections::BTreeMap;
 
 /// What is counted of the RTL's code.

@@ -1,17 +1,17 @@
 //! Collects the results of a run: totals, failures, journal and files.
 
 use super::{Event, Events, WriteFailures};
-use crate::coverage::Database;
 use crate::engine::Session;
-use crate::error::{Error, codes};
-use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::merge;
 use crate::program::AnyBlock;
 use crate::runner::{
     Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, ProfileResults,
     Progress, RunDirectory, State, Tally,
 };
-use crate::vector::Origin;
+use cosim_base::error::{Error, codes};
+use cosim_formats::coverage::Database;
+use cosim_formats::vector::Origin;
+use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Events of a regression in progress.
 
-use crate::harness::{Case, Outcome};
 use crate::runner::{Plan, Totals};
+use cosim_harness::harness::{Case, Outcome};
 
 /// Who is to know what happens.
 pub type Events<'a> = dyn FnMut(Event<'_>) + 'a;

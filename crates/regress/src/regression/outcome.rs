@@ -1,12 +1,12 @@
 //! Whether a regression passed, whether it ran here or was merged from its shards.
 
-use crate::coverage::Database;
-use crate::coverage::code::{Sources, lcov};
-use crate::error::Error;
-use crate::files::{Sync, write_whole};
 use crate::runner::{
     self, Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
 };
+use cosim_base::error::Error;
+use cosim_base::files::{Sync, write_whole};
+use cosim_formats::coverage::Database;
+use cosim_formats::coverage::code::{Sources, lcov};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

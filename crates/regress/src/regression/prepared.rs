@@ -3,17 +3,17 @@
 use super::code::CodeCoverage;
 use super::collector::Collector;
 use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
-use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Session, SessionSetup, Waves};
-use crate::error::{Error, codes};
 use crate::program;
 use crate::runner::{
     self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
     OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
 };
-use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
+use cosim_base::error::{Error, codes};
+use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
+use cosim_formats::vector::{Origin, VectorFile};
 use humantime::format_rfc3339_millis;
 use serde_json::Value;
 use std::env;

@@ -5,13 +5,13 @@ use super::{
     file_stem, settle_groups,
 };
 use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
-use crate::models::Rtl;
-use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formats::vector::{Origin, VectorFile};
+use cosim_harness::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
+use cosim_rtl::models::Rtl;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;

@@ -2,11 +2,11 @@
 
 use super::End;
 use crate::engine::SessionSetup;
-use crate::error::{Error, codes};
-use crate::harness::{Case, Outcome, Verdict};
 use crate::judged::Judged;
 use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{Case, Outcome, Verdict};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -199,11 +199,11 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Parameters, Profile};
     use crate::runner::{Plan, Shard};
     use crate::worker::Loss;
     use crate::worker::supervisor::{Link, Received};
     use crate::worker::wire::{Frames, Reply, Request, frame};
+    use cosim_harness::harness::{Parameters, Profile};
     use std::collections::{BTreeSet, VecDeque};
     use std::io;
     use std::ops::Range;

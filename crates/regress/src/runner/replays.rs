@@ -1,13 +1,13 @@
 //! Replays many vectors, each in its own worker, and returns the results in order.
 
 use crate::engine::Replayed;
-use crate::error::{Error, codes};
-use crate::harness::Verdict;
-use crate::models::Built;
-use crate::vector::VectorFile;
 use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use crate::worker::{Action, Task};
+use cosim_base::error::{Error, codes};
+use cosim_formats::vector::VectorFile;
+use cosim_harness::harness::Verdict;
+use cosim_rtl::models::Built;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A vector to be replayed.

@@ -5,8 +5,8 @@
 //! the loss says nothing about the RTL: the work is repeated alone in a fresh process, and that
 //! result counts.
 
-use crate::error::Error;
-use crate::harness::Verdict;
+use cosim_base::error::Error;
+use cosim_harness::harness::Verdict;
 
 /// How often a worker may be killed from outside with the same work. The work is not repeated for ever: where memory is
 /// short, it would be killed each time.

@@ -5,13 +5,13 @@ use super::process::Program;
 use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
-use crate::error::{Error, codes};
-use crate::files::{folder_of, is_special, make_whole_apart};
-use crate::harness::{Blame, Outcome, Profile, Verdict, Watch};
-use crate::models::{Built, Rtl, View};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{folder_of, is_special, make_whole_apart};
+use cosim_harness::harness::{Blame, Outcome, Profile, Verdict, Watch};
+use cosim_rtl::models::{Built, Rtl, View};
 
-use crate::vector::VectorFile;
 use crate::worker::{Action, Task};
+use cosim_formats::vector::VectorFile;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,8 +3,8 @@
 use super::loss::Loss;
 use super::sandbox::{ActiveSandbox, Sandbox};
 use super::supervisor::{Link, Received};
-use crate::error::{Error, codes};
 use crate::program;
+use cosim_base::error::{Error, codes};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{

@@ -9,7 +9,7 @@
 //! restricts system calls. Each works without the other: where Landlock is missing, seccomp refuses to open any file
 //! for writing.
 
-use crate::error::{Error, codes};
+use cosim_base::error::{Error, codes};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,

@@ -7,9 +7,9 @@
 use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
 use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
-use crate::error::{Error, codes};
-use crate::harness::Watch;
 use crate::program;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::Watch;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
 };

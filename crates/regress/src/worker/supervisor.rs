@@ -3,7 +3,7 @@
 use super::loss::Loss;
 use super::sandbox::ActiveSandbox;
 use super::wire::{Frames, Reply, Request, frame};
-use crate::error::{Error, codes};
+use cosim_base::error::{Error, codes};
 use std::io;
 use std::time::{Duration, Instant};
 

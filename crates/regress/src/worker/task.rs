@@ -2,12 +2,12 @@
 
 use crate::agreement::Comparison;
 use crate::engine::{LoadedVector, ShrinkProgress, Waves};
-use crate::error::{Error, codes};
-use crate::harness::Watch;
-use crate::models::Built;
 use crate::mutate::{KillAttempt, MutationJob};
 use crate::program;
-use crate::vector::VectorFile;
+use cosim_base::error::{Error, codes};
+use cosim_formats::vector::VectorFile;
+use cosim_harness::harness::Watch;
+use cosim_rtl::models::Built;
 use serde::{Deserialize, Serialize};
 
 /// A piece of work, with all it needs.
@@ -29,11 +29,11 @@ pub enum Action {
     /// See whether the model can be loaded and has the block's ports; gives why it is driven with two
     /// evaluations a cycle, if it is.
     Load,
-    /// Say what is counted of the code; gives a list of [`Point`](crate::coverage::code::Point).
+    /// Say what is counted of the code; gives a list of [`Point`](cosim_formats::coverage::code::Point).
     Points,
     /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
-    /// Say which side of a vector violates the specification; returns a [`Blame`](crate::harness::Blame).
+    /// Say which side of a vector violates the specification; returns a [`Blame`](cosim_harness::harness::Blame).
     Judge(VectorFile),
     /// Write the waves of a vector; gives nothing.
     Trace(VectorFile, Built, Waves),

@@ -5,9 +5,9 @@
 
 use super::sandbox::ActiveSandbox;
 use crate::engine::{SessionSetup, ShrunkVector};
-use crate::error::{Code, Error, codes};
-use crate::harness::{Case, Outcome};
 use crate::worker::Task;
+use cosim_base::error::{Code, Error, codes};
+use cosim_harness::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -167,7 +167,7 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::{Mismatch, Verdict, Violation};
+    use cosim_harness::harness::{Mismatch, Verdict, Violation};
     use proptest::prelude::*;
 
     fn done(place: u64, verdict: Verdict) -> Reply {

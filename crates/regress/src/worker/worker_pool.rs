@@ -14,8 +14,8 @@ use super::sandbox::ActiveSandbox;
 use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::SessionSetup;
-use crate::error::{Error, codes};
-use crate::harness::Verdict;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::Verdict;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -535,7 +535,7 @@ impl<L: Launch> WorkerThread<'_, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::harness::Case;
+    use cosim_harness::harness::Case;
 
     fn piece(place: u64) -> InFlightWork {
         let name = place.to_string();

@@ -2,11 +2,11 @@
 //! GitLab.
 
 use super::{Results, page_of_run};
-use crate::error::Error;
-use crate::files::{Sync, write_whole};
-use crate::harness::Blame;
-use crate::runner::{CODE_QUALITY, Group, MARKDOWN};
-use crate::text;
+use cosim_base::error::Error;
+use cosim_base::files::{Sync, write_whole};
+use cosim_base::text;
+use cosim_harness::harness::Blame;
+use cosim_regress::runner::{CODE_QUALITY, Group, MARKDOWN};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::env;

@@ -1,8 +1,8 @@
 //! The source view: the RTL's text with its code coverage.
 
-use crate::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
-use crate::coverage::{COVERAGE, Database};
-use crate::error::Error;
+use cosim_base::error::Error;
+use cosim_formats::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
+use cosim_formats::coverage::{COVERAGE, Database};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! The groups of `coverage.json` as tables: a heat map for each cross.
 
-use crate::coverage::{
+use cosim_base::error::Error;
+use cosim_formats::coverage::{
     COVERAGE, Database, Group, GroupAxis, GroupValue, ProfileBins, ProfileCoverage,
 };
-use crate::error::Error;
 use serde::Serialize;
 use std::path::Path;
 

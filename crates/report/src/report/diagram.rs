@@ -1,7 +1,7 @@
 //! The state diagram of a block: states on a circle, transitions colored by hits.
 
-use crate::harness::BlockInfo;
-use crate::value::short;
+use cosim_harness::harness::BlockInfo;
+use cosim_harness::value::short;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;

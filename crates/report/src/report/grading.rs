@@ -3,9 +3,11 @@
 
 use super::code::MOST_TEXT;
 use super::page::render;
-use crate::error::Error;
-use crate::mutate::report::{Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report};
-use crate::program;
+use cosim_base::error::Error;
+use cosim_regress::mutate::report::{
+    Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
+};
+use cosim_regress::program;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -194,8 +196,8 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutate::Mutation;
-    use crate::mutate::report::{MutantStatus, Proof};
+    use cosim_regress::mutate::Mutation;
+    use cosim_regress::mutate::report::{MutantStatus, Proof};
 
     fn mutant(status: MutantStatus, lines: &[u32]) -> Mutant {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();

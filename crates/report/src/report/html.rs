@@ -6,13 +6,13 @@ use super::diagram::{self, Diagram};
 use super::page::render;
 use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
-use crate::engine::{Difference, Explanation};
-use crate::error::Error;
-use crate::files::{LARGEST_INPUT, read_input};
-use crate::harness::Blame;
 use crate::history::Run;
-use crate::program;
-use crate::runner::{Group, Totals};
+use cosim_base::error::Error;
+use cosim_base::files::{LARGEST_INPUT, read_input};
+use cosim_harness::harness::Blame;
+use cosim_regress::engine::{Difference, Explanation};
+use cosim_regress::program;
+use cosim_regress::runner::{Group, Totals};
 use serde::Serialize;
 use std::path::Path;
 
@@ -25,7 +25,7 @@ const PLOT: (f64, f64) = (600.0, 90.0);
 /// Everything that the template shows.
 #[derive(Serialize)]
 struct Page<'a> {
-    run: &'a crate::runner::Header,
+    run: &'a cosim_regress::runner::Header,
     totals: &'a Totals,
     failures_total: u64,
     verdict: &'static str,

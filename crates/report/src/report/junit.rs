@@ -3,10 +3,10 @@
 //! No times are in it: the same run has the same bytes.
 
 use super::{Entry, Reproduce, Results};
-use crate::error::{Error, codes};
-use crate::harness::{Blame, Signature, Verdict, index_text};
-use crate::program;
-use crate::runner::{Evidence, Group, Header};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{Blame, Signature, Verdict, index_text};
+use cosim_regress::program;
+use cosim_regress::runner::{Evidence, Group, Header};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, Writer};

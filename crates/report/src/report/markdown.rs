@@ -1,10 +1,10 @@
 //! `summary.md`: the verdict and the failures for a page of a CI system.
 
 use super::{Reproduce, Results};
-use crate::harness::Blame;
-use crate::program;
-use crate::runner::Group;
-use crate::text::markdown as code;
+use cosim_base::text::markdown as code;
+use cosim_harness::harness::Blame;
+use cosim_regress::program;
+use cosim_regress::runner::Group;
 use std::fmt::Write as _;
 
 /// Groups of failures that are told.

@@ -1,7 +1,7 @@
 //! The frame of all pages: style, script and escaping.
 
-use crate::error::{Error, codes};
-use crate::text;
+use cosim_base::error::{Error, codes};
+use cosim_base::text;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
 use serde::Serialize;
 

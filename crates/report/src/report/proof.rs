@@ -1,10 +1,10 @@
 //! The page of a proof, with a line for each property.
 
 use super::page::render;
-use crate::error::Error;
-use crate::program;
-use crate::prove::PropertyStatus;
+use cosim_base::error::Error;
+use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Proof, PropertyResult};
+use cosim_regress::program;
 use serde::Serialize;
 use std::path::Path;
 

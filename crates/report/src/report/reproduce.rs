@@ -1,7 +1,7 @@
 //! The command lines that reproduce a case.
 
-use crate::models::command_line;
-use crate::runner::Header;
+use cosim_regress::runner::Header;
+use cosim_rtl::models::command_line;
 
 /// Makes the command lines that show a case of a run again.
 #[derive(Debug, Clone, Copy)]

@@ -1,7 +1,7 @@
 //! The waveform of a failure as a picture: a row for each signal, the expected values above the
 //! actual ones.
 
-use crate::engine::{Explanation, Signal};
+use cosim_regress::engine::{Explanation, Signal};
 use serde::Serialize;
 use std::fmt::Write as _;
 

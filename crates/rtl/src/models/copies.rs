@@ -1,7 +1,7 @@
 //! Copies the files of an RTL into one folder, for exports and new crates.
 
 use super::Examined;
-use crate::error::{Error, codes};
+use cosim_base::error::{Error, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use verilated_build::{DataFile, Design};

@@ -4,8 +4,8 @@
 //! also searches the folders of the user's files. A file that it finds is part of the RTL, and
 //! compiled models contain it.
 
-use crate::error::{Error, codes};
-use crate::files::{LARGEST_INPUT, read_input};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

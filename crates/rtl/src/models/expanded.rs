@@ -4,7 +4,7 @@
 //! (`translate_off`, `full_case`). If both tools read the files, they could read two different designs.
 
 use super::{Examined, verilator};
-use crate::error::Error;
+use cosim_base::error::Error;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;

@@ -1,7 +1,7 @@
 //! Reads Verilog file lists (`-f`) as Verilator does.
 
-use crate::error::{Error, codes};
-use crate::files::{LARGEST_INPUT, read_input};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input};
 use std::env;
 use std::path::{Path, PathBuf};
 

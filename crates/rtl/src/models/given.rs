@@ -3,9 +3,9 @@
 use super::file_list::FileListContents;
 use super::rtl::Rtl;
 use super::special;
-use crate::error::{Code, Error, codes};
-pub use crate::files::folder_of;
-use crate::files::unwalkable;
+use cosim_base::error::{Code, Error, codes};
+pub use cosim_base::files::folder_of;
+use cosim_base::files::unwalkable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

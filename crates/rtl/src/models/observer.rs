@@ -1,6 +1,6 @@
 //! The top module around the DUT for waves of both models.
 
-use crate::harness::BlockInfo;
+use cosim_harness::harness::BlockInfo;
 use verilated::Port;
 use verilated_build::own_name;
 

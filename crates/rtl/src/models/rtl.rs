@@ -1,6 +1,6 @@
 //! The user's selection of RTL.
 
-use crate::error::{Error, codes};
+use cosim_base::error::{Error, codes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@
 //! endings of Verilog in each folder that is searched, and at what texts include.
 
 use super::given::{UserRtl, folder_of};
-use crate::error::Error;
-use crate::files::{LARGEST_INPUT, open_input, read_input};
+use cosim_base::error::Error;
+use cosim_base::files::{LARGEST_INPUT, open_input, read_input};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

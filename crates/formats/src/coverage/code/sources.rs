@@ -1,8 +1,8 @@
 //! The compiled text of the RTL, to show coverage beside its lines.
 
 use super::Point;
-use crate::error::Error;
-use crate::files::{Sync, write_whole};
+use cosim_base::error::Error;
+use cosim_base::files::{Sync, write_whole};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path};

@@ -1,7 +1,7 @@
 use super::super::{Database, Indices, Run, ScenarioCoverage};
 use super::*;
-use crate::error::Error;
-use crate::harness::WaiverFile;
+use cosim_base::error::Error;
+use cosim_harness::harness::WaiverFile;
 use std::collections::BTreeSet;
 use verilated_build::SourceFile;
 

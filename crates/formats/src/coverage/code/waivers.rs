@@ -4,8 +4,8 @@
 //! A waiver names a line by its text, so it stays valid when other lines move.
 
 use super::{Code, Kind, Point, Sources};
-use crate::error::{Error, codes};
-use crate::harness::WaiverFile;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::WaiverFile;
 use serde::Deserialize;
 use std::path::Path;
 use toml::Spanned;

@@ -88,12 +88,13 @@ pub enum Statement {
     Plain(Tokens),
 }
 
-/// Takes a text apart into modules: name and tokens, in order.
+/// Takes a text apart into packages and modules: name and tokens, in order, but packages first, as compilers want them.
 pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, WeaveError> {
+    let is_end = |token: &String| token == "endmodule" || token == "endpackage";
     let mut modules = Vec::new();
-    for part in tokens.split_inclusive(|token| token == "endmodule") {
+    for part in tokens.split_inclusive(is_end) {
         match part {
-            [first, name, .., last] if first == "module" && last == "endmodule" => {
+            [first, name, .., last] if is_end(last) && last[3..] == *first => {
                 modules.push((name.clone(), part.to_vec()));
             }
             _ => {
@@ -102,6 +103,7 @@ pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, WeaveError> {
             }
         }
     }
+    modules.sort_by_key(|(_, tokens)| tokens[0] != "package");
     Ok(modules)
 }
 

@@ -71,6 +71,20 @@ fn reason(bug: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn a_package_comes_before_the_modules_that_use_it() {
+    let package = "package p; localparam int ONE = 1; endpackage\n";
+    let good = format!("module top(output wire [1:0] y); assign y = p::ONE; endmodule\n{package}");
+    let bug = good.replace("= p::ONE", "= p::ONE + 1");
+    let Woven { text, unwoven } = weave(&good, "top", &[(1, &bug)]).unwrap();
+    assert!(unwoven.is_empty(), "{unwoven:?}");
+    assert!(text.find("package p ;") < text.find("module top ("), "{text}");
+    // A bug in the package itself is one that is not woven.
+    let bug = good.replace("ONE = 1", "ONE = 2");
+    let Woven { unwoven, .. } = weave(&good, "top", &[(1, &bug)]).unwrap();
+    assert!(unwoven.contains_key(&1), "{unwoven:?}");
+}
+
+#[test]
 fn an_assignment_is_chosen_from_nets_of_its_width() {
     let text = text(&[("a + ONE", "a - ONE"), ("{a, s}", "{a, !s}")]);
     assert!(text.contains("wire [ $bits ( sum ) - 1 : 0 ] cosim_0__bug_1 ;"), "{text}");

@@ -12,8 +12,8 @@ const OPERATORS: [&str; 37] = [
     "+=", "-=", "*=", "/=", "&=", "|=", ".*",
 ];
 /// A line ends behind these tokens, so that a person can read the text.
-const LINE_ENDS: [&str; 7] =
-    [";", "begin", "end", "endcase", "endmodule", "endfunction", "endtask"];
+const LINE_ENDS: [&str; 8] =
+    [";", "begin", "end", "endcase", "endmodule", "endpackage", "endfunction", "endtask"];
 
 /// Takes a text apart.
 pub fn tokens(text: &str) -> Result<Tokens, WeaveError> {

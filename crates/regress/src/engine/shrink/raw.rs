@@ -5,7 +5,7 @@
 //! to single bits.
 
 use super::ShrinkSearch;
-use crate::harness::{Block, Drive, Verdict};
+use cosim_harness::harness::{Block, Drive, Verdict};
 use std::ops::Range;
 use verilated::{Pins, Port};
 use zerocopy::IntoBytes;

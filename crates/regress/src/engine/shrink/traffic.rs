@@ -11,8 +11,8 @@ use super::ShrinkSearch;
 use super::json::{
     Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
 };
-use crate::error::{Error, codes};
-use crate::harness::{Block, CaseRng, Drive, Stimulus, Traffic as _, case_seed};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{Block, CaseRng, Drive, Stimulus, Traffic as _, case_seed};
 use rand::SeedableRng;
 use serde::Deserialize;
 use serde_json::Value;

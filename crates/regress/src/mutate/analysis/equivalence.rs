@@ -1,17 +1,17 @@
 //! Checks surviving mutants for equivalence, and runs the counterexamples.
 
 use super::MutationAnalysis;
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::harness::Profile;
-use crate::models::{Built, Rtl, command_line};
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
 use crate::mutate::grade::Workers;
 use crate::mutate::report::{MutantStatus, Proof, Report, VECTORS};
 use crate::mutate::{AttemptResult, KillAttempt, Mutants};
-use crate::vector::Origin;
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formats::vector::Origin;
+use cosim_harness::harness::Profile;
+use cosim_rtl::models::{Built, Rtl, command_line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;

@@ -1,0 +1,91 @@
+//! Counts instructions per cycle with valgrind. The result does not depend on the load of the
+//! machine.
+
+use cosim_base::error::{Error, codes};
+use cosim_regress::engine::InstructionScope;
+use cosim_regress::program::AnyBlock;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Rounds of a part beyond the one that all parts are run for: what the rest of the process takes cancels out.
+const ROUNDS: u32 = 2;
+/// How to have valgrind.
+const INSTALL: &str = "install it with `apt-get install valgrind`";
+
+/// Instructions that a cycle of a block takes.
+#[derive(Debug, Serialize)]
+pub struct Instructions {
+    block: &'static str,
+    profile: String,
+    /// Instructions of one cycle, by part.
+    per_cycle: BTreeMap<&'static str, f64>,
+}
+
+/// Whether there is a valgrind.
+pub fn can_count() -> bool {
+    Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+/// Counts the instructions of a profile's linked model, and of what is around it.
+///
+/// # Errors
+/// [`Error::Environment`] if valgrind cannot run this program.
+pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error> {
+    let once = [1; InstructionScope::ALL.len()];
+    let (all, cycles) = run(block, profile, once)?;
+    let mut per_cycle = BTreeMap::new();
+    for (index, part) in InstructionScope::ALL.into_iter().enumerate() {
+        let mut rounds = once;
+        rounds[index] += ROUNDS;
+        let (more, _) = run(block, profile, rounds)?;
+        let of_part = more.saturating_sub(all) as f64 / (u64::from(ROUNDS) * cycles) as f64;
+        per_cycle.insert(part.name(), of_part.round());
+    }
+    Ok(Instructions { block: block.info().name, profile: profile.to_owned(), per_cycle })
+}
+
+/// The instructions of this program in so many rounds, and the cycles of a round.
+fn run(
+    block: &dyn AnyBlock,
+    profile: &str,
+    rounds: [u32; InstructionScope::ALL.len()],
+) -> Result<(u64, u64), Error> {
+    let failed = |why: &str| {
+        let message = format!("valgrind cannot count instructions: {why}; {INSTALL}");
+        Error::Environment(codes::PROGRAM_FAILED, message)
+    };
+    let rounds = rounds.map(|rounds| rounds.to_string()).join(",");
+    let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;
+    let output = Command::new("valgrind")
+        .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
+        .arg(program)
+        .args(["bench", "--block", block.info().name, "--fixes", profile, "--rounds", &rounds])
+        .output()
+        .map_err(|error| failed(&error.to_string()))?;
+    let [printed, said] =
+        [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+    let counted = said.lines().find_map(|line| line.split_once("refs:")).map(|(_, number)| {
+        number.chars().filter(char::is_ascii_digit).collect::<String>().parse::<u64>()
+    });
+    match (output.status.success(), counted, printed.trim().parse::<u64>()) {
+        (true, Some(Ok(counted)), Ok(cycles)) if cycles > 0 => Ok((counted, cycles)),
+        _ => Err(failed(said.lines().last().unwrap_or("it printed nothing"))),
+    }
+}
+
+impl Instructions {
+    /// A line for people.
+    pub fn line(&self) -> String {
+        let parts: Vec<String> =
+            self.per_cycle.iter().map(|(part, number)| format!("{part} {number}")).collect();
+        format!("  {}: instructions per cycle: {}\n", self.profile, parts.join(", "))
+    }
+
+    /// Rows of a table: block, profile, part and number, with tabs between.
+    pub fn rows(&self) -> String {
+        let Self { block, profile, per_cycle } = self;
+        let row = |(part, number)| format!("{block}\t{profile}\t{part}\t{number}\n");
+        per_cycle.iter().map(row).collect()
+    }
+}

@@ -1,0 +1,242 @@
+//! `cosim.toml`: defaults of options, from the nearest folder upwards that has one.
+//!
+//! A key is the long name of an option. The table `[all]` is for every command that has the option, `[run]` for
+//! `cosim run`. What the command line says comes first, and a default that contradicts it is dropped.
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, Command};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_regress::program;
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// The file.
+const FILE: &str = "cosim.toml";
+/// Names another file; empty: none.
+const VARIABLE: &str = "COSIM_CONFIG";
+/// The table for every command.
+const ALL: &str = "all";
+/// Options that say what a single call does, and so have no default.
+const NEVER: [&str; 4] = ["force", "case", "out", "help"];
+
+/// What the name of a case says, so that `--case` comes before their defaults.
+const OF_A_CASE: [&str; 3] = ["block", "fixes", "parameter"];
+
+/// A command line with the defaults of the nearest `cosim.toml`, and a note of those that were added.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn with_defaults(
+    cli: &Command,
+    words: Vec<OsString>,
+) -> Result<(Vec<OsString>, Option<String>), Error> {
+    // What clap refuses it explains better without defaults.
+    let Ok(matches) = cli.clone().try_get_matches_from(&words) else { return Ok((words, None)) };
+    let Some((name, given)) = matches.subcommand() else { return Ok((words, None)) };
+    let mut cli = cli.clone();
+    cli.build();
+    let Some(command) = cli.find_subcommand(name).filter(|command| !command.is_hide_set()) else {
+        return Ok((words, None));
+    };
+    let Some(path) = file()? else { return Ok((words, None)) };
+    let config = Config::read(path, &cli)?;
+    let mut added = Vec::new();
+    for (option, argument, value) in config.defaults(command)? {
+        let is_typed = |id: &str| {
+            matches!(given.try_contains_id(id), Ok(true))
+                && given.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        if is_typed(argument.get_id().as_str()) || is_typed("case") && OF_A_CASE.contains(&option) {
+            continue;
+        }
+        let new = config.words(option, argument, value)?;
+        match cli.clone().try_get_matches_from(inserted(&words, added.iter().chain(&new))) {
+            Ok(_) => added.extend(new),
+            // The command line comes first.
+            Err(error) if error.kind() == ErrorKind::ArgumentConflict => {}
+            Err(error) => return Err(config.wrong(option, &error)),
+        }
+    }
+    if added.is_empty() {
+        return Ok((words, None));
+    }
+    let shown: Vec<String> = added.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let note = format!("{}: {}", config.path.display(), shown.join(" "));
+    Ok((inserted(&words, &added), Some(note)))
+}
+
+/// A command line with options behind the name of the command: what follows may be behind `--`.
+fn inserted<'a>(
+    words: &'a [OsString],
+    options: impl IntoIterator<Item = &'a OsString>,
+) -> Vec<OsString> {
+    let (command, others) = words.split_at(words.len().min(2));
+    command.iter().chain(options).chain(others).cloned().collect()
+}
+
+/// The nearest file.
+fn file() -> Result<Option<PathBuf>, Error> {
+    if let Some(named) = env::var_os(VARIABLE) {
+        return Ok((!named.is_empty()).then(|| named.into()));
+    }
+    let Ok(here) = env::current_dir() else { return Ok(None) };
+    Ok(here.ancestors().map(|folder| folder.join(FILE)).find(|path| path.is_file()))
+}
+
+/// A `cosim.toml`.
+struct Config {
+    path: PathBuf,
+    text: String,
+    tables: Table,
+}
+
+impl Config {
+    fn read(path: PathBuf, cli: &Command) -> Result<Self, Error> {
+        let text = read_input_text(&path, LARGEST_INPUT)?;
+        let tables: Table =
+            toml::from_str(&text).map_err(|error| Error::toml(&path, &text, None, &error))?;
+        let config = Self { path, text, tables };
+        for (name, table) in &config.tables {
+            let commands: Vec<&Command> = match name.as_str() {
+                ALL => cli.get_subcommands().collect(),
+                name => cli.find_subcommand(name).into_iter().collect(),
+            };
+            if commands.is_empty() {
+                let message = format!(
+                    "unknown table `[{name}]`: tables are `[{ALL}]` and the names of commands"
+                );
+                return Err(config.at(name, message));
+            }
+            let Value::Table(table) = table else {
+                return Err(
+                    config.at(name, format!("`{name}` must be in a table, as in `[{ALL}]`"))
+                );
+            };
+            for option in table.keys() {
+                let is_known = |command: &&Command| argument(command, option).is_some();
+                if !commands.iter().any(is_known) {
+                    return Err(config.at(option, unknown(option, name, &commands)));
+                }
+            }
+        }
+        Ok(config)
+    }
+
+    /// The defaults for a command: those of its own table before those of all commands.
+    fn defaults<'a>(
+        &'a self,
+        command: &'a Command,
+    ) -> Result<Vec<(&'a str, &'a Arg, &'a Value)>, Error> {
+        let mut found = Vec::new();
+        let mut names = BTreeSet::new();
+        for table in [command.get_name(), ALL] {
+            let table = self.tables.get(table).and_then(Value::as_table);
+            for (option, value) in table.into_iter().flatten() {
+                if let Some(argument) = argument(command, option)
+                    && names.insert(option.as_str())
+                {
+                    found.push((option.as_str(), argument, value));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// What would be typed.
+    fn words(&self, option: &str, argument: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
+        let takes_value = argument.get_action().takes_values();
+        let one = |value: &Value| -> Result<OsString, Error> {
+            let text = match value {
+                Value::String(text) => text.clone(),
+                Value::Integer(number) => number.to_string(),
+                Value::Float(number) => number.to_string(),
+                _ => {
+                    let message = format!("`{option}` must be a string, a number or true");
+                    return Err(self.at(option, message));
+                }
+            };
+            let mut word = OsString::from(format!("--{option}="));
+            word.push(self.resolved(argument, &text));
+            Ok(word)
+        };
+        match (value, takes_value) {
+            (Value::Boolean(true), false) => Ok(vec![format!("--{option}").into()]),
+            (Value::Boolean(false), false) => Ok(Vec::new()),
+            (Value::Array(values), true) if matches!(argument.get_action(), ArgAction::Append) => {
+                values.iter().map(one).collect()
+            }
+            (value, true) => Ok(vec![one(value)?]),
+            (_, false) => Err(self.at(option, format!("`{option}` must be true or false"))),
+        }
+    }
+
+    /// A path in the file counts from the folder of the file.
+    fn resolved(&self, argument: &Arg, text: &str) -> PathBuf {
+        let names = argument.get_value_names().into_iter().flatten();
+        let words: Vec<&str> =
+            names.flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric())).collect();
+        let is_path = words.iter().any(|word| ["FILE", "DIR"].contains(word));
+        let may_be_name = words.contains(&"NAME") || text == "built-in";
+        let folder = self.path.parent().unwrap_or(Path::new(""));
+        let path = folder.join(text);
+        if is_path && (!may_be_name || path.exists()) { path } else { text.into() }
+    }
+
+    fn wrong(&self, option: &str, error: &clap::Error) -> Error {
+        let text = error.to_string();
+        let text = text.lines().next().unwrap_or_default();
+        self.at(option, text.strip_prefix("error: ").unwrap_or(text).to_owned())
+    }
+
+    /// A mistake at the line that begins with a word.
+    fn at(&self, word: &str, message: String) -> Error {
+        let begins =
+            |line: &str| line.trim_start().trim_start_matches(['[', '"']).starts_with(word);
+        let mut offset = 0;
+        for line in self.text.split_inclusive('\n') {
+            if begins(line) {
+                break;
+            }
+            offset += line.len();
+        }
+        let offset = if offset == self.text.len() { 0 } else { offset };
+        let code = match message.starts_with("unknown") {
+            true => codes::UNKNOWN_FIELD,
+            false => codes::BAD_VALUE,
+        };
+        Error::at_offset(code, &self.path, &self.text, offset, message)
+    }
+}
+
+/// The option of a command that may have a default.
+fn argument<'a>(command: &'a Command, option: &str) -> Option<&'a Arg> {
+    let mut all = command.get_arguments();
+    all.find(|argument| argument.get_long() == Some(option) && !NEVER.contains(&option))
+}
+
+/// An unknown option, with the nearest one.
+fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
+    if NEVER.contains(&option) {
+        return format!("unknown default `{option}`: --{option} must be given on the command line");
+    }
+    let known = commands.iter().flat_map(|command| command.get_arguments());
+    let known: BTreeSet<&str> = known.filter_map(|argument| argument.get_long()).collect();
+    let near = known.iter().max_by(|left, right| {
+        let near = |name: &str| strsim::jaro_winkler(name, option);
+        near(left).total_cmp(&near(right))
+    });
+    let near = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
+    format!("unknown option `{option}` in `[{table}]`{near}")
+}
+
+/// Prints where defaults come from: a run must not depend on a file unseen.
+pub fn show(note: Option<&str>) {
+    if let Some(note) = note {
+        program::say(format_args!("defaults from {note}"));
+    }
+}

@@ -1,0 +1,240 @@
+//! `cosim explain`.
+
+use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget};
+use super::replay::load;
+use super::summary::rtl_files;
+use super::{interruption, print_json};
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use cosim_base::error::Error;
+use cosim_base::text::{line as line_of, lines as lines_of, path as path_of};
+use cosim_regress::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
+use cosim_regress::worker::one_shot::VectorJob;
+use cosim_regress::worker::{Finish, OneShotWorker};
+use cosim_rtl::models::{FileRead, Rtl, command_line};
+use serde::Serialize;
+use std::env;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use verilated_build::Tracing;
+
+const BOLD: Style = Style::new().bold();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const GREEN: Style = AnsiColor::Green.on_default();
+const DIM: Style = Style::new().dimmed();
+
+/// A vector to explain.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Vector to explain.
+    #[arg(value_name = "VECTOR")]
+    vector: PathBuf,
+    #[command(flatten)]
+    target: VectorTarget,
+    #[command(flatten)]
+    rtl: VectorRtl,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+/// Explains what a vector does now.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    explain(arguments, interruption()?)
+}
+
+/// Explains a vector that was just written, on this RTL.
+pub fn show(
+    vector: PathBuf,
+    rtl: Rtl,
+    limits: ModelLimits,
+    interrupted: Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
+    let (target, rtl) = (VectorTarget::default(), VectorRtl::from(rtl));
+    let formatting = Formatting { format: Format::Text };
+    explain(&Arguments { vector, target, rtl, formatting, limits }, interrupted)
+}
+
+fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
+    let vector = load(&arguments.vector, arguments.target.block.as_deref())?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
+    let (fixes, overrides) =
+        (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
+    let all = vector.loaded.profiles(fixes, &overrides)?;
+    vector.loaded.check_profiles(&rtl, &all)?;
+    let worker = OneShotWorker::new(arguments.limits.program()?, interrupted);
+    let mut explanations = Vec::new();
+    for profile in &all {
+        let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+        explanations.push(match worker.explain(&subject, Tracing::Off)? {
+            Finish::Lost(verdict) => Explanation::lost(profile, &verdict),
+            other => other.done()?,
+        });
+    }
+    match arguments.formatting.format {
+        Format::Json => {
+            let examined = vector.loaded.examine(&rtl)?;
+            let report = |explanation| Report {
+                explanation,
+                rtl_identity: &examined.identity,
+                rtl_files: &examined.files,
+            };
+            print_json(&explanations.iter().map(report).collect::<Vec<_>>())?;
+        }
+        Format::Text => {
+            // Colour on a terminal, plain in a pipe.
+            let mut out = anstream::stdout().lock();
+            for explanation in &explanations {
+                let text = page(arguments, vector.loaded.about(), &rtl, explanation);
+                out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
+            }
+            if !rtl.is_built_in() {
+                let examined = vector.loaded.examine(&rtl)?;
+                let text = format!("RTL {}, {}\n", examined.identity, rtl_files(&examined.files));
+                out.write_all(lines_of(&text).as_bytes())
+                    .map_err(Error::write("standard output"))?;
+            }
+        }
+    }
+    let failed = explanations.iter().any(|explanation| explanation.signature.is_some());
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// An explanation, and what it is one of.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    rtl_identity: &'a str,
+    rtl_files: &'a [FileRead],
+}
+
+fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanation) -> String {
+    let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
+        explanation;
+    let mut text = String::new();
+    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", path_of(&arguments.vector));
+    let _ = writeln!(text, "{DIM}{}{DIM:#}\n\n{BOLD}{}{BOLD:#}", line_of(about), line_of(sentence));
+    if !differences.is_empty() {
+        text.push_str("\nWhat differs\n");
+        for Difference { port, field, expected, actual } in differences {
+            let name =
+                field.as_ref().map_or_else(|| port.clone(), |field| format!("{port}.{field}"));
+            let _ = writeln!(
+                text,
+                "  {name}: expected {GREEN}{expected}{GREEN:#}, actual {RED}{actual}{RED:#}"
+            );
+        }
+    }
+    if let Some(judgement) = judgement {
+        text.push_str("\nWhich side violates the specification\n");
+        for line in judgement.lines() {
+            let _ = writeln!(text, "  {}", line_of(&line));
+        }
+    }
+    for (who, step) in [("golden model", golden), ("RTL", rtl)] {
+        if let Some(Step { from, to, rules }) = step {
+            // Where a model that crashed would have gone nobody knows.
+            let to = to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
+            let _ = writeln!(text, "\n{who}: {from}{to}");
+            for rule in rules {
+                let _ = writeln!(text, "  {rule}");
+            }
+            if rules.is_empty() {
+                let _ = writeln!(text, "  no rule leads to this state");
+            }
+        }
+    }
+    if !in_flight.is_empty() {
+        text.push_str("\nStimulus\n");
+        for line in in_flight {
+            let _ = writeln!(text, "  {}", line_of(line));
+        }
+    }
+    if !explanation.inputs.is_empty() {
+        inputs(&explanation.inputs, &mut text);
+    }
+    if !explanation.cycles.is_empty() {
+        table(&explanation.cycles, &mut text);
+    }
+    if let Some(signature) = &explanation.signature {
+        let _ = writeln!(
+            text,
+            "\nsignature: {signature}\nwaves: {}",
+            line_of(&waves_command(arguments, shown, fixes))
+        );
+    }
+    text.push('\n');
+    text
+}
+
+fn inputs(lines: &[InputLine], text: &mut String) {
+    text.push_str("\nNonzero inputs\n");
+    for InputLine { cycle, last_cycle, high, values } in lines {
+        let cycles = match last_cycle {
+            last if last == cycle => format!("cycle {cycle}"),
+            last => format!("cycles {cycle} to {last}"),
+        };
+        let nothing = if high.is_empty() && values.is_empty() { "none" } else { "" };
+        let _ = writeln!(text, "  {cycles}: {}{nothing}", high.join(" "));
+        for PortValue { port, value, fields } in values {
+            let fields: Vec<String> =
+                fields.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let shown = if fields.is_empty() { value.clone() } else { fields.join(", ") };
+            let _ = writeln!(text, "    {port}: {shown}");
+        }
+    }
+}
+
+/// A column of the table, and what stands in it.
+struct Column {
+    heading: &'static str,
+    cell: fn(&CycleLine) -> &str,
+}
+
+fn table(cycles: &[CycleLine], text: &mut String) {
+    let columns = [
+        Column { heading: "golden", cell: |line| &line.golden },
+        Column { heading: "rule", cell: |line| &line.rules },
+        Column { heading: "RTL", cell: |line| line.rtl.as_deref().unwrap_or("") },
+    ];
+    // A block without states has no columns for them.
+    let columns = columns.map(|Column { heading, cell }| {
+        let widest = cycles.iter().map(|line| cell(line).len()).max().unwrap_or(0);
+        (heading, cell, if widest == 0 { 0 } else { widest.max(heading.len()) + 1 })
+    });
+    let _ = write!(text, "\n  {:>6}  ", "cycle");
+    for (heading, _, width) in columns.iter().filter(|(.., width)| *width > 0) {
+        let _ = write!(text, "{heading:width$} ");
+    }
+    text.push_str("handshakes (VR: valid and ready, V-: valid waits)\n");
+    for line in cycles {
+        let wrong = !line.differing.is_empty();
+        let style = if wrong { RED } else { Style::new() };
+        let mark = if wrong { ">" } else { " " };
+        let mut row = format!("{mark} {:>6}  ", line.cycle);
+        for (_, cell, width) in columns.iter().filter(|(.., width)| *width > 0) {
+            let _ = write!(row, "{:width$} ", cell(line));
+        }
+        row.push_str(&line.handshakes.join(" "));
+        let _ = write!(text, "{style}{}{style:#}", row.trim_end());
+        if wrong {
+            let _ = write!(text, "  {RED}differs: {}{RED:#}", line.differing.join(", "));
+        }
+        text.push('\n');
+    }
+}
+
+fn waves_command(arguments: &Arguments, rtl: &Rtl, fixes: &str) -> String {
+    let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
+    let mut words = vec![program, "replay".to_owned(), arguments.vector.display().to_string()];
+    words.extend(["--fixes".to_owned(), fixes.to_owned()]);
+    words.extend(rtl.arguments());
+    words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
+    command_line(&words)
+}

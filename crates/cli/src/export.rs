@@ -1,0 +1,140 @@
+//! `cosim export`.
+
+use super::options::{VectorRtl, VectorTarget, heading, only, path};
+use super::replay::{CheckedVector, expand, load};
+use super::{counted, interruption, print_text};
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{check_free, folder_of, write_below};
+use cosim_base::text;
+use cosim_harness::harness::Profile;
+use cosim_rtl::export::Testbench;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use tempfile::Builder;
+
+/// What becomes a testbench.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Vector files, folders with .json files, or patterns.
+    #[arg(value_name = "VECTOR", required = true)]
+    vectors: Vec<PathBuf>,
+    /// Write to DIR, a new or empty folder; several vectors or profiles get a folder each.
+    #[arg(short, long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
+    out: PathBuf,
+    #[command(flatten)]
+    target: VectorTarget,
+    #[command(flatten)]
+    rtl: VectorRtl,
+}
+
+/// A vector under a profile, and the folder of its testbench below the one that is written.
+struct Job<'a> {
+    vector: &'a CheckedVector,
+    path: &'a Path,
+    profile: Profile,
+    below: PathBuf,
+}
+
+/// Writes the testbenches.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let _interrupted = interruption()?;
+    let out = &arguments.out;
+    check_free(out)?;
+    let mut vectors = Vec::new();
+    for path in expand(&arguments.vectors)? {
+        let vector = load(&path, arguments.target.block.as_deref())?;
+        vectors.push((path, vector));
+    }
+    let jobs = arguments.jobs(&vectors)?;
+    let around = folder_of(out);
+    fs::create_dir_all(around).map_err(Error::write(around))?;
+    let temporary =
+        Builder::new().prefix(".cosim-").tempdir_in(around).map_err(Error::write(around))?;
+    let made = temporary.path().join("made");
+    let mut first = None;
+    for job in &jobs {
+        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?.rtl;
+        job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
+        let testbench = job.vector.loaded.testbench(&job.profile, &rtl)?;
+        for (name, text) in &testbench.files {
+            write_below(&made.join(&job.below).join(name), text)?;
+        }
+        first.get_or_insert(testbench);
+    }
+    // An empty folder is taken over; one that was filled meanwhile is not.
+    fs::rename(&made, out).map_err(Error::write(out))?;
+    if let (Some(first), Some(job)) = (first, jobs.first()) {
+        print_text(&told(out, &jobs, job, &first))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was written, and what is to be done with it.
+fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> String {
+    let folder = out.join(&job.below);
+    let what = match jobs {
+        [_] => format!(
+            "{} of module {}, compared with the golden model of profile {}",
+            counted(testbench.cycles, "cycle"),
+            testbench.top,
+            job.profile.name
+        ),
+        jobs => format!("{} testbenches, each in its own folder", jobs.len()),
+    };
+    format!(
+        "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
+         README.md has other simulators",
+        text::path(out),
+        text::path(&folder),
+    )
+}
+
+impl Arguments {
+    /// What is to be exported, each with its folder.
+    fn jobs<'a>(&self, vectors: &'a [(PathBuf, CheckedVector)]) -> Result<Vec<Job<'a>>, Error> {
+        let overrides = self.target.choice.overrides()?;
+        let profiles_of = |vector: &CheckedVector| {
+            vector.loaded.profiles(self.target.choice.fixes.as_deref(), &overrides)
+        };
+        if let [(path, vector)] = vectors {
+            let profile = only(&profiles_of(vector)?)?.clone();
+            return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
+        }
+        let mut jobs = Vec::new();
+        // By folder: the vector.
+        let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+        for (path, vector) in vectors {
+            let profiles = profiles_of(vector)?;
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let are_several = profiles.len() > 1;
+            for profile in profiles {
+                let below = match are_several {
+                    true => PathBuf::from(format!("{stem}-{}", profile.name)),
+                    false => PathBuf::from(&*stem),
+                };
+                if let Some(other) = taken.insert(below.clone(), path) {
+                    let (other, below) = (other.display(), below.display());
+                    let message = format!(
+                        "would be exported to `{below}`, as would {other}; export them \
+                             with separate commands"
+                    );
+                    return Err(Error::File {
+                        code: codes::CANNOT_COPY,
+                        path: path.clone(),
+                        message,
+                    });
+                }
+                jobs.push(Job { vector, path, profile, below });
+            }
+        }
+        if jobs.is_empty() {
+            let message = "none of the vectors is of the selected profiles; choose other profiles \
+                 with --fixes";
+            return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
+        }
+        Ok(jobs)
+    }
+}

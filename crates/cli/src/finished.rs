@@ -1,0 +1,185 @@
+//! Prints the results of several regressions and the last line that sums them up.
+
+use super::options::Format;
+use super::summary::{Detail, Summary};
+use super::{INTERRUPTED, counted, print_json, print_text};
+use cosim_base::error::Error;
+use cosim_harness::harness::Case;
+use cosim_regress::program;
+use cosim_regress::regression::FinishedRun;
+use cosim_regress::runner::{self, End, WaiverUse};
+use cosim_report::RunReport;
+use cosim_report::report::{self, Ci, Reproduce, Results};
+use std::env;
+use std::process::ExitCode;
+
+/// Exit code of a run that matched but could not write all its files.
+const UNWRITTEN: u8 = 3;
+
+/// The exit code of `cosim run`.
+pub fn exit_code(run: &FinishedRun) -> u8 {
+    match run.end {
+        End::Interrupted => INTERRUPTED,
+        _ if !run.passed => 1,
+        _ if run.unwritten.count > 0 => UNWRITTEN,
+        _ => 0,
+    }
+}
+
+/// What came of the runs so far: one for each block, or those of a plan.
+pub struct FinishedRuns {
+    /// All that there are.
+    names: Vec<String>,
+    format: Format,
+    /// As this program was called.
+    program: String,
+    ci: Option<Ci>,
+    codes: Vec<(String, u8)>,
+    /// What waivers were about, in all runs.
+    waivers: Vec<WaiverUse>,
+    summaries: Vec<serde_json::Value>,
+}
+
+impl FinishedRuns {
+    /// Nothing yet.
+    pub fn new(names: Vec<String>, format: Format) -> Self {
+        let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
+        let (codes, waivers, summaries) = (Vec::new(), Vec::new(), Vec::new());
+        Self { names, format, program, ci: Ci::detect(), codes, waivers, summaries }
+    }
+
+    /// Tells what came of a run, with `more` behind it.
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    pub fn tell(
+        &mut self,
+        name: &str,
+        report: &RunReport,
+        detail: Detail,
+        more: &str,
+    ) -> Result<(), Error> {
+        let reproduce = Reproduce { program: &self.program, run: &report.run.header };
+        let command = |case: &Case| reproduce.command(&case.name);
+        let summary = Summary::of(report, &command);
+        if self.format == Format::Text {
+            print_text(&format!("{}\n{more}", summary.text(detail).trim_end()))?;
+            if self.names.len() > 1 {
+                print_text("")?;
+            }
+        }
+        if let Some(ci) = &self.ci {
+            tell(ci, report);
+        }
+        self.codes.push((name.to_owned(), exit_code(&report.run)));
+        self.summaries.push(summary.json());
+        self.add_waivers(report.run.waivers());
+        Ok(())
+    }
+
+    /// Tells of a run that had ended before.
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    pub fn before(&mut self, name: &str, results: &Results) -> Result<(), Error> {
+        if self.format == Format::Text {
+            print_text(&format!("{}  {name}: it had ended before\n", results.verdict()))?;
+        }
+        self.codes.push((name.to_owned(), u8::from(!results.passed)));
+        if results.run.is_whole() {
+            self.add_waivers(runner::uses(&results.run.waivers, &results.failures));
+        }
+        self.summaries.push(serde_json::json!({
+            "run": results.run,
+            "passed": results.passed,
+            "ended": results.ended,
+            "totals": results.totals,
+        }));
+        Ok(())
+    }
+
+    /// Adds what waivers were about in one run.
+    fn add_waivers(&mut self, uses: Vec<WaiverUse>) {
+        for one in uses {
+            match self.waivers.iter_mut().find(|known| known.waiver == one.waiver) {
+                Some(known) => known.cases += one.cases,
+                None => self.waivers.push(one),
+            }
+        }
+    }
+
+    /// Waivers that were about nothing, each in a line.
+    fn idle_waivers(&self) -> impl Iterator<Item = String> {
+        let idle = self.waivers.iter().filter(|one| one.cases == 0);
+        idle.map(|WaiverUse { waiver, .. }| {
+            format!(
+                "waiver of {} {} until {} is unused: no failure has this signature; remove it from \
+                 the plan",
+                waiver.block, waiver.signature, waiver.expires
+            )
+        })
+    }
+
+    /// Tells what came of all of them; the exit code.
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    pub fn end(&self) -> Result<ExitCode, Error> {
+        match (self.format, self.summaries.as_slice()) {
+            (Format::Json, [summary]) if self.names.len() == 1 => print_json(summary)?,
+            (Format::Json, summaries) => print_json(&summaries)?,
+            (Format::Text, _) if self.names.len() > 1 => print_text(&self.text())?,
+            _ => {}
+        }
+        // What was not run may have it.
+        if self.format == Format::Text && self.code() != INTERRUPTED {
+            self.idle_waivers().try_for_each(|line| print_text(&line))?;
+        }
+        Ok(ExitCode::from(self.code()))
+    }
+
+    /// The exit code of all: the gravest.
+    fn code(&self) -> u8 {
+        let gravest = [INTERRUPTED, 1, UNWRITTEN];
+        let is_there = |code: &u8| self.codes.iter().any(|(_, other)| other == code);
+        gravest.into_iter().find(is_there).unwrap_or(0)
+    }
+
+    /// What came of all of them, in one line.
+    fn text(&self) -> String {
+        let names = &self.names;
+        let verdict = match self.code() {
+            INTERRUPTED => "INTERRUPTED",
+            1 => "FAIL",
+            _ => "PASS",
+        };
+        let word = |name: &String| {
+            let code = self.codes.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
+            let word = match code {
+                Some(0) => "passed",
+                Some(UNWRITTEN) => "passed, but some files could not be written",
+                Some(INTERRUPTED) => "interrupted",
+                Some(_) => "failed",
+                None => "not run",
+            };
+            format!("{name} {word}")
+        };
+        let words: Vec<String> = names.iter().map(word).collect();
+        let are_blocks = names.iter().all(|name| program::find(name).is_some());
+        let thing = if are_blocks { "block" } else { "run" };
+        format!("{verdict}  {}: {}", counted(names.len() as u64, thing), words.join(", "))
+    }
+}
+
+/// Tells the CI system around this process. What it cannot be told is in the run directory all the same.
+fn tell(ci: &Ci, report: &RunReport) {
+    if report.run.results.is_some() {
+        match report::annotate(ci, &report.run.folder) {
+            Ok(lines) => program::show(&lines),
+            Err(error) => program::say(format_args!(
+                "warning: cannot write the annotations for the \
+                 CI system: {error}"
+            )),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `cosim history`.
+
+use super::options::{Format, Formatting, heading};
+use super::{counted, print_json, print_text};
+use clap::{Args, Subcommand};
+use cosim_base::error::Error;
+use cosim_harness::value::short;
+use cosim_report::history::{FailureHistory, History, Run};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A file with runs, and what is to be done with it.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: HistoryQuery,
+}
+
+#[derive(Debug, Subcommand)]
+enum HistoryQuery {
+    /// Add runs to a history file; known runs are skipped.
+    Add {
+        /// History file; created if it does not exist.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Run directories to add.
+        #[arg(value_name = "DIR", required = true)]
+        folders: Vec<PathBuf>,
+    },
+    /// Show runs, and failures with first and last occurrence, count and RTL.
+    Show {
+        /// History file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Show this block only.
+        #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
+        block: Option<String>,
+        #[command(flatten)]
+        formatting: Formatting,
+    },
+}
+
+/// Runs that are shown as text; JSON has all.
+const RUNS_SHOWN: usize = 20;
+
+/// Adds to a history, or shows it.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    match &arguments.what {
+        HistoryQuery::Add { file, folders } => {
+            let mut history = History::open(file)?;
+            let mut added = 0;
+            for folder in folders {
+                added += u64::from(history.add(folder)?);
+            }
+            let known = folders.len() as u64 - added;
+            print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
+        }
+        HistoryQuery::Show { file, block, formatting } => {
+            let history = History::existing(file)?;
+            let block = block.as_deref();
+            let (runs, failures) = (history.runs(block)?, history.failures(block)?);
+            match formatting.format {
+                Format::Json => print_json(&json!({ "runs": runs, "failures": failures }))?,
+                Format::Text => print_text(&shown(&runs, &failures))?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
+    let mut text = String::new();
+    for FailureHistory { block, signature, first, last, runs, cases } in failures {
+        let runs = counted(*runs, "run");
+        let _ = writeln!(text, "{block} {signature}: {} in {runs}", counted(*cases, "case"));
+        let _ = writeln!(
+            text,
+            "  first {} on RTL {}, last {} on RTL {}",
+            first.0, first.1, last.0, last.1
+        );
+    }
+    if failures.is_empty() {
+        let _ = writeln!(text, "no failures recorded");
+    }
+    let _ = writeln!(text, "\n{}", counted(runs.len() as u64, "run"));
+    for run in runs.iter().rev().take(RUNS_SHOWN) {
+        let _ = writeln!(
+            text,
+            "  {} {:12} {:10} seed {}, RTL {}: {}, {} failed, {} cycles, {} cycles/s, {} of {} bins",
+            run.ended,
+            run.verdict,
+            run.block,
+            run.seed,
+            run.rtl,
+            counted(run.cases, "case"),
+            run.failed,
+            short(run.cycles as f64),
+            short(run.cycles_per_second),
+            run.bins_hit,
+            run.bins_reachable,
+        );
+    }
+    if runs.len() > RUNS_SHOWN {
+        let _ = writeln!(
+            text,
+            "  and {} earlier runs; --format json lists them all",
+            runs.len() - RUNS_SHOWN
+        );
+    }
+    text
+}

@@ -1,0 +1,143 @@
+//! `cosim merge`.
+
+mod gradings;
+
+use super::finished::FinishedRuns;
+use super::options::{OutputOptions, heading};
+use super::regression::PreviousRun;
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_regress::merge::{self, Merged, Shards};
+use cosim_regress::mutate::merge::GRADING;
+use cosim_regress::program;
+use cosim_regress::regression::{Outcome, WriteFailures};
+use cosim_regress::runner::{LostWorkers, OutputLocation, PeakMemory, RunDirectory, Timing};
+use cosim_report::report::RunTiming;
+use cosim_report::{EarlierRuns, RunReport};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What to put together.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Directories of all shards of a run, or of all parts of a mutation analysis, in any order.
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// Write the merged run to DIR, a new or empty folder.
+    #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
+    out: PathBuf,
+    /// Replace an earlier run in --out.
+    #[arg(long, help_heading = heading::OUTPUT)]
+    force: bool,
+    #[command(flatten)]
+    earlier: PreviousRun,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+/// Makes one run directory of shards, for each block; ends as the run would have.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let Arguments { folders, out, .. } = arguments;
+    let earlier = &arguments.earlier.files();
+    if merge::any(folders, &GRADING) {
+        return gradings::execute(arguments);
+    }
+    apart(folders, out)?;
+    earlier.check()?;
+    // Whatever is wrong with the shards of one block is told before anything is written.
+    let mut runs = Vec::new();
+    for (block, folders) in merge::runs(folders, &merge::RUN)? {
+        runs.push((block, Shards::open(&folders)?));
+    }
+    runs.sort_by_key(|(_, shards): &(_, Shards)| shards.place_of_block());
+    let name = |(folder, shards): &(Option<String>, Shards)| {
+        folder.clone().unwrap_or_else(|| shards.block_name().to_owned())
+    };
+    let names: Vec<String> = runs.iter().map(name).collect();
+    let is_below = matches!(runs.as_slice(), [(Some(_), _)]);
+    let places = place_of_each(arguments, is_below, &names)?;
+    let mut done = FinishedRuns::new(names.clone(), arguments.output.format());
+    for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
+        let report = one(shards, &place, earlier)?;
+        done.tell(name, &report, arguments.output.detail(), "")?;
+    }
+    done.end()
+}
+
+/// Where each run is to be written: as its shards lie in their folders.
+fn place_of_each(
+    arguments: &Arguments,
+    is_below: bool,
+    names: &[String],
+) -> Result<Vec<OutputLocation>, Error> {
+    let Arguments { out, force, .. } = arguments;
+    let named = |folder: PathBuf| OutputLocation::Named { folder, replace: *force };
+    match names {
+        [name] if is_below => Ok(vec![named(out.join(name))]),
+        _ => {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            named(out.clone()).of_blocks(&names)
+        }
+    }
+}
+
+/// The run directory of one block. If its shards are of no use, none is left.
+fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<RunReport, Error> {
+    let header = shards.header.clone();
+    let mut directory = RunDirectory::begin(place, &header)?;
+    let merged = match shards.merge(&mut directory) {
+        Ok(merged) => merged,
+        Err(error) => {
+            directory.abandon();
+            return Err(error);
+        }
+    };
+    let Merged { tally, coverage, sources, failures, end, day, times } = merged;
+    let timing = timing(&times, tally.totals.cycles);
+    let unwritten = WriteFailures::default();
+    let outcome =
+        Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
+    Ok(earlier.publish(outcome.conclude(directory)))
+}
+
+/// The times of all shards: seconds are added up, so the speed is that of one of them on average.
+fn timing(times: &[RunTiming], cycles: u64) -> Timing {
+    let commits: BTreeSet<&Option<String>> = times.iter().map(|time| &time.commit).collect();
+    let one = commits.len() == 1;
+    let sandboxes: BTreeSet<&str> =
+        times.iter().filter_map(|time| time.sandbox.as_deref()).collect();
+    let sandboxes: Vec<&str> = sandboxes.into_iter().collect();
+    let mut lost_workers = LostWorkers::default();
+    times.iter().for_each(|time| lost_workers.extend(&time.lost_workers));
+    let seconds: f64 = times.iter().map(|time| time.seconds).sum();
+    Timing {
+        // The same however often and whenever they are merged: a history knows a run by it.
+        ended: times.iter().map(|time| time.ended.clone()).max().unwrap_or_default(),
+        command: program::command(),
+        threads: times.iter().map(|time| time.threads).sum(),
+        seconds,
+        failures_seconds: times.iter().map(|time| time.failures_seconds).sum(),
+        cycles_per_second: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
+        peak_memory: PeakMemory::now(),
+        commit: commits.into_iter().next().filter(|_| one).cloned().flatten(),
+        progress: Vec::new(),
+        sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
+        lost_workers,
+        judged_before: times.iter().map(|time| time.judged_before).sum(),
+    }
+}
+
+/// No shard may be written over, and none be taken for a part of the run that is made of it.
+fn apart(folders: &[PathBuf], out: &Path) -> Result<(), Error> {
+    let Ok(whole) = fs::canonicalize(out) else { return Ok(()) };
+    for folder in folders {
+        let Ok(shard) = fs::canonicalize(folder) else { continue };
+        if shard.starts_with(&whole) || whole.starts_with(&shard) {
+            let message = format!("overlaps {}; choose another --out", folder.display());
+            return Err(Error::File { code: codes::BAD_OUTPUT, path: out.to_owned(), message });
+        }
+    }
+    Ok(())
+}

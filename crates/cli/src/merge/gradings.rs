@@ -1,0 +1,70 @@
+//! `cosim merge` of the parts of a grading.
+
+use super::{Arguments, apart, place_of_each};
+use crate::options::Format;
+use crate::{print_json, print_text};
+use cosim_base::error::{Error, codes};
+use cosim_regress::merge;
+use cosim_regress::mutate::merge::{GRADING, MutationShards};
+use cosim_regress::mutate::report::Report;
+use cosim_regress::program;
+use cosim_regress::runner::{DirectoryLock, OutputLocation};
+use cosim_report::report::write_grading;
+use std::process::ExitCode;
+
+/// Makes one grading of its parts, for each block; ends as the grading would have.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let Arguments { folders, out, earlier, .. } = arguments;
+    if let Some(option) = earlier.option() {
+        return Err(Error::Usage(
+            codes::OPTIONS_CONFLICT,
+            format!("{option} applies to runs, and these are mutation analyses; leave it out"),
+        ));
+    }
+    apart(folders, out)?;
+    // Whatever is wrong with the parts of one grading is told before anything is written.
+    let mut all = Vec::new();
+    for (name, folders) in merge::runs(folders, &GRADING)? {
+        all.push((name, MutationShards::open(&folders)?));
+    }
+    let name = |(name, parts): &(Option<String>, MutationShards)| {
+        name.clone().unwrap_or_else(|| parts.block_name().to_owned())
+    };
+    let names: Vec<String> = all.iter().map(name).collect();
+    let is_below = matches!(all.as_slice(), [(Some(_), _)]);
+    let mut reports = Vec::new();
+    for ((_, parts), place) in all.iter().zip(place_of_each(arguments, is_below, &names)?) {
+        let report = one(parts, &place)?;
+        if arguments.output.format() == Format::Text {
+            print_text(&report.text())?;
+        }
+        reports.push(report);
+    }
+    if arguments.output.format() == Format::Json {
+        match reports.as_slice() {
+            [report] => print_json(report)?,
+            reports => print_json(&reports)?,
+        }
+    }
+    let failures = reports.iter().flat_map(|report| report.failures(report.run.min_score));
+    let wrong: Vec<String> = failures.collect();
+    wrong.iter().for_each(|line| program::say(format_args!("{line}")));
+    Ok(ExitCode::from(u8::from(!wrong.is_empty())))
+}
+
+/// The grading of one block. If its parts are of no use, nothing is left.
+fn one(parts: &MutationShards, place: &OutputLocation) -> Result<Report, Error> {
+    let claim = DirectoryLock::new(place)?;
+    match parts.merge(&claim.folder) {
+        Ok(report) => {
+            report.write(&claim.folder)?;
+            write_grading(&claim.folder, &report)?;
+            claim.release();
+            Ok(report)
+        }
+        Err(error) => {
+            claim.abandon();
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! `cosim mutate`.
+
+mod golden;
+mod only;
+mod resume;
+
+use super::options::{
+    Caching, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading, of_block,
+    percent,
+};
+use super::plan::{PlannedRun, RunPlan};
+use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{MOST_PACKETS, Profile};
+use cosim_regress::engine::Setup;
+use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
+use cosim_regress::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
+use cosim_regress::mutate::{KillMethod, Mutants};
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::runner::{DirectoryLock, OutputLocation, Shard};
+use cosim_report::report::write_grading;
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::Rtl;
+use cosim_rtl::yosys;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Mutants of each profile, if nothing is said.
+const MUTANTS: u32 = 1000;
+
+/// What to grade.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: Target,
+    /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and --run-seed override it;
+    /// other options that it sets are rejected.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
+    ], help_heading = heading::WHAT)]
+    plan: Option<PathBuf>,
+    /// Select N mutants of each profile [default: 1000].
+    #[arg(long, visible_alias = "size", value_name = "N",
+          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
+    mutants: Option<u32>,
+    /// Seed of the selection of mutants.
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = heading::WHAT)]
+    seed: u64,
+    /// Seed of the cases [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
+    run_seed: Option<u64>,
+    /// Analyse part I of N, every N-th mutant; see `cosim merge`.
+    #[arg(long, value_name = "I/N", conflicts_with = "only", help_heading = heading::WHAT)]
+    shard: Option<Shard>,
+    /// Run at most N cases of each scenario on a mutant [default: as `cosim run`].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
+    cases: Option<u64>,
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
+    packets: Option<u32>,
+    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
+    scenario: Vec<String>,
+    #[command(flatten)]
+    threads: Threads,
+    /// Write the result to DIR, a new or empty folder [default: runs/mutate-BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    out: Option<PathBuf>,
+    /// Replace an earlier result in --out.
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
+    force: bool,
+    /// Skip formal equivalence checking except the structural check.
+    #[arg(long, help_heading = heading::WHAT)]
+    no_judge: bool,
+    /// Compare no outputs: count the mutants that the scoreboard finds alone.
+    #[arg(long, conflicts_with = "only", help_heading = heading::WHAT)]
+    checks_only: bool,
+    /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
+    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"], help_heading = heading::WHAT)]
+    golden: bool,
+    /// With --golden, vectors that should find the faults: files, folders or patterns.
+    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
+    corpus: Vec<PathBuf>,
+    /// Fail if the score without equivalent mutants is below PCT in any profile.
+    #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
+    min_score: Option<f64>,
+    /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
+    only: Option<u32>,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    #[command(flatten)]
+    caching: Caching,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+/// Grades the bench of one block after another.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.golden {
+        return golden::execute(arguments);
+    }
+    check(&arguments.target.rtl()?)?;
+    if let Some(id) = arguments.only {
+        return only::execute(arguments, id);
+    }
+    let interrupted = interruption()?;
+    let jobs = analyses(arguments)?
+        .into_iter()
+        .map(|job| MutationRequest::Analysis(Box::new(job)))
+        .collect();
+    grade(
+        jobs,
+        arguments.formatting.format,
+        (arguments.min_score, arguments.quietness.quiet),
+        &interrupted,
+    )
+}
+
+/// Continues the analyses in a folder, as they were begun.
+///
+/// # Errors
+/// If there is nothing to resume, or if RTL, program or Yosys are others now.
+pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
+    if now.output.has_details() {
+        let message = "--details applies to a run, and this is a mutation analysis; leave it out";
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+    }
+    let interrupted = interruption()?;
+    let jobs = resume::jobs(now, folder)?;
+    grade(jobs, now.output.format(), (None, now.output.is_quiet()), &interrupted)
+}
+
+/// Runs the analyses one after another and prints what they came to.
+fn grade(
+    jobs: Vec<MutationRequest>,
+    format: Format,
+    (min_score, is_quiet): (Option<f64>, bool),
+    interrupted: &Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
+    let are_several = jobs.len() > 1;
+    let mut reports = Vec::new();
+    let mut is_interrupted = false;
+    for job in jobs {
+        let GradingResult { report, is_whole, folder } = match job {
+            MutationRequest::Analysis(job) => {
+                let bar = if is_quiet { ProgressBar::hidden() } else { progress_bar() };
+                let result = job.run(interrupted, &mut |event| render(&bar, event))?;
+                let folder = result.lock.folder.clone();
+                if result.is_whole {
+                    write_grading(&folder, &result.report)?;
+                }
+                result.lock.release();
+                GradingResult { report: result.report, is_whole: result.is_whole, folder }
+            }
+            MutationRequest::Finished(graduated) => *graduated,
+        };
+        if format == Format::Text {
+            print_text(&format!("{}{}", report.text(), folder.display()))?;
+        }
+        reports.push(report);
+        if !is_whole {
+            is_interrupted = true;
+            // That of one of several blocks lies in the folder of all.
+            let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
+            program::say(format_args!(
+                "interrupted; to continue: {} resume {}",
+                program::name(),
+                all.display()
+            ));
+            break;
+        }
+    }
+    if format == Format::Json {
+        match reports.as_slice() {
+            [report] => print_json(report)?,
+            reports => print_json(&reports)?,
+        }
+    }
+    if is_interrupted {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let mut code = 0;
+    let wanted = |one: &Report| min_score.or(one.run.min_score);
+    for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
+        code = 1;
+        program::say(format_args!("{line}"));
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// Mutations have models of their own.
+fn check(rtl: &Rtl) -> Result<(), Error> {
+    let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+    if !rtl.simulator.is_verilator() {
+        return wrong("--simulator icarus: mutation analysis runs in Verilator only; leave it out");
+    }
+    if rtl.netlist {
+        return wrong(
+            "--netlist: mutation analysis inserts mutations before synthesis; leave it out",
+        );
+    }
+    Ok(())
+}
+
+/// What is graded, before a folder is taken for it.
+struct PreparedGrading {
+    /// The name of its folder, if there are several.
+    name: String,
+    block: &'static dyn AnyBlock,
+    chosen: Vec<ChosenMutants>,
+    setup: Setup,
+    header: Header,
+}
+
+impl PreparedGrading {
+    /// What the arguments ask for of one of some blocks.
+    fn new(
+        arguments: &Arguments,
+        block: &'static dyn AnyBlock,
+        blocks: &[&'static dyn AnyBlock],
+    ) -> Result<Self, Error> {
+        let profiles = arguments.target.profiles(block).map_err(of_block(block, blocks))?;
+        let wanted = PlannedRun {
+            name: block.info().name.to_owned(),
+            block,
+            profiles,
+            scenarios: arguments.scenario.clone(),
+            cases: None,
+            packets: arguments.packets,
+            seed: 1,
+            min_coverage: None,
+            until_coverage: None,
+            min_score: arguments.min_score,
+            mutants: None,
+        };
+        Self::wanted(arguments, wanted).map_err(of_block(block, blocks))
+    }
+
+    /// What is wanted; what the arguments say of cases, mutants and the cases' seed comes first.
+    fn wanted(arguments: &Arguments, wanted: PlannedRun) -> Result<Self, Error> {
+        let rtl = arguments.target.rtl()?;
+        let header = header(arguments, &wanted, &rtl)?;
+        let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
+        let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
+        block.session(&setup)?;
+        let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
+        Ok(Self { name, block, chosen, setup, header })
+    }
+}
+
+/// A grading that is asked for.
+enum MutationRequest {
+    /// It is to be started or resumed.
+    Analysis(Box<MutationAnalysis>),
+    /// It had ended before.
+    Finished(Box<GradingResult>),
+}
+
+/// What came of it.
+struct GradingResult {
+    report: Report,
+    is_whole: bool,
+    folder: PathBuf,
+}
+
+/// A progress bar where somebody looks.
+fn progress_bar() -> ProgressBar {
+    let bar = if is_watched() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}, {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// Shows progress.
+fn render(bar: &ProgressBar, event: AnalysisEvent<'_>) {
+    let text = match event {
+        AnalysisEvent::Profile { block, profile } => {
+            bar.set_prefix(format!("{block} {profile}"));
+            "choosing mutants".to_owned()
+        }
+        AnalysisEvent::Round { alive, mutants, run, cases } => {
+            format!("{alive} of {} left, {run} of {cases} cases", counted(mutants, "mutant"))
+        }
+        AnalysisEvent::Sorting => "sorting out equivalent mutants".to_owned(),
+        AnalysisEvent::Equivalence { left } => {
+            format!("checking {} for equivalence", counted(left, "mutant"))
+        }
+        AnalysisEvent::Ended => return bar.finish_and_clear(),
+    };
+    bar.set_message(text);
+    bar.tick();
+}
+
+/// The gradings that the arguments ask for, each in a folder of its own.
+fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
+    let prepared: Vec<PreparedGrading> = match &arguments.plan {
+        Some(path) => {
+            let wanted = gradings(path)?.into_iter();
+            wanted
+                .map(|run| PreparedGrading::wanted(arguments, run))
+                .collect::<Result<_, Error>>()?
+        }
+        None => {
+            let blocks = arguments.target.blocks()?;
+            let of =
+                |block: &&'static dyn AnyBlock| PreparedGrading::new(arguments, *block, &blocks);
+            blocks.iter().map(of).collect::<Result<_, Error>>()?
+        }
+    };
+    claimed(arguments, prepared)
+}
+
+/// Takes the folders.
+fn claimed(
+    arguments: &Arguments,
+    prepared: Vec<PreparedGrading>,
+) -> Result<Vec<MutationAnalysis>, Error> {
+    let place = match &arguments.out {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
+        None => {
+            let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+            let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
+            let name = match plan {
+                Some(plan) => plan.to_string_lossy().into_owned(),
+                None => arguments.target.name(&blocks),
+            };
+            OutputLocation::New { stem: format!("mutate-{name}-{}", arguments.seed) }
+        }
+    };
+    let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
+    let places = place.of_blocks(&names)?;
+    let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
+        let lock = DirectoryLock::new(&place)?;
+        // From here on it can be resumed.
+        let mut report = Report::new(prepared.header.clone());
+        report.run_command = Some(RunCommand::now());
+        report.write(&lock.folder)?;
+        analysis(arguments, prepared, lock, report)
+    };
+    prepared.into_iter().zip(places).map(job).collect()
+}
+
+/// An analysis in a folder that was taken for it.
+fn analysis(
+    arguments: &Arguments,
+    PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
+    lock: DirectoryLock,
+    before: Report,
+) -> Result<MutationAnalysis, Error> {
+    let checks_equivalence = !arguments.no_judge && header.means == KillMethod::Compare;
+    Ok(MutationAnalysis {
+        block,
+        chosen,
+        setup,
+        header,
+        lock,
+        before,
+        threads: arguments.threads.count(),
+        program: arguments.limits.program()?,
+        checks_equivalence,
+    })
+}
+
+/// Lets Yosys choose the mutants of every profile.
+fn choose(
+    block: &dyn AnyBlock,
+    setup: &Setup,
+    header: &Header,
+    answers: &Answers,
+) -> Result<Vec<ChosenMutants>, Error> {
+    let choose = |profile: &Profile| {
+        let mutants = Mutants::choose(
+            block.info(),
+            &setup.rtl,
+            &profile.parameters,
+            header.mutants,
+            header.seed,
+        )?;
+        Ok(ChosenMutants {
+            profile: profile.clone(),
+            mutants: mutants.with_answers(answers.clone()),
+        })
+    };
+    setup.profiles.iter().map(choose).collect()
+}
+
+/// The runs of a plan whose bench is graded, each with the first of its seeds.
+fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
+    let mut runs = RunPlan::gradings(path)?;
+    runs.retain(|run| run.min_score.is_some() || run.mutants.is_some());
+    if runs.is_empty() {
+        let message = "no [[run]] has `min_score` or `mutants`, so there is no mutation analysis to run; add \
+             one of them";
+        return Err(Error::File {
+            code: codes::BAD_PLAN,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        });
+    }
+    Ok(runs)
+}
+
+fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Header, Error> {
+    let PlannedRun { block, profiles, .. } = wanted;
+    let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.info().cases);
+    if !(1..=MOST_CASES).contains(&cases) {
+        let message = format!(
+            "{cases} cases per scenario: mutation analysis takes 1 to {MOST_CASES}; choose \
+                 with --cases"
+        );
+        return Err(Error::Usage(codes::COMMAND_LINE, message));
+    }
+    let examined = rtl.examined(block.info())?;
+    rtl.check_profiles(block.info(), profiles)?;
+    Ok(Header {
+        equivalents: Vec::new(),
+        yosys: yosys::version()?,
+        tool: program::version().to_owned(),
+        build: program::build().to_owned(),
+        rtl: examined.identity.clone(),
+        given: rtl.clone(),
+        block: block.info().name.to_owned(),
+        profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
+        seed: arguments.seed,
+        means: if arguments.checks_only { KillMethod::Checks } else { KillMethod::Compare },
+        mutants: arguments.mutants.or(wanted.mutants).unwrap_or(MUTANTS),
+        run_seed: arguments.run_seed.unwrap_or(wanted.seed),
+        cases,
+        packets: wanted.packets,
+        scenarios: wanted.scenarios.clone(),
+        shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        min_score: wanted.min_score,
+    })
+}

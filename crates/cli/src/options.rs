@@ -1,0 +1,653 @@
+//! Options that several commands share. Each has one definition and one help text.
+
+use super::summary::Detail;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use cosim_base::error::{Error, codes};
+use cosim_base::text;
+use cosim_formats::vector::Origin;
+use cosim_harness::harness::{self, Overrides, Profile};
+use cosim_regress::engine::LoadedVector;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::worker::{Limits, Program, Sandbox};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{self, Rtl, Simulator};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::thread;
+use std::time::Duration;
+
+/// Headings under which help lists the options of a command.
+pub mod heading {
+    /// Cases, blocks and profiles.
+    pub const WHAT: &str = "What to run";
+    /// RTL in place of the built-in one.
+    pub const RTL: &str = "User RTL";
+    /// Limits and goals.
+    pub const STOP: &str = "When to stop";
+    /// What is counted, and what it must reach.
+    pub const COVERAGE: &str = "Coverage";
+    /// Files and printing.
+    pub const OUTPUT: &str = "Output";
+    /// One case, again.
+    pub const REPRODUCE: &str = "Reproduce";
+    /// What makes the command fail.
+    pub const CHECK: &str = "When to fail";
+    /// Threads, memory, caches and the sandbox.
+    pub const RESOURCES: &str = "Resources";
+}
+
+/// The fixes and parameters of the RTL.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Choice {
+    /// Enable fixes of errata: a profile, a mask like 0x5a, or several of them with commas between them. `random:N`
+    /// draws N legal parameter sets from the seed (run, plans) [default: all, or the profiles of the vector].
+    #[arg(long, value_name = "PROFILE|MASK|all|random:N", help_heading = heading::WHAT)]
+    pub fixes: Option<String>,
+    /// Override an RTL parameter in every profile; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", help_heading = heading::WHAT, hide_short_help = true)]
+    parameter: Vec<String>,
+}
+
+impl Choice {
+    /// The other values of parameters.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if one is not NAME=VALUE.
+    pub fn overrides(&self) -> Result<Overrides, Error> {
+        harness::overrides(self.parameter.iter().map(String::as_str))
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
+    }
+}
+
+/// The block and the profiles that vectors run under.
+#[derive(Debug, Clone, Default, Args)]
+pub struct VectorTarget {
+    /// Fail if a vector is of another block.
+    #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
+    pub block: Option<String>,
+    #[command(flatten)]
+    pub choice: Choice,
+}
+
+/// Waves of one case or vector.
+#[derive(Debug, Clone, Args)]
+pub struct TraceOptions {
+    /// Write waves of RTL and golden model to FILE: 50 cycles before the end and 10 after a mismatch.
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", help_heading = heading::OUTPUT)]
+    pub trace: Option<PathBuf>,
+    /// Trace every cycle.
+    #[arg(long, requires = "trace", help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub trace_all: bool,
+}
+
+/// The form of printed results.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Formatting {
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
+    pub format: Format,
+}
+
+/// Whether less is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Quietness {
+    /// Print the failures and the result only, without progress.
+    #[arg(long, help_heading = heading::OUTPUT)]
+    pub quiet: bool,
+}
+
+/// How much a run prints, and in which form.
+#[derive(Debug, Clone, Args)]
+pub struct OutputOptions {
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    /// Print tables of all scenarios, rules and uncovered bins.
+    #[arg(long, alias = "verbose", conflicts_with = "quiet", help_heading = heading::OUTPUT)]
+    details: bool,
+}
+
+impl OutputOptions {
+    /// In which form results are printed.
+    pub fn format(&self) -> Format {
+        self.formatting.format
+    }
+
+    /// The option --quiet, for a command that this one continues.
+    pub fn quietness(&self) -> Quietness {
+        self.quietness
+    }
+
+    /// Whether the user asks for the result and the failures only.
+    pub fn is_quiet(&self) -> bool {
+        self.quietness.quiet
+    }
+
+    /// Whether the user asks for all tables.
+    pub fn has_details(&self) -> bool {
+        self.details
+    }
+
+    /// How much the summary says.
+    pub fn detail(&self) -> Detail {
+        match (self.is_quiet(), self.details) {
+            (true, _) => Detail::Result,
+            (false, true) => Detail::Tables,
+            (false, false) => Detail::Covered,
+        }
+    }
+}
+
+/// The name that selects every block.
+const ALL: &str = "all";
+
+/// The blocks, profiles and RTL of a command.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of `cosim list`].
+    #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
+    block: Vec<String>,
+    #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
+    rtl: UserRtlOptions,
+}
+
+/// The simulators that users can name.
+fn simulator() -> impl TypedValueParser<Value = Simulator> {
+    PossibleValuesParser::new(["verilator", "icarus"]).map(|name| match name.as_str() {
+        "icarus" => Simulator::Icarus,
+        _ => Simulator::Verilator,
+    })
+}
+
+/// The options for user RTL, as Verilator has them.
+#[derive(Debug, Clone, Default, Args)]
+pub struct UserRtlOptions {
+    /// Replace the built-in RTL by a Verilog file or all files below a folder; may be repeated. `built-in` selects
+    /// the built-in RTL [default: built-in].
+    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    rtl: Vec<PathBuf>,
+    #[command(flatten)]
+    pub verilog: Verilog,
+    /// Simulate with Verilator, or with Icarus in four values, where an X at a compared output is a failure [default:
+    /// verilator, or as recorded].
+    #[arg(long, value_name = "verilator|icarus", hide_possible_values = true, value_parser = simulator(), help_heading = heading::RTL)]
+    simulator: Option<Simulator>,
+    /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth [default: as recorded].
+    #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
+    netlist: bool,
+}
+
+/// How to read Verilog files.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Verilog {
+    /// Search DIR first for included files and modules; may be repeated.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    pub include: Vec<PathBuf>,
+    /// Define a Verilog macro; may be repeated.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = heading::RTL)]
+    pub define: Vec<String>,
+    /// Read a Verilog file list; may be repeated.
+    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    pub list: Vec<PathBuf>,
+}
+
+/// A path in UTF-8, so that a vector can record it.
+pub fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
+}
+
+impl UserRtlOptions {
+    /// The RTL that the user named, if any.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if `built-in` is not alone.
+    pub fn named(&self) -> Result<Option<Rtl>, Error> {
+        let rtl = Rtl {
+            paths: self.rtl.clone(),
+            include: self.verilog.include.clone(),
+            defines: self.verilog.define.clone(),
+            lists: self.verilog.list.clone(),
+            simulator: self.simulator.unwrap_or_default(),
+            netlist: self.netlist,
+        };
+        let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
+        if !rtl.paths.iter().any(is_word) {
+            return Ok((!rtl.is_built_in()).then_some(rtl));
+        }
+        if rtl.paths.len() > 1 || !rtl.lists.is_empty() {
+            let message = "--rtl built-in takes no other RTL options; for a file of this name \
+                 write ./built-in";
+            return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+        }
+        Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
+    }
+}
+
+/// The RTL of a vector or of a run: built-in or named by the user. The file chooses it only if the user asks for that.
+#[derive(Debug, Clone, Default, Args)]
+pub struct VectorRtl {
+    #[command(flatten)]
+    given: UserRtlOptions,
+    /// Compile and execute the RTL that the vector or run directory names. Use it only for files that you trust.
+    #[arg(long, conflicts_with_all = RTL_OPTIONS, help_heading = heading::RTL)]
+    recorded_rtl: bool,
+}
+
+/// The options that name the RTL.
+const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
+
+/// The RTL on which a command runs a vector.
+#[derive(Debug, Clone)]
+pub struct ChosenRtl {
+    /// The RTL.
+    pub rtl: Rtl,
+    /// The vector was recorded on user RTL, and runs on the built-in RTL.
+    pub replaces_recorded: bool,
+}
+
+impl From<Rtl> for VectorRtl {
+    /// This RTL, as if the user had named it.
+    fn from(rtl: Rtl) -> Self {
+        let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
+        let given = UserRtlOptions {
+            rtl: paths,
+            verilog: Verilog { include, define: defines, list: lists },
+            simulator: Some(simulator),
+            netlist,
+        };
+        Self { given, recorded_rtl: false }
+    }
+}
+
+impl VectorRtl {
+    /// The RTL that the user named, if any.
+    ///
+    /// # Errors
+    /// As [`UserRtlOptions::named`].
+    pub fn named(&self) -> Result<Option<Rtl>, Error> {
+        self.given.named()
+    }
+
+    /// Whether the user asks for the recorded RTL.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded_rtl
+    }
+
+    /// The RTL that the user named, else the built-in RTL; with --recorded-rtl, the RTL that the vector names. A
+    /// vector may come from anyone, and compiling RTL runs code of its author: a vector that names RTL changes
+    /// nothing by itself. It says only how its RTL is simulated.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the recorded RTL is not there any more.
+    pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<ChosenRtl, Error> {
+        if let Some(rtl) = self.given.named()? {
+            return Ok(ChosenRtl { rtl, replaces_recorded: false });
+        }
+        let Origin { given, rtl: recorded, .. } = vector.origin();
+        let rtl = Rtl {
+            simulator: self.given.simulator.unwrap_or(given.simulator),
+            netlist: self.given.netlist || given.netlist,
+            ..given.clone()
+        };
+        if rtl.is_built_in() {
+            return Ok(ChosenRtl { rtl, replaces_recorded: false });
+        }
+        if !self.recorded_rtl {
+            program::say(format_args!(
+                "warning: {} was recorded on user RTL ({}) and runs on the built-in RTL; name the RTL with --rtl, or \
+                 use the recorded RTL with --recorded-rtl",
+                text::path(path),
+                text::line(&rtl.command_line()),
+            ));
+            return Ok(ChosenRtl { rtl: rtl.built_in(), replaces_recorded: true });
+        }
+        show_recorded(&rtl, path)?;
+        let now = vector.examine(&rtl)?.identity.clone();
+        if let Some(recorded) = recorded
+            && *recorded != now
+        {
+            program::say(format_args!(
+                "warning: {}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
+                text::path(path)
+            ));
+        }
+        Ok(ChosenRtl { rtl, replaces_recorded: false })
+    }
+}
+
+/// Prints the RTL that a file names, before anything of it is read; `path` is the file.
+///
+/// # Errors
+/// [`Error::File`] if it is not there any more.
+pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
+    let command = rtl.command_line();
+    let words = text::line(&command);
+    program::say(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
+    rtl.check_there().map_err(|error| Error::File { code: codes::RECORDED_RTL_MISSING,
+        path: path.to_owned(),
+        message: format!(
+            "was recorded on {words}, and that RTL is not here ({error}); name the RTL with --rtl PATH or --rtl \
+             built-in"
+        ),
+    })
+}
+
+impl Target {
+    /// The blocks, each once, in the order in which they are named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no block of a name.
+    pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
+        let Some(first) = program::blocks().first() else {
+            return Err(Error::Environment(
+                codes::INTERNAL,
+                "this program has no blocks".to_owned(),
+            ));
+        };
+        let blocks = blocks_of(&self.block)?;
+        Ok(if blocks.is_empty() { vec![*first] } else { blocks })
+    }
+
+    /// How the blocks were named, for a run's directory.
+    pub fn name(&self, blocks: &[&dyn AnyBlock]) -> String {
+        if blocks.len() > 1 && blocks.len() == program::blocks().len() {
+            return ALL.to_owned();
+        }
+        blocks.iter().map(|block| block.info().name).collect::<Vec<_>>().join("+")
+    }
+
+    /// The block and the profiles of a case's name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there are none of that name, or if the options say otherwise.
+    pub fn of_case(
+        &self,
+        block: &str,
+        profile: &str,
+    ) -> Result<(&'static dyn AnyBlock, Vec<Profile>), Error> {
+        let clash = |option: &str, given: &Option<String>, named: &str| match given {
+            Some(given) if given != named => {
+                let message =
+                    format!("--case names {named}, and {option} names {given}; leave {option} out");
+                Err(Error::Usage(codes::BAD_CASE_NAME, message))
+            }
+            _ => Ok(()),
+        };
+        clash("--fixes", &self.choice.fixes, profile)?;
+        if !self.block.is_empty() && !self.blocks()?.iter().any(|other| other.info().name == block)
+        {
+            clash("--block", &Some(self.block.join(",")), block)?;
+        }
+        if !self.choice.parameter.is_empty() {
+            let message = "--case names the parameters; leave --parameter out";
+            return Err(Error::Usage(codes::BAD_CASE_NAME, message.to_owned()));
+        }
+        let block = find_block(block)?;
+        let profiles = Profile::parse(profile, block.info().profiles)
+            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--case: {error}")))?;
+        Ok((block, profiles))
+    }
+
+    /// The profiles, as the block knows them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it knows none of that name, or no such parameters.
+    pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
+        let all = block.info().profiles;
+        let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
+            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}")))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
+    }
+
+    /// The profiles of a run with a seed, which draws those that are random.
+    ///
+    /// # Errors
+    /// As [`Target::profiles`].
+    pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
+        let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
+        let chosen = Profile::choose(text, all, block.info().name, seed)
+            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}")))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
+    }
+
+    /// The RTL.
+    ///
+    /// # Errors
+    /// As [`UserRtlOptions::named`].
+    pub fn rtl(&self) -> Result<Rtl, Error> {
+        let usual = Rtl {
+            simulator: self.rtl.simulator.unwrap_or_default(),
+            netlist: self.rtl.netlist,
+            ..Rtl::default()
+        };
+        Ok(self.rtl.named()?.unwrap_or(usual))
+    }
+}
+
+/// Says which block an argument does not fit, where there are several.
+pub fn of_block(
+    block: &dyn AnyBlock,
+    blocks: &[&'static dyn AnyBlock],
+) -> impl Fn(Error) -> Error + use<> {
+    let name = (blocks.len() > 1).then(|| block.info().name);
+    move |error| match (name, error) {
+        (Some(name), Error::Usage(code, message)) => {
+            Error::Usage(code, format!("block {name}: {message}"))
+        }
+        (_, error) => error,
+    }
+}
+
+/// The blocks of some names, each once, in the order in which they are named.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no block of a name.
+pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> {
+    let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
+    for name in names {
+        match name.as_str() {
+            ALL => blocks.extend(program::blocks()),
+            name => blocks.push(find_block(name).map_err(|error| match error {
+                Error::Usage(code, message) => Error::Usage(code, format!("{message}, or {ALL}")),
+                other => other,
+            })?),
+        }
+    }
+    let mut known = BTreeSet::new();
+    blocks.retain(|block| known.insert(block.info().name));
+    Ok(blocks)
+}
+
+/// The one profile of a vector that is worked on under one alone.
+///
+/// # Errors
+/// [`Error::Usage`] if there are several.
+pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
+    match profiles {
+        [profile] => Ok(profile),
+        several => {
+            let names: Vec<&str> = several.iter().map(|profile| &*profile.name).collect();
+            Err(Error::Usage(
+                codes::CHOOSE_ONE,
+                format!(
+                    "the vector names several profiles: choose one with --fixes, as in --fixes {}",
+                    names.join(", --fixes ")
+                ),
+            ))
+        }
+    }
+}
+
+/// The block of a name.
+pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
+    program::find(name).ok_or_else(|| {
+        let names: Vec<&str> = program::blocks().iter().map(|block| block.info().name).collect();
+        Error::Usage(
+            codes::UNKNOWN_BLOCK,
+            format!("unknown block `{name}`; expected {}", names.join(", ")),
+        )
+    })
+}
+
+/// Limits of models.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ModelLimits {
+    /// Count a simulation without progress as hung after DURATION.
+    #[arg(long, value_name = "DURATION", default_value = "10s",
+          value_parser = humantime::parse_duration, help_heading = heading::STOP, hide_short_help = true)]
+    stuck_after: Duration,
+    /// Limit the address space of each process with models to SIZE, such as 512M or 8G, or `none`.
+    #[arg(long, value_name = "SIZE", default_value = "4G", help_heading = heading::RESOURCES, hide_short_help = true)]
+    memory_limit: MemoryLimit,
+    #[command(flatten)]
+    sandboxing: Sandboxing,
+}
+
+/// Whether models run in a sandbox.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Sandboxing {
+    /// Run models without the sandbox, so that the RTL can write files, start programs and use the network.
+    #[arg(long, help_heading = heading::RESOURCES, hide_short_help = true)]
+    no_sandbox: bool,
+}
+
+impl ModelLimits {
+    /// The same limits with another choice of sandbox.
+    pub fn with_sandbox(self, sandboxing: Sandboxing) -> Self {
+        Self { sandboxing, ..self }
+    }
+
+    /// Starts processes for models, with these limits.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if this program cannot be started again.
+    pub fn program(&self) -> Result<Program, Error> {
+        let memory = self.memory_limit.0;
+        let sandbox = if self.sandboxing.no_sandbox { Sandbox::Off } else { Sandbox::On };
+        Program::this(Limits { stuck_after: self.stuck_after, memory, sandbox })
+    }
+}
+
+/// A number from 0 to 100, as the user types it.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end().parse();
+    within_percent(number.map_err(|_| "expected percent, a number from 0 to 100".to_owned())?)
+}
+
+/// A number from 0 to 100.
+pub fn within_percent(percent: f64) -> Result<f64, String> {
+    match (0.0..=100.0).contains(&percent) {
+        true => Ok(percent),
+        false => Err(format!("{percent} is not a percentage: expected a number from 0 to 100")),
+    }
+}
+
+/// The number of threads.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Threads {
+    /// Use N threads [default: all cores].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = heading::RESOURCES)]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// The number of threads; all cores by default.
+    pub fn count(self) -> usize {
+        match self.threads {
+            Some(threads) => usize::from(threads),
+            None => thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// This number, or that of `others` if the user named none.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self { threads: self.threads.or(others.threads) }
+    }
+}
+
+/// Whether cached results of earlier commands are used.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Caching {
+    /// Compute everything again instead of using cached results of earlier commands.
+    #[arg(long, help_heading = heading::RESOURCES, hide_short_help = true)]
+    no_cache: bool,
+}
+
+impl Caching {
+    /// Whether the cache is off.
+    pub fn is_off(self) -> bool {
+        self.no_cache
+    }
+
+    /// The cache of answers of Yosys and ABC.
+    ///
+    /// # Errors
+    /// As [`models::answers`].
+    pub fn answers(self) -> Result<Answers, Error> {
+        models::answers(self.no_cache)
+    }
+}
+
+/// Bytes, if there is a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MemoryLimit(Option<u64>);
+
+/// The smallest limit: the program and a model need about this much.
+const LEAST_MEMORY: u64 = 256 << 20;
+
+impl FromStr for MemoryLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        match models::bytes(text) {
+            Some(bytes) if bytes >= LEAST_MEMORY => Ok(Self(Some(bytes))),
+            Some(_) => Err("expected 256M or more".to_owned()),
+            None => Err("expected a number of bytes, as in 512M or 8G, or `none`".to_owned()),
+        }
+    }
+}
+
+/// Checks that a file can be written, before the work that leads to it.
+///
+/// # Errors
+/// [`Error::File`] with the reason.
+pub fn check_output(path: &Path) -> Result<(), Error> {
+    let refuse = |message: &str| {
+        Err(Error::File {
+            code: codes::BAD_OUTPUT,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        })
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() {
+        return refuse("is a folder; name a file to write");
+    }
+    match folder {
+        Some(folder) if !folder.is_dir() => refuse("cannot be written: its folder does not exist"),
+        _ => Ok(()),
+    }
+}
+
+/// The format of printed results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// Text for the terminal.
+    #[default]
+    Text,
+    /// JSON for programs.
+    Json,
+}

@@ -1,0 +1,143 @@
+//! `cosim prove`.
+
+use super::options::{Caching, Format, Formatting, ModelLimits, Target, heading, of_block};
+use super::{interruption, is_watched, print_json, print_text};
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formal::prove::Prover;
+use cosim_formats::proof::{Counts, PROOF, Proof};
+use cosim_harness::harness::Profile;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::proof::{ProofEvent, ProofRun, places};
+use cosim_regress::runner::{DirectoryLock, HTML, OutputLocation};
+use cosim_regress::worker::OneShotWorker;
+use cosim_report::report::write_proof;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// What is to be proved.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: Target,
+    /// Prove only the properties whose text contains TEXT.
+    #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
+    only: Option<String>,
+    /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
+    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::CHECK)]
+    accept_bounded: Option<u32>,
+    /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    caching: Caching,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+/// Proves what blocks promise, one block after another. Exit code 1 if a property is not proved, or if there is none.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
+    let blocks = arguments.target.blocks()?;
+    let rtl = arguments.target.rtl()?;
+    if !rtl.is_of_models() {
+        let message = "--simulator icarus and --netlist have no effect on proofs; leave them out";
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+    }
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let only = arguments.only.as_deref();
+    let answers = arguments.caching.answers()?;
+    let mut jobs = Vec::new();
+    for block in &blocks {
+        let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
+        rtl.check_profiles(block.info(), &profiles).map_err(of_block(*block, &blocks))?;
+        let prover = |profile: &Profile| {
+            Ok((
+                profile.clone(),
+                Prover::new(block.info(), &rtl, &profile.parameters, only, &answers)?,
+            ))
+        };
+        let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
+        jobs.push((*block, provers));
+    }
+    let mut asked =
+        jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
+    if let Some(only) = only
+        && !asked.any(|prover| !places(prover, Some(only)).is_empty())
+    {
+        let message = format!(
+            "--only: no property contains `{only}`; run without --only to list all properties"
+        );
+        return Err(Error::Usage(codes::NOTHING_SELECTED, message));
+    }
+    let run = |block: &'static dyn AnyBlock| ProofRun {
+        block,
+        rtl: &rtl,
+        worker: &worker,
+        only,
+        accept_bounded: arguments.accept_bounded,
+        folder: Path::new(""),
+    };
+    for (block, provers) in &jobs {
+        run(*block).check_netlists(provers)?;
+    }
+    let place = match &arguments.out {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        None => OutputLocation::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
+    };
+    let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
+    let mut proofs = Vec::new();
+    for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
+        let claim = DirectoryLock::new(&place)?;
+        let bar = ProgressBar::new_spinner();
+        if !is_watched() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let name = block.info().name;
+        let show = |event: ProofEvent<'_>| {
+            let ProofEvent { profile, done, all, .. } = event;
+            bar.set_message(format!("{name} {profile}: {done} of {all} properties"));
+            bar.tick();
+        };
+        let run = ProofRun { folder: &claim.folder, ..run(block) };
+        let proof = run.prove(provers, &show)?;
+        bar.finish_and_clear();
+        let text = serde_json::to_string_pretty(&proof)
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+        write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
+        write_proof(&claim.folder, &proof)?;
+        if arguments.formatting.format == Format::Text {
+            print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
+        }
+        claim.release();
+        proofs.push(proof);
+    }
+    let [asked, found] = answers.counts();
+    if asked > 0 {
+        program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
+    }
+    let holds = proofs.iter().all(Proof::holds);
+    if arguments.formatting.format == Format::Text {
+        let counts = Counts::of(&proofs);
+        let result = if holds { "PASS" } else { "FAIL" };
+        let hint = match counts.bounded {
+            0 => "",
+            _ if holds => ", accepted by --accept-bounded",
+            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts its depth",
+        };
+        print_text(&format!("{result}  {counts}{hint}"))?;
+    }
+    if arguments.formatting.format == Format::Json {
+        match proofs.as_slice() {
+            [proof] => print_json(proof)?,
+            proofs => print_json(&proofs)?,
+        }
+    }
+    Ok(ExitCode::from(u8::from(!holds)))
+}

@@ -1,0 +1,30 @@
+//! The options --history and --baseline.
+
+use crate::options::heading;
+use clap::Args;
+use cosim_report::EarlierRuns;
+use std::path::PathBuf;
+
+/// The files of earlier runs.
+#[derive(Debug, Clone, Default, Args)]
+pub struct PreviousRun {
+    /// Add the run to the history FILE and print which failures are known; see `cosim history`.
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT, hide_short_help = true)]
+    history: Option<PathBuf>,
+    /// Print which failures the history FILE knows, without changing it.
+    #[arg(long, value_name = "FILE", conflicts_with = "history", help_heading = heading::OUTPUT, hide_short_help = true)]
+    baseline: Option<PathBuf>,
+}
+
+impl PreviousRun {
+    /// The option that was given.
+    pub fn option(&self) -> Option<&'static str> {
+        let history = self.history.is_some().then_some("--history");
+        history.or(self.baseline.is_some().then_some("--baseline"))
+    }
+
+    /// The files.
+    pub fn files(&self) -> EarlierRuns {
+        EarlierRuns { history: self.history.clone(), baseline: self.baseline.clone() }
+    }
+}

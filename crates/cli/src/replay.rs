@@ -1,0 +1,404 @@
+//! `cosim replay`.
+
+use super::options::{
+    ChosenRtl, Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
+    check_output, find_block, heading,
+};
+use super::summary::rtl_files;
+use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::unwalkable;
+use cosim_base::text;
+use cosim_formats::vector::VectorFile;
+use cosim_harness::harness::{Overrides, Profile, Signature, Verdict};
+use cosim_regress::engine::{LoadedVector, Replayed, Waves};
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::runner::{EXPLAINED, Replay, replay_all};
+use cosim_regress::worker::one_shot::VectorJob;
+use cosim_regress::worker::{Finish, OneShotWorker};
+use cosim_rtl::models::{Built, Examined, Rtl, View};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread;
+use walkdir::WalkDir;
+
+/// Vectors to run again. No random number is drawn.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Vector files, folders with .json files, or patterns like 'vectors/*/t1*.json'.
+    #[arg(required = true, value_name = "VECTOR")]
+    vectors: Vec<PathBuf>,
+    #[command(flatten)]
+    target: VectorTarget,
+    #[command(flatten)]
+    rtl: VectorRtl,
+    #[command(flatten)]
+    tracing: TraceOptions,
+    /// Succeed only if each vector does what it records; a vector without a record must match.
+    #[arg(long, help_heading = heading::CHECK)]
+    expect_recorded: bool,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+/// A vector, read and found to be right.
+pub struct CheckedVector {
+    pub block: &'static dyn AnyBlock,
+    pub file: VectorFile,
+    pub loaded: Box<dyn LoadedVector>,
+}
+
+/// Reads a vector; its block must be `expected`, if one is. An interruption ends the process meanwhile, once
+/// [`interruption`] looks out for it.
+pub fn load(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
+    at_once(|| read(path, expected))
+}
+
+fn read(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
+    expected.map(find_block).transpose()?;
+    let file = VectorFile::read(path)?;
+    let wrong =
+        |message: String| Error::File { code: codes::OTHER_BLOCK, path: path.to_owned(), message };
+    let block = find_block(&file.block).map_err(|error| wrong(format!("block: {error}")))?;
+    if let Some(expected) = expected
+        && expected != file.block
+    {
+        return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
+    }
+    let loaded = block.load(&file)?;
+    Ok(CheckedVector { block, file, loaded })
+}
+
+/// Replays vectors.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if let Some(trace) = &arguments.tracing.trace {
+        Waves::format(trace)?;
+        check_output(trace)?;
+    }
+    let interrupted = interruption()?;
+    // All are read before the first is run: a bad one changes nothing.
+    let mut runs = Vec::new();
+    let mut summary = Summary::default();
+    let paths = expand(&arguments.vectors)?;
+    for path in &paths {
+        let vector = load(path, arguments.target.block.as_deref())?;
+        let (fixes, overrides) =
+            (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
+        let profiles = vector.loaded.profiles(fixes, &overrides)?;
+        let profiles: Vec<Profile> = if arguments.expect_recorded {
+            // What is recorded was seen under the vector's own profiles and says nothing of others.
+            let own = vector.loaded.profiles(None, &Overrides::new())?;
+            profiles.into_iter().filter(|profile| own.contains(profile)).collect()
+        } else {
+            profiles
+        };
+        summary.vectors += u64::from(!profiles.is_empty());
+        summary.left_out += u64::from(profiles.is_empty());
+        let ChosenRtl { rtl, replaces_recorded } =
+            arguments.rtl.of_vector(path, &*vector.loaded)?;
+        summary.recorded_elsewhere += u64::from(replaces_recorded && !profiles.is_empty());
+        vector.loaded.check_profiles(&rtl, &profiles)?;
+        for profile in profiles {
+            let recorded = vector.loaded.recorded().cloned();
+            runs.push(Run {
+                path,
+                block: vector.block,
+                file: vector.file.clone(),
+                recorded,
+                profile,
+                rtl: rtl.clone(),
+            });
+        }
+    }
+    if arguments.tracing.trace.is_some() && runs.len() != 1 {
+        let message = "--trace takes one vector and one profile: choose with --fixes";
+        return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
+    }
+    let waves = arguments
+        .tracing
+        .trace
+        .clone()
+        .map(|path| Waves { path, all: arguments.tracing.trace_all });
+
+    let mut reports = Vec::new();
+    let examined: Vec<Arc<Examined>> =
+        runs.iter().map(|run| run.rtl.examined(run.block.info())).collect::<Result<_, Error>>()?;
+    let replays = prepare(&runs)?;
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let program = arguments.limits.program()?;
+    replay_all(&program, workers, &replays, &interrupted, &mut |index, replayed| {
+        let Run { path, profile, recorded, .. } = &runs[index];
+        let ok = if arguments.expect_recorded {
+            match recorded {
+                None => replayed.outcome.verdict == Verdict::Match,
+                Some(recorded) => {
+                    replayed.is_recorded.unwrap_or(*recorded == replayed.outcome.verdict)
+                }
+            }
+        } else {
+            replayed.outcome.verdict == Verdict::Match
+        };
+        summary.replays += 1;
+        summary.as_expected += u64::from(ok);
+        match arguments.formatting.format {
+            Format::Json => {
+                reports.push(report(path, &profile.name, &replayed, ok, &examined[index]));
+            }
+            Format::Text if ok && arguments.quietness.quiet => {}
+            Format::Text => print_text(&line(path, &profile.name, &replayed, ok))?,
+        }
+        Ok(())
+    })?;
+    if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
+        let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
+        let subject = VectorJob { block: *block, vector: file, profile, rtl };
+        if let Finish::Lost(verdict) = worker.trace(&subject, waves.clone())? {
+            return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
+        }
+    }
+    let interrupted = interrupted.load(Ordering::Relaxed);
+    if arguments.formatting.format == Format::Text && !arguments.quietness.quiet {
+        let mut shown: Vec<&Rtl> = Vec::new();
+        for (Run { rtl, .. }, examined) in runs.iter().zip(&examined) {
+            if !rtl.is_built_in() && !shown.contains(&rtl) {
+                print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
+                shown.push(rtl);
+            }
+        }
+        for line in netlists(&runs)? {
+            print_text(&line)?;
+        }
+    }
+    if arguments.formatting.format == Format::Json {
+        print_json(&reports)?;
+    } else {
+        if let Some(waves) = &waves {
+            print_text(&format!("waves: {}", waves.path.display()))?;
+        }
+        print_text(&summary.line(interrupted, arguments.expect_recorded))?;
+    }
+    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!summary.passed()) }))
+}
+
+/// Entries of folders that are looked at: a link that leads to the root of a file system ends here.
+const MOST_ENTRIES: usize = 1 << 20;
+/// How the names of files end that lie beside vectors: their schema, and explanations in `failures/` of a run.
+const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
+
+/// The vectors among what was named: files, all .json files below folders, and what patterns match. Links are followed.
+/// Files that are known to be no vectors are left out and listed.
+///
+/// # Errors
+/// [`Error::File`] for what is not there, cannot be read or holds no vector.
+pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut found = VectorFiles::default();
+    for given in given {
+        let wrong =
+            |message: String| Error::File { code: codes::NO_VECTORS, path: given.clone(), message };
+        let text = given.to_string_lossy();
+        let before = found.vectors.len();
+        if given.symlink_metadata().is_err() && text.contains(['*', '?', '[']) {
+            for path in glob::glob(&text).map_err(|error| wrong(error.to_string()))? {
+                found.add(&path.map_err(|error| wrong(error.to_string()))?)?;
+            }
+        } else {
+            found.add(given)?;
+        }
+        if found.vectors.len() == before && !found.beside.contains(given) {
+            return Err(wrong("contains no vectors; expected .json files".to_owned()));
+        }
+    }
+    let VectorFiles { vectors, beside } = found;
+    if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
+        let message = "is not a vector; name the vector beside it".to_owned();
+        return Err(Error::File { code: codes::NO_VECTORS, path: path.clone(), message });
+    }
+    if !beside.is_empty() {
+        let names: Vec<String> = beside.iter().map(|path| text::path(path)).collect();
+        let files = counted(beside.len() as u64, "file");
+        program::say(format_args!("skipped {files}, not vectors: {}", names.join(", ")));
+    }
+    Ok(vectors)
+}
+
+/// Files that were found.
+#[derive(Default)]
+struct VectorFiles {
+    vectors: Vec<PathBuf>,
+    /// Files that lie beside vectors.
+    beside: Vec<PathBuf>,
+}
+
+impl VectorFiles {
+    fn add(&mut self, path: &Path) -> Result<(), Error> {
+        if path.is_dir() {
+            return self.walk(path);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_beside = BESIDE_VECTORS.iter().any(|ending| name.ends_with(ending));
+        if is_beside { &mut self.beside } else { &mut self.vectors }.push(path.to_owned());
+        Ok(())
+    }
+
+    fn walk(&mut self, folder: &Path) -> Result<(), Error> {
+        let walk = WalkDir::new(folder).follow_links(true).sort_by_file_name();
+        for (count, entry) in walk.into_iter().enumerate() {
+            let entry = entry.map_err(|error| Error::File {
+                code: codes::FILE_UNREADABLE,
+                path: error.path().unwrap_or(folder).to_owned(),
+                message: unwalkable(&error),
+            })?;
+            if count == MOST_ENTRIES {
+                let message = format!("has more than {MOST_ENTRIES} files below it");
+                return Err(Error::File {
+                    code: codes::TOO_LARGE,
+                    path: folder.to_owned(),
+                    message,
+                });
+            }
+            let ending = entry.path().extension().unwrap_or_default();
+            if ending.eq_ignore_ascii_case("json") && !entry.file_type().is_dir() {
+                self.add(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What came of all vectors.
+#[derive(Debug, Default)]
+struct Summary {
+    vectors: u64,
+    replays: u64,
+    as_expected: u64,
+    /// Vectors that have nothing recorded for the fixes that were asked for.
+    left_out: u64,
+    /// Vectors that were recorded on user RTL, and ran on the built-in RTL.
+    recorded_elsewhere: u64,
+}
+
+impl Summary {
+    /// Whether something was compared and all was as expected.
+    fn passed(&self) -> bool {
+        self.replays > 0 && self.as_expected == self.replays
+    }
+
+    fn line(&self, interrupted: bool, expect_recorded: bool) -> String {
+        let result = match interrupted {
+            true => "INTERRUPTED",
+            false if self.passed() => "PASS",
+            false => "FAIL",
+        };
+        let done = if expect_recorded { "as expected" } else { "matched" };
+        let mut line = format!(
+            "{result}  {}, {}: {} {done}, {} not",
+            counted(self.vectors, "vector"),
+            counted(self.replays, "replay"),
+            self.as_expected,
+            self.replays - self.as_expected,
+        );
+        if self.left_out > 0 {
+            line += &format!("; skipped, made for other fixes: {}", self.left_out);
+        }
+        if self.recorded_elsewhere > 0 {
+            line += &format!(
+                "; recorded on user RTL, replayed on the built-in RTL: {}",
+                self.recorded_elsewhere
+            );
+        }
+        line
+    }
+}
+
+/// A vector under one profile.
+struct Run<'a> {
+    path: &'a Path,
+    block: &'static dyn AnyBlock,
+    file: VectorFile,
+    recorded: Option<Verdict>,
+    profile: Profile,
+    rtl: Rtl,
+}
+
+/// Builds each model once, several at the same time.
+fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
+    let key =
+        |run: &Run<'_>| (run.block.info().name, run.profile.name.to_string(), run.rtl.clone());
+    let distinct: BTreeMap<_, &Run<'_>> = runs.iter().map(|run| (key(run), run)).collect();
+    let models: BTreeMap<_, Built> = distinct
+        .into_par_iter()
+        .map(|(key, run)| {
+            Ok((
+                key,
+                run.rtl.build_for_user(run.block.info(), &run.profile.parameters, View::Bare)?,
+            ))
+        })
+        .collect::<Result<_, Error>>()?;
+    let replay = |run: &'a Run<'a>| {
+        let (recorded, profile) = (run.recorded.as_ref(), run.profile.name.to_string());
+        Replay { file: &run.file, recorded, profile, model: models[&key(run)].clone() }
+    };
+    Ok(runs.iter().map(replay).collect())
+}
+
+/// The netlists that ran in place of RTLs.
+fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
+    let line = |Run { block, profile, rtl, .. }: &Run<'_>| {
+        let area = rtl.area(block.info(), &profile.parameters)?;
+        Ok(area.map(|area| {
+            format!("netlist of {}, profile {}: {area}", block.info().name, profile.name)
+        }))
+    };
+    let mut distinct: Vec<&Run<'_>> = Vec::new();
+    for run in runs {
+        let is_same = |other: &&Run<'_>| {
+            (other.block.info().name, &other.profile, &other.rtl)
+                == (run.block.info().name, &run.profile, &run.rtl)
+        };
+        if !distinct.iter().any(is_same) {
+            distinct.push(run);
+        }
+    }
+    distinct.into_iter().filter_map(|run| line(run).transpose()).collect()
+}
+
+fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {
+    json!({
+        "vector": path,
+        "fixes": fixes,
+        "ok": ok,
+        "outcome": replayed.outcome.verdict,
+        "signature": Signature::of(&replayed.outcome.verdict),
+        "is_recorded": replayed.is_recorded,
+        "cycles": replayed.outcome.cycles,
+        "rules": replayed.rules,
+        "rtl": rtl.identity,
+        "rtl_files": rtl.files,
+    })
+}
+
+fn line(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> String {
+    let recorded = match replayed.is_recorded {
+        None => "",
+        Some(true) => " (as recorded)",
+        Some(false) => " (not what was recorded)",
+    };
+    format!(
+        "{}  {} {fixes}: {}{recorded}, {} cycles",
+        if ok { "ok  " } else { "FAIL" },
+        text::path(path),
+        replayed.outcome.verdict,
+        replayed.outcome.cycles,
+    )
+}

@@ -1,0 +1,190 @@
+//! `cosim run`.
+
+use super::finished::{FinishedRuns, exit_code};
+use super::options::{OutputOptions, TraceOptions, check_output, heading, of_block, percent};
+use super::regression::{
+    CaseName, Options, PreparedRegression, PreviousRun, Regression, Renderer, RunStart,
+    UntilCovered,
+};
+use super::{INTERRUPTED, interruption};
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_regress::engine::Waves;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::runner::{OutputLocation, Shard};
+use cosim_rtl::models::Simulator;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+/// What a plan says itself.
+const OF_THE_PLAN: [&str; 8] = [
+    "block",
+    "fixes",
+    "parameter",
+    "scenario",
+    "packets",
+    "case",
+    "min_coverage",
+    "until_coverage",
+];
+
+/// What to run.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    pub options: Options,
+    /// Run what a plan (TOML or JSON) lists. --seed and --cases override it; other options that it sets are rejected.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
+    plan: Option<PathBuf>,
+    /// Run one case, such as arbiter/spec/smoke/17, which names block, profile and scenario.
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"], help_heading = heading::REPRODUCE)]
+    case: Option<String>,
+    /// Write the run directory to DIR, a new or empty folder [default: runs/BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    out: Option<PathBuf>,
+    /// Replace an earlier run in --out.
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
+    force: bool,
+    /// Run part I of N, every N-th case; see `cosim merge`.
+    #[arg(long, value_name = "I/N", help_heading = heading::WHAT)]
+    shard: Option<Shard>,
+    #[command(flatten)]
+    tracing: TraceOptions,
+    /// Also keep the vectors of the first N matching cases, in `saved/`.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = heading::OUTPUT, hide_short_help = true)]
+    save_vectors: u64,
+    /// Fail if coverage of reachable bins is below PCT in any profile.
+    #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
+          conflicts_with = "case", help_heading = heading::COVERAGE)]
+    min_coverage: Option<f64>,
+    #[command(flatten)]
+    until: UntilCovered,
+    /// Count lines, branches and toggles of the RTL, in slower models compiled for it; write coverage.info for
+    /// genhtml.
+    #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
+    coverage: bool,
+    #[command(flatten)]
+    pub earlier: PreviousRun,
+    /// Warn if this is not the build with which the failure was seen.
+    #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
+    build: Option<String>,
+    #[command(flatten)]
+    output: OutputOptions,
+}
+
+impl Arguments {
+    /// What is to be run of each block.
+    pub fn jobs(&self) -> Result<Vec<Regression>, Error> {
+        let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
+        let mut jobs = match &self.plan {
+            Some(plan) => self.options.planned(plan)?,
+            None => self.options.jobs(case)?,
+        };
+        for job in &mut jobs {
+            job.shard = self.shard.unwrap_or(Shard::WHOLE);
+            job.save = self.save_vectors;
+            job.goal = job.goal.or(self.min_coverage);
+            self.until.tell(job)?;
+            job.setup.coverage = self.coverage;
+            if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
+                let message = "--coverage needs Verilator; leave out --simulator icarus";
+                return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+            }
+        }
+        Ok(jobs)
+    }
+}
+
+/// Runs a regression, of one block or run of a plan after another.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.tracing.trace.is_some() && arguments.case.is_none() {
+        let message = "--trace writes the waves of one case; name it with --case";
+        return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
+    }
+    let jobs = arguments.jobs()?;
+    if let Some(trace) = &arguments.tracing.trace {
+        Waves::format(trace)?;
+        check_output(trace)?;
+        if !matches!(jobs.as_slice(), [job] if job.setup.profiles.len() == 1) {
+            let message = "--trace takes one case: name one profile in --case";
+            return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
+        }
+    }
+    warn_of_other_build(arguments.build.as_deref());
+
+    let interrupted = interruption()?;
+    // Whatever does not fit is refused before anything is written.
+    let earlier = arguments.earlier.files();
+    earlier.check()?;
+    let mut renderer = Renderer::new(arguments.output.is_quiet());
+    let begun = begin(arguments, &jobs, &interrupted, &mut renderer)?;
+    let names = jobs.iter().map(|job| job.name.clone()).collect();
+    let mut done = FinishedRuns::new(names, arguments.output.format());
+    let began = Instant::now();
+    let mut left = begun.len() as u32;
+    for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
+        // Each of the blocks that are left has as much of the time.
+        let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
+        left -= 1;
+        let run = ready.run(begin, time, &mut |event| renderer.show(event))?;
+        let report = earlier.publish(run);
+        let mut more = String::new();
+        if let Some(path) = &arguments.tracing.trace {
+            ready.trace(Waves { path: path.clone(), all: arguments.tracing.trace_all })?;
+            more = format!("waves: {}", path.display());
+        }
+        done.tell(&job.name, &report, arguments.output.detail(), &more)?;
+        if exit_code(&report.run) == INTERRUPTED {
+            break;
+        }
+    }
+    done.end()
+}
+
+/// Builds the models of all runs, then makes their run directories.
+fn begin<'a>(
+    arguments: &Arguments,
+    jobs: &'a [Regression],
+    interrupted: &Arc<AtomicBool>,
+    renderer: &mut Renderer,
+) -> Result<Vec<(PreparedRegression<'a>, RunStart)>, Error> {
+    let blocks: Vec<&'static dyn AnyBlock> = jobs.iter().map(|job| job.block).collect();
+    let prepare = |job: &'a Regression| {
+        let prepared = job.prepare(interrupted, &mut |event| renderer.show(event));
+        prepared.map_err(of_block(job.block, &blocks))
+    };
+    let ready = jobs.iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
+    let place = match &arguments.out {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
+        None => {
+            let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+            let name = match plan {
+                Some(plan) => plan.to_string_lossy().into_owned(),
+                None => arguments.options.target.name(&blocks),
+            };
+            OutputLocation::New { stem: format!("{name}-{}", jobs[0].seed) }
+        }
+    };
+    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
+    let places = place.of_blocks(&names)?;
+    let begin = |(ready, place): (PreparedRegression<'a>, OutputLocation)| {
+        let begin = ready.begin(&place, &mut |event| renderer.show(event))?;
+        Ok((ready, begin))
+    };
+    ready.into_iter().zip(places).map(begin).collect()
+}
+
+fn warn_of_other_build(build: Option<&str>) {
+    if let Some(build) = build
+        && build != program::build()
+    {
+        program::say(format_args!(
+            "warning: build {build} found the failure, and this is build {}",
+            program::build()
+        ));
+    }
+}

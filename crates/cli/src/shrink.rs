@@ -1,0 +1,106 @@
+//! `cosim shrink`.
+
+use super::options::{
+    Format, Formatting, ModelLimits, Quietness, VectorRtl, VectorTarget, check_output, heading,
+    only,
+};
+use super::replay::{CheckedVector, load};
+use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
+use clap::Args;
+use cosim_base::error::Error;
+use cosim_base::files::{Sync, write_whole};
+use cosim_base::text;
+use cosim_harness::harness::Signature;
+use cosim_regress::engine::{ShrinkProgress, ShrunkVector};
+use cosim_regress::runner::SHRINK_BUDGET;
+use cosim_regress::worker::OneShotWorker;
+use cosim_regress::worker::one_shot::VectorJob;
+use indicatif::ProgressBar;
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A failing vector to make smaller.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Vector to shrink.
+    #[arg(value_name = "VECTOR")]
+    vector: PathBuf,
+    #[command(flatten)]
+    target: VectorTarget,
+    #[command(flatten)]
+    rtl: VectorRtl,
+    /// Write the smaller vector to FILE [default: VECTOR with the ending .shrunk.json].
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    out: Option<PathBuf>,
+    /// Stop the search after N cycles of simulation.
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET, help_heading = heading::STOP)]
+    budget: u64,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+struct Bar(ProgressBar);
+
+impl ShrinkProgress for Bar {
+    fn candidate(&mut self, tried: u64, kept: u64) {
+        self.0.set_message(format!("{tried} candidates tried, {kept} accepted"));
+        self.0.tick();
+    }
+}
+
+/// Shrinks a vector.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
+    let vector: CheckedVector = load(&arguments.vector, arguments.target.block.as_deref())?;
+    let profiles = vector.loaded.profiles(
+        arguments.target.choice.fixes.as_deref(),
+        &arguments.target.choice.overrides()?,
+    )?;
+    let profile = only(&profiles)?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
+    vector.loaded.check_profiles(&rtl, &profiles)?;
+    let out =
+        arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
+    check_output(&out)?;
+    let hidden = arguments.quietness.quiet || !is_watched();
+    let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+    let shrunk = worker.shrink(&subject, arguments.budget, &mut bar);
+    bar.0.finish_and_clear();
+    let shrunk = shrunk?.done()?;
+    write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
+    let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
+    let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
+        (true, _) => ", interrupted",
+        (false, true) => ", stopped by --budget",
+        (false, false) => "",
+    };
+    match arguments.formatting.format {
+        Format::Json => print_json(&json!({
+            "vector": out,
+            "packets": outcome.packets,
+            "cycles": outcome.cycles,
+            "candidates": tried,
+            "complete": ended.is_empty(),
+            "signature": Signature::of(&outcome.verdict),
+            "outcome": outcome.verdict,
+        }))?,
+        Format::Text => print_text(&format!(
+            "{}: {}, {}, {} tried{ended}\n  {}",
+            text::path(&out),
+            counted(outcome.packets, "packet"),
+            counted(outcome.cycles, "cycle"),
+            counted(*tried, "candidate"),
+            outcome.verdict
+        ))?,
+    }
+    Ok(ExitCode::from(if interrupted.load(Ordering::Relaxed) { INTERRUPTED } else { 0 }))
+}

@@ -1,0 +1,428 @@
+//! The summary of a run: one screen, or all details with `--details`.
+
+mod code;
+mod profiles;
+
+use super::counted;
+use cosim_formats::coverage::{Database, ProfileCoverage};
+use cosim_harness::harness::{Blame, Case};
+use cosim_harness::value::short;
+use cosim_regress::regression::{Goal, WriteFailures};
+use cosim_regress::runner::{
+    self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
+};
+use cosim_report::history::FailureHistory;
+use cosim_report::{Known, RunReport};
+use cosim_rtl::models::FileRead;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Groups of failures told with all they have if there are details; the others get one line.
+const GROUPS_SHOWN: usize = 5;
+
+/// The same on one screen: one with all it has, then some with verdict, command and vector, then some in one line.
+const ON_A_SCREEN: (usize, usize, usize) = (1, 3, 8);
+
+/// How much a summary for people says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The result and the failures.
+    Result,
+    /// What was covered, too, in a line for each profile.
+    Covered,
+    /// All groups of failures, and what was covered as tables of all scenarios and rules.
+    Tables,
+}
+
+/// Everything a summary is made of.
+pub struct Summary<'a> {
+    pub header: &'a Header,
+    pub tally: &'a Tally,
+    /// What was covered.
+    pub coverage: &'a Database,
+    /// What was to be covered.
+    pub goal: Option<&'a Goal>,
+    pub passed: bool,
+    pub failures: &'a [Group],
+    /// What earlier runs know of the failures, if there is a file of them.
+    pub known: Option<&'a Known>,
+    /// The command that shows a case again.
+    pub command: &'a dyn Fn(&Case) -> String,
+    pub folder: &'a Path,
+    pub end: End,
+    pub timing: &'a Timing,
+    /// `results.json`, if it could be written.
+    pub results: Option<PathBuf>,
+    pub unwritten: &'a WriteFailures,
+}
+
+impl<'a> Summary<'a> {
+    /// The summary of a run; `command` shows a case again.
+    pub fn of(report: &'a RunReport, command: &'a dyn Fn(&Case) -> String) -> Self {
+        let run = &report.run;
+        Self {
+            header: &run.header,
+            tally: &run.tally,
+            coverage: &run.coverage,
+            goal: run.goal.as_ref(),
+            passed: run.passed,
+            failures: &run.failures,
+            known: report.known.as_ref(),
+            command,
+            folder: &run.folder,
+            end: run.end,
+            timing: &run.timing,
+            results: run.results.clone(),
+            unwritten: &run.unwritten,
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let commands: BTreeMap<String, String> = self
+            .failures
+            .iter()
+            .flat_map(|group| &group.first_cases)
+            .map(|case| (case.name.clone(), (self.command)(case)))
+            .collect();
+        json!({
+            "run": self.header,
+            "passed": self.passed,
+            "ended": self.end,
+            "totals": self.tally.totals,
+            "profiles": self.tally.profiles,
+            "coverage": self.coverage_json(),
+            "coverage_goal": self.goal,
+            "code": self.code_json(),
+            "failures": self.failures,
+            "known": self.known,
+            "waivers": runner::uses(&self.header.waivers, self.failures),
+            "commands": commands,
+            "timing": self.timing,
+            "results": self.results,
+            "unwritten": self.unwritten,
+        })
+    }
+
+    /// For people: the result first, then failures, then what was covered.
+    pub fn text(&self, detail: Detail) -> String {
+        let mut text = String::new();
+        self.result(&mut text);
+        self.failures(detail, &mut text);
+        match detail {
+            Detail::Result => return text,
+            Detail::Covered => {
+                if !self.failures.is_empty() {
+                    text.push('\n');
+                }
+                self.profile_lines(&mut text);
+            }
+            Detail::Tables => {
+                for profile in &self.tally.profiles {
+                    text.push('\n');
+                    self.profile_tables(profile, &mut text);
+                }
+                text.push('\n');
+            }
+        }
+        self.code(detail, &mut text);
+        if let Some(results) = &self.results {
+            let report = self.folder.join(HTML);
+            let written = if report.exists() { &report } else { results };
+            let _ = writeln!(text, "  wrote {}", written.display());
+        }
+        text
+    }
+
+    fn coverage_json(&self) -> Value {
+        let profiles = self.coverage.profiles.keys().map(|name| {
+            let covered = self.coverage.covered(name);
+            let holes = self.coverage.holes(name, &covered);
+            let holes: Vec<String> =
+                holes.into_iter().map(|bin| self.coverage.bin_name(bin)).collect();
+            let ProfileCoverage { reachable, hit, .. } = covered;
+            (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
+        });
+        Value::Object(profiles.collect())
+    }
+
+    fn result(&self, text: &mut String) {
+        let Header { block, seed, build, rtl, verilator, .. } = self.header;
+        let Totals { cases, cycles, packets, .. } = self.tally.totals;
+        let verdict = self.tally.totals.verdict(self.end, self.passed);
+        let _ = writeln!(
+            text,
+            "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
+             ({} cycles/s, {})",
+            counted(cases, "case"),
+            self.tally.totals.failures(),
+            counted(packets, "packet"),
+            short(cycles as f64),
+            self.timing.seconds,
+            short(self.timing.cycles_per_second),
+            counted(self.timing.threads as u64, "thread"),
+        );
+        let sandbox = self.timing.sandbox.as_ref();
+        let sandbox = sandbox.map_or_else(String::new, |sandbox| format!(", sandbox: {sandbox}"));
+        let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}{sandbox}");
+        if !self.header.given.is_built_in() {
+            let _ = writeln!(text, "      {}", rtl_files(&self.header.rtl_files));
+        }
+        let Header { two_evaluations, profiles, .. } = self.header;
+        if let Some(reasons) = driven(two_evaluations, profiles) {
+            let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
+        }
+        for (profile, area) in &self.header.netlists {
+            let _ = writeln!(text, "      netlist of profile {profile}: {area}");
+        }
+        if self.timing.lost_workers.count > 0 {
+            let lost = counted(self.timing.lost_workers.count, "worker");
+            let _ = writeln!(
+                text,
+                "      {lost} lost for reasons outside of the RTL; their cases ran again (see \
+                 timing.json)"
+            );
+        }
+        if self.timing.failures_seconds >= 0.1 {
+            let seconds = self.timing.failures_seconds;
+            let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
+        }
+        if self.tally.totals.no_golden_model > 0 {
+            let _ = writeln!(
+                text,
+                "      no golden model: the RTL was driven, but nothing was compared; write \
+                 `outputs` and `clock` of the block's golden model, and remove its `IS_WRITTEN`"
+            );
+        }
+        let waived = runner::waived(self.failures, self.end);
+        if waived > 0 {
+            let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
+        } else if self.failures.iter().any(Group::is_waived) {
+            text.push_str("      some cases did not run, so waived failures count\n");
+        }
+        if cycles == 0 && self.tally.totals.failures() == 0 {
+            let _ = writeln!(text, "      failed because no cycle was compared");
+        }
+        if let Some(Goal { option, percent, short }) = self.goal {
+            for (profile, reached) in short {
+                let _ = writeln!(
+                    text,
+                    "      profile {profile} covers {reached}, less than {percent} % ({option})"
+                );
+            }
+        }
+        self.contradicted(text);
+        match self.end {
+            End::Complete => {}
+            End::Covered => self.ended_when_covered(text),
+            End::Time => text.push_str("      stopped by --time\n"),
+            End::MaxFailures => text.push_str("      stopped by --max-failures\n"),
+            End::MaxHangs => text.push_str("      stopped by --max-hangs\n"),
+            End::Interrupted => {
+                text.push_str("      interrupted; the results so far are written\n")
+            }
+        }
+        let WriteFailures { count, first, .. } = self.unwritten;
+        if *count > 0 {
+            let _ = writeln!(text, "      not written: {}", counted(*count, "file"));
+            for error in first {
+                let _ = writeln!(text, "        {error}");
+            }
+        }
+    }
+
+    /// How many cases it took to cover what was to be covered.
+    fn ended_when_covered(&self, text: &mut String) {
+        let Header { until_coverage, cases, profiles, scenarios, .. } = self.header;
+        let Some(percent) = until_coverage else { return };
+        let most = cases.map(|cases| cases * (profiles.len() * scenarios.len()) as u64);
+        let most = most.map_or_else(String::new, |most| format!(", at most {most} cases"));
+        let _ = writeln!(
+            text,
+            "      stopped when every profile covered {percent} % (--until-coverage{most})"
+        );
+    }
+
+    fn failures(&self, detail: Detail, text: &mut String) {
+        let failures = self.tally.totals.failures();
+        let Totals { mismatched, unknown, hung, check_failed, crashed, no_golden_model, .. } =
+            self.tally.totals;
+        if failures > no_golden_model {
+            let _ = writeln!(
+                text,
+                "\n{}, {}{}, {}, {}",
+                counted(mismatched, "mismatch"),
+                if unknown > 0 { format!("{unknown} unknown, ") } else { String::new() },
+                counted(hung, "hang"),
+                counted(check_failed, "failed check"),
+                counted(crashed, "crash"),
+            );
+        }
+        let (whole, brief, lines) = match detail {
+            Detail::Tables => (GROUPS_SHOWN, 0, usize::MAX),
+            _ => ON_A_SCREEN,
+        };
+        for group in self.failures.iter().take(whole) {
+            self.group(group, text);
+        }
+        for group in self.failures.iter().skip(whole).take(brief) {
+            self.brief(group, text);
+        }
+        let others = self.failures.get(whole + brief..).unwrap_or_default();
+        if !others.is_empty() {
+            text.push_str("\n  more signatures, each with its own vector\n");
+        }
+        for Group { signature, count, waived, .. } in others.iter().take(lines) {
+            let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
+            let _ = writeln!(text, "  {count:6}  {signature}{waived}");
+        }
+        if others.len() > lines {
+            let _ = writeln!(text, "  and {} more; --details lists them", others.len() - lines);
+        }
+    }
+
+    /// A group in three lines.
+    fn brief(&self, group: &Group, text: &mut String) {
+        let Group { signature, count, first, waived, .. } = group;
+        let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
+        let known = self.known.and_then(|known| known.get(&signature.to_string()));
+        let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
+        let cases = counted(*count, "case");
+        let _ = writeln!(text, "\n  {signature}: {cases}{new}{waived}\n    {}", first.verdict);
+        if let Some(case) = group.first_cases.first() {
+            let _ = writeln!(text, "    {}", (self.command)(case));
+        }
+        if let Some(vector) = &first.vector {
+            let _ = writeln!(text, "    vector: {}", self.folder.join(vector).display());
+        }
+    }
+
+    fn group(&self, group: &Group, text: &mut String) {
+        let Group { signature, count, first, waves, .. } = group;
+        let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
+        let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
+        let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
+        if let Some(waived) = &group.waived {
+            let _ = writeln!(text, "    {waived}");
+        }
+        if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
+            let _ = match known {
+                None => writeln!(text, "    NEW: in no earlier run"),
+                Some(FailureHistory { first, runs, .. }) => {
+                    let (since, rtl) = first;
+                    let runs = counted(*runs, "run");
+                    writeln!(text, "    known since {since}, RTL {rtl}, in {runs}")
+                }
+            };
+        }
+        for line in judgement.iter().flat_map(Blame::lines) {
+            let _ = writeln!(text, "    {line}");
+        }
+        if let Some(vector) = vector {
+            let vector = self.folder.join(vector);
+            let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
+        }
+        if let Some(original) = original {
+            let _ = writeln!(text, "    as found: {}", self.folder.join(original).display());
+        }
+        if let Some(waves) = waves {
+            let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
+        }
+        for Variant { rule, with, count, first } in group.variants.iter().skip(1) {
+            let vector = &first.vector;
+            let cases = counted(*count, "case");
+            let under = if rule.is_empty() { "several rules" } else { rule };
+            let with: Vec<String> = with.iter().flatten().map(ToString::to_string).collect();
+            let with =
+                if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+            let vector =
+                vector.as_ref().map(|vector| self.folder.join(vector).display().to_string());
+            let vector = vector.unwrap_or_else(|| "no vector".to_owned());
+            let _ = writeln!(text, "    also under {under}{with}, {cases}: {vector}");
+        }
+        let more: u64 = group.further_rules.values().sum();
+        if more > 0 {
+            let rules = counted(group.further_rules.len() as u64, "further rule");
+            let _ = writeln!(text, "    also under {rules}, {}", counted(more, "case"));
+        }
+        for note in group.notes() {
+            let _ = writeln!(text, "    {note}");
+        }
+        for case in &group.first_cases {
+            let _ = writeln!(text, "    {}", (self.command)(case));
+        }
+        if *count > CASES_SHOWN as u64 {
+            let more = count - CASES_SHOWN as u64;
+            match &self.results {
+                Some(results) => {
+                    let _ = writeln!(text, "    and {more} more in {}", results.display());
+                }
+                None => {
+                    let _ = writeln!(text, "    and {more} more");
+                }
+            }
+        }
+    }
+}
+
+/// Which files Verilator read, and which of them were the program's own.
+pub fn rtl_files(files: &[FileRead]) -> String {
+    let list = |built_in: bool| {
+        let chosen = files.iter().filter(|file| file.built_in == built_in);
+        chosen.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let own = match list(true) {
+        own if own.is_empty() => "none".to_owned(),
+        own => own,
+    };
+    format!("RTL files: {}; built-in: {own}", list(false))
+}
+
+/// Why models are driven with two evaluations a cycle, if some are; `reasons` are by profile.
+fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for profile in profiles {
+        if let Some(reason) = reasons.get(profile) {
+            by_reason.entry(reason).or_default().push(profile);
+        }
+    }
+    let told = by_reason.iter().map(|(reason, of)| match of.len() {
+        all if all == profiles.len() => (*reason).to_owned(),
+        _ => format!("{reason} (profile {})", of.join(", ")),
+    });
+    Some(told.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{driven, short};
+
+    #[test]
+    fn a_reason_for_two_evaluations_is_told_once() {
+        let profiles = ["spec", "repaired", "0x01"].map(str::to_owned);
+        let told = |reasons: &[(&str, &str)]| {
+            let reasons = reasons.iter().map(|(name, why)| ((*name).to_owned(), (*why).to_owned()));
+            driven(&reasons.collect(), &profiles)
+        };
+        assert_eq!(told(&[]), None);
+        let all = [("spec", "a latch"), ("repaired", "a latch"), ("0x01", "a latch")];
+        assert_eq!(told(&all).as_deref(), Some("a latch"));
+        assert_eq!(told(&all[..2]).as_deref(), Some("a latch (profile spec, repaired)"));
+        let two = [("spec", "a latch"), ("repaired", "a clock"), ("0x01", "a latch")];
+        let expected = "a clock (profile repaired); a latch (profile spec, 0x01)";
+        assert_eq!(told(&two).as_deref(), Some(expected));
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let cases =
+            [(0.0, "0"), (9_999.0, "9999"), (12_345.0, "12.3k"), (2.5e6, "2.50M"), (3e9, "3.00G")];
+        for (value, expected) in cases {
+            assert_eq!(short(value), expected);
+        }
+    }
+}

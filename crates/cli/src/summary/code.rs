@@ -1,0 +1,80 @@
+//! The code coverage lines of the summary.
+
+use super::{Detail, Summary};
+use crate::counted;
+use cosim_formats::coverage::code::{CodeHits, Point};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// Lines and branches that were not reached that are named.
+const HOLES_SHOWN: usize = 4;
+
+impl Summary<'_> {
+    /// A line for the block, and the first holes; with details, one for each profile, and all.
+    pub(super) fn code(&self, detail: Detail, text: &mut String) {
+        let Some(shares) = self.coverage.shares() else { return };
+        let all = self.coverage.reached();
+        let holes: usize = all.iter().map(|reached| reached.holes().count()).sum();
+        let told = match holes {
+            0 => String::new(),
+            holes => format!("; {} in lines and branches", counted(holes as u64, "hole")),
+        };
+        let _ = writeln!(text, "  RTL: {}{told}", shares.text());
+        let shown = if detail == Detail::Tables { usize::MAX } else { HOLES_SHOWN };
+        for (profile, point) in self.code_holes().into_iter().take(shown) {
+            let _ = writeln!(text, "    not reached: {}, profile {profile}", point.place());
+        }
+        if holes > shown {
+            let _ = writeln!(text, "    and {} more; --details lists them", holes - shown);
+        }
+        if detail == Detail::Tables {
+            for reached in &all {
+                let _ =
+                    writeln!(text, "    profile {}: {}", reached.profile, reached.shares().text());
+                for (point, _, reason) in reached.points() {
+                    if let Some(reason) = reason {
+                        let _ = writeln!(text, "      waived: {} ({reason})", point.place());
+                    }
+                }
+            }
+        }
+    }
+
+    fn code_holes(&self) -> Vec<(String, Point)> {
+        let of = |reached: &CodeHits<'_>| {
+            let profile = reached.profile.to_owned();
+            let holes: Vec<Point> = reached.holes().cloned().collect();
+            holes.into_iter().map(move |point| (profile.clone(), point))
+        };
+        self.coverage.reached().iter().flat_map(of).collect()
+    }
+
+    /// Waived points that were reached, which is a failure.
+    pub(super) fn contradicted(&self, text: &mut String) {
+        for reached in self.coverage.reached() {
+            for (point, reason) in reached.contradicted() {
+                let _ = writeln!(
+                    text,
+                    "      profile {} reached {}, which is waived: {reason}; remove the waiver",
+                    reached.profile,
+                    point.place()
+                );
+            }
+        }
+    }
+
+    /// The same for programs; nothing if no code was counted.
+    pub(super) fn code_json(&self) -> Value {
+        let one = |reached: &CodeHits<'_>| {
+            let holes: Vec<String> = reached.holes().map(Point::place).collect();
+            let contradicted: Vec<String> =
+                reached.contradicted().map(|(point, _)| point.place()).collect();
+            let value = json!({ "shares": reached.shares(), "holes": holes, "waived_and_reached": contradicted });
+            (reached.profile.to_owned(), value)
+        };
+        match self.coverage.reached() {
+            all if all.is_empty() => Value::Null,
+            all => Value::Object(all.iter().map(one).collect()),
+        }
+    }
+}

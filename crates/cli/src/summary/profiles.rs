@@ -1,0 +1,116 @@
+//! The coverage of each profile: one line, or tables.
+
+use super::Summary;
+use crate::counted;
+use cosim_harness::value::short;
+use cosim_regress::runner::{ProfileTally, Totals};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Rules on one line of a table.
+const RULES_PER_LINE: usize = 8;
+
+/// Bins that were not hit that are named, of all profiles together, but at least one of each.
+const HOLES_SHOWN: usize = 4;
+
+impl Summary<'_> {
+    /// A line for each profile, and the first holes.
+    pub(super) fn profile_lines(&self, text: &mut String) {
+        let shown = (HOLES_SHOWN / self.tally.profiles.len().max(1)).max(1);
+        for profile in &self.tally.profiles {
+            let sum = |of: fn(&Totals) -> u64| {
+                profile.scenarios.iter().map(|(_, totals)| of(totals)).sum::<u64>()
+            };
+            let (cases, cycles) = (sum(|totals| totals.cases), sum(|totals| totals.cycles));
+            let _ = write!(
+                text,
+                "  profile {}: {}, {} cycles, ",
+                profile.profile,
+                counted(cases, "case"),
+                short(cycles as f64)
+            );
+            self.holes(&profile.profile, shown, text);
+        }
+    }
+
+    /// All of a profile.
+    pub(super) fn profile_tables(&self, profile: &ProfileTally, text: &mut String) {
+        let parameters = profile.parameters.iter().map(|(name, value)| format!(", {name}={value}"));
+        let parameters = parameters.collect::<String>();
+        let _ = writeln!(text, "profile {} (fixes {}{parameters})", profile.profile, profile.fixes);
+        scenario_table(profile, text);
+        let missed: Vec<&str> = profile.missed().collect();
+        let (hit, all) = (profile.rules.len() - missed.len(), profile.rules.len());
+        let _ = writeln!(text, "  rules hit: {hit} of {all} reachable");
+        rule_table(profile, text);
+        reasons(profile, text);
+        if !missed.is_empty() {
+            let _ = writeln!(text, "  rules not hit: {}", missed.join(" "));
+        }
+        text.push_str("  ");
+        self.holes(&profile.profile, usize::MAX, text);
+        let counts: Vec<String> =
+            profile.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        if !counts.is_empty() {
+            let _ = writeln!(text, "  counted: {}", counts.join(", "));
+        }
+    }
+
+    /// What a profile covers, in a line, and so many bins that it does not, in a line each.
+    fn holes(&self, profile: &str, shown: usize, text: &mut String) {
+        let covered = self.coverage.covered(profile);
+        let (share, of) = (covered.percent(), covered.reachable);
+        let _ = write!(text, "coverage: {share} of {of} reachable bins");
+        let holes = self.coverage.holes(profile, &covered);
+        if holes.is_empty() {
+            text.push('\n');
+            return;
+        }
+        let _ = writeln!(text, ", {}", counted(holes.len() as u64, "hole"));
+        for bin in holes.iter().take(shown) {
+            let _ = writeln!(text, "    not hit: {}", self.coverage.bin_name(*bin));
+        }
+        if holes.len() > shown {
+            let _ = writeln!(text, "    and {} more; --details lists them", holes.len() - shown);
+        }
+    }
+}
+
+fn scenario_table(profile: &ProfileTally, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "  {:16} {:>8} {:>8} {:>10} {:>10}",
+        "scenario", "cases", "failed", "packets", "cycles"
+    );
+    for (scenario, totals) in &profile.scenarios {
+        let Totals { cases, packets, cycles, .. } = totals;
+        let failed = totals.failures();
+        let _ = writeln!(
+            text,
+            "  {scenario:16} {cases:8} {failed:8} {packets:10} {:>10}",
+            short(*cycles as f64)
+        );
+    }
+}
+
+fn rule_table(profile: &ProfileTally, text: &mut String) {
+    let cells: Vec<String> = profile
+        .rules
+        .iter()
+        .map(|(name, hits)| format!("{name:>4} {:>7}", short(*hits as f64)))
+        .collect();
+    for line in cells.chunks(RULES_PER_LINE) {
+        let _ = writeln!(text, "   {}", line.join(" "));
+    }
+}
+
+/// Why rules cannot be hit.
+fn reasons(profile: &ProfileTally, text: &mut String) {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (rule, reason) in &profile.unreachable {
+        reasons.entry(reason).or_default().push(rule);
+    }
+    for (reason, rules) in reasons {
+        let _ = writeln!(text, "  unreachable: {} ({reason})", rules.join(" "));
+    }
+}

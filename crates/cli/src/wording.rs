@@ -1,0 +1,196 @@
+//! Does everything that users read keep to the terms of the field?
+//!
+//! The help of every command, the table of error codes, every string literal of the sources and every template. Tests and
+//! comments are left to reviews.
+
+use super::{Cli, examples};
+use clap::CommandFactory;
+use cosim_base::error::codes;
+use std::fs;
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// Phrases that users have to translate, each with what to write instead.
+const REFUSED: [(&str, &str); 27] = [
+    ("is told", "is reported"),
+    ("are told", "are reported"),
+    ("told at", "reported at"),
+    ("so many", "a number, or PCT"),
+    ("gone on with", "resumed"),
+    ("goes on", "continues"),
+    ("go on with", "continue"),
+    ("nobody", "the actor that is missing"),
+    ("everybody", "all users"),
+    ("of which there", "a noun"),
+    ("of which is", "a noun"),
+    ("becomes of", "the outcome of"),
+    ("became of", "the outcome of"),
+    ("what is to be", "a noun"),
+    ("of one's own", "your"),
+    ("of its own; ", "separate"),
+    ("be said", "be set"),
+    ("is said", "is set"),
+    ("are said", "are set"),
+    ("was said", "was set"),
+    ("is asked of", "is required of"),
+    ("the user RTL", "the user RTL"),
+    ("the program's own", "built-in"),
+    ("promise", "property"),
+    ("patience", "timeout"),
+    ("cut short", "interrupted, truncated"),
+    ("to the letter", "as specified"),
+];
+
+/// The first refused phrase of a text.
+fn refused(text: &str) -> Option<String> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    // Names of bins, files and keys.
+    if words.len() < 3 {
+        return None;
+    }
+    let text = words.join(" ").to_lowercase();
+    let found = REFUSED.iter().find(|(phrase, _)| text.contains(&phrase.to_lowercase()));
+    found.map(|(phrase, instead)| format!("`{phrase}`, write {instead}: {text}"))
+}
+
+/// The whole help of a command and of those below it.
+fn help(command: &mut clap::Command, all: &mut Vec<String>) {
+    all.push(command.render_long_help().to_string());
+    command.get_subcommands_mut().for_each(|below| help(below, all));
+}
+
+fn commands() -> clap::Command {
+    let mut cli = examples::add(Cli::command(), "cosim");
+    cli.build();
+    cli
+}
+
+/// The string literals of a source, without its comments and its unit tests.
+fn literals(source: &str) -> Vec<String> {
+    let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let (mut all, mut rest) = (Vec::new(), source);
+    while let Some(at) = rest.find(['"', '/', '\'']) {
+        let tail = &rest[at..];
+        rest = if tail.starts_with("//") {
+            tail.split_once('\n').map_or("", |(_, next)| next)
+        } else if tail.starts_with("'\"'") {
+            &tail[3..]
+        } else if tail.starts_with('"') {
+            let mut is_escaped = false;
+            let end = tail[1..].find(|letter| {
+                let ends = letter == '"' && !is_escaped;
+                is_escaped = letter == '\\' && !is_escaped;
+                ends
+            });
+            let end = end.map_or(tail.len(), |end| end + 1);
+            all.push(tail[1..end].replace("\\\n", ""));
+            tail.get(end + 1..).unwrap_or_default()
+        } else {
+            &tail[1..]
+        };
+    }
+    all
+}
+
+/// The files of a kind below the root of the repository whose text reaches users.
+fn files(ending: &str) -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folders = ["core", "crates", "src", "verilated", "examples"].map(|name| root.join(name));
+    let files = folders.iter().flat_map(WalkDir::new).map(|entry| entry.unwrap().into_path());
+    let is_counted = |path: &PathBuf| {
+        let name = path.to_string_lossy();
+        path.extension().is_some_and(|found| found == ending)
+            && !["/tests", "/target/", "/wording.rs", "/checks/"]
+                .iter()
+                .any(|part| name.contains(part))
+    };
+    files.filter(is_counted).collect()
+}
+
+#[test]
+fn help_uses_the_terms_of_the_field() {
+    let mut all = Vec::new();
+    help(&mut commands(), &mut all);
+    assert!(all.len() > 20, "{}", all.len());
+    let wrong: Vec<String> = all.iter().filter_map(|text| refused(text)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn error_codes_use_the_terms_of_the_field() {
+    let texts = codes::ALL.iter().flat_map(|code| [code.title().to_owned(), code.explanation()]);
+    let wrong: Vec<String> = texts.filter_map(|text| refused(&text)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn messages_and_pages_use_the_terms_of_the_field() {
+    let read = |path: &PathBuf| fs::read_to_string(path).unwrap();
+    let mut texts: Vec<(PathBuf, String)> = Vec::new();
+    for path in files("rs") {
+        texts.extend(literals(&read(&path)).into_iter().map(|text| (path.clone(), text)));
+    }
+    assert!(texts.len() > 3000, "{}", texts.len());
+    texts.extend(files("html").into_iter().map(|path| (path.clone(), read(&path))));
+    let wrong = texts.iter().filter_map(|(path, text)| {
+        refused(text).map(|message| format!("{}: {message}", path.display()))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn literals_are_found_without_comments_and_tests() {
+    let source = "let a = \"one \\\"two\\\" \\\n  three\"; // \"no\"\nlet b = '\"';\nlet c = \"four\";\n\
+                  #[cfg(test)]\nmod tests { \"no\" }";
+    assert_eq!(literals(source), ["one \\\"two\\\"   three", "four"]);
+}
+
+#[test]
+fn each_command_ends_with_two_examples_that_parse() {
+    let commands = commands();
+    let mut seen = std::collections::BTreeMap::<&str, u32>::new();
+    for (path, words) in examples::all() {
+        assert!(words.starts_with(path), "{path}: {words}");
+        let line = std::iter::once("cosim").chain(words.split(' '));
+        let parsed = commands.clone().try_get_matches_from(line);
+        assert!(parsed.is_ok(), "{words}: {}", parsed.unwrap_err());
+        *seen.entry(path).or_default() += 1;
+    }
+    assert!(seen.values().all(|count| *count == 2), "{seen:?}");
+    let mut paths = Vec::new();
+    for command in commands.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let below: Vec<&str> = command.get_subcommands().map(|below| below.get_name()).collect();
+        match below.as_slice() {
+            [] => paths.push(command.get_name().to_owned()),
+            below => {
+                paths.extend(below.iter().map(|name| format!("{} {name}", command.get_name())))
+            }
+        }
+    }
+    paths.retain(|path| !path.contains("help"));
+    paths.sort();
+    assert_eq!(seen.into_keys().collect::<Vec<_>>(), paths);
+}
+
+/// Options whose meaning depends on the command.
+const OWN: [&str; 10] =
+    ["block", "cases", "force", "format", "history", "only", "out", "plan", "seed", "shard"];
+
+#[test]
+fn an_option_has_the_same_help_in_every_command() {
+    let commands = commands();
+    let mut texts = std::collections::BTreeMap::<String, String>::new();
+    let below = commands.get_subcommands().flat_map(clap::Command::get_subcommands);
+    for command in commands.get_subcommands().chain(below) {
+        for option in command.get_opts().filter(|option| !option.is_hide_set()) {
+            let name = option.get_id().to_string();
+            let Some(help) = option.get_help().map(ToString::to_string) else { continue };
+            if OWN.contains(&&*name) {
+                continue;
+            }
+            let first = texts.entry(name).or_insert_with(|| help.clone());
+            assert_eq!(*first, help, "{}: --{}", command.get_name(), option.get_id());
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Parses the output of ABC and decides whether the reply may be cached. The names of the graph's
+//! inputs are not part of a reply.
+//!
+//! A cached reply must not depend on the speed of the machine. Proofs and counterexamples do not.
+//! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC.
+
+use super::{Answer, MOST};
+use crate::portfolio::SECONDS;
+use serde::{Deserialize, Serialize};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Output;
+use verilated_build::EXCEEDED;
+
+/// ABC's engines take their limits of time as approximate and measure them with clocks of their own. A run that took
+/// less than this part of the shortest of its limits was not ended by one.
+const IN_TIME: f64 = 0.75;
+
+/// ABC's reply to the question whether the output of a graph is ever 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Reply {
+    /// It never is.
+    Never,
+    /// It is in the last cycle of this trace, which is text as ABC writes it.
+    Seen(String),
+    /// Neither was shown.
+    Open {
+        /// The cycles in which it is not.
+        cycles: Option<u32>,
+        /// Why no more was shown.
+        because: String,
+    },
+}
+
+impl Reply {
+    /// A kept reply; `None` if it is none.
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok()
+    }
+
+    /// The reply as it is kept.
+    pub(super) fn to_bytes(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(self).ok()
+    }
+
+    /// The answer in the names of the graph's inputs.
+    pub(super) fn answer(self, inputs: &[String]) -> Answer {
+        match self {
+            Self::Never => Answer::Never,
+            Self::Open { cycles, because } => Answer::Open { cycles, because },
+            Self::Seen(trace) => match read_trace(&trace, inputs) {
+                Some(cycles) => Answer::Seen(cycles),
+                None => Answer::Open {
+                    cycles: None,
+                    because: "ABC's trace is not understood".to_owned(),
+                },
+            },
+        }
+    }
+
+    /// Whether ABC replies the same on every machine to `engines`, given what it wrote.
+    pub(super) fn is_repeatable(&self, limit: f64, said: &str, output: &Output) -> bool {
+        if !output.status.success() {
+            return false;
+        }
+        match self {
+            Self::Never | Self::Seen(_) => true,
+            Self::Open { .. } => {
+                let is_undecided = status(said) == Some("-1");
+                is_undecided
+                    && !said.to_lowercase().contains("timeout")
+                    && seconds(said).is_some_and(|seconds| seconds < limit * IN_TIME)
+            }
+        }
+    }
+}
+
+/// The status that ABC prints last: 1 for a proof, 0 for a counterexample, -1 for neither.
+pub(super) fn status(said: &str) -> Option<&str> {
+    said.lines().rev().find_map(|line| line.split_once("Status =")?.1.split_whitespace().next())
+}
+
+/// Seconds that ABC's command `time` printed.
+fn seconds(said: &str) -> Option<f64> {
+    let seconds = |line: &str| line.strip_prefix("elapse: ")?.split(' ').next()?.parse().ok();
+    said.lines().rev().find_map(seconds)
+}
+
+/// Why ABC has shown nothing, in its own numbers.
+pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
+    if !output.status.success() {
+        let because = match output.status.signal() {
+            Some(EXCEEDED) => format!("no result within the time limit of {MOST} s"),
+            _ => format!("no result: ABC ended with {}", output.status),
+        };
+        return Reply::Open { cycles: None, because };
+    }
+    let cycles = said.lines().find_map(|line| {
+        line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
+    });
+    let mut because = match cycles {
+        Some(cycles) => format!("no difference within {cycles} cycles, and no proof"),
+        None => "neither a difference nor a proof was found".to_owned(),
+    };
+    if said.contains("timeout") {
+        because += &format!(", within the time limit of {SECONDS} s");
+    }
+    Reply::Open { cycles, because }
+}
+
+/// The bits that are 1 in each cycle behind the one in reset; `None` if it is no trace.
+fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
+    // First what registers begin with, then a line for each cycle, the one in reset first.
+    let mut rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
+    rows.next()?;
+    let row = |row: &str| -> Option<Vec<String>> {
+        let bits = row.bytes().zip(inputs).filter(|(bit, _)| *bit == b'1');
+        (row.len() == inputs.len()).then(|| bits.map(|(_, name)| name.clone()).collect())
+    };
+    rows.filter(|text| !text.is_empty()).skip(1).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ABC that ended so.
+    fn ended(code: i32) -> Output {
+        Output {
+            status: std::process::ExitStatus::from_raw(code),
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn why_nothing_was_shown_is_said_with_what_was_done() {
+        let because = |said: &str, code| match not_shown(said, &ended(code)) {
+            Reply::Open { because, .. } => because,
+            other => panic!("{other:?}"),
+        };
+        for (said, expected) in [
+            (
+                "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
+                "no difference within 3 cycles, and no proof",
+            ),
+            (
+                "No output asserted in 40 frames.\nReached timeout (60 seconds) in frame 3.",
+                "no difference within 40 cycles, and no proof, within the time limit of 60 s",
+            ),
+            ("", "neither a difference nor a proof was found"),
+        ] {
+            assert_eq!(because(said, 0), expected);
+        }
+        assert!(because("", 6).starts_with("no result: ABC ended with signal: 6"));
+        assert_eq!(because("", EXCEEDED), "no result within the time limit of 120 s");
+    }
+
+    /// As ABC writes it.
+    #[test]
+    fn a_trace_begins_behind_the_cycle_in_reset() {
+        let inputs = ["rst", "a[0]", "a[1]"].map(str::to_owned);
+        let text = "000000\n100\n010\n011# DONE\n";
+        let expected: [&[&str]; 2] = [&["a[0]"], &["a[0]", "a[1]"]];
+        assert_eq!(read_trace(text, &inputs).unwrap(), expected);
+        assert_eq!(read_trace("0\n1000\n0000\n", &inputs), None);
+    }
+
+    /// The lines are ABC's.
+    #[test]
+    fn a_reply_that_a_limit_of_time_ended_is_not_repeatable() {
+        const FRAMES: &str = "No output asserted in 2 frames. Resource limit reached";
+        const LAST: &str = "Status = -1  Frames = 1   Cex is not defined.";
+        let is_repeatable = |limit: &str, elapse: &str, code| {
+            let said = format!("{FRAMES} ({limit}). Time = 1.00 sec\n{elapse}\n{LAST}\n");
+            let output = ended(code);
+            not_shown(&said, &output).is_repeatable(10.0, &said, &output)
+        };
+        let conflicts = "conf limit 200";
+        assert!(is_repeatable(conflicts, "elapse: 7.40 seconds, total: 7.40 seconds", 0));
+        for (limit, elapse, code) in [
+            ("timeout 10 sec", "elapse: 1.00 seconds, total: 1.00 seconds", 0),
+            (conflicts, "elapse: 9.93 seconds, total: 9.93 seconds", 0),
+            (conflicts, "", 0),
+            (conflicts, "elapse: 1.00 seconds, total: 1.00 seconds", EXCEEDED),
+            (conflicts, "elapse: 1.00 seconds, total: 1.00 seconds", 9),
+        ] {
+            assert!(!is_repeatable(limit, elapse, code), "{limit} {elapse} {code}");
+        }
+        let silent = not_shown("", &ended(0));
+        assert!(!silent.is_repeatable(10.0, "", &ended(0)), "it did not even read the graph");
+        let proved = Reply::Never;
+        assert!(proved.is_repeatable(2.0, "elapse: 9.00 seconds", &ended(0)));
+    }
+
+    #[test]
+    fn a_reply_is_kept_without_the_names_of_inputs() {
+        let seen = Reply::Seen("0\n10\n01\n".to_owned());
+        let kept = Reply::from_bytes(&seen.to_bytes().unwrap()).unwrap();
+        assert_eq!(kept, seen);
+        for names in [["rst", "a"], ["reset", "b"]] {
+            let inputs = names.map(str::to_owned);
+            assert_eq!(kept.clone().answer(&inputs), Answer::Seen(vec![vec![inputs[1].clone()]]));
+        }
+        assert_eq!(Reply::from_bytes(b"{}"), None);
+    }
+}

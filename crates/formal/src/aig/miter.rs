@@ -1,0 +1,396 @@
+//! A miter: the original and the mutated RTL in one network.
+
+mod words;
+
+use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
+use crate::cut::OF;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// False in the first cycle, which is in reset: the first node.
+const STARTED: Literal = 2;
+
+/// A literal of the original, on one side.
+pub(super) fn of(side: &[Literal], literal: Literal) -> Literal {
+    side[(literal / 2) as usize] ^ (literal & 1)
+}
+
+/// A node of the network of both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Node {
+    False,
+    /// By its place among the inputs.
+    Input(usize),
+    /// By its place among the latches.
+    Latch(usize),
+    And([Literal; 2]),
+}
+
+/// Both sides in one network, in which equal nodes are one.
+pub(super) struct Miter {
+    nodes: Vec<Node>,
+    known: HashMap<[Literal; 2], u32>,
+    inputs: Vec<String>,
+    /// The next values; of those of the original a side each, if they are not shared.
+    latches: Vec<Literal>,
+    /// For each node of the original, its literal: as the RTL is, and with the mutation.
+    pub(super) sides: [Vec<Literal>; 2],
+    /// What is proved of the RTL as it is.
+    proved: Literal,
+}
+
+impl Miter {
+    /// Registers that are not among the shared ones are two, one of each side. If the shared ones are `freed` they hold anything,
+    /// but behind a cycle in reset what is said there.
+    pub(super) fn new(
+        aig: &Aig,
+        interface: &Interface<'_>,
+        mutation: u32,
+        shared: &HashSet<usize>,
+        freed: Option<&HashMap<usize, bool>>,
+    ) -> Self {
+        Self::with_memories(aig, interface, mutation, shared, freed, false)
+    }
+
+    /// The same; if memories are `apart`, those of which a word can be followed give each side anything of its own.
+    pub(super) fn with_memories(
+        aig: &Aig,
+        interface: &Interface<'_>,
+        mutation: u32,
+        shared: &HashSet<usize>,
+        freed: Option<&HashMap<usize, bool>>,
+        apart: bool,
+    ) -> Self {
+        let highest = aig.inputs.iter().map(|(node, _)| *node);
+        let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
+        let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
+        let side = vec![FALSE; highest as usize + 1];
+        let mut miter = Self {
+            nodes: vec![Node::False],
+            known: HashMap::new(),
+            inputs: Vec::new(),
+            latches: Vec::new(),
+            sides: [side.clone(), side],
+            proved: TRUE,
+        };
+        // False in the first cycle, which is in reset.
+        let started = miter.latch();
+        debug_assert_eq!(started, STARTED);
+        miter.latches[0] = TRUE;
+        for (node, name) in &aig.inputs {
+            let (port, bit) = split(name);
+            let values = if port == interface.select {
+                [FALSE, Literal::from(mutation >> bit & 1 == 1)]
+            } else {
+                let pin = miter.input(name);
+                let value = if port.starts_with(interface.read) {
+                    pin
+                } else {
+                    match interface.reset {
+                        Some((reset, true)) if reset == port => miter.or(started ^ 1, pin),
+                        _ => miter.and(started, pin),
+                    }
+                };
+                let is_own = apart && port.starts_with(interface.read) && port.contains(OF);
+                [value, if is_own { miter.input("") } else { value }]
+            };
+            for (side, value) in miter.sides.iter_mut().zip(values) {
+                side[*node as usize] = value;
+            }
+        }
+        // What a register begins with.
+        let mut owners = Vec::new();
+        let behind_reset = if freed.is_some() { miter.behind_reset(aig, interface) } else { FALSE };
+        let places = miter.latches.len();
+        let fill = interface.filled.then(|| miter.input(""));
+        for (index, latch) in aig.latches.iter().enumerate() {
+            let is_shared = shared.contains(&index);
+            if let Some(reset) = freed.filter(|_| is_shared) {
+                let value = miter.input("");
+                let value = match reset.get(&index) {
+                    Some(held) => miter.choose(behind_reset, Literal::from(*held), value),
+                    None => value,
+                };
+                miter.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
+                continue;
+            }
+            let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| miter.input("")));
+            for side in 0..if is_shared { 1 } else { 2 } {
+                let node = miter.latch();
+                owners.push((index, side));
+                let value = match (latch.initial, unknown) {
+                    (_, Some(unknown)) => miter.choose(started, node, unknown),
+                    (Some(true), _) => node ^ 1,
+                    _ => node,
+                };
+                miter.sides[side][latch.node as usize] = value;
+                if is_shared {
+                    miter.sides[1][latch.node as usize] = value;
+                }
+            }
+        }
+        for (node, operands) in &aig.ands {
+            for side in 0..2 {
+                let [left, right] = operands.map(|operand| of(&miter.sides[side], operand));
+                let value = miter.and(left, right);
+                miter.sides[side][*node as usize] = value;
+            }
+        }
+        for (literal, _) in aig.outputs.iter().filter(|(_, name)| interface.proved.contains(name)) {
+            miter.proved = miter.and(miter.proved, of(&miter.sides[0], *literal) ^ 1);
+        }
+        for (place, (index, side)) in owners.into_iter().enumerate() {
+            let latch = &aig.latches[index];
+            let next =
+                of(&miter.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
+            miter.latches[place + places] =
+                if shared.contains(&index) { next } else { miter.and(miter.proved, next) };
+        }
+        miter
+    }
+
+    /// Whether the cycle before was in reset.
+    fn behind_reset(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
+        let Some((reset, level)) = interface.reset else { return FALSE };
+        let pin = aig.inputs.iter().find(|(_, name)| split(name).0 == reset);
+        let pin = pin.map(|(node, _)| self.sides[0][*node as usize] ^ Literal::from(!level));
+        self.remembers(pin.unwrap_or(FALSE))
+    }
+
+    fn input(&mut self, name: &str) -> Literal {
+        self.nodes.push(Node::Input(self.inputs.len()));
+        self.inputs.push(name.to_owned());
+        (self.nodes.len() as u32 - 1) * 2
+    }
+
+    fn latch(&mut self) -> Literal {
+        self.nodes.push(Node::Latch(self.latches.len()));
+        self.latches.push(FALSE);
+        (self.nodes.len() as u32 - 1) * 2
+    }
+
+    pub(super) fn and(&mut self, left: Literal, right: Literal) -> Literal {
+        let operands = [left.max(right), left.min(right)];
+        match operands {
+            [_, FALSE] => FALSE,
+            [other, TRUE] => other,
+            [left, right] if left == right => left,
+            [left, right] if left == right ^ 1 => FALSE,
+            _ => {
+                let nodes = &mut self.nodes;
+                let node = *self.known.entry(operands).or_insert_with(|| {
+                    nodes.push(Node::And(operands));
+                    nodes.len() as u32 - 1
+                });
+                node * 2
+            }
+        }
+    }
+
+    fn or(&mut self, left: Literal, right: Literal) -> Literal {
+        self.and(left ^ 1, right ^ 1) ^ 1
+    }
+
+    fn choose(&mut self, condition: Literal, yes: Literal, no: Literal) -> Literal {
+        let (yes, no) = (self.and(condition, yes), self.and(condition ^ 1, no));
+        self.or(yes, no)
+    }
+
+    fn xor(&mut self, left: Literal, right: Literal) -> Literal {
+        if left == right {
+            return FALSE;
+        }
+        self.choose(left, right ^ 1, right)
+    }
+
+    /// Whether something was 0 in every cycle so far.
+    fn so_far(&mut self, broken: Literal) -> Literal {
+        let place = self.latches.len();
+        let was_broken = self.latch();
+        let is_broken = self.or(was_broken, broken);
+        self.latches[place] = is_broken;
+        is_broken ^ 1
+    }
+
+    /// Whether memories that are read without a clock have kept in every cycle so far what they gave, if nothing was
+    /// written.
+    pub(super) fn kept(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
+        let [place, when] = interface.read_at;
+        let is_memory = |name: &str, prefix: &str, memory: &str| {
+            split(name).0.strip_prefix(prefix).is_some_and(|other| other == memory)
+        };
+        let mut written = FALSE;
+        for (literal, name) in &aig.outputs {
+            if name.starts_with(interface.write[0]) {
+                written = self.or(written, of(&self.sides[0], *literal));
+            }
+        }
+        // Nothing is known before the first cycle.
+        let quiet = self.remembers(written ^ 1);
+        let memories: BTreeSet<&str> = aig
+            .inputs
+            .iter()
+            .filter_map(|(_, name)| split(name).0.strip_prefix(interface.read))
+            .filter(|memory| !aig.outputs.iter().any(|(_, name)| is_memory(name, when, memory)))
+            .collect();
+        let mut broken = FALSE;
+        for memory in memories {
+            let mut moved = FALSE;
+            for (literal, name) in &aig.outputs {
+                if is_memory(name, place, memory) {
+                    let bit = self.changes(of(&self.sides[0], *literal));
+                    moved = self.or(moved, bit);
+                }
+            }
+            let mut changed = FALSE;
+            for (node, name) in &aig.inputs {
+                if is_memory(name, interface.read, memory) {
+                    let bit = self.changes(self.sides[0][*node as usize]);
+                    changed = self.or(changed, bit);
+                }
+            }
+            let is_same_place = self.and(quiet, moved ^ 1);
+            let breaks = self.and(is_same_place, changed);
+            broken = self.or(broken, breaks);
+        }
+        self.so_far(broken)
+    }
+
+    /// What a literal was in the cycle before; 0 in the first one.
+    fn remembers(&mut self, literal: Literal) -> Literal {
+        let place = self.latches.len();
+        let latch = self.latch();
+        self.latches[place] = literal;
+        latch
+    }
+
+    /// Whether a literal is not what it was in the cycle before.
+    fn changes(&mut self, literal: Literal) -> Literal {
+        let before = self.remembers(literal);
+        self.xor(before, literal)
+    }
+
+    /// Asks whether an output ever differs, or one of the other pairs of literals.
+    pub(super) fn ask(
+        self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        pairs: &[[Literal; 2]],
+    ) -> EquivalenceQuery {
+        self.ask_but(aig, interface, pairs, |_| false, [TRUE, FALSE])
+    }
+
+    /// The same but for some outputs, only as long as something is given, and whether something else comes to be.
+    pub(super) fn ask_but(
+        mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        pairs: &[[Literal; 2]],
+        is_apart: impl Fn(&str) -> bool,
+        [given, more]: [Literal; 2],
+    ) -> EquivalenceQuery {
+        // Bits of each memory's writes, by what stands behind the prefix.
+        let [enable, data, address] = interface.write;
+        let mut enabled: BTreeMap<(String, u32), [Literal; 2]> = BTreeMap::new();
+        let mut any: BTreeMap<String, [Literal; 2]> = BTreeMap::new();
+        for (literal, name) in &aig.outputs {
+            let (port, bit) = split(name);
+            if let Some(memory) = port.strip_prefix(enable) {
+                let values = [0, 1].map(|side| of(&self.sides[side], *literal));
+                enabled.insert((memory.to_owned(), bit), values);
+                let sofar = any.get(memory).copied().unwrap_or([FALSE; 2]);
+                let now = [0, 1].map(|side| self.or(sofar[side], values[side]));
+                any.insert(memory.to_owned(), now);
+            }
+        }
+        let mut differs = more;
+        let is_own = |name: &str| {
+            !interface.never.is_empty() && name.starts_with(interface.never) || is_apart(name)
+        };
+        for (literal, name) in aig.outputs.iter().filter(|(_, name)| !is_own(name)) {
+            let (port, bit) = split(name);
+            let mask = if let Some(memory) = port.strip_prefix(data) {
+                enabled.get(&(memory.to_owned(), bit)).copied()
+            } else {
+                port.strip_prefix(address).and_then(|memory| any.get(memory).copied())
+            };
+            let mut values = [0, 1].map(|side| of(&self.sides[side], *literal));
+            if let Some(mask) = mask {
+                values = [0, 1].map(|side| self.and(values[side], mask[side]));
+            }
+            let difference = self.xor(values[0], values[1]);
+            differs = self.or(differs, difference);
+        }
+        for [left, right] in pairs {
+            let difference = self.xor(*left, *right);
+            differs = self.or(differs, difference);
+        }
+        let differs = self.and(differs, self.proved);
+        let differs = self.and(differs, given);
+        if differs == FALSE { EquivalenceQuery::Same } else { self.file(differs) }
+    }
+
+    /// The binary AIGER file of what decides a literal.
+    pub(super) fn file(&self, output: Literal) -> EquivalenceQuery {
+        let mut used = HashSet::new();
+        let mut stack = vec![output / 2];
+        while let Some(node) = stack.pop() {
+            if !used.insert(node) {
+                continue;
+            }
+            match self.nodes[node as usize] {
+                Node::False | Node::Input(_) => {}
+                Node::Latch(place) => stack.push(self.latches[place] / 2),
+                Node::And(operands) => stack.extend(operands.map(|operand| operand / 2)),
+            }
+        }
+        let nodes = || (0u32..).zip(&self.nodes).filter(|(node, _)| used.contains(node));
+        let mut number: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+        let mut inputs = Vec::new();
+        for (node, kind) in nodes() {
+            if let Node::Input(place) = kind {
+                number.insert(node, number.len() as u32);
+                inputs.push(self.inputs[*place].clone());
+            }
+        }
+        let mut latches = Vec::new();
+        for (node, kind) in nodes() {
+            if let Node::Latch(place) = kind {
+                number.insert(node, number.len() as u32);
+                latches.push(self.latches[*place]);
+            }
+        }
+        let mut ands = Vec::new();
+        // Operands come before what they are operands of.
+        for (node, kind) in nodes() {
+            if let Node::And(operands) = kind {
+                number.insert(node, number.len() as u32);
+                ands.push((node, *operands));
+            }
+        }
+        let renamed = |literal: Literal| number[&(literal / 2)] * 2 + (literal & 1);
+        let highest = inputs.len() + latches.len() + ands.len();
+        let mut file =
+            format!("aig {highest} {} {} 1 {}\n", inputs.len(), latches.len(), ands.len());
+        for next in latches {
+            file += &format!("{}\n", renamed(next));
+        }
+        file += &format!("{}\n", renamed(output));
+        let mut file = file.into_bytes();
+        for (node, operands) in ands {
+            let [left, right] = operands.map(renamed);
+            let (left, right) = (left.max(right), left.min(right));
+            encode(&mut file, number[&node] * 2 - left);
+            encode(&mut file, left - right);
+        }
+        EquivalenceQuery::Open { file, inputs }
+    }
+}
+
+/// A number as AIGER has it: seven bits a byte, the lowest first.
+fn encode(file: &mut Vec<u8>, mut number: u32) {
+    while number > 0x7f {
+        file.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    file.push(number as u8);
+}

@@ -1,0 +1,222 @@
+//! The memory model with a symbolic address: one arbitrary word of each memory is exact.
+
+use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
+use super::{Miter, STARTED, of};
+use crate::cut::OF;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+impl Miter {
+    /// Whether a memory's port is read at the address that is followed, and in every cycle so far its memory gave there what was written
+    /// there last; `None` if no word of it can be followed.
+    pub(in super::super) fn word(
+        &mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        read: &str,
+    ) -> Option<Literal> {
+        let memory = read.split_once(OF)?.1;
+        let ports = [Ports::of(aig, interface, memory, &self.sides[0])];
+        let (at, [word]) = self.follow(&ports);
+        let [of_rtl] = &ports;
+        let mut broken = FALSE;
+        for (port, bits) in &of_rtl.reads {
+            let is_there = self.is_at(&of_rtl.places[port], &at);
+            let breaks = self.differs(bits, &word);
+            let breaks = self.and(is_there, breaks);
+            broken = self.or(broken, breaks);
+        }
+        let is_read = self.is_at(&of_rtl.places[read], &at);
+        let follows = self.so_far(broken);
+        Some(self.and(is_read, follows))
+    }
+
+    /// Follows a word of each memory of which one can be followed, at any address, on both sides. Words of both sides are related: they mean the
+    /// same. Where both sides read at the same address elsewhere, what they get is related.
+    /// Whether in every cycle so far memories gave what this says, and whether the followed words are no longer related.
+    pub(in super::super) fn words(
+        &mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        word_abstractions: &BTreeMap<String, Aig>,
+    ) -> [Literal; 2] {
+        let names =
+            aig.inputs.iter().filter_map(|(_, name)| split(name).0.strip_prefix(interface.read));
+        let memories: BTreeSet<&str> =
+            names.filter_map(|port| Some(port.split_once(OF)?.1)).collect();
+        let (mut broken, mut unrelated) = (self.proved ^ 1, FALSE);
+        for memory in memories {
+            let meaning = word_abstractions.get(memory);
+            let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
+            let (at, words) = self.follow(&ports);
+            for port in ports[0].reads.keys() {
+                let places = [0, 1].map(|side| &ports[side].places[port]);
+                let reads = [0, 1].map(|side| &ports[side].reads[port]);
+                let there = places.map(|place| self.is_at(place, &at));
+                for side in 0..2 {
+                    let differs = self.differs(reads[side], &words[side]);
+                    let breaks = self.and(there[side], differs);
+                    broken = self.or(broken, breaks);
+                }
+                let apart = self.differs(places[0], places[1]);
+                let elsewhere = self.and(there[0] ^ 1, apart ^ 1);
+                let differs = self.unrelated(reads, meaning);
+                let breaks = self.and(elsewhere, differs);
+                broken = self.or(broken, breaks);
+            }
+            let differs = self.unrelated([&words[0], &words[1]], meaning);
+            unrelated = self.or(unrelated, differs);
+        }
+        [self.so_far(broken), unrelated]
+    }
+
+    /// Whether two words do not mean the same.
+    fn unrelated(&mut self, words: [&Vec<Literal>; 2], meaning: Option<&Aig>) -> Literal {
+        let [left, right] = words.map(|word| match meaning {
+            Some(meaning) => self.copy(meaning, word),
+            None => word.clone(),
+        });
+        self.differs(&left, &right)
+    }
+
+    /// The outputs of a network without registers, whose inputs are a word.
+    fn copy(&mut self, network: &Aig, word: &[Literal]) -> Vec<Literal> {
+        let mut values: HashMap<u32, Literal> = HashMap::from([(0, FALSE)]);
+        for (node, name) in &network.inputs {
+            values.insert(*node, word.get(split(name).1 as usize).copied().unwrap_or(FALSE));
+        }
+        let value = |values: &HashMap<u32, Literal>, literal: Literal| {
+            values[&(literal / 2)] ^ (literal & 1)
+        };
+        for (node, operands) in &network.ands {
+            let [left, right] = operands.map(|operand| value(&values, operand));
+            let miter = self.and(left, right);
+            values.insert(*node, miter);
+        }
+        let mut outputs = vec![FALSE; network.outputs.len()];
+        for (literal, name) in &network.outputs {
+            let bit = split(name).1 as usize;
+            outputs.resize(outputs.len().max(bit + 1), FALSE);
+            outputs[bit] = value(&values, *literal);
+        }
+        outputs
+    }
+
+    /// Whether some bits are not those others.
+    fn differs(&mut self, left: &[Literal], right: &[Literal]) -> Literal {
+        let mut all = FALSE;
+        for (left, right) in left.iter().zip(right) {
+            let one = self.xor(*left, *right);
+            all = self.or(all, one);
+        }
+        all
+    }
+
+    /// An address, any one and the same in all cycles, and the word that each of these sides of a memory has there. They begin with the
+    /// same.
+    fn follow<const SIDES: usize>(
+        &mut self,
+        sides: &[Ports<'_>; SIDES],
+    ) -> (Vec<Literal>, [Vec<Literal>; SIDES]) {
+        let widest =
+            |all: &BTreeMap<&str, Vec<Literal>>| all.values().map(Vec::len).max().unwrap_or(0);
+        let Ports { reads, places, enables, addresses, .. } = &sides[0];
+        let [wide, deep] =
+            [widest(reads).max(widest(enables)), widest(places).max(widest(addresses))];
+        let at: Vec<Literal> = (0..deep).map(|_| self.constant()).collect();
+        let unknown: Vec<Literal> = (0..wide).map(|_| self.input("")).collect();
+        // Which of two writes stays is not known here.
+        let last: BTreeMap<&str, Literal> =
+            enables.keys().map(|port| (*port, self.input(""))).collect();
+        let words = sides.each_ref().map(|Ports { enables, values, addresses, .. }| {
+            let first = self.latches.len();
+            let word: Vec<Literal> = unknown
+                .iter()
+                .map(|unknown| {
+                    let latch = self.latch();
+                    self.choose(STARTED, latch, *unknown)
+                })
+                .collect();
+            let mut next = word.clone();
+            let mut taken = vec![FALSE; wide];
+            for (port, is_last) in &last {
+                let is_there = self.is_at(&addresses[port], &at);
+                for (bit, enable) in enables[port].iter().enumerate() {
+                    let writes = self.and(is_there, *enable);
+                    let may = self.or(*is_last, taken[bit] ^ 1);
+                    let stays = self.and(writes, may);
+                    next[bit] = self.choose(stays, values[port][bit], next[bit]);
+                    taken[bit] = self.or(taken[bit], writes);
+                }
+            }
+            self.latches[first..first + wide].copy_from_slice(&next);
+            word
+        });
+        (at, words)
+    }
+
+    /// A bit that is anything, and the same in every cycle.
+    fn constant(&mut self) -> Literal {
+        let place = self.latches.len();
+        let (latch, unknown) = (self.latch(), self.input(""));
+        let held = self.choose(STARTED, latch, unknown);
+        self.latches[place] = held;
+        held
+    }
+
+    /// Whether an address is that one; bits that it has not are 0.
+    fn is_at(&mut self, address: &[Literal], at: &[Literal]) -> Literal {
+        let mut is_there = TRUE;
+        for (bit, at) in at.iter().enumerate() {
+            let differs = self.xor(address.get(bit).copied().unwrap_or(FALSE), *at);
+            is_there = self.and(is_there, differs ^ 1);
+        }
+        is_there
+    }
+}
+
+/// The ports of a memory on one side, by their names, bit by bit.
+struct Ports<'a> {
+    reads: BTreeMap<&'a str, Vec<Literal>>,
+    places: BTreeMap<&'a str, Vec<Literal>>,
+    enables: BTreeMap<&'a str, Vec<Literal>>,
+    values: BTreeMap<&'a str, Vec<Literal>>,
+    addresses: BTreeMap<&'a str, Vec<Literal>>,
+}
+
+impl<'a> Ports<'a> {
+    fn of(aig: &'a Aig, interface: &Interface<'_>, memory: &str, side: &[Literal]) -> Self {
+        let [enable, data, address] = interface.write;
+        let outputs = |prefix: &str| {
+            let bits =
+                aig.outputs.iter().map(|(literal, name)| (of(side, *literal), name.as_str()));
+            of_memory(bits, prefix, memory)
+        };
+        let inputs = aig.inputs.iter().map(|(node, name)| (side[*node as usize], name.as_str()));
+        Self {
+            reads: of_memory(inputs, interface.read, memory),
+            places: outputs(interface.read_at[0]),
+            enables: outputs(enable),
+            values: outputs(data),
+            addresses: outputs(address),
+        }
+    }
+}
+
+/// Those of some bits whose names begin so and that are of a memory, by what stands behind.
+fn of_memory<'a>(
+    bits: impl Iterator<Item = (Literal, &'a str)>,
+    prefix: &str,
+    memory: &str,
+) -> BTreeMap<&'a str, Vec<Literal>> {
+    let mut ports: BTreeMap<&str, Vec<Literal>> = BTreeMap::new();
+    for (literal, name) in bits {
+        let (port, bit) = split(name);
+        let Some(port) = port.strip_prefix(prefix) else { continue };
+        if port.split_once(OF).is_some_and(|(_, of)| of == memory) {
+            let bits = ports.entry(port).or_default();
+            bits.resize(bits.len().max(bit as usize + 1), FALSE);
+            bits[bit as usize] = literal;
+        }
+    }
+    ports
+}

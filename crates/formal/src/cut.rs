@@ -1,0 +1,357 @@
+//! Finds cells that Yosys and Verilator interpret differently or that cannot be checked, and cuts
+//! the memories out of a netlist.
+
+use crate::rtlil::{Unknown, plain, width, widths};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Registers that the judge knows.
+const REGISTERS: [&str; 5] = ["$dff", "$dffe", "$sdff", "$sdffe", "$sdffce"];
+/// Those that it does not.
+const OTHERS: [&str; 12] = [
+    "$ff",
+    "$sr",
+    "$adff",
+    "$adffe",
+    "$aldff",
+    "$aldffe",
+    "$dffsr",
+    "$dffsre",
+    "$dlatch",
+    "$adlatch",
+    "$dlatchsr",
+    "$fsm",
+];
+/// Cells that divide: what comes of a division by zero is not the same to Yosys and to Verilator.
+const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
+
+/// What stands between the number of a memory's port and that of the memory, if one word of it can be followed.
+pub const OF: &str = "_of_";
+
+/// A port of a cell: module, cell and port.
+pub type PortOf<'a> = (&'a str, &'a str, &'a str);
+
+/// A cell of a netlist.
+pub struct Cell<'a> {
+    /// The module it is in.
+    pub module: &'a str,
+    /// Its type.
+    pub kind: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// Its lines between `cell` and `end`.
+    pub inside: Vec<&'a str>,
+}
+
+impl<'a> Cell<'a> {
+    fn find(&self, what: &str, name: &str) -> Option<&'a str> {
+        let beginning = format!("{what} {name} ");
+        self.inside.iter().find_map(|line| line.trim().strip_prefix(&beginning))
+    }
+
+    /// Its ports and what is connected to them.
+    pub fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let connections =
+            self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
+        connections.filter_map(|words| words.split_once(' '))
+    }
+
+    /// The memory that it is a port of.
+    fn memory(&self) -> Option<String> {
+        let quoted = self.find("parameter", "\\MEMID")?;
+        Some(quoted.trim_matches('"').replace("\\\\", "\\"))
+    }
+
+    /// Whether it waits for a clock at its port `CLK`.
+    fn waits(&self) -> bool {
+        let has_clock = || !is_off(self.find("parameter", "\\CLK_ENABLE"));
+        is_register(self.kind)
+            || (self.kind.starts_with("$mem") && !self.kind.starts_with("$meminit") && has_clock())
+    }
+
+    /// Whether it divides by what may be zero, or overflow.
+    fn may_divide_by_zero(&self) -> bool {
+        if !DIVIDERS.contains(&self.kind) {
+            return false;
+        }
+        let divisor = self.find("connect", "\\B").unwrap_or_default();
+        let is_positive = match divisor.split_once('\'') {
+            Some((_, bits)) => {
+                let is_signed = !is_off(self.find("parameter", "\\B_SIGNED"));
+                bits.contains('1')
+                    && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'))
+                    && !(is_signed && bits.starts_with('1'))
+            }
+            None => divisor.parse::<i32>().is_ok_and(|number| number > 0),
+        };
+        self.kind == "$pow" || !is_positive
+    }
+}
+
+fn is_register(kind: &str) -> bool {
+    REGISTERS.contains(&kind) || OTHERS.contains(&kind)
+}
+
+/// The cells of a netlist, and its connections outside of them, as module and both sides.
+pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
+    let (mut cells, mut connections) = (Vec::new(), Vec::new());
+    let mut module = "";
+    let mut lines = netlist.lines();
+    while let Some(line) = lines.next() {
+        let words = line.trim_start();
+        if let Some(name) = words.strip_prefix("module ") {
+            module = plain(name);
+        } else if let Some(rest) = words.strip_prefix("cell ") {
+            let (kind, name) = rest.split_once(' ').unwrap_or((rest, ""));
+            let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
+            cells.push(Cell { module, kind, name: plain(name), inside });
+        } else if let Some((left, right)) =
+            words.strip_prefix("connect ").and_then(|rest| rest.split_once(' '))
+        {
+            connections.push((module, left, right));
+        }
+    }
+    (cells, connections)
+}
+
+/// Ports of cells that are numbers to Yosys, or mean nothing, and have to stay what they are: the controls of
+/// read ports of memories that have no clock, and what memories begin with. And the clocks of memories: where ports of
+/// one memory have several, Yosys cannot write it.
+pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
+    let is_fixed = |cell: &Cell<'_>, port: &str| {
+        let [begins, reads, writes] =
+            ["$meminit", "$memrd", "$memwr"].map(|kind| cell.kind.starts_with(kind));
+        let is_control = ["EN", "ARST", "SRST"].contains(&port);
+        begins || ((reads || writes) && port == "CLK") || (reads && !cell.waits() && is_control)
+    };
+    let mut all = BTreeSet::new();
+    for cell in &parts(netlist).0 {
+        let ports = cell.ports().map(|(port, _)| plain(port));
+        let ports = ports.filter(|port| is_fixed(cell, port));
+        all.extend(ports.map(|port| (cell.module, cell.name, port)));
+    }
+    all
+}
+
+/// The netlist, with read ports of memories that have no clock always enabled: what Yosys gives them for that is
+/// unknown, and to take it for 0, as what is unknown elsewhere, would be wrong.
+pub fn enabled(netlist: &str) -> String {
+    let (mut text, mut is_read) = (String::with_capacity(netlist.len()), false);
+    for line in netlist.lines() {
+        match line.trim_start() {
+            words if words.starts_with("cell ") => is_read = words.starts_with("cell $memrd "),
+            words if words.starts_with("parameter \\CLK_ENABLE ") => is_read &= is_off(Some(words)),
+            "connect \\EN 1'0" if is_read => {
+                text += "    connect \\EN 1'1\n";
+                continue;
+            }
+            _ => {}
+        }
+        text += line;
+        text += "\n";
+    }
+    text
+}
+
+/// Ports of cells at which a mutation cannot be judged, and why not. The others can be without it.
+pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
+    let (cells, connections) = parts(netlist);
+    // Signals that are clocks, by their modules; a clock of an instance is one where the instance is.
+    let mut clocks: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut ports = BTreeMap::new();
+    loop {
+        let before = clocks.len();
+        for (module, left, right) in &connections {
+            if clocks.contains(&(*module, *left)) || clocks.contains(&(*module, *right)) {
+                clocks.extend([(*module, *left), (*module, *right)]);
+            }
+        }
+        for cell in &cells {
+            for (port, signal) in cell.ports() {
+                let is_clock =
+                    (port == "\\CLK" && cell.waits()) || clocks.contains(&(plain(cell.kind), port));
+                if is_clock {
+                    clocks.insert((cell.module, signal));
+                    ports.insert((cell.module, cell.name, plain(port)), "its clock is mutated");
+                } else if port == "\\B" && DIVIDERS.contains(&cell.kind) {
+                    let because = "it divides, and Yosys and Verilator treat a division by zero \
+                         differently";
+                    ports.insert((cell.module, cell.name, plain(port)), because);
+                }
+            }
+        }
+        if clocks.len() == before {
+            return ports;
+        }
+    }
+}
+
+/// Cuts the memories out of a flat netlist: what they are given becomes outputs, what they give becomes inputs.
+///
+/// # Errors
+/// What cannot be judged: more than one clock or one edge, a latch, or a division.
+pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
+    let clock = format!("\\{clock}");
+    let widths = widths(netlist);
+    let wires = widths.values().next();
+    let followed = followed(netlist);
+    let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
+    let mut attributes = String::new();
+    let mut lines = netlist.lines();
+    let mut cuts = 0;
+    while let Some(line) = lines.next() {
+        let words = line.trim_start();
+        if words.starts_with("attribute ") {
+            attributes += line;
+            attributes += "\n";
+            continue;
+        }
+        let mut kept = line.to_owned() + "\n";
+        if let Some(rest) = words.strip_prefix("cell ") {
+            let (kind, name) = rest.split_once(' ').unwrap_or((rest, ""));
+            let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
+            let cell = Cell { module: "", kind, name, inside };
+            check(&cell, &clock)?;
+            if let Some(ports) = memory_ports(&cell)? {
+                attributes.clear();
+                cuts += 1;
+                let memory = cell.memory().and_then(|memory| followed.get(&memory));
+                let cut = match memory {
+                    Some(memory) => format!("{cuts}{OF}{memory}"),
+                    None => cuts.to_string(),
+                };
+                open(&cell, ports, (cuts, &cut), wires, (&mut declared, &mut text))?;
+                continue;
+            }
+            kept.extend(cell.inside.iter().flat_map(|line| [line, "\n"]));
+            kept += "  end\n";
+        }
+        if words == "end" {
+            text.insert_str(begin, &std::mem::take(&mut declared));
+        }
+        text += &std::mem::take(&mut attributes);
+        text += &kept;
+        if words.starts_with("module ") {
+            begin = text.len();
+        }
+    }
+    Ok(text)
+}
+
+/// The ports at which a cell of a memory is cut, and what they are called then; nothing of any other cell.
+fn memory_ports(
+    cell: &Cell<'_>,
+) -> Result<Option<&'static [(&'static str, &'static str)]>, Unknown> {
+    Ok(Some(match cell.kind {
+        kind if kind.starts_with("$memrd") && !cell.waits() => {
+            &[("\\DATA", "read"), ("\\ADDR", "where")]
+        }
+        // What it gave last is kept in it: all that decides that is compared.
+        "$memrd" => &[("\\DATA", "read"), ("\\ADDR", "where"), ("\\EN", "when")],
+        "$memrd_v2" => &[
+            ("\\DATA", "read"),
+            ("\\ADDR", "where"),
+            ("\\EN", "when"),
+            ("\\ARST", "cleared"),
+            ("\\SRST", "reset"),
+        ],
+        kind if kind.starts_with("$memwr") => {
+            &[("\\EN", "enable"), ("\\DATA", "data"), ("\\ADDR", "address")]
+        }
+        kind if kind.starts_with("$meminit") => &[],
+        kind if kind.starts_with("$mem") => {
+            return Err(Unknown("it has a memory of an unknown kind".to_owned()));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Puts ports of the design in a cell's place: declares them, and connects them to what the cell was connected to.
+fn open(
+    cell: &Cell<'_>,
+    ports: &[(&str, &str)],
+    (count, cut): (usize, &str),
+    wires: Option<&BTreeMap<&str, u32>>,
+    (declared, text): (&mut String, &mut String),
+) -> Result<(), Unknown> {
+    for (place, (port, name)) in ports.iter().enumerate() {
+        let signal = cell
+            .find("connect", port)
+            .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
+        let width =
+            width(signal, wires).ok_or_else(|| Unknown(format!("the width of {signal}")))?;
+        // Far behind the design's own ports.
+        let number = 100_000 + 10 * count + place;
+        let full = format!("\\cosim_{name}_{cut}");
+        let (direction, connection) = match *name {
+            "read" => ("input", format!("  connect {signal} {full}\n")),
+            _ => ("output", format!("  connect {full} {signal}\n")),
+        };
+        let _ = writeln!(declared, "  wire width {width} {direction} {number} {full}");
+        *text += &connection;
+    }
+    Ok(())
+}
+
+/// The memories, numbered, of which one word can be followed: it is known when it is read, and which of two writes it keeps does
+/// not matter. They have every address, are read without a clock and written at two ports at most.
+pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
+    for line in netlist.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["memory", options @ .., name] = &words[..] else { continue };
+        let option = |name: &str| {
+            let mut pairs = options.chunks_exact(2);
+            pairs.find_map(|pair| (pair[0] == name).then(|| pair[1].parse().ok())).flatten()
+        };
+        let (size, offset) = (option("size").unwrap_or(1_u64), option("offset").unwrap_or(0));
+        if size.is_power_of_two() && offset == 0 {
+            sizes.insert((*name).to_owned(), size);
+        }
+    }
+    let cells = parts(netlist).0;
+    sizes.retain(|name, size| {
+        let mut writes = 0;
+        cells.iter().filter(|cell| cell.memory().as_ref() == Some(name)).all(|cell| {
+            let is_write = cell.kind.starts_with("$memwr");
+            writes += u32::from(is_write);
+            let bits = cell.find("parameter", "\\ABITS").and_then(|bits| bits.parse().ok());
+            (is_write
+                || (cell.kind == "$memrd" && !cell.waits())
+                || cell.kind.starts_with("$meminit"))
+                && writes <= 2
+                && bits.is_some_and(|bits: u32| bits <= size.ilog2())
+        })
+    });
+    sizes.into_keys().zip(1..).collect()
+}
+
+/// Whether a parameter of one bit is 0, or not there.
+fn is_off(value: Option<&str>) -> bool {
+    value.is_none_or(|value| !value.ends_with('1'))
+}
+
+/// Whether the judge knows what a cell does, and it waits for the rising edge of the clock, or for nothing.
+fn check(cell: &Cell<'_>, clock: &str) -> Result<(), Unknown> {
+    let kind = cell.kind;
+    if OTHERS.contains(&kind) {
+        return Err(Unknown(format!("it has a register of the unsupported kind {kind}")));
+    }
+    if cell.may_divide_by_zero() {
+        return Err(Unknown(
+            "it divides, and Yosys and Verilator treat a division by zero differently".to_owned(),
+        ));
+    }
+    if cell.waits() {
+        let signal = cell.find("connect", "\\CLK").unwrap_or_default();
+        if signal != clock || is_off(cell.find("parameter", "\\CLK_POLARITY")) {
+            return Err(Unknown(format!(
+                "it has a register that is not clocked by the rising edge of {clock}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

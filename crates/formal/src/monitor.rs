@@ -1,0 +1,556 @@
+//! Translates properties to Verilog: a module around the RTL with an output for each property.
+
+pub mod progress;
+
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{
+    BlockInfo, Parameters, Properties, Role, StableChannel, TransitionProperty,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+use verilated::Port;
+
+/// The file of the monitor.
+pub const MONITOR: &str = "monitor.v";
+/// Its module.
+pub const TOP: &str = "cosim_monitor";
+/// The largest code that a state is looked for under.
+const STATE_CODES: u64 = 0xff;
+
+/// What a property is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Payload is 0 without its valid or enable.
+    Zero,
+    /// A valid stays until ready, and its payload.
+    Held,
+    /// The state register has the code of a state.
+    State,
+    /// An enable is 1 in its states only.
+    Enabled,
+    /// Something holds in every cycle.
+    Always,
+    /// Of some rules exactly one applies.
+    OneRule,
+    /// Where a rule applies, outputs and the next registers are those that it gives.
+    Rule,
+    /// A rule that is listed as one that cannot be hit never applies.
+    Never,
+    /// Something is finished within so many cycles, if the partners do their part.
+    Progress,
+    /// Something is never finished, as is known of the source: it can be brought about.
+    Hang,
+}
+
+/// A property of an RTL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// What it is about.
+    pub kind: Kind,
+    /// The property in words.
+    pub text: String,
+    /// It speaks of registers of the RTL that the block names.
+    pub of_registers: bool,
+}
+
+impl Property {
+    /// Whether it is among those that are asked: those with these words, or all.
+    pub fn is_asked(&self, only: Option<&str>) -> bool {
+        only.is_none_or(|only| self.text.contains(only))
+    }
+}
+
+/// A monitor.
+#[derive(Debug)]
+pub struct Monitor {
+    /// Its text.
+    pub text: String,
+    /// The RTL's state register, which it looks at.
+    pub state: Option<&'static str>,
+    /// The registers that the block names, which it looks at, and their widths in bits.
+    pub registers: Vec<(&'static str, u32)>,
+    /// The properties, in the order of its outputs.
+    pub properties: Vec<Property>,
+    /// Whether the block has partners that offer it something.
+    pub assumes: bool,
+}
+
+/// A channel that waits: names of its valid and ready, and the payload that stays.
+struct Handshake {
+    valid: &'static str,
+    ready: &'static str,
+    payload: Vec<&'static Port>,
+}
+
+impl Monitor {
+    /// The monitor of a block's promises. It looks at those properties only that have `only` in their words, if that is said, and
+    /// at what is to hold in every cycle.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they name what is not there.
+    pub fn new(
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        only: Option<&str>,
+    ) -> Result<Self, Error> {
+        let properties = (info.properties)(parameters);
+        let mut bad = Vec::new();
+        zeros(info, &properties, &mut bad)?;
+        let mut text = String::new();
+        for StableChannel { valid, payload } in &properties.stable {
+            held(info, valid, *payload, &mut bad, &mut text)?;
+        }
+        states(info, &properties, &mut bad)?;
+        progress::proof_registers(&properties, &mut text);
+        rules(info, &properties, parameters, &mut bad, &mut text)?;
+        progress::remembers(&properties, info.rtl.clock, &mut text);
+        progress::progress(&properties, info.rtl.clock, &mut bad, &mut text);
+        let offers = offers(info);
+        let mut breaks = Vec::new();
+        for (place, offer) in offers.iter().enumerate() {
+            breaks.push(withdrawn(info, offer, &format!("offer_{place}"), &mut text));
+        }
+        let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
+        // What nobody asks for is left out of the network. The others keep their numbers.
+        let is_asked =
+            |property: &Property| property.kind == Kind::Always || property.is_asked(only);
+        let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
+        outputs(&bad, &asked, &breaks, info.rtl.clock, &mut text);
+        let registers = properties.registers;
+        let of = |place| {
+            ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
+        };
+        let pins: Vec<String> = asked.into_iter().flat_map(of).collect();
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &[], &registers));
+        let properties = bad.into_iter().map(|(property, _)| property).collect();
+        let assumes = !offers.is_empty();
+        Ok(Self { text, state: info.state_register, registers, properties, assumes })
+    }
+
+    /// A monitor that an RTL with mutations keeps its ports in, `select` of so many bits with them, and its only own
+    /// outputs: `never` and a number, each 1 in a cycle that breaks what is to hold in every cycle. `None` if nothing is.
+    ///
+    /// # Errors
+    /// As [`Monitor::new`].
+    pub fn of_invariants(
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        (select, bits): (&str, u32),
+        never: &str,
+    ) -> Result<Option<Self>, Error> {
+        let properties = (info.properties)(parameters);
+        let (mut bad, mut text) = (Vec::new(), String::new());
+        progress::proof_registers(&properties, &mut text);
+        rules(info, &properties, parameters, &mut bad, &mut text)?;
+        progress::remembers(&properties, info.rtl.clock, &mut text);
+        bad.retain(|(property, _)| matches!(property.kind, Kind::Always | Kind::Never));
+        if bad.is_empty() {
+            return Ok(None);
+        }
+        let mut pins = vec![format!("input [{}:0] {select}", bits - 1)];
+        pins.extend(info.outputs.iter().map(|port| format!("output {}", range(port))));
+        for (place, (_, expression)) in bad.iter().enumerate() {
+            pins.push(format!("output {never}{place}"));
+            let _ = writeln!(text, "  assign {never}{place} = {expression};");
+        }
+        let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).chain([select]).collect();
+        let registers = properties.registers;
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &shared, &registers));
+        let properties = bad.into_iter().map(|(property, _)| property).collect();
+        Ok(Some(Self { text, state: info.state_register, registers, properties, assumes: false }))
+    }
+
+    /// What it looks at inside of the RTL.
+    pub fn inside(&self) -> impl Iterator<Item = &'static str> {
+        self.state.into_iter().chain(self.registers.iter().map(|(name, _)| *name))
+    }
+
+    /// The registers that the block names and a netlist has not; of the state register the width does not matter, and
+    /// is 0 here.
+    pub fn missing(&self, netlist: &str) -> Vec<(&'static str, u32)> {
+        let is_there = |name: &str, width: u32| {
+            // Before it is flat, the name is that in its own module.
+            let name = name.rsplit('.').next().unwrap_or_default();
+            netlist.lines().any(|line| {
+                let mut words = line.split_whitespace();
+                if words.next() != Some("wire") {
+                    return false;
+                }
+                let words: Vec<&str> = words.collect();
+                let place = words.iter().position(|word| *word == "width");
+                let bits = place.and_then(|place| words.get(place + 1)?.parse().ok()).unwrap_or(1);
+                words.last().and_then(|last| last.strip_prefix('\\')) == Some(name)
+                    && (bits == width || width == 0)
+            })
+        };
+        let state = self.state.map(|name| (name, 0));
+        let all = self.registers.iter().copied().chain(state);
+        all.filter(|(name, width)| !is_there(name, *width)).collect()
+    }
+
+    /// The same without the connections of some registers.
+    pub fn without(mut self, missing: &[(&'static str, u32)]) -> Self {
+        for (name, _) in missing {
+            for wire in [&*local(name), "cosim_state"] {
+                self.text = self.text.replace(&format!(", {}", connection(name, wire)), "");
+            }
+        }
+        let is_there = |name: &str| !missing.iter().any(|(other, _)| *other == name);
+        self.registers.retain(|(name, _)| is_there(name));
+        self.state = self.state.filter(|name| is_there(name));
+        self
+    }
+}
+
+/// The monitor's outputs: for each property `bad`, 1 where it is broken; `legal`, only if no partner broke the protocol so far;
+/// `known` and `given`, the same only if so far all held that is to hold in every cycle.
+pub fn outputs(
+    bad: &[(Property, String)],
+    asked: &[usize],
+    breaks: &str,
+    clock: &str,
+    text: &mut String,
+) {
+    for (so_far, now, expression) in
+        [("broken", "breaks", breaks), ("failed", "fails", &invariants(bad))]
+    {
+        let _ = writeln!(
+            text,
+            "  wire {now} = {expression};\n  reg {so_far} = 1'b0;\n  \
+             always @(posedge {clock}) {so_far} <= {so_far} | {now};"
+        );
+    }
+    for place in asked {
+        let (_, expression) = &bad[*place];
+        let _ = writeln!(
+            text,
+            "  assign cosim_bad_{place} = {expression};\n  assign cosim_legal_{place} = cosim_bad_{place} & ~broken \
+             & ~breaks;\n  assign cosim_known_{place} = cosim_bad_{place} & ~failed & ~fails;\n  \
+             assign cosim_given_{place} = cosim_legal_{place} & ~failed & ~fails;"
+        );
+    }
+}
+
+/// The expression that is 1 where something does not hold that is to hold in every cycle.
+fn invariants(bad: &[(Property, String)]) -> String {
+    let all = bad.iter().enumerate().filter(|(_, (property, _))| property.kind == Kind::Always);
+    all.fold("1'b0".to_owned(), |all, (place, _)| format!("{all} | cosim_bad_{place}"))
+}
+
+fn range(port: &Port) -> String {
+    format!("[{}:0] {}", port.width - 1, port.name)
+}
+
+/// What the monitor calls a register, which may be one inside of an instance, as in `device.count`.
+fn local(register: &str) -> String {
+    register.replace('.', "_")
+}
+
+/// The connection of a register of the RTL, flat, to a wire of the monitor.
+fn connection(register: &str, wire: &str) -> String {
+    match register.contains('.') {
+        true => format!(".\\{register} ({wire})"),
+        false => format!(".{register}({wire})"),
+    }
+}
+
+/// The head of the module, with the RTL in it. `pins` are those that it has beside the RTL's inputs, of which some may be
+/// the RTL's.
+fn around(
+    info: &'static BlockInfo,
+    pins: &[String],
+    shared: &[&str],
+    registers: &[(&str, u32)],
+) -> String {
+    let mut all = vec![format!("input {}", info.rtl.clock)];
+    all.extend(info.inputs.iter().map(|port| format!("input {}", range(port))));
+    all.extend_from_slice(pins);
+    let mut text = format!("module {TOP} (\n  {}\n);\n", all.join(",\n  "));
+    for port in info.outputs.iter().filter(|port| !shared.contains(&port.name)) {
+        let _ = writeln!(text, "  wire {};", range(port));
+    }
+    let names = info.inputs.iter().chain(info.outputs).map(|port| port.name);
+    let names = std::iter::once(info.rtl.clock).chain(names);
+    let beside = shared.iter().copied().filter(|name| !names.clone().any(|known| known == *name));
+    let mut connections: Vec<String> =
+        names.clone().chain(beside).map(|name| format!(".{name}({name})")).collect();
+    for (name, width) in registers {
+        let _ = writeln!(text, "  wire [{}:0] {};", width - 1, local(name));
+        connections.push(connection(name, &local(name)));
+    }
+    if let Some(state) = info.state_register {
+        // As wide as it may be: what the register has not is 0.
+        let _ = writeln!(text, "  wire [63:0] cosim_state;");
+        match registers.iter().any(|(name, _)| *name == state) {
+            true => text += &format!("  assign cosim_state = {state};\n"),
+            false => connections.push(connection(state, "cosim_state")),
+        }
+    }
+    let reset = match info.reset.map(|pin| pin.name_and_level()) {
+        Some((name, true)) => name.to_owned(),
+        Some((name, false)) => format!("~{name}"),
+        None => "1'b0".to_owned(),
+    };
+    let _ = writeln!(text, "  wire in_reset = {reset};");
+    let _ = writeln!(text, "  {} dut ({});", info.rtl.top, connections.join(", "));
+    text
+}
+
+fn unknown(info: &'static BlockInfo, what: &str, name: &str) -> Error {
+    Error::Usage(
+        codes::UNKNOWN_SIGNAL,
+        format!("block {}: Block::properties names `{name}`, which is {what}", info.name),
+    )
+}
+
+/// A property that speaks of ports, or of the state register.
+fn property(kind: Kind, text: String) -> Property {
+    Property { kind, text, of_registers: matches!(kind, Kind::State | Kind::Enabled) }
+}
+
+/// What rules say, and what always holds.
+fn rules(
+    info: &'static BlockInfo,
+    properties: &Properties,
+    parameters: &Parameters,
+    bad: &mut Vec<(Property, String)>,
+    text: &mut String,
+) -> Result<(), Error> {
+    let of_registers = |kind, text| Property { kind, text, of_registers: true };
+    for (what, expression) in &properties.invariants {
+        let bad_one = format!("~in_reset & ~({expression})");
+        bad.push((of_registers(Kind::Always, what.clone()), bad_one));
+    }
+    for (place, rule) in properties.transitions.iter().enumerate() {
+        let _ = writeln!(text, "  wire rule_{place} = ~in_reset & ({});", rule.when);
+    }
+    let mut families: Vec<&String> = Vec::new();
+    for family in properties.transitions.iter().filter_map(|rule| rule.one_of.as_ref()) {
+        if families.contains(&family) {
+            continue;
+        }
+        families.push(family);
+        let ones = (0..)
+            .zip(&properties.transitions)
+            .filter(|(_, rule)| rule.one_of.as_ref() == Some(family));
+        let (wires, names): (Vec<String>, Vec<&str>) = ones
+            .map(|(place, rule): (usize, _)| (format!("{{31'd0, rule_{place}}}"), rule.rule))
+            .unzip();
+        let what = format!("{family}: exactly one of {} applies", names.join(", "));
+        bad.push((
+            of_registers(Kind::OneRule, what),
+            format!("~in_reset & ({} != 32'd1)", wires.join(" + ")),
+        ));
+    }
+    for (place, rule) in properties.transitions.iter().enumerate() {
+        let index = info.rules.iter().position(|known| known.name == rule.rule);
+        if let Some(why) = index.and_then(|index| (info.unreachable_rule)(index, parameters)) {
+            let what = format!("{} never applies: {why}", rule.rule);
+            bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
+        }
+        if let Some(broken) = given(info, rule, place, &properties.registers, text)? {
+            let what = match (&rule.one_of, index) {
+                // What stands for no rule is told of by its family.
+                (Some(family), None) => format!("{family}, {}", gives(rule)),
+                _ => gives(rule),
+            };
+            bad.push((of_registers(Kind::Rule, what), broken));
+        }
+    }
+    Ok(())
+}
+
+/// What a rule gives, in words.
+fn gives(rule: &TransitionProperty) -> String {
+    let counted = |what: &str, count: usize| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        count => Some(format!("{count} {what}s")),
+    };
+    let all = [counted("output", rule.outputs.len()), counted("next register", rule.next.len())];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    format!("{}: {} as specified", rule.rule, all.join(" and "))
+}
+
+/// The expression that is 1 where outputs or registers are not those of a rule.
+fn given(
+    info: &'static BlockInfo,
+    rule: &TransitionProperty,
+    place: usize,
+    registers: &[(&'static str, u32)],
+    text: &mut String,
+) -> Result<Option<String>, Error> {
+    let mut broken = Vec::new();
+    for (output, value) in &rule.outputs {
+        let is_wire = registers.iter().any(|(name, _)| name == output);
+        if !is_wire && !info.outputs.iter().any(|port| port.name == *output) {
+            return Err(unknown(info, "no output, and none of Properties::registers", output));
+        }
+        broken.push(format!("(rule_{place} & ({output} != ({value})))"));
+    }
+    if !rule.next.is_empty() {
+        let clock = info.rtl.clock;
+        let _ = writeln!(
+            text,
+            "  reg was_rule_{place} = 1'b0;\n  always @(posedge {clock}) was_rule_{place} <= rule_{place};"
+        );
+        for (register, value) in &rule.next {
+            let Some((_, width)) = registers.iter().find(|(name, _)| name == register) else {
+                return Err(unknown(info, "none of Properties::registers", register));
+            };
+            let (register, next) = (local(register), format!("next_{place}_{}", local(register)));
+            let _ = writeln!(
+                text,
+                "  reg [{}:0] {next};\n  always @(posedge {clock}) {next} <= {value};",
+                width - 1
+            );
+            broken.push(format!("(was_rule_{place} & ~in_reset & ({register} != {next}))"));
+        }
+    }
+    Ok((!broken.is_empty()).then(|| broken.join(" | ")))
+}
+
+/// Payload is 0 without its valid.
+fn zeros(
+    info: &'static BlockInfo,
+    properties: &Properties,
+    bad: &mut Vec<(Property, String)>,
+) -> Result<(), Error> {
+    for wanted in &properties.quiescent {
+        let before = bad.len();
+        for port in info.outputs {
+            let Some(valid) = info.naming.governor(port, info.outputs, true) else { continue };
+            if *wanted == port.name || *wanted == valid.name {
+                let text = format!("{} is 0 while {} is 0", port.name, valid.name);
+                let expression = format!("~{} & (|{})", valid.name, port.name);
+                bad.push((property(Kind::Zero, text), expression));
+            }
+        }
+        if bad.len() == before {
+            return Err(unknown(info, "no valid, enable or payload of one", wanted));
+        }
+    }
+    Ok(())
+}
+
+/// A valid stays until ready.
+fn held(
+    info: &'static BlockInfo,
+    valid: &'static str,
+    with_payload: bool,
+    bad: &mut Vec<(Property, String)>,
+    text: &mut String,
+) -> Result<(), Error> {
+    let channel = info.naming.channel(valid);
+    let ready = channel.and_then(|channel| {
+        info.inputs.iter().find(|port| info.naming.is_ready_of(port.name, channel))
+    });
+    let (Some(ready), true) = (ready, info.outputs.iter().any(|port| port.name == valid)) else {
+        return Err(unknown(info, "no output that waits for a ready", valid));
+    };
+    let payload = payload_of(info, valid, info.outputs);
+    let place = bad.len();
+    let whole = Handshake {
+        valid,
+        ready: ready.name,
+        payload: if with_payload { payload } else { Vec::new() },
+    };
+    let what = match with_payload && !whole.payload.is_empty() {
+        true => format!("{valid} and its payload stay until {}", ready.name),
+        false => format!("{valid} stays until {}", ready.name),
+    };
+    let expression = withdrawn(info, &whole, &format!("held_{place}"), text);
+    bad.push((property(Kind::Held, what), expression));
+    Ok(())
+}
+
+/// The payload of a valid among some ports.
+fn payload_of(info: &'static BlockInfo, valid: &str, ports: &'static [Port]) -> Vec<&'static Port> {
+    let is_its =
+        |port: &&Port| info.naming.governor(port, ports, false).is_some_and(|of| of.name == valid);
+    ports.iter().filter(is_its).collect()
+}
+
+/// The channels by which a block is offered something and says when it takes it.
+fn offers(info: &'static BlockInfo) -> Vec<Handshake> {
+    let channel = |port: &'static Port| {
+        let channel = info.naming.channel(port.name)?;
+        let ready = info.outputs.iter().find(|port| info.naming.is_ready_of(port.name, channel))?;
+        let is_its = |other: &&Port| {
+            info.naming.role(other.name) == Role::Payload
+                && other.name.strip_prefix(channel).is_some_and(|rest| rest.starts_with('_'))
+        };
+        let payload = info.inputs.iter().filter(is_its).collect();
+        Some(Handshake { valid: port.name, ready: ready.name, payload })
+    };
+    info.inputs.iter().filter_map(channel).collect()
+}
+
+/// Declares the registers that know of a wait; the expression that is 1 where it ends without ready.
+fn withdrawn(info: &'static BlockInfo, waits: &Handshake, name: &str, text: &mut String) -> String {
+    let Handshake { valid, ready, payload } = waits;
+    let clock = info.rtl.clock;
+    let _ = writeln!(
+        text,
+        "  reg {name} = 1'b0;\n  always @(posedge {clock}) {name} <= ~in_reset & {valid} & ~{ready};"
+    );
+    let mut ends = format!("~{valid}");
+    if !payload.is_empty() {
+        let names: Vec<&str> = payload.iter().map(|port| port.name).collect();
+        let names = names.join(", ");
+        let width: u32 = payload.iter().map(|port| port.width).sum();
+        let _ = writeln!(
+            text,
+            "  reg [{}:0] {name}_was;\n  always @(posedge {clock}) {name}_was <= {{{names}}};",
+            width - 1
+        );
+        ends += &format!(" | ({{{names}}} != {name}_was)");
+    }
+    format!("{name} & ~in_reset & ({ends})")
+}
+
+/// The state register has the code of a state, and enables are 1 in theirs.
+fn states(
+    info: &'static BlockInfo,
+    properties: &Properties,
+    bad: &mut Vec<(Property, String)>,
+) -> Result<(), Error> {
+    let Some(register) = info.state_register else {
+        return match properties.enabled.first() {
+            Some((enable, _)) => {
+                Err(unknown(info, "of a block without Block::STATE_REGISTER", enable))
+            }
+            None => Ok(()),
+        };
+    };
+    let codes: Vec<(u64, &str)> = (0..=STATE_CODES)
+        .filter_map(|code| Some((code, (info.state_name)(code)?)))
+        .filter(|(_, name)| !properties.illegal_states.contains(name))
+        .collect();
+    let is_one_of = |codes: &[u64]| {
+        let each: Vec<String> =
+            codes.iter().map(|code| format!("(cosim_state == 64'd{code})")).collect();
+        format!("({})", each.join(" | "))
+    };
+    if !codes.is_empty() {
+        let all: Vec<u64> = codes.iter().map(|(code, _)| *code).collect();
+        let text = format!("{register} has the code of one of {} states", all.len());
+        // Before the first edge in reset it may hold anything.
+        let expression = format!("~in_reset & ~{}", is_one_of(&all));
+        bad.push((property(Kind::State, text), expression));
+    }
+    for (enable, states) in &properties.enabled {
+        let is_port = info.outputs.iter().any(|port| port.name == *enable);
+        let known: Vec<u64> =
+            codes.iter().filter(|(_, name)| states.contains(name)).map(|(code, _)| *code).collect();
+        if !is_port || known.len() != states.len() {
+            return Err(unknown(info, "no output, or one of a state that is not there", enable));
+        }
+        let text = format!("{enable} is 1 in {} only", states.join(", "));
+        let expression = format!("{enable} & ~{}", is_one_of(&known));
+        bad.push((property(Kind::Enabled, text), expression));
+    }
+    Ok(())
+}
