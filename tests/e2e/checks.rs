@@ -371,7 +371,7 @@ fn what_is_wrong_with_a_block_is_found_and_named() {
         &["of-two-minds: fires on none", "complete: fires, but is not in"],
     );
     finds(toy(Part::Objects).scoreboard_fires(&[]), &["no fault", "counted"]);
-    finds(toy(Part::None).scoreboard_fires(&["countd"]), &["countd: shown elsewhere, but not"]);
+    finds(toy(Part::None).scoreboard_fires(&["countd"]), &["countd: listed as shown elsewhere"]);
 }
 
 #[test]
