@@ -11,7 +11,7 @@
 
 use super::checked::{Checked, checked};
 use super::coverage::Coverage;
-use super::draw::{Percent, percent};
+use super::draw::Percent;
 use super::info::BuiltInRtl;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -555,7 +555,6 @@ pub struct Scenario<W> {
 #[serde(deny_unknown_fields)]
 pub struct LongCases {
     /// How many they are, in percent.
-    #[serde(deserialize_with = "percent")]
     pub percent: Percent,
     /// Packets of such a case.
     pub packets: Span<20, 1>,
