@@ -17,7 +17,7 @@ pub use cosim_base::error;
 pub use cosim_cli::main;
 pub use cosim_formal::prove;
 pub use cosim_formats::{coverage, vector};
-pub use cosim_harness::{axes, covergroups, harness, layout, rules, value, waivers};
+pub use cosim_harness::{axes, covergroups, harness, layout, rules, value, waivers, weights};
 pub use cosim_regress::program::{AnyBlock, Identity, Program};
 pub use cosim_regress::{checks, engine, merge, mutate, program, runner, worker};
 pub use cosim_rtl::{answers, export, fourvalue, models};

@@ -73,18 +73,18 @@ fn literals(source: &str) -> Vec<String> {
         let tail = &rest[at..];
         rest = if tail.starts_with("//") {
             tail.split_once('\n').map_or("", |(_, next)| next)
-        } else if tail.starts_with("'\"'") {
-            &tail[3..]
-        } else if tail.starts_with('"') {
+        } else if let Some(next) = tail.strip_prefix("'\"'") {
+            next
+        } else if let Some(literal) = tail.strip_prefix('"') {
             let mut is_escaped = false;
-            let end = tail[1..].find(|letter| {
+            let end = literal.find(|letter| {
                 let ends = letter == '"' && !is_escaped;
                 is_escaped = letter == '\\' && !is_escaped;
                 ends
             });
-            let end = end.map_or(tail.len(), |end| end + 1);
-            all.push(tail[1..end].replace("\\\n", ""));
-            tail.get(end + 1..).unwrap_or_default()
+            let (text, next) = literal.split_at(end.unwrap_or(literal.len()));
+            all.push(text.replace("\\\n", ""));
+            next.get(1..).unwrap_or_default()
         } else {
             &tail[1..]
         };

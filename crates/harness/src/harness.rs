@@ -27,13 +27,14 @@ mod stimulus;
 mod table;
 mod tally;
 mod verdict;
+mod weights;
 
 pub use batch::{Recording, run_all, run_golden};
 pub use blame::is_of_the_harness;
 pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
 pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub use case::{run_judged, run_uncovered};
-pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
+pub use checked::{Checked, beyond_all, checked, nothing_to_draw, without_objection};
 pub use contract::{
     Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
     Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
@@ -45,7 +46,7 @@ pub use coverage::{
 };
 pub use coverage::{bin_name, bins, unreachable};
 pub use delays::Delays;
-pub use draw::{Draw, Percent, percent};
+pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl};
@@ -63,3 +64,4 @@ pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};
+pub use weights::{Weight, scenario_from, scenarios_from};

@@ -1,7 +1,7 @@
 //! Checks of weights that are legal one by one but contradict each other.
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
+use serde::de::{Deserializer, Error};
 
 /// A check of all weights of a scenario together.
 pub trait Checked {
@@ -18,8 +18,15 @@ pub trait Checked {
 pub fn checked<'de, D: Deserializer<'de>, W: Deserialize<'de> + Checked>(
     deserializer: D,
 ) -> Result<W, D::Error> {
-    let weights = W::deserialize(deserializer)?;
-    weights.objection().map_or(Ok(weights), |objection| Err(D::Error::custom(objection)))
+    without_objection(W::deserialize(deserializer)?)
+}
+
+/// The same weights, if they are right together.
+///
+/// # Errors
+/// What they object to.
+pub fn without_objection<W: Checked, E: Error>(weights: W) -> Result<W, E> {
+    weights.objection().map_or(Ok(weights), |objection| Err(E::custom(objection)))
 }
 
 /// The objection to percentages that exclude each other and add up to more than 100.

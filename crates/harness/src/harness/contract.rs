@@ -12,7 +12,7 @@
 
 use super::checked::{Checked, checked};
 use super::coverage::Coverage;
-use super::draw::{Percent, percent};
+use super::draw::Percent;
 use super::info::BuiltInRtl;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -566,7 +566,6 @@ pub struct Scenario<W> {
 #[serde(deny_unknown_fields)]
 pub struct LongCases {
     /// Their share of the cases, in percent.
-    #[serde(deserialize_with = "percent")]
     pub percent: Percent,
     /// Packets of a long case.
     pub packets: Span<20, 1>,

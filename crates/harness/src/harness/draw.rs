@@ -3,22 +3,38 @@
 use super::rng::CaseRng;
 use crate::value::Uint;
 use rand::RngExt;
-use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
+use serde::de::{Deserializer, Error as _, Unexpected};
+use serde::{Deserialize, Serialize};
 
-/// A chance in percent; [`percent`] reads it.
-pub type Percent = Uint<7>;
+/// A chance in percent, from 0 to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Percent(u64);
 
-/// Reads a chance in percent.
-///
-/// # Errors
-/// If it is above 100.
-pub fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D::Error> {
-    let number = u64::deserialize(deserializer)?;
-    if number > 100 {
-        let expected = &"a percentage from 0 to 100";
-        return Err(D::Error::invalid_value(Unexpected::Unsigned(number), expected));
+impl Percent {
+    /// A chance of so many percent.
+    ///
+    /// # Panics
+    /// If it is above 100.
+    pub const fn new(percent: u64) -> Self {
+        assert!(percent <= 100, "a percentage is from 0 to 100");
+        Self(percent)
     }
-    Ok(Percent::new(number))
+
+    /// The number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Percent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = u64::deserialize(deserializer)?;
+        if number > 100 {
+            let expected = &"a percentage from 0 to 100";
+            return Err(D::Error::invalid_value(Unexpected::Unsigned(number), expected));
+        }
+        Ok(Self(number))
+    }
 }
 
 /// Draws numbers whose width is part of their type.
@@ -75,7 +91,7 @@ mod tests {
     #[test]
     fn chances_are_as_often_as_they_say() {
         let mut rng = CaseRng::seed_from_u64(1);
-        let mut often = |percent| (0..10_000).filter(|_| rng.chance(Uint::new(percent))).count();
+        let mut often = |percent| (0..10_000).filter(|_| rng.chance(Percent::new(percent))).count();
         assert_eq!(often(0), 0);
         assert_eq!(often(100), 10_000);
         assert!((2_300..2_700).contains(&often(25)));
@@ -85,9 +101,9 @@ mod tests {
     fn waits_stay_within_their_limit_and_reach_it() {
         let mut rng = CaseRng::seed_from_u64(1);
         let waits: Vec<u64> =
-            (0..1000).map(|_| rng.wait(Uint::new(50), Uint::new(3)).get()).collect();
+            (0..1000).map(|_| rng.wait(Percent::new(50), Uint::new(3)).get()).collect();
         assert_eq!(waits.iter().max(), Some(&3));
         assert_eq!(waits.iter().min(), Some(&0));
-        assert_eq!(rng.wait(Uint::new(100), Uint::new(0)).get(), 0);
+        assert_eq!(rng.wait(Percent::new(100), Uint::new(0)).get(), 0);
     }
 }

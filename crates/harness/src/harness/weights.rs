@@ -1,0 +1,257 @@
+//! Weights and scenarios as data: the `weights!` macro declares a struct of weights, and a TOML text
+//! holds the scenarios of a block.
+
+use super::checked::Checked;
+use super::contract::Scenario;
+use super::draw::Percent;
+use super::span::Span;
+use crate::value::Uint;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+
+/// A weight whose default `weights!` writes as a `Text`: a number, a range, or a value of its own type.
+pub trait Weight<Text> {
+    /// The weight of this text.
+    fn of(text: Text) -> Self;
+}
+
+impl Weight<u64> for Percent {
+    fn of(percent: u64) -> Self {
+        Self::new(percent)
+    }
+}
+
+impl<const WIDTH: u32> Weight<u64> for Uint<WIDTH> {
+    fn of(value: u64) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<const WIDTH: u32, const LEAST: u64> Weight<RangeInclusive<u64>> for Span<WIDTH, LEAST> {
+    fn of(range: RangeInclusive<u64>) -> Self {
+        Self::new(*range.start(), *range.end())
+    }
+}
+
+impl<W: Checked> Weight<W> for W {
+    fn of(weights: W) -> Self {
+        weights
+    }
+}
+
+/// Declares structs of weights: for each field its type and its default, which is a number, a range, or
+/// another struct of weights.
+///
+/// Each struct gets `Default`, `Serialize`, `Deserialize` and
+/// [`Checked`](crate::harness::Checked). A file may leave out fields, and must not have others. `check`
+/// rejects values that are wrong together; it runs whenever the struct is read.
+///
+/// ```
+/// use cosim_harness::harness::{Percent, Span, beyond_all};
+///
+/// cosim_harness::weights! {
+///     /// What the generator draws how often.
+///     pub struct Weights {
+///         /// Queue pairs of a case.
+///         qps: Span<8, 1> = 1..=4,
+///         /// Packets that are lost.
+///         lost: Percent = 10,
+///         /// Packets that are damaged.
+///         damaged: Percent = 5,
+///     }
+///     check |weights| beyond_all(&[("lost", weights.lost), ("damaged", weights.damaged)]);
+/// }
+///
+/// let weights: Weights = serde_json::from_str(r#"{ "lost": 20 }"#).unwrap();
+/// assert_eq!((weights.lost.get(), weights.damaged.get()), (20, 5));
+/// assert!(serde_json::from_str::<Weights>(r#"{ "lost": 96 }"#).is_err());
+/// ```
+#[macro_export]
+macro_rules! weights {
+    ($(
+        $(#[$meta:meta])*
+        pub struct $name:ident {
+            $( $(#[$field_meta:meta])* $field:ident: $ty:ty = $default:expr, )*
+        }
+        $( check $check:expr; )?
+    )*) => { $(
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        // `remote` derives plain functions, so that `Deserialize` below can call them and check.
+        #[serde(deny_unknown_fields, default, remote = "Self")]
+        pub struct $name {
+            $( $(#[$field_meta])* pub $field: $ty, )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $field: $crate::harness::Weight::of($default), )* }
+            }
+        }
+
+        impl $crate::harness::Checked for $name {
+            $( fn objection(&self) -> Option<String> {
+                let check: fn(&Self) -> Option<String> = $check;
+                check(self)
+            } )?
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                Self::serialize(self, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::harness::without_objection(Self::deserialize(deserializer)?)
+            }
+        }
+    )* };
+}
+
+/// The scenarios of a TOML text: `[[scenario]]`, each with `name`, `about`, `weights` and maybe `long`.
+///
+/// A weight that a scenario leaves out has its default, also inside another struct of weights.
+///
+/// # Panics
+/// If the text is no list of scenarios. It is part of the program, so the authors of the block see it:
+/// the check `scenarios_can_be_read_again` reads the scenarios of a block.
+pub fn scenarios_from<W: Checked + Serialize + DeserializeOwned>(text: &str) -> Vec<Scenario<W>> {
+    let file = toml::from_str(text).and_then(|file: File<Map<String, Value>>| {
+        let read = file.scenario.into_iter().map(with_defaults).collect();
+        located::<File<Scenario<W>>, _>(text, read)
+    });
+    file.unwrap_or_else(|error| panic!("the built-in scenarios cannot be read: {error}"))
+}
+
+/// The scenario of a TOML text: `name`, `about`, `weights` and maybe `long`.
+///
+/// # Errors
+/// With line and column, unless weights are only wrong together with defaults.
+pub fn scenario_from<W: Checked + Serialize + DeserializeOwned>(
+    text: &str,
+) -> Result<Scenario<W>, toml::de::Error> {
+    let scenario = toml::from_str(text)?;
+    located::<Scenario<W>, _>(text, with_defaults(scenario))
+}
+
+/// The built-in scenarios of a block, as text.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound = "S: DeserializeOwned")]
+struct File<S> {
+    scenario: Vec<S>,
+}
+
+/// A scenario, of which the weights that it leaves out are those of an empty file.
+fn with_defaults<W: Checked + Serialize + DeserializeOwned>(
+    mut scenario: Map<String, Value>,
+) -> serde_json::Result<Scenario<W>> {
+    let mut weights = match serde_json::from_str::<W>("{}") {
+        Ok(weights) => serde_json::to_value(weights)?,
+        // Weights without defaults.
+        Err(_) => Value::Object(Map::new()),
+    };
+    if let Some(given) = scenario.remove("weights") {
+        replace(&mut weights, given);
+    }
+    scenario.insert("weights".to_owned(), weights);
+    serde_json::from_value(Value::Object(scenario))
+}
+
+/// Replaces what `given` has, field by field.
+fn replace(value: &mut Value, given: Value) {
+    match (value, given) {
+        (Value::Object(fields), Value::Object(given)) => {
+            for (name, given) in given {
+                replace(fields.entry(name).or_insert(Value::Null), given);
+            }
+        }
+        (value, given) => *value = given,
+    }
+}
+
+/// The same with an error that knows its place, which a `Text` read directly has.
+fn located<Text: DeserializeOwned, T>(
+    text: &str,
+    read: serde_json::Result<T>,
+) -> Result<T, toml::de::Error> {
+    read.map_err(|error| {
+        toml::from_str::<Text>(text).err().unwrap_or(toml::de::Error::custom(error))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::beyond_all;
+
+    crate::weights! {
+        /// Faults of a link.
+        pub struct Faults {
+            /// Lost.
+            lost: Percent = 5,
+            /// Damaged.
+            damaged: Percent = 0,
+        }
+        check |faults| beyond_all(&[("lost", faults.lost), ("damaged", faults.damaged)]);
+
+        /// All weights.
+        pub struct Weights {
+            /// Queue pairs.
+            qps: Span<8, 1> = 1..=4,
+            /// Longest gap.
+            longest_gap: Uint<12> = 9,
+            /// Faults, other ones than usual.
+            faults: Faults = Faults { damaged: Percent::new(60), ..Faults::default() },
+        }
+    }
+
+    #[test]
+    fn scenarios_have_the_defaults_of_the_struct_around_them() {
+        let read = scenarios_from::<Weights>(
+            r#"
+            [[scenario]]
+            name = "default"
+            about = "as it is"
+            [[scenario]]
+            name = "lossy"
+            about = "losses"
+            long = { percent = 3, packets = [4, 5] }
+            [scenario.weights]
+            qps = [2, 0x10]
+            faults.lost = 20
+            "#,
+        );
+        assert_eq!(read[0], Scenario::new("default", "as it is", Weights::default()));
+        let faults = Faults { lost: Percent::new(20), damaged: Percent::new(60) };
+        let weights = Weights { qps: Span::new(2, 16), faults, ..Weights::default() };
+        let lossy = Scenario::new("lossy", "losses", weights);
+        assert_eq!(read[1], lossy.with_long(3, Span::new(4, 5)));
+    }
+
+    /// The message about weights in the third line, and its place in the text.
+    fn wrong(weights: &str) -> (String, Option<std::ops::Range<usize>>) {
+        let text = format!("name = 'x'\nabout = 'x'\nweights = {weights}");
+        let error = scenario_from::<Weights>(&text).unwrap_err();
+        (error.message().to_owned(), error.span())
+    }
+
+    #[test]
+    fn errors_have_a_place() {
+        let (message, place) = wrong("{ gap = 1 }");
+        assert!(message.contains("unknown field `gap`"), "{message}");
+        assert_eq!(place, Some(35..38));
+        let (message, place) = wrong("{ faults = { lost = 101 } }");
+        assert!(message.contains("a percentage from 0 to 100"), "{message}");
+        assert_eq!(place, Some(53..56));
+        let (message, _) = wrong("{ faults = { lost = 50, damaged = 51 } }");
+        assert!(message.contains("lost and damaged exclude each other"), "{message}");
+        // Too much with the default of 60 percent damaged alone.
+        let (message, _) = wrong("{ faults = { lost = 50 } }");
+        assert!(message.contains("are 110 percent"), "{message}");
+        assert!(scenario_from::<Weights>("name = 'x").is_err());
+    }
+}
