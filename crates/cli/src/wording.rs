@@ -33,7 +33,7 @@ const REFUSED: [(&str, &str); 27] = [
     ("are said", "are set"),
     ("was said", "was set"),
     ("is asked of", "is required of"),
-    ("the user RTL", "the user RTL"),
+    ("the given RTL", "the user RTL"),
     ("the program's own", "built-in"),
     ("promise", "property"),
     ("patience", "timeout"),
