@@ -16,6 +16,7 @@ use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
+    scenario_from,
 };
 use crate::models::{Built, Rtl, View};
 use crate::mutate;
@@ -302,8 +303,11 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
         ));
     }
     let text = read_input_text(path, LARGEST_INPUT)?;
-    let scenario: Scenario<B::Weights> =
-        serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let scenario: Scenario<B::Weights> = match is_toml {
+        true => scenario_from(&text).map_err(|error| Error::toml(path, &text, None, &error))?,
+        false => serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?,
+    };
     let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if scenario.name.is_empty() || !scenario.name.chars().all(simple) {
         let message = format!(
