@@ -249,7 +249,7 @@ impl PortText {
 }
 
 /// The templates, by the files they make.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     (".gitignore", include_str!("../templates/skeleton/gitignore.j2")),
     ("Cargo.toml", include_str!("../templates/skeleton/Cargo.toml.j2")),
     ("README.md", include_str!("../templates/skeleton/README.md.j2")),
@@ -259,6 +259,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("src/lib.rs", include_str!("../templates/skeleton/src/lib.rs.j2")),
     ("src/main.rs", include_str!("../templates/skeleton/src/main.rs.j2")),
     ("src/scenarios.rs", include_str!("../templates/skeleton/src/scenarios.rs.j2")),
+    ("src/scenarios.toml", include_str!("../templates/skeleton/src/scenarios.toml.j2")),
     ("src/scoreboard.rs", include_str!("../templates/skeleton/src/scoreboard.rs.j2")),
     ("src/stimulus.rs", include_str!("../templates/skeleton/src/stimulus.rs.j2")),
 ];

@@ -19,6 +19,7 @@ use cosim_formats::coverage::code::Point;
 use cosim_formats::vector::{self, Origin, Vector, VectorFile};
 use cosim_harness::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
+    scenario_from,
 };
 use cosim_rtl::models::{Built, Rtl, View};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
@@ -302,8 +303,11 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
         ));
     }
     let text = read_input_text(path, LARGEST_INPUT)?;
-    let scenario: Scenario<B::Weights> =
-        serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let scenario: Scenario<B::Weights> = match is_toml {
+        true => scenario_from(&text).map_err(|error| Error::toml(path, &text, None, &error))?,
+        false => serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?,
+    };
     let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if scenario.name.is_empty() || !scenario.name.chars().all(simple) {
         let message = format!(

@@ -54,8 +54,8 @@ fn packet(weights: &Weights, parameters: &Parameters, rng: &mut CaseRng) -> Pack
 /// `count` cycles of random pins. Each case draws how often each pin is high, so that some cases run free and
 /// others crawl.
 pub fn raw_pins(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
-    let often: [f64; 3] = std::array::from_fn(|_| [0.1, 0.5, 0.9, 1.0][rng.random_range(0..4)]);
-    let reset = [0.0, 0.0, 0.01, 0.1][rng.random_range(0..4)];
+    let often: [f64; 3] = rng.probabilities();
+    let reset = rng.one_of(&[0.0, 0.0, 0.01, 0.1]);
     let cycle = |_| {
         let mut high = |often: f64| u64::from(rng.random_bool(often));
         let rst = high(reset);

@@ -4,8 +4,8 @@
 //! numbers are drawn near its registers. The result is a plain list of pins.
 
 use super::Golden;
-use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use cosim_core::harness::{CaseRng, Golden as _, Parameters};
+use super::rtl::{Bits12, Bits32, Inputs, Outputs};
+use cosim_core::harness::{CaseRng, Draw as _, Golden as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins.
@@ -36,25 +36,16 @@ impl<'a> Pins<'a> {
     /// Each case draws how often each valid, ready, CRC and rst is high, so that some cases run free and others
     /// crawl.
     pub(crate) fn draw(rng: &'a mut CaseRng) -> Self {
-        let mut pins = Self { rng, often: [0.0; 7], answers: 0.0, reset: 0.0 };
-        pins.often = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
+        let often = rng.probabilities();
         // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
-        pins.answers = pins.one_of([0.02, 0.05, 0.2, 0.7]);
-        pins.reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
-        pins
-    }
-
-    fn one_of<const N: usize>(&mut self, values: [f64; N]) -> f64 {
-        values[self.rng.random_range(0..N)]
-    }
-
-    fn bit(&mut self, probability: f64) -> Bits1 {
-        Bits1::from(self.rng.random_bool(probability))
+        let answers = rng.one_of(&[0.02, 0.05, 0.2, 0.7]);
+        let reset = rng.one_of(&[0.0, 0.0, 0.001, 0.02]);
+        Self { rng, often, answers, reset }
     }
 
     /// Mostly around one of `likely`, sometimes half the numbers away from it, else anything.
     fn near(&mut self, likely: &[Bits12]) -> Bits12 {
-        let base = likely[self.rng.random_range(0..likely.len())].get();
+        let base = self.rng.one_of(likely).get();
         let around = |rng: &mut CaseRng, reach: u64| base + 4096 + rng.random_range(0..=2 * reach);
         Bits12::new(match self.rng.random_range(0..16) {
             0 => self.rng.random(),
@@ -72,19 +63,19 @@ impl<'a> Pins<'a> {
         let answered = [seen.a_ackd_seq, before(seen.a_next_seq), before(seen.a_link_seq)];
         let arriving = [seen.b_next_rcv_seq, seen.b_next_rcv_seq, before(seen.b_next_rcv_seq)];
         Inputs {
-            rst: self.bit(reset),
-            a_tlp_valid: self.bit(often[0]),
+            rst: self.rng.pin(reset),
+            a_tlp_valid: self.rng.pin(often[0]),
             a_tlp_data: Bits32::new(self.rng.random()),
-            a_link_ready: self.bit(often[1]),
-            a_dllp_valid: self.bit(answers),
-            a_dllp_nak: self.bit(often[2] * 0.4),
+            a_link_ready: self.rng.pin(often[1]),
+            a_dllp_valid: self.rng.pin(answers),
+            a_dllp_nak: self.rng.pin(often[2] * 0.4),
             a_dllp_seq: self.near(&answered),
-            a_dllp_crc_ok: self.bit(often[3].max(0.5)),
-            b_link_valid: self.bit(often[4]),
+            a_dllp_crc_ok: self.rng.pin(often[3].max(0.5)),
+            b_link_valid: self.rng.pin(often[4]),
             b_link_seq: self.near(&arriving),
             b_link_data: Bits32::new(self.rng.random()),
-            b_link_crc_ok: self.bit(often[5].max(0.5)),
-            b_dllp_ready: self.bit(often[6]),
+            b_link_crc_ok: self.rng.pin(often[5].max(0.5)),
+            b_dllp_ready: self.rng.pin(often[6]),
             padding: [0; _],
         }
     }

@@ -3,20 +3,20 @@
 //! Half of the packets are eager CPs and DPs, and the pool is often empty or as full as the choice turns.
 
 use super::parameters::KEEP;
-use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs};
-use cosim_core::harness::{CaseRng, Parameters};
+use super::rtl::{Bits3, Bits8, Bits16, Bits32, Inputs};
+use cosim_core::harness::{CaseRng, Draw as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins. Each case draws how often each pin is high and how full the pool is.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
-    let mut pins = Pins { keep: parameters.get(KEEP), rng };
-    let often: [f64; 6] = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
+    let often = rng.probabilities();
     // A message that ends with every packet has no DPs.
-    let last = pins.one_of([0.05, 0.2, 0.5, 0.9]);
+    let last = rng.one_of(&[0.05, 0.2, 0.5, 0.9]);
     // Credits that are hardly ever taken become many.
-    let credit = pins.one_of([0.0, 0.02, 0.5, 1.0]);
-    let empty = pins.one_of([0.0, 0.3, 0.9, 0.97]);
-    let reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
+    let credit = rng.one_of(&[0.0, 0.02, 0.5, 1.0]);
+    let empty = rng.one_of(&[0.0, 0.3, 0.9, 0.97]);
+    let reset = rng.one_of(&[0.0, 0.0, 0.001, 0.02]);
+    let mut pins = Pins { keep: parameters.get(KEEP), rng };
     (0..count).map(|_| pins.cycle(&often, [last, credit, empty, reset])).collect()
 }
 
@@ -26,14 +26,6 @@ struct Pins<'a> {
 }
 
 impl Pins<'_> {
-    fn one_of(&mut self, values: [f64; 4]) -> f64 {
-        values[self.rng.random_range(0..values.len())]
-    }
-
-    fn bit(&mut self, probability: f64) -> Bits1 {
-        Bits1::from(self.rng.random_bool(probability))
-    }
-
     fn kind(&mut self) -> u64 {
         match self.rng.random_range(0..4) {
             0 => 4,
@@ -55,19 +47,19 @@ impl Pins<'_> {
 
     fn cycle(&mut self, often: &[f64; 6], [last, credit, empty, reset]: [f64; 4]) -> Inputs {
         Inputs {
-            rst: self.bit(reset),
-            pkt_valid: self.bit(often[0]),
+            rst: self.rng.pin(reset),
+            pkt_valid: self.rng.pin(often[0]),
             pkt_kind: Bits3::new(self.kind()),
             pkt_id: Bits8::new(self.rng.random()),
             pkt_len: Bits16::new(self.rng.random()),
             pkt_msg_len: Bits32::new(self.rng.random()),
-            pkt_last: self.bit(last),
-            match_rsp: self.bit(often[1]),
-            match_found: self.bit(often[2].min(0.5)),
-            posted_done: self.bit(often[3].min(0.5)),
+            pkt_last: self.rng.pin(last),
+            match_rsp: self.rng.pin(often[1]),
+            match_found: self.rng.pin(often[2].min(0.5)),
+            posted_done: self.rng.pin(often[3].min(0.5)),
             pool_free: Bits8::new(self.free(empty)),
-            credit_ready: self.bit(credit),
-            temp_alloc_ok: self.bit(often[4]),
+            credit_ready: self.rng.pin(credit),
+            temp_alloc_ok: self.rng.pin(often[4]),
             padding: [0; _],
         }
     }

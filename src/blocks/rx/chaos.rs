@@ -5,7 +5,7 @@ use super::parameters::of_recv;
 use super::rtl::{Bits32, Inputs, Outputs};
 use super::{Golden, pins};
 use crate::blocks::{dll, qp, recv, thread2};
-use cosim_core::harness::{CaseRng, Golden as _, Parameters};
+use cosim_core::harness::{CaseRng, Draw as _, Golden as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins.
@@ -13,7 +13,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
     let to_qp = qp::chaos::cycles(count, rng);
     let to_thread2 = thread2::chaos::cycles(count, rng);
     let to_recv = recv::chaos::cycles(count, &of_recv(parameters), rng);
-    let requests = [0.1, 0.5, 0.5, 0.9][rng.random_range(0..4)];
+    let requests = rng.one_of(&[0.1, 0.5, 0.5, 0.9]);
     // Descriptors name QPs that software speaks of.
     let descriptors: Vec<[Bits32; 2]> = to_qp
         .iter()

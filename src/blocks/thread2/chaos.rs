@@ -1,7 +1,7 @@
 //! Unconstrained random stimulus without protocol, but with values that reach interesting states.
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
-use super::rtl::{Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
+use super::rtl::{Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
 use cosim_core::harness::{CaseRng, Draw};
 use cosim_core::value::Uint;
 use rand::RngExt;
@@ -9,10 +9,10 @@ use rand::RngExt;
 /// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so that
 /// some cases run free and others crawl.
 pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
+    let often = rng.probabilities();
+    let reset = rng.one_of(&[0.0, 0.0, 0.01, 0.1]);
+    let qps: Vec<u64> = (0..3).map(|_| rng.random()).collect();
     let mut pins = Pins { rng, offset: 0 };
-    let often = pins.probabilities();
-    let reset = [0.0, 0.0, 0.01, 0.1][pins.rng.random_range(0..4)];
-    let qps: Vec<u64> = (0..3).map(|_| pins.rng.random()).collect();
     (0..count).map(|_| pins.cycle(&often, reset, &qps)).collect()
 }
 
@@ -23,19 +23,10 @@ struct Pins<'a> {
 }
 
 impl Pins<'_> {
-    /// How often each handshake pin is high.
-    fn probabilities(&mut self) -> [f64; 9] {
-        std::array::from_fn(|_| [0.1, 0.5, 0.9, 1.0][self.rng.random_range(0..4)])
-    }
-
-    fn bit(&mut self, probability: f64) -> Bits1 {
-        Bits1::from(self.rng.random_bool(probability))
-    }
-
     /// One of `likely` three times out of four, else anything.
     fn mostly<const WIDTH: u32>(&mut self, likely: &[u64]) -> Uint<WIDTH> {
         if self.rng.random_bool(0.75) {
-            Uint::new(likely[self.rng.random_range(0..likely.len())])
+            Uint::new(self.rng.one_of(likely))
         } else {
             Uint::new(self.rng.random())
         }
@@ -47,29 +38,29 @@ impl Pins<'_> {
         self.offset = offset;
         let qpn = self.mostly(qps);
         Inputs {
-            rst: self.bit(reset),
-            fetch_cxt_egress_valid: self.bit(often[0]),
+            rst: self.rng.pin(reset),
+            fetch_cxt_egress_valid: self.rng.pin(often[0]),
             fetch_cxt_egress_head: self.context(),
             fetch_cxt_egress_data: self.header(qpn),
-            fetch_cxt_egress_start: self.bit(0.5),
-            fetch_cxt_egress_last: self.bit(0.5),
-            fetch_mr_ingress_ready: self.bit(often[1]),
-            wqe_req_ready: self.bit(often[2]),
-            wqe_resp_valid: self.bit(often[3]),
+            fetch_cxt_egress_start: self.rng.pin(0.5),
+            fetch_cxt_egress_last: self.rng.pin(0.5),
+            fetch_mr_ingress_ready: self.rng.pin(often[1]),
+            wqe_req_ready: self.rng.pin(often[2]),
+            wqe_resp_valid: self.rng.pin(often[3]),
             wqe_resp_head: Bits576::from_words(self.rng.words()),
             wqe_resp_data: self.beat(offset, slots),
-            wqe_resp_start: self.bit(0.5),
-            wqe_resp_last: self.bit(often[4]),
+            wqe_resp_start: self.rng.pin(0.5),
+            wqe_resp_last: self.rng.pin(often[4]),
             cache_offset_dout: Bits8::new(
                 self.mostly::<8>(&[0, 192, 256 - slots.max(1), 255]).get(),
             ),
             cache_owned_dout: Bits8::new(self.mostly::<8>(qps).get()),
             rq_offset_dout: Bits24::new(self.mostly::<24>(&[0, offset, 0xff_ffff]).get()),
-            cq_req_ready: self.bit(often[5]),
-            cq_resp_valid: self.bit(often[6]),
+            cq_req_ready: self.rng.pin(often[5]),
+            cq_resp_valid: self.rng.pin(often[6]),
             cq_resp_head: Bits96::from_words(self.rng.words()),
-            eq_req_ready: self.bit(often[7]),
-            eq_resp_valid: self.bit(often[8]),
+            eq_req_ready: self.rng.pin(often[7]),
+            eq_resp_valid: self.rng.pin(often[8]),
             eq_resp_head: Bits96::from_words(self.rng.words()),
             padding: [0; _],
         }

@@ -5,6 +5,7 @@ use crate::value::Uint;
 use rand::RngExt;
 use serde::de::{Deserializer, Error as _, Unexpected};
 use serde::{Deserialize, Serialize};
+use verilated::Bits;
 
 /// A chance in percent, from 0 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -50,6 +51,17 @@ pub trait Draw {
 
     /// Random words, for the pins of a port.
     fn words<const N: usize>(&mut self) -> [u32; N];
+
+    /// One of these values, each as likely as the others.
+    fn one_of<T: Copy>(&mut self, values: &[T]) -> T;
+
+    /// A pin that is high with this probability.
+    fn pin(&mut self, probability: f64) -> Bits<1, u8>;
+
+    /// How often each of some handshake pins is high in a case: some cases run free and others crawl.
+    fn probabilities<const N: usize>(&mut self) -> [f64; N] {
+        std::array::from_fn(|_| self.one_of(&[0.1, 0.5, 0.9, 1.0]))
+    }
 }
 
 impl Draw for CaseRng {
@@ -80,6 +92,16 @@ impl Draw for CaseRng {
             *word = self.random();
         }
         words
+    }
+
+    #[inline]
+    fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
+        values[self.random_range(0..values.len())]
+    }
+
+    #[inline]
+    fn pin(&mut self, probability: f64) -> Bits<1, u8> {
+        Bits::from(self.random_bool(probability))
     }
 }
 
