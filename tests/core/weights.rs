@@ -36,11 +36,11 @@ fn objection<W: serde::de::DeserializeOwned + Checked>(weights: &str) -> String 
 #[test]
 fn weights_that_are_wrong_together_are_refused_where_they_stand() {
     let none = r#""operations": {"send": 0, "long_send": 0, "write": 0, "long_write": 0, "read": 0, "unknown": 0}"#;
-    assert!(objection::<Weights>(none).contains("all operations are 0"));
+    assert!(objection::<Weights>(none).contains("all weights of operations are 0"));
     assert_eq!(objection::<Weights>(&none.replace("\"read\": 0", "\"read\": 1")), "");
     let none =
         r#""services": {"rc": 0, "uc": 0, "rd": 0, "ud": 0, "cnp": 0, "xrc": 0, "reserved": 0}"#;
-    assert!(objection::<Weights>(none).contains("all services are 0"));
+    assert!(objection::<Weights>(none).contains("all weights of services are 0"));
     let sum = objection::<Weights>(r#""empty": 60, "jumbo": 41"#);
     assert!(sum.contains("empty and jumbo exclude each other and are 101 percent"), "{sum}");
     assert_eq!(objection::<Weights>(r#""empty": 60, "jumbo": 40"#), "");
@@ -54,13 +54,13 @@ fn weights_that_are_wrong_together_are_refused_where_they_stand() {
 #[test]
 fn ranges_of_what_is_needed_begin_at_one() {
     for name in ["qps", "units"] {
-        assert!(objection::<Weights>(&format!(r#""{name}": [0, 0]"#)).contains("begins below 1"));
+        assert!(objection::<Weights>(&format!(r#""{name}": [0, 0]"#)).contains("begins below the minimum of 1"));
         assert_eq!(objection::<Weights>(&format!(r#""{name}": [1, 1]"#)), "");
     }
-    assert!(objection::<Weights>(r#""message_packets": [1, 4]"#).contains("begins below 2"));
+    assert!(objection::<Weights>(r#""message_packets": [1, 4]"#).contains("begins below the minimum of 2"));
     assert_eq!(objection::<Weights>(r#""payload": [0, 0]"#), "", "packets may be empty");
-    assert!(objection::<dll::Weights>(r#""tlps_per_packet": [0, 0]"#).contains("begins below 1"));
+    assert!(objection::<dll::Weights>(r#""tlps_per_packet": [0, 0]"#).contains("begins below the minimum of 1"));
     let blackout = r#""tlps": {"blackout_length": [0, 3]}"#;
-    assert!(objection::<dll::Weights>(blackout).contains("begins below 1"));
+    assert!(objection::<dll::Weights>(blackout).contains("begins below the minimum of 1"));
     assert_eq!(objection::<dll::Weights>(r#""untroubled_tlps": [0, 0]"#), "");
 }

@@ -51,8 +51,8 @@ cosim_core::axes! {
         "3": "in three", "4 to 7": "in four to seven", "8 or more": "in eight or more",
     }
     SPLIT = "piece" {
-        "unit continues": "the packet ends inside of the unit",
-        "packet continues": "the unit ends inside of the packet",
+        "unit goes on": "the packet ends inside of the unit",
+        "packet goes on": "the unit ends inside of the packet",
         "both end": "unit and packet end together",
     }
     PART = "unit" {
