@@ -182,9 +182,9 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
 
     // Of another run: what differs is said. The last argument counts.
     for (more, what) in [
-        (&["--seed", "2"][..], "seed is 2, there it is 1"),
-        (&["--scenario", "default"], "scenarios is [\"default\"], there it is"),
-        (&["--min-coverage", "1"], "min_coverage is 1.0, there it is null"),
+        (&["--seed", "2"][..], "seed is 2 here and 1 there"),
+        (&["--scenario", "default"], "scenarios is [\"default\"] here and"),
+        (&["--min-coverage", "1"], "min_coverage is 1.0 here and null there"),
         (&["-D", "SOMETHING=1"], "given is"),
     ] {
         let foreign = folder.path().join("foreign");
