@@ -294,7 +294,7 @@ fn what_cannot_be_driven_is_refused_by_name() {
         &module("input clk, input d, output q"),
         &[&a[..], &["--clock", "e"]].concat(),
         "E0309",
-        "called e",
+        "input e",
     );
     refused(&module("input [1:0] clk, input d, output q"), &a, "E0309", "clk");
     refused(&module("input clk, inout pad, output q"), &a, "E0309", "`pad`");
