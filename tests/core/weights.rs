@@ -54,12 +54,21 @@ fn weights_that_are_wrong_together_are_refused_where_they_stand() {
 #[test]
 fn ranges_of_what_is_needed_begin_at_one() {
     for name in ["qps", "units"] {
-        assert!(objection::<Weights>(&format!(r#""{name}": [0, 0]"#)).contains("begins below the minimum of 1"));
+        assert!(
+            objection::<Weights>(&format!(r#""{name}": [0, 0]"#))
+                .contains("begins below the minimum of 1")
+        );
         assert_eq!(objection::<Weights>(&format!(r#""{name}": [1, 1]"#)), "");
     }
-    assert!(objection::<Weights>(r#""message_packets": [1, 4]"#).contains("begins below the minimum of 2"));
+    assert!(
+        objection::<Weights>(r#""message_packets": [1, 4]"#)
+            .contains("begins below the minimum of 2")
+    );
     assert_eq!(objection::<Weights>(r#""payload": [0, 0]"#), "", "packets may be empty");
-    assert!(objection::<dll::Weights>(r#""tlps_per_packet": [0, 0]"#).contains("begins below the minimum of 1"));
+    assert!(
+        objection::<dll::Weights>(r#""tlps_per_packet": [0, 0]"#)
+            .contains("begins below the minimum of 1")
+    );
     let blackout = r#""tlps": {"blackout_length": [0, 3]}"#;
     assert!(objection::<dll::Weights>(blackout).contains("begins below the minimum of 1"));
     assert_eq!(objection::<dll::Weights>(r#""untroubled_tlps": [0, 0]"#), "");

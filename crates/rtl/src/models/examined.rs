@@ -285,7 +285,7 @@ fn examine(wanted: &TopRequest<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     question.order(wanted)?;
     let first = question.preprocess(&question.sources)?;
     question.search_includers_first(&first);
-    let elaboration = question.elaborate_needed(&first)?;
+    let elaboration = question.elaborate_needed(wanted, &first)?;
     let (sources, elaboration) = question.reachable(elaboration)?;
     let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
     question.check_includes(&preprocessed)?;
@@ -399,10 +399,22 @@ impl ExaminedFolder {
         let given = all.len();
         let mut names = self.sources.clone();
         for (name, own) in own {
-            if !all[..given].iter().any(|given| given.overlaps(&own)) {
-                names.push(Path::new(BUILT_IN).join(name));
-                all.push(own);
+            if all[..given].iter().any(|given| given.overlaps(&own)) {
+                continue;
             }
+            // A package beside a given file is the one that is meant, as it is for modules.
+            let file = Path::new(name).file_name().unwrap_or_default();
+            let beside = self.searched.iter().map(|(folder, _)| folder.join(file));
+            let mut beside = beside.filter_map(|name| {
+                let text = fs::read(self.folder.join(&name)).ok()?;
+                Some((name, Declarations::of(&String::from_utf8_lossy(&text))))
+            });
+            let is_it =
+                |(_, found): &(PathBuf, Declarations)| own.is_read_first() && found.overlaps(&own);
+            let beside = beside.find(is_it);
+            let (name, found) = beside.unwrap_or_else(|| (Path::new(BUILT_IN).join(name), own));
+            names.push(name);
+            all.push(found);
         }
         let needed = sources::needed(&all, wanted.top, &headers);
         let order = sources::order(&all);
@@ -420,7 +432,11 @@ impl ExaminedFolder {
 
     /// Elaborates all sources; or, if Verilator does not take them all, those that the top seems to need, since a folder may
     /// hold test benches for other simulators; or of these those that no other one includes.
-    fn elaborate_needed(&mut self, first: &Preprocessed) -> Result<Elaboration, Error> {
+    fn elaborate_needed(
+        &mut self,
+        wanted: &TopRequest<'_>,
+        first: &Preprocessed,
+    ) -> Result<Elaboration, Error> {
         let real = |name: &PathBuf| fs::canonicalize(self.folder.join(name)).ok();
         let included: BTreeSet<_> =
             first.includes.iter().filter_map(|include| real(&include.file)).collect();
@@ -441,7 +457,25 @@ impl ExaminedFolder {
                 }
             }
         }
+        let is_refused = matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. })));
+        if is_refused && let Some(error) = self.something_else(wanted) {
+            return Err(error);
+        }
         elaboration
+    }
+
+    /// The error for RTL of which the top needs nothing: it is that of something else.
+    fn something_else(&self, wanted: &TopRequest<'_>) -> Option<Error> {
+        let is_needed = self.needed.iter().any(|name| !is_built_in(name));
+        let first = self.sources.iter().find(|name| !is_built_in(name))?;
+        let is_whole = self.design.libraries.is_empty() && !wanted.own.is_empty();
+        (!is_needed && is_whole).then(|| {
+            let message = format!(
+                "declares none of the modules of block {}; expected {}",
+                wanted.what, wanted.top
+            );
+            Error::File { code: codes::TOP_MISSING, path: self.names.typed(first), message }
+        })
     }
 
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
