@@ -41,7 +41,7 @@ pub struct Options {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     pub packets: Option<u32>,
-    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    /// Select a built-in scenario or a JSON or TOML file; may be repeated [default: all].
     #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
     pub scenario: Vec<String>,
     #[command(flatten)]
