@@ -59,6 +59,9 @@ fn help(command: &mut clap::Command, all: &mut Vec<String>) {
     command.get_subcommands_mut().for_each(|below| help(below, all));
 }
 
+/// Names of bins, which stay as they are: coverage databases hold them.
+const PUBLIC: [&str; 2] = ["unit goes on", "packet goes on"];
+
 fn commands() -> clap::Command {
     let mut cli = examples::add(Cli::command(), "cosim");
     cli.build();
@@ -132,7 +135,8 @@ fn messages_and_pages_use_the_terms_of_the_field() {
     }
     assert!(texts.len() > 3000, "{}", texts.len());
     texts.extend(files("html").into_iter().map(|path| (path.clone(), read(&path))));
-    let wrong = texts.iter().filter_map(|(path, text)| {
+    let texts = texts.iter().filter(|(_, text)| !PUBLIC.contains(&text.as_str()));
+    let wrong = texts.filter_map(|(path, text)| {
         refused(text).map(|message| format!("{}: {message}", path.display()))
     });
     let wrong: Vec<String> = wrong.collect();
