@@ -24,12 +24,12 @@ pub struct Identity {
 
 static IDENTITY: OnceLock<Identity> = OnceLock::new();
 
-/// Prints a line on standard error. Nobody may be there to read it, which is no reason to end: `eprintln!` would panic.
+/// Prints a line on standard error. Unlike `eprintln!` it does not panic when the reader is gone.
 pub fn say(line: fmt::Arguments<'_>) {
     show(&format!("cosim: {line}\n"));
 }
 
-/// Writes lines to standard error, if anybody reads it.
+/// Writes lines to standard error, and ignores failures.
 pub fn show(text: &str) {
     let _ = write!(io::stderr(), "{}", text::lines(text));
 }

@@ -6,7 +6,7 @@
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command};
-use cosim_base::error::{Error, codes};
+use cosim_base::error::{Code, Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input_text};
 use cosim_regress::program;
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ pub fn with_defaults(
     let Some(path) = file()? else { return Ok((words, None)) };
     let config = Config::read(path, &cli)?;
     let mut added = Vec::new();
-    for (option, argument, value) in config.defaults(command)? {
+    for (option, argument, value) in config.defaults(command) {
         let is_typed = |id: &str| {
             matches!(given.try_contains_id(id), Ok(true))
                 && given.value_source(id) == Some(ValueSource::CommandLine)
@@ -102,6 +102,10 @@ impl Config {
             toml::from_str(&text).map_err(|error| Error::toml(&path, &text, None, &error))?;
         let config = Self { path, text, tables };
         for (name, table) in &config.tables {
+            let Value::Table(table) = table else {
+                let message = format!("`{name}` is outside of a table: put it into `[{ALL}]`");
+                return Err(config.at(codes::UNKNOWN_FIELD, name, message));
+            };
             let commands: Vec<&Command> = match name.as_str() {
                 ALL => cli.get_subcommands().collect(),
                 name => cli.find_subcommand(name).into_iter().collect(),
@@ -110,17 +114,13 @@ impl Config {
                 let message = format!(
                     "unknown table `[{name}]`: tables are `[{ALL}]` and the names of commands"
                 );
-                return Err(config.at(name, message));
+                return Err(config.at(codes::UNKNOWN_FIELD, name, message));
             }
-            let Value::Table(table) = table else {
-                return Err(
-                    config.at(name, format!("`{name}` must be in a table, as in `[{ALL}]`"))
-                );
-            };
             for option in table.keys() {
                 let is_known = |command: &&Command| argument(command, option).is_some();
                 if !commands.iter().any(is_known) {
-                    return Err(config.at(option, unknown(option, name, &commands)));
+                    let message = unknown(option, name, &commands);
+                    return Err(config.at(codes::UNKNOWN_FIELD, option, message));
                 }
             }
         }
@@ -128,10 +128,7 @@ impl Config {
     }
 
     /// The defaults for a command: those of its own table before those of all commands.
-    fn defaults<'a>(
-        &'a self,
-        command: &'a Command,
-    ) -> Result<Vec<(&'a str, &'a Arg, &'a Value)>, Error> {
+    fn defaults<'a>(&'a self, command: &'a Command) -> Vec<(&'a str, &'a Arg, &'a Value)> {
         let mut found = Vec::new();
         let mut names = BTreeSet::new();
         for table in [command.get_name(), ALL] {
@@ -144,10 +141,10 @@ impl Config {
                 }
             }
         }
-        Ok(found)
+        found
     }
 
-    /// What would be typed.
+    /// The words of the command line that set the default.
     fn words(&self, option: &str, argument: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
         let takes_value = argument.get_action().takes_values();
         let one = |value: &Value| -> Result<OsString, Error> {
@@ -157,7 +154,7 @@ impl Config {
                 Value::Float(number) => number.to_string(),
                 _ => {
                     let message = format!("`{option}` must be a string, a number or true");
-                    return Err(self.at(option, message));
+                    return Err(self.at(codes::BAD_VALUE, option, message));
                 }
             };
             let mut word = OsString::from(format!("--{option}="));
@@ -171,7 +168,10 @@ impl Config {
                 values.iter().map(one).collect()
             }
             (value, true) => Ok(vec![one(value)?]),
-            (_, false) => Err(self.at(option, format!("`{option}` must be true or false"))),
+            (_, false) => {
+                let message = format!("`{option}` must be true or false");
+                Err(self.at(codes::BAD_VALUE, option, message))
+            }
         }
     }
 
@@ -190,11 +190,11 @@ impl Config {
     fn wrong(&self, option: &str, error: &clap::Error) -> Error {
         let text = error.to_string();
         let text = text.lines().next().unwrap_or_default();
-        self.at(option, text.strip_prefix("error: ").unwrap_or(text).to_owned())
+        self.at(codes::BAD_VALUE, option, text.strip_prefix("error: ").unwrap_or(text).to_owned())
     }
 
     /// A mistake at the line that begins with a word.
-    fn at(&self, word: &str, message: String) -> Error {
+    fn at(&self, code: Code, word: &str, message: String) -> Error {
         let begins =
             |line: &str| line.trim_start().trim_start_matches(['[', '"']).starts_with(word);
         let mut offset = 0;
@@ -205,10 +205,6 @@ impl Config {
             offset += line.len();
         }
         let offset = if offset == self.text.len() { 0 } else { offset };
-        let code = match message.starts_with("unknown") {
-            true => codes::UNKNOWN_FIELD,
-            false => codes::BAD_VALUE,
-        };
         Error::at_offset(code, &self.path, &self.text, offset, message)
     }
 }

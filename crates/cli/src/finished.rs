@@ -61,7 +61,7 @@ impl FinishedRuns {
     ) -> Result<(), Error> {
         let reproduce = Reproduce { program: &self.program, run: &report.run.header };
         let command = |case: &Case| reproduce.command(&case.name);
-        let summary = Summary::of(report, &command);
+        let summary = Summary { run: &report.run, known: report.known.as_ref(), command: &command };
         if self.format == Format::Text {
             print_text(&format!("{}\n{more}", summary.text(detail).trim_end()))?;
             if self.names.len() > 1 {

@@ -4,7 +4,7 @@ mod gradings;
 
 use super::finished::FinishedRuns;
 use super::options::{OutputOptions, heading};
-use super::regression::PreviousRun;
+use super::regression::EarlierRunOptions;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_regress::merge::{self, Merged, Shards};
@@ -32,7 +32,7 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::OUTPUT)]
     force: bool,
     #[command(flatten)]
-    earlier: PreviousRun,
+    earlier: EarlierRunOptions,
     #[command(flatten)]
     output: OutputOptions,
 }

@@ -287,7 +287,7 @@ fn render(bar: &ProgressBar, event: AnalysisEvent<'_>) {
     let text = match event {
         AnalysisEvent::Profile { block, profile } => {
             bar.set_prefix(format!("{block} {profile}"));
-            "choosing mutants".to_owned()
+            "building models".to_owned()
         }
         AnalysisEvent::Round { alive, mutants, run, cases } => {
             format!("{alive} of {} left, {run} of {cases} cases", counted(mutants, "mutant"))

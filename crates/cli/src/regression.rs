@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use cosim_regress::regression::{
     CaseName, PreparedRegression, Regression, RunStart, hash_of_weights,
 };
-pub use earlier::PreviousRun;
+pub use earlier::EarlierRunOptions;
 pub use progress::Renderer;
 pub use until::UntilCovered;
 

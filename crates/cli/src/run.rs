@@ -3,7 +3,7 @@
 use super::finished::{FinishedRuns, exit_code};
 use super::options::{OutputOptions, TraceOptions, check_output, heading, of_block, percent};
 use super::regression::{
-    CaseName, Options, PreparedRegression, PreviousRun, Regression, Renderer, RunStart,
+    CaseName, EarlierRunOptions, Options, PreparedRegression, Regression, Renderer, RunStart,
     UntilCovered,
 };
 use super::{INTERRUPTED, interruption};
@@ -68,7 +68,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
     #[command(flatten)]
-    pub earlier: PreviousRun,
+    pub earlier: EarlierRunOptions,
     /// Warn if this is not the build with which the failure was seen.
     #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
     build: Option<String>,

@@ -4,20 +4,19 @@ mod code;
 mod profiles;
 
 use super::counted;
-use cosim_formats::coverage::{Database, ProfileCoverage};
+use cosim_formats::coverage::ProfileCoverage;
 use cosim_harness::harness::{Blame, Case};
 use cosim_harness::value::short;
-use cosim_regress::regression::{Goal, WriteFailures};
+use cosim_regress::regression::{FinishedRun, Goal, WriteFailures};
 use cosim_regress::runner::{
-    self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
+    self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Totals, Variant,
 };
+use cosim_report::Known;
 use cosim_report::history::FailureHistory;
-use cosim_report::{Known, RunReport};
 use cosim_rtl::models::FileRead;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
 
 /// Groups of failures told with all they have if there are details; the others get one line.
 const GROUPS_SHOWN: usize = 5;
@@ -36,75 +35,41 @@ pub enum Detail {
     Tables,
 }
 
-/// Everything a summary is made of.
+/// The summary of a run.
 pub struct Summary<'a> {
-    pub header: &'a Header,
-    pub tally: &'a Tally,
-    /// What was covered.
-    pub coverage: &'a Database,
-    /// What was to be covered.
-    pub goal: Option<&'a Goal>,
-    pub passed: bool,
-    pub failures: &'a [Group],
+    pub run: &'a FinishedRun,
     /// What earlier runs know of the failures, if there is a file of them.
     pub known: Option<&'a Known>,
-    /// The command that shows a case again.
+    /// The command that reproduces a case.
     pub command: &'a dyn Fn(&Case) -> String,
-    pub folder: &'a Path,
-    pub end: End,
-    pub timing: &'a Timing,
-    /// `results.json`, if it could be written.
-    pub results: Option<PathBuf>,
-    pub unwritten: &'a WriteFailures,
-}
-
-impl<'a> Summary<'a> {
-    /// The summary of a run; `command` shows a case again.
-    pub fn of(report: &'a RunReport, command: &'a dyn Fn(&Case) -> String) -> Self {
-        let run = &report.run;
-        Self {
-            header: &run.header,
-            tally: &run.tally,
-            coverage: &run.coverage,
-            goal: run.goal.as_ref(),
-            passed: run.passed,
-            failures: &run.failures,
-            known: report.known.as_ref(),
-            command,
-            folder: &run.folder,
-            end: run.end,
-            timing: &run.timing,
-            results: run.results.clone(),
-            unwritten: &run.unwritten,
-        }
-    }
 }
 
 impl Summary<'_> {
-    /// For programs.
+    /// The summary as JSON.
     pub fn json(&self) -> Value {
         let commands: BTreeMap<String, String> = self
+            .run
             .failures
             .iter()
             .flat_map(|group| &group.first_cases)
             .map(|case| (case.name.clone(), (self.command)(case)))
             .collect();
         json!({
-            "run": self.header,
-            "passed": self.passed,
-            "ended": self.end,
-            "totals": self.tally.totals,
-            "profiles": self.tally.profiles,
+            "run": self.run.header,
+            "passed": self.run.passed,
+            "ended": self.run.end,
+            "totals": self.run.tally.totals,
+            "profiles": self.run.tally.profiles,
             "coverage": self.coverage_json(),
-            "coverage_goal": self.goal,
+            "coverage_goal": self.run.goal,
             "code": self.code_json(),
-            "failures": self.failures,
+            "failures": self.run.failures,
             "known": self.known,
-            "waivers": runner::uses(&self.header.waivers, self.failures),
+            "waivers": runner::uses(&self.run.header.waivers, &self.run.failures),
             "commands": commands,
-            "timing": self.timing,
-            "results": self.results,
-            "unwritten": self.unwritten,
+            "timing": self.run.timing,
+            "results": self.run.results,
+            "unwritten": self.run.unwritten,
         })
     }
 
@@ -116,13 +81,13 @@ impl Summary<'_> {
         match detail {
             Detail::Result => return text,
             Detail::Covered => {
-                if !self.failures.is_empty() {
+                if !self.run.failures.is_empty() {
                     text.push('\n');
                 }
                 self.profile_lines(&mut text);
             }
             Detail::Tables => {
-                for profile in &self.tally.profiles {
+                for profile in &self.run.tally.profiles {
                     text.push('\n');
                     self.profile_tables(profile, &mut text);
                 }
@@ -130,8 +95,8 @@ impl Summary<'_> {
             }
         }
         self.code(detail, &mut text);
-        if let Some(results) = &self.results {
-            let report = self.folder.join(HTML);
+        if let Some(results) = &self.run.results {
+            let report = self.run.folder.join(HTML);
             let written = if report.exists() { &report } else { results };
             let _ = writeln!(text, "  wrote {}", written.display());
         }
@@ -139,11 +104,11 @@ impl Summary<'_> {
     }
 
     fn coverage_json(&self) -> Value {
-        let profiles = self.coverage.profiles.keys().map(|name| {
-            let covered = self.coverage.covered(name);
-            let holes = self.coverage.holes(name, &covered);
+        let profiles = self.run.coverage.profiles.keys().map(|name| {
+            let covered = self.run.coverage.covered(name);
+            let holes = self.run.coverage.holes(name, &covered);
             let holes: Vec<String> =
-                holes.into_iter().map(|bin| self.coverage.bin_name(bin)).collect();
+                holes.into_iter().map(|bin| self.run.coverage.bin_name(bin)).collect();
             let ProfileCoverage { reachable, hit, .. } = covered;
             (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
         });
@@ -151,63 +116,63 @@ impl Summary<'_> {
     }
 
     fn result(&self, text: &mut String) {
-        let Header { block, seed, build, rtl, verilator, .. } = self.header;
-        let Totals { cases, cycles, packets, .. } = self.tally.totals;
-        let verdict = self.tally.totals.verdict(self.end, self.passed);
+        let Header { block, seed, build, rtl, verilator, .. } = &self.run.header;
+        let Totals { cases, cycles, packets, .. } = self.run.tally.totals;
+        let verdict = self.run.tally.totals.verdict(self.run.end, self.run.passed);
         let _ = writeln!(
             text,
             "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
              ({} cycles/s, {})",
             counted(cases, "case"),
-            self.tally.totals.failures(),
+            self.run.tally.totals.failures(),
             counted(packets, "packet"),
             short(cycles as f64),
-            self.timing.seconds,
-            short(self.timing.cycles_per_second),
-            counted(self.timing.threads as u64, "thread"),
+            self.run.timing.seconds,
+            short(self.run.timing.cycles_per_second),
+            counted(self.run.timing.threads as u64, "thread"),
         );
-        let sandbox = self.timing.sandbox.as_ref();
+        let sandbox = self.run.timing.sandbox.as_ref();
         let sandbox = sandbox.map_or_else(String::new, |sandbox| format!(", sandbox: {sandbox}"));
         let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}{sandbox}");
-        if !self.header.given.is_built_in() {
-            let _ = writeln!(text, "      {}", rtl_files(&self.header.rtl_files));
+        if !self.run.header.given.is_built_in() {
+            let _ = writeln!(text, "      {}", rtl_files(&self.run.header.rtl_files));
         }
-        let Header { two_evaluations, profiles, .. } = self.header;
+        let Header { two_evaluations, profiles, .. } = &self.run.header;
         if let Some(reasons) = driven(two_evaluations, profiles) {
             let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
         }
-        for (profile, area) in &self.header.netlists {
+        for (profile, area) in &self.run.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
         }
-        if self.timing.lost_workers.count > 0 {
-            let lost = counted(self.timing.lost_workers.count, "worker");
+        if self.run.timing.lost_workers.count > 0 {
+            let lost = counted(self.run.timing.lost_workers.count, "worker");
             let _ = writeln!(
                 text,
                 "      {lost} lost for reasons outside of the RTL; their cases ran again (see \
                  timing.json)"
             );
         }
-        if self.timing.failures_seconds >= 0.1 {
-            let seconds = self.timing.failures_seconds;
+        if self.run.timing.failures_seconds >= 0.1 {
+            let seconds = self.run.timing.failures_seconds;
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
         }
-        if self.tally.totals.no_golden_model > 0 {
+        if self.run.tally.totals.no_golden_model > 0 {
             let _ = writeln!(
                 text,
                 "      no golden model: the RTL was driven, but nothing was compared; write \
                  `outputs` and `clock` of the block's golden model, and remove its `IS_WRITTEN`"
             );
         }
-        let waived = runner::waived(self.failures, self.end);
+        let waived = runner::waived(&self.run.failures, self.run.end);
         if waived > 0 {
             let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
-        } else if self.failures.iter().any(Group::is_waived) {
+        } else if self.run.failures.iter().any(Group::is_waived) {
             text.push_str("      some cases did not run, so waived failures count\n");
         }
-        if cycles == 0 && self.tally.totals.failures() == 0 {
+        if cycles == 0 && self.run.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      failed because no cycle was compared");
         }
-        if let Some(Goal { option, percent, short }) = self.goal {
+        if let Some(Goal { option, percent, short }) = &self.run.goal {
             for (profile, reached) in short {
                 let _ = writeln!(
                     text,
@@ -216,7 +181,7 @@ impl Summary<'_> {
             }
         }
         self.contradicted(text);
-        match self.end {
+        match self.run.end {
             End::Complete => {}
             End::Covered => self.ended_when_covered(text),
             End::Time => text.push_str("      stopped by --time\n"),
@@ -226,7 +191,7 @@ impl Summary<'_> {
                 text.push_str("      interrupted; the results so far are written\n")
             }
         }
-        let WriteFailures { count, first, .. } = self.unwritten;
+        let WriteFailures { count, first, .. } = &self.run.unwritten;
         if *count > 0 {
             let _ = writeln!(text, "      not written: {}", counted(*count, "file"));
             for error in first {
@@ -237,7 +202,7 @@ impl Summary<'_> {
 
     /// How many cases it took to cover what was to be covered.
     fn ended_when_covered(&self, text: &mut String) {
-        let Header { until_coverage, cases, profiles, scenarios, .. } = self.header;
+        let Header { until_coverage, cases, profiles, scenarios, .. } = &self.run.header;
         let Some(percent) = until_coverage else { return };
         let most = cases.map(|cases| cases * (profiles.len() * scenarios.len()) as u64);
         let most = most.map_or_else(String::new, |most| format!(", at most {most} cases"));
@@ -248,9 +213,9 @@ impl Summary<'_> {
     }
 
     fn failures(&self, detail: Detail, text: &mut String) {
-        let failures = self.tally.totals.failures();
+        let failures = self.run.tally.totals.failures();
         let Totals { mismatched, unknown, hung, check_failed, crashed, no_golden_model, .. } =
-            self.tally.totals;
+            self.run.tally.totals;
         if failures > no_golden_model {
             let _ = writeln!(
                 text,
@@ -266,13 +231,13 @@ impl Summary<'_> {
             Detail::Tables => (GROUPS_SHOWN, 0, usize::MAX),
             _ => ON_A_SCREEN,
         };
-        for group in self.failures.iter().take(whole) {
+        for group in self.run.failures.iter().take(whole) {
             self.group(group, text);
         }
-        for group in self.failures.iter().skip(whole).take(brief) {
+        for group in self.run.failures.iter().skip(whole).take(brief) {
             self.brief(group, text);
         }
-        let others = self.failures.get(whole + brief..).unwrap_or_default();
+        let others = self.run.failures.get(whole + brief..).unwrap_or_default();
         if !others.is_empty() {
             text.push_str("\n  more signatures, each with its own vector\n");
         }
@@ -297,7 +262,7 @@ impl Summary<'_> {
             let _ = writeln!(text, "    {}", (self.command)(case));
         }
         if let Some(vector) = &first.vector {
-            let _ = writeln!(text, "    vector: {}", self.folder.join(vector).display());
+            let _ = writeln!(text, "    vector: {}", self.run.folder.join(vector).display());
         }
     }
 
@@ -323,14 +288,14 @@ impl Summary<'_> {
             let _ = writeln!(text, "    {line}");
         }
         if let Some(vector) = vector {
-            let vector = self.folder.join(vector);
+            let vector = self.run.folder.join(vector);
             let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
         }
         if let Some(original) = original {
-            let _ = writeln!(text, "    as found: {}", self.folder.join(original).display());
+            let _ = writeln!(text, "    as found: {}", self.run.folder.join(original).display());
         }
         if let Some(waves) = waves {
-            let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
+            let _ = writeln!(text, "    waves: {}", self.run.folder.join(waves).display());
         }
         for Variant { rule, with, count, first } in group.variants.iter().skip(1) {
             let vector = &first.vector;
@@ -340,7 +305,7 @@ impl Summary<'_> {
             let with =
                 if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
             let vector =
-                vector.as_ref().map(|vector| self.folder.join(vector).display().to_string());
+                vector.as_ref().map(|vector| self.run.folder.join(vector).display().to_string());
             let vector = vector.unwrap_or_else(|| "no vector".to_owned());
             let _ = writeln!(text, "    also under {under}{with}, {cases}: {vector}");
         }
@@ -357,7 +322,7 @@ impl Summary<'_> {
         }
         if *count > CASES_SHOWN as u64 {
             let more = count - CASES_SHOWN as u64;
-            match &self.results {
+            match &self.run.results {
                 Some(results) => {
                     let _ = writeln!(text, "    and {more} more in {}", results.display());
                 }

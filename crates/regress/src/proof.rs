@@ -36,7 +36,7 @@ pub struct ProofEvent<'a> {
     pub all: usize,
 }
 
-/// Who is to know what happens; called from several threads.
+/// The callback for events; several threads call it.
 pub type ProofEvents<'a> = dyn Fn(ProofEvent<'_>) + std::marker::Sync + 'a;
 
 /// The places of the properties that are asked.

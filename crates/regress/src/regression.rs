@@ -70,9 +70,9 @@ impl FromStr for CaseName {
     }
 }
 
-/// A regression of one block that is to be run, once or more often.
+/// A regression of one block. It can run several times.
 pub struct Regression {
-    /// What it is called among others: the block, if a plan says nothing else.
+    /// The name of its run directory among others: the block, unless a plan names it.
     pub name: String,
     /// The block.
     pub block: &'static dyn AnyBlock,
@@ -86,21 +86,21 @@ pub struct Regression {
     pub indices: Range<u64>,
     /// The part to run.
     pub shard: Shard,
-    /// When it ends early.
+    /// Limits at which it ends early.
     pub limits: Limits,
-    /// What is done with failures.
+    /// Handling of failures.
     pub keep: FailureHandling,
     /// Matching cases whose vectors are kept.
     pub save: u64,
-    /// What of the bins is to be hit, in percent.
+    /// Coverage that every profile must reach, in percent of the reachable bins.
     pub goal: Option<f64>,
     /// Percent of the reachable bins of every profile at which the run ends.
     pub until: Option<f64>,
-    /// Failures that do not count until a day.
+    /// Failures that are waived until a day.
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
     pub program: Program,
-    /// Whether cases that were judged before are judged again.
+    /// Whether to judge all cases again, without the judgements of earlier runs.
     pub judges_all: bool,
 }
 

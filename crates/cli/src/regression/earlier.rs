@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// The files of earlier runs.
 #[derive(Debug, Clone, Default, Args)]
-pub struct PreviousRun {
+pub struct EarlierRunOptions {
     /// Add the run to the history FILE and print which failures are known; see `cosim history`.
     #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT, hide_short_help = true)]
     history: Option<PathBuf>,
@@ -16,7 +16,7 @@ pub struct PreviousRun {
     baseline: Option<PathBuf>,
 }
 
-impl PreviousRun {
+impl EarlierRunOptions {
     /// The option that was given.
     pub fn option(&self) -> Option<&'static str> {
         let history = self.history.is_some().then_some("--history");

@@ -12,8 +12,8 @@ const HOLES_SHOWN: usize = 4;
 impl Summary<'_> {
     /// A line for the block, and the first holes; with details, one for each profile, and all.
     pub(super) fn code(&self, detail: Detail, text: &mut String) {
-        let Some(shares) = self.coverage.shares() else { return };
-        let all = self.coverage.reached();
+        let Some(shares) = self.run.coverage.shares() else { return };
+        let all = self.run.coverage.reached();
         let holes: usize = all.iter().map(|reached| reached.holes().count()).sum();
         let told = match holes {
             0 => String::new(),
@@ -46,12 +46,12 @@ impl Summary<'_> {
             let holes: Vec<Point> = reached.holes().cloned().collect();
             holes.into_iter().map(move |point| (profile.clone(), point))
         };
-        self.coverage.reached().iter().flat_map(of).collect()
+        self.run.coverage.reached().iter().flat_map(of).collect()
     }
 
     /// Waived points that were reached, which is a failure.
     pub(super) fn contradicted(&self, text: &mut String) {
-        for reached in self.coverage.reached() {
+        for reached in self.run.coverage.reached() {
             for (point, reason) in reached.contradicted() {
                 let _ = writeln!(
                     text,
@@ -72,7 +72,7 @@ impl Summary<'_> {
             let value = json!({ "shares": reached.shares(), "holes": holes, "waived_and_reached": contradicted });
             (reached.profile.to_owned(), value)
         };
-        match self.coverage.reached() {
+        match self.run.coverage.reached() {
             all if all.is_empty() => Value::Null,
             all => Value::Object(all.iter().map(one).collect()),
         }

@@ -16,8 +16,8 @@ const HOLES_SHOWN: usize = 4;
 impl Summary<'_> {
     /// A line for each profile, and the first holes.
     pub(super) fn profile_lines(&self, text: &mut String) {
-        let shown = (HOLES_SHOWN / self.tally.profiles.len().max(1)).max(1);
-        for profile in &self.tally.profiles {
+        let shown = (HOLES_SHOWN / self.run.tally.profiles.len().max(1)).max(1);
+        for profile in &self.run.tally.profiles {
             let sum = |of: fn(&Totals) -> u64| {
                 profile.scenarios.iter().map(|(_, totals)| of(totals)).sum::<u64>()
             };
@@ -58,17 +58,17 @@ impl Summary<'_> {
 
     /// What a profile covers, in a line, and so many bins that it does not, in a line each.
     fn holes(&self, profile: &str, shown: usize, text: &mut String) {
-        let covered = self.coverage.covered(profile);
+        let covered = self.run.coverage.covered(profile);
         let (share, of) = (covered.percent(), covered.reachable);
         let _ = write!(text, "coverage: {share} of {of} reachable bins");
-        let holes = self.coverage.holes(profile, &covered);
+        let holes = self.run.coverage.holes(profile, &covered);
         if holes.is_empty() {
             text.push('\n');
             return;
         }
         let _ = writeln!(text, ", {}", counted(holes.len() as u64, "hole"));
         for bin in holes.iter().take(shown) {
-            let _ = writeln!(text, "    not hit: {}", self.coverage.bin_name(*bin));
+            let _ = writeln!(text, "    not hit: {}", self.run.coverage.bin_name(*bin));
         }
         if holes.len() > shown {
             let _ = writeln!(text, "    and {} more; --details lists them", holes.len() - shown);

@@ -15,12 +15,11 @@ use verilated::Pins;
 pub struct GoldenTraffic<B: Block, E> {
     /// The environment.
     pub environment: E,
-    /// The golden model.
-    pub golden: B::Golden,
+    golden: B::Golden,
     /// Cycles so far, including the cycle in reset.
     pub cycle: u64,
     /// The inputs of the last cycle.
-    pub inputs: B::Inputs,
+    inputs: B::Inputs,
 }
 
 impl<B: Block, E> GoldenTraffic<B, E> {

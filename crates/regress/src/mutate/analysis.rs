@@ -91,7 +91,7 @@ pub enum AnalysisEvent<'a> {
     Ended,
 }
 
-/// Who is to know what happens.
+/// The callback for events.
 pub type AnalysisEvents<'a> = dyn FnMut(AnalysisEvent<'_>) + 'a;
 
 /// What an analysis came to. The folder stays its own until the lock is released.

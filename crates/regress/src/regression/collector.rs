@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Collects what the run does.
 pub(super) struct Collector<'a, 'e> {
-    /// Who is to know what happens.
+    /// The callback for events.
     pub events: &'a mut Events<'e>,
     pub tally: Tally,
     pub directory: RunDirectory,

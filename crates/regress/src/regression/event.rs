@@ -3,10 +3,10 @@
 use crate::runner::{Plan, Totals};
 use cosim_harness::harness::{Case, Outcome};
 
-/// Who is to know what happens.
+/// The callback for events.
 pub type Events<'a> = dyn FnMut(Event<'_>) + 'a;
 
-/// What happens in a regression.
+/// An event of a regression.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// Cases begin. `before` of them had ended when the run was interrupted.

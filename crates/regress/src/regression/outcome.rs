@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What is known of a regression when its last case has ended.
+/// The results of a regression when its last case has ended.
 pub struct Outcome {
     /// What identifies the run.
     pub header: Header,
@@ -19,7 +19,7 @@ pub struct Outcome {
     pub tally: Tally,
     /// What was covered.
     pub coverage: Database,
-    /// The text of the RTL, if it was counted what of it was reached.
+    /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
     /// Its failures.
     pub failures: Vec<Group>,
@@ -47,7 +47,7 @@ impl Outcome {
         if let Some(day) = &day {
             runner::waive(&header.waivers, &mut failures, day);
         }
-        // What a part of a run is to cover is asked when the parts are put together.
+        // The coverage goal of shards is checked when they are merged.
         let goal = match (header.until_coverage, header.min_coverage) {
             (Some(percent), _) => Some(("--until-coverage", percent)),
             (None, percent) => percent.map(|percent| ("--min-coverage", percent)),
@@ -132,15 +132,15 @@ impl FinishedRun {
     }
 }
 
-/// What was to be covered.
+/// The coverage that was asked for.
 #[derive(Debug, Serialize)]
 pub struct Goal {
-    /// Who asks for it.
+    /// The option that asks for it.
     #[serde(skip)]
     pub option: &'static str,
-    /// How much.
+    /// In percent of the reachable bins.
     pub percent: f64,
-    /// Profiles that do not reach it, with what they reach.
+    /// Profiles below it, with their coverage.
     pub short: BTreeMap<String, String>,
 }
 
@@ -159,7 +159,7 @@ impl Goal {
     }
 }
 
-/// What could not be written.
+/// Files that could not be written.
 #[derive(Debug, Default, Serialize)]
 pub struct WriteFailures {
     /// How many files.
@@ -172,7 +172,7 @@ pub struct WriteFailures {
 }
 
 impl WriteFailures {
-    /// How many are told one by one.
+    /// Failures that are listed one by one.
     const SHOWN: usize = 3;
 
     /// Counts one.

@@ -45,10 +45,10 @@ pub struct PreparedRegression<'a> {
     pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
-    /// What is counted of the RTL's code, if it is.
+    /// Code coverage, if the run counts it.
     pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
-    /// Whether what is judged beside this RTL is believed of other RTL.
+    /// Whether judgements made with this RTL are stored for other RTL.
     pub(super) learns: bool,
 }
 
@@ -194,7 +194,7 @@ impl PreparedRegression<'_> {
         Ok(outcome.conclude(directory))
     }
 
-    /// Who collects what the run does.
+    /// The collector of this run.
     fn collector<'a, 'e>(
         &self,
         directory: RunDirectory,
@@ -247,7 +247,7 @@ impl PreparedRegression<'_> {
         database
     }
 
-    /// Who collects what is covered.
+    /// The recorder of coverage.
     fn recorder(&self) -> Recorder {
         let Self { job, plan, header, opening, .. } = self;
         let run = Run {

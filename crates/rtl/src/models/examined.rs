@@ -464,18 +464,13 @@ impl ExaminedFolder {
         elaboration
     }
 
-    /// The error for RTL of which the top needs nothing: it is that of something else.
+    /// The error for RTL without any module that the block needs.
     fn something_else(&self, wanted: &TopRequest<'_>) -> Option<Error> {
         let is_needed = self.needed.iter().any(|name| !is_built_in(name));
         let first = self.sources.iter().find(|name| !is_built_in(name))?;
         let is_whole = self.design.libraries.is_empty() && !wanted.own.is_empty();
-        (!is_needed && is_whole).then(|| {
-            let message = format!(
-                "declares none of the modules of block {}; expected {}",
-                wanted.what, wanted.top
-            );
-            Error::File { code: codes::TOP_MISSING, path: self.names.typed(first), message }
-        })
+        (!is_needed && is_whole)
+            .then(|| declares_none(wanted, &self.names.typed(first), &[wanted.top]))
     }
 
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
@@ -726,12 +721,7 @@ fn check_given(
     {
         let mut names: Vec<&str> = modules().map(|module| module.name.as_str()).collect();
         names.dedup();
-        let message = format!(
-            "declares none of the modules of block {}; expected {}",
-            wanted.what,
-            names.join(", ")
-        );
-        return Err(Error::File { code: codes::TOP_MISSING, path: path.clone(), message });
+        return Err(declares_none(wanted, path, &names));
     }
     for name in elaboration.files.iter().filter(|name| is_built_in(name)) {
         let name = name.file_name().unwrap_or_default();
@@ -747,6 +737,13 @@ fn check_given(
         }
     }
     Ok(())
+}
+
+/// The error for RTL that is not that of the block.
+fn declares_none(wanted: &TopRequest<'_>, path: &Path, names: &[&str]) -> Error {
+    let message =
+        format!("declares none of the modules of {}; expected {}", wanted.what, names.join(", "));
+    Error::File { code: codes::TOP_MISSING, path: path.to_owned(), message }
 }
 
 fn identity<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>, defines: &[String]) -> String {
