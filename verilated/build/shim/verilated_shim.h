@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // Raised whenever a table or the meaning of an entry changes.
-#define VL_SHIM_ABI 5
+#define VL_SHIM_ABI 6
 
 // Words of a text shown to an observing top.
 #define VL_TEXT_WORDS 6
@@ -85,12 +85,13 @@ typedef struct vl_model_api {
   int32_t (*settle)(vl_model *model, const void *inputs, void *outputs);
   // Clock high: the rising edge.
   int32_t (*edge)(vl_model *model);
-  // `count` cycles whose outputs are compared with `expected`, up to the first that differs: `*done`
+  // `count` cycles whose outputs are compared with `expected`, except for the bits that are 1 in `open`
+  // (null: all bits are compared), up to the first that differs: `*done`
   // is its index then, and `actual` holds its outputs; else it is `count`. If the model stops, `*done` is
   // the cycle whose inputs were shown to it. The rising edge that ends a batch comes with the next one,
   // or with `edge`. Neither a batch nor `edge` may follow a difference.
-  int32_t (*run_batch)(vl_model *model, const void *inputs, const void *expected, size_t count,
-                       size_t *done, void *actual);
+  int32_t (*run_batch)(vl_model *model, const void *inputs, const void *expected, const void *open,
+                       size_t count, size_t *done, void *actual);
   // `count` cycles of settle and edge over `inputs` with nothing around them; the outputs of the
   // last cycle only. The baseline of benchmarks.
   int32_t (*run_recorded)(vl_model *model, const void *inputs, size_t count, void *outputs);
