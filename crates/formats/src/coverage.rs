@@ -20,7 +20,8 @@ pub use shards::CoverageMerge;
 
 use code::Code;
 use cosim_harness::harness::{
-    Axis, BlockInfo, COMPARED, Covergroup, Profile, RULES, Rule, Value, bit_name,
+    Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, Covergroup, Profile, RULES, Rule, Value,
+    bit_name,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -84,7 +85,20 @@ impl Group {
         let mut all: Vec<Self> =
             std::iter::once(Self::of_rules(info.rules)).chain(declared).collect();
         all.extend(info.has_dont_cares.then(|| Self::of_compared_bits(info)));
+        let has_transactions = !info.transaction_outputs.is_empty();
+        all.extend(has_transactions.then(Self::of_compared_transactions));
         all
+    }
+
+    /// The transactions of a block with transaction outputs; a hit is a compared transaction.
+    fn of_compared_transactions() -> Self {
+        let all =
+            GroupValue { name: "all".to_owned(), meaning: "compared by the scoreboard".to_owned() };
+        Self {
+            name: COMPARED_TRANSACTIONS.to_owned(),
+            about: "transactions that the scoreboard compared".to_owned(),
+            axes: vec![GroupAxis { name: "transactions".to_owned(), values: vec![all] }],
+        }
     }
 
     /// The output bits of a block with don't-cares; a hit is a cycle in which a bit was compared.
@@ -340,15 +354,15 @@ impl Database {
         }
     }
 
-    /// The output bits that no case of a profile compared; none if the block has no don't-cares.
-    pub fn never_compared(&self, profile: &str) -> Vec<String> {
+    /// The bins of a group that no case of a profile hit; none if there is no such group.
+    pub fn missed_in(&self, profile: &str, group: &str) -> Vec<String> {
         let covered = self.covered(profile);
-        let bits = (0..self.bins() as u32).filter_map(|bin| {
-            let (group, place) = self.group_of(bin)?;
-            let is_missed = group.name == COMPARED && covered.hits[bin as usize] == 0;
-            is_missed.then(|| group.bin_name(place))
+        let bins = (0..self.bins() as u32).filter_map(|bin| {
+            let (of, place) = self.group_of(bin)?;
+            let is_missed = of.name == group && covered.hits[bin as usize] == 0;
+            is_missed.then(|| of.bin_name(place))
         });
-        bits.collect()
+        bins.collect()
     }
 
     /// What the cases of a profile hit together; none counts twice.

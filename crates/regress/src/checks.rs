@@ -27,6 +27,7 @@
 mod bugs;
 mod corpus;
 mod parts;
+mod reference;
 mod scoreboard;
 mod weave;
 mod woven;

@@ -1,14 +1,15 @@
 //! Checks that every check of a scoreboard can fail, with faults in the golden model.
 
+use super::reference::Reference;
 use super::{CheckFailures, Result};
 use cosim_harness::harness::{
-    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, GoldenTraffic, Parameters,
-    Scoreboard, Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness,
+    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenTraffic, Parameters, Scoreboard,
+    Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
-use verilated::{Error, Pins, Port};
+use verilated::{BeforeReset, Error, Pins, Port};
 
 /// Faults that are tried at most, and as many for each check if that is more. They end as soon as every check has fired.
 const FAULTS: u64 = 30_000;
@@ -149,9 +150,9 @@ impl Fault {
     }
 }
 
-/// A golden model with a fault at its inputs or at its outputs, in the place of a DUT.
+/// The reference with a fault at its inputs or at its outputs.
 struct Faulty<B: Block> {
-    golden: GoldenDut<B>,
+    reference: Reference<B>,
     at_inputs: bool,
     fault: Fault,
     cycle: u64,
@@ -180,9 +181,9 @@ impl<B: Block> Dut<B> for Faulty<B> {
     ) -> std::result::Result<(), Error> {
         if self.at_inputs {
             let inputs = self.tampered(inputs);
-            return self.golden.settle(&inputs, outputs);
+            return self.reference.settle(&inputs, outputs);
         }
-        self.golden.settle(inputs, outputs)?;
+        self.reference.settle(inputs, outputs)?;
         *outputs = self.tampered(outputs);
         Ok(())
     }
@@ -193,7 +194,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
         if !is_kept {
             std::mem::swap(&mut self.before, &mut self.now);
         }
-        self.golden.edge()
+        self.reference.edge()
     }
 }
 
@@ -203,12 +204,28 @@ fn cut<B: Block>(
     parameters: &Parameters,
     cycles: u64,
 ) -> std::result::Result<(), Violation> {
-    let environment = B::Environment::new(traffic, parameters);
-    let mut run = GoldenTraffic::<B, _>::new(environment, B::Golden::new(parameters));
+    let Ok(mut dut) = Reference::<B>::new(parameters, BeforeReset::Ones) else { return Ok(()) };
+    let mut environment = B::Environment::new(traffic, parameters);
     let mut scoreboard = B::Scoreboard::new(traffic, parameters);
-    while run.cycle < cycles
-        && run.step(|_, inputs, outputs| scoreboard.observe(inputs, outputs))?
-    {}
+    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::default());
+    let mut settled = dut.power_up();
+    for cycle in 0..cycles {
+        if cycle > 0 {
+            if environment.finished() {
+                break;
+            }
+            environment.drive(&mut inputs);
+        }
+        settled = settled.and_then(|()| dut.settle(&inputs, &mut outputs));
+        scoreboard.observe(&inputs, &outputs)?;
+        if cycle > 0 {
+            environment.clock(&inputs, &outputs);
+        }
+        settled = settled.and_then(|()| dut.edge());
+        if settled.is_err() {
+            return Ok(());
+        }
+    }
     scoreboard.finish()
 }
 
@@ -230,7 +247,7 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
             let stimulus: Stimulus<B> =
                 B::stimulus(&scenario.weights, &parameters, PACKETS, &mut rng);
             let Drive::Traffic(traffic) = stimulus.drive else { continue };
-            let mut good = GoldenDut::<B>::new(&parameters);
+            let mut good = Reference::<B>::new(&parameters, BeforeReset::Ones)?;
             let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());
             match followed {
                 Some((None, cycles)) => subjects.push(BaselineCase { traffic, parameters, cycles }),
@@ -295,9 +312,9 @@ fn fires<B: Block>(subject: &BaselineCase<B>, rng: &mut CaseRng) -> Option<Strin
     let at_inputs = rng.random_range(0..3) == 0;
     let ports = if at_inputs { B::Inputs::PORTS } else { B::Outputs::PORTS };
     let fault = Fault::draw(ports, *cycles, rng)?;
-    let golden = GoldenDut::new(parameters);
+    let reference = Reference::new(parameters, BeforeReset::Ones).ok()?;
     let mut side =
-        Faulty::<B> { golden, at_inputs, fault, cycle: 0, before: Vec::new(), now: Vec::new() };
+        Faulty::<B> { reference, at_inputs, fault, cycle: 0, before: Vec::new(), now: Vec::new() };
     let most = 2 * cycles + 1_000;
     let (breach, _) = follow(traffic, parameters, &mut side, most, &Watch::default())?;
     breach.map(|breach| breach.violation.check).filter(|check| !is_of_the_harness(check))
