@@ -7,25 +7,26 @@ use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// Cycles within which a reset follows its TLP.
+/// A reset follows its TLP within this number of cycles.
 const RESET_WITHIN: u64 = 60;
 
-/// Cycles before and after the expiry of REPLAY_TIMER in which a DLLP is to arrive that aims at it.
+/// DLLPs aimed at the expiry of REPLAY_TIMER arrive within this number of cycles before or after
+/// it.
 const AROUND_LIMIT: u64 = 10;
 
-/// Share of spoiled TLPs, in percent, from which on most of a case is replays.
+/// Percentage of lost or damaged TLPs from which on replays dominate a case.
 const HEAVY: u64 = 25;
-/// ACKNAK_LATENCY by default, for which the lists' lengths below were found.
+/// Default ACKNAK_LATENCY, for which the lengths of the lists were tuned.
 const USUAL_LATENCY: u64 = 16;
 
-/// Draws traffic of `packets` packets; every traffic is legal with all parameters.
+/// Draws traffic of `packets` packets. It is legal for all parameters.
 pub fn traffic(
     weights: &Weights,
     parameters: &Parameters,
     packets: u32,
     rng: &mut CaseRng,
 ) -> Traffic {
-    // One Ack answers what comes in so many cycles.
+    // One Ack answers all TLPs within this number of cycles.
     let latency = parameters.get(ACKNAK_LATENCY);
     let acks_per_usual_one = USUAL_LATENCY.div_ceil(latency);
     let mut generator = Generator { weights, rng };
@@ -34,7 +35,7 @@ pub fn traffic(
     let rest = (u32::from(untroubled.is_some())..packets).map(|_| generator.packet());
     let rest: Vec<Tlps> = rest.collect();
     let total: u64 = rest.iter().map(Tlps::count).sum();
-    // About as many as the case will need, replays included; what comes after them passes.
+    // About as many effects as the case needs, including replays. Later transmissions pass.
     let (sent, answers) = match weights.tlps.spoiled() {
         HEAVY.. => (9 * total, 2 * total * acks_per_usual_one + 16),
         _ => (total + total / 2, total * acks_per_usual_one / 2 + 16),
@@ -77,12 +78,12 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    /// Bits that damage flips: half of the time a field comes through, so that only the CRC tells.
+    /// Random bit flips. Half of the time a field is intact, so that only the CRC shows the damage.
     fn flips<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
         if self.rng.random() { self.rng.bits() } else { Uint::new(0) }
     }
 
-    /// The packet that comes before everything else and meets no mishaps, if there is one.
+    /// The first packet, on which the link has no effect, if the weights ask for one.
     fn untroubled(&mut self) -> Option<Tlps> {
         let count = self.weights.untroubled_tlps;
         (count != Span::new(0, 0)).then(|| Tlps {
@@ -104,7 +105,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Cycles each of `count` transmissions waits, after some that do not; none if nothing does.
+    /// Delays of `count` transmissions, after `before` undelayed ones; empty if there are none.
     fn stalls(
         &mut self,
         before: u64,
@@ -118,8 +119,8 @@ impl Generator<'_> {
         stalls
     }
 
-    /// Cycles that DLLPs wait, many of them so long that they arrive some cycles before or after the edge at which
-    /// REPLAY_TIMER expires, if it began with the TLP that they answer; `travel` is what both take on the link.
+    /// Delays of DLLPs. Many make them arrive close to the expiry of REPLAY_TIMER, if the timer
+    /// started with the TLP that they answer. `travel` is the total link delay of both.
     fn stalls_to_limit(
         &mut self,
         count: u64,
@@ -131,7 +132,8 @@ impl Generator<'_> {
             if !generator.rng.chance(generator.weights.dllp_at_limit) {
                 return Uint::new(0);
             }
-            // An Ack has waited for its timer, a Nak has not. Some wait until the replay has been answered.
+            // An Ack has waited for its timer, a Nak has not. Some wait until the replay is
+            // answered.
             let rest = match generator.rng.random_range(0..4) {
                 0 => (limit + latency + travel).saturating_sub(AROUND_LIMIT),
                 1 => (limit + travel).saturating_sub(AROUND_LIMIT),
@@ -144,7 +146,8 @@ impl Generator<'_> {
         (0..count).map(|_| stall(self)).collect()
     }
 
-    /// Fates of about `count` transmissions, equal ones in a row as one, after some that pass.
+    /// Effects on about `count` transmissions, after some that pass. Equal consecutive ones are
+    /// merged.
     fn fates<Damage: PartialEq>(
         &mut self,
         before: u64,
@@ -196,12 +199,12 @@ impl Generator<'_> {
     }
 }
 
-/// A count, left out if it is 1.
+/// A repetition count, omitted if it is 1.
 fn many(count: u64) -> Option<Uint<16>> {
     (count > 1).then(|| Uint::new(count))
 }
 
-/// Whether two fates differ in nothing but their counts, and the second one is single.
+/// Whether a single effect can be merged into the one before.
 fn is_same<Damage: PartialEq>(fate: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
     let LinkEffect { count, delay, lost, damage, again } = single;
     count.is_none()
@@ -251,7 +254,7 @@ mod tests {
             let first = traffic.tlps[0].count();
             assert!((4080..=4094).contains(&first), "{first}");
             assert_eq!(traffic.tlps.len(), 64);
-            // The first fate has taken up what passes after it, too.
+            // The first effect includes the passing transmissions that follow it.
             assert!(!traffic.tlp_link[0].spoils() && traffic.tlp_link[0].count() >= first);
             assert!(traffic.tlp_link[0].count() < first + 100);
         }
