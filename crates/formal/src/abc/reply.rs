@@ -57,7 +57,7 @@ impl Reply {
         }
     }
 
-    /// Whether ABC gives this reply on every machine, judged by its output and its time `limit` in
+    /// Whether ABC gives this reply on every machine, given its output and its time `limit` in
     /// seconds.
     pub(super) fn is_repeatable(&self, limit: f64, said: &str, output: &Output) -> bool {
         if !output.status.success() {
