@@ -35,10 +35,10 @@ pub struct Environment<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Link<'a> {
     tlps: Lane<'a, Tlp>,
-    tlp_fates: LinkEffects<'a, TlpDamage>,
+    tlp_effects: LinkEffects<'a, TlpDamage>,
     dllps: Lane<'a, Dllp>,
-    ack_fates: LinkEffects<'a, DllpDamage>,
-    nak_fates: LinkEffects<'a, DllpDamage>,
+    ack_effects: LinkEffects<'a, DllpDamage>,
+    nak_effects: LinkEffects<'a, DllpDamage>,
     silence: StallDetector,
     /// A replay may restart before it reaches the TLP that B expects, so that B stays silent.
     replays_may_not_end: bool,
@@ -182,10 +182,10 @@ impl StallDetector {
 }
 
 /// The longest delay in a list of link effects, in cycles.
-fn longest_delay<Damage>(fates: &[LinkEffect<Damage>]) -> u64 {
-    let delay = |fate: &LinkEffect<Damage>| fate.delay.map_or(0, |delay| delay.get());
-    let again = |fate: &LinkEffect<Damage>| fate.again.map_or(0, |again| again.get());
-    fates.iter().map(|fate| delay(fate) + again(fate)).max().unwrap_or(0)
+fn longest_delay<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
+    let delay = |effect: &LinkEffect<Damage>| effect.delay.map_or(0, |delay| delay.get());
+    let again = |effect: &LinkEffect<Damage>| effect.again.map_or(0, |again| again.get());
+    effects.iter().map(|effect| delay(effect) + again(effect)).max().unwrap_or(0)
 }
 
 /// Cycles without progress that the traffic can cause.
@@ -220,10 +220,10 @@ impl<'a> Link<'a> {
         };
         Self {
             tlps: Lane::new(traffic.tlp_delay, &traffic.link_stalls),
-            tlp_fates: LinkEffects::new(&traffic.tlp_link),
+            tlp_effects: LinkEffects::new(&traffic.tlp_link),
             dllps: Lane::new(traffic.dllp_delay, &traffic.dllp_stalls),
-            ack_fates: LinkEffects::new(&traffic.ack_link),
-            nak_fates: LinkEffects::new(&traffic.nak_link),
+            ack_effects: LinkEffects::new(&traffic.ack_link),
+            nak_effects: LinkEffects::new(&traffic.nak_link),
             silence: StallDetector { cycles: None, certain_after },
             replays_may_not_end,
             drain: latency + DRAIN,
@@ -295,7 +295,7 @@ impl<'a> Link<'a> {
         let a_has = outputs.a_next_seq != outputs.b_next_rcv_seq;
         let never_comes = match self.replays_may_not_end {
             // As long as the link loses or delays TLPs, a later replay may reach further.
-            true => self.tlps.is_steady() && self.tlp_fates.is_used_up(),
+            true => self.tlps.is_steady() && self.tlp_effects.is_used_up(),
             false => !a_has && !supply.goes_on,
         };
         let stuck = outputs.b_nak_scheduled.is_high()
@@ -324,13 +324,13 @@ impl<'a> Link<'a> {
         if self.tlps.clock(outputs.a_link_valid.is_high()) {
             let (seq, data) = (outputs.a_link_seq, outputs.a_link_data);
             let tlp = Tlp { seq, data, crc_ok: true };
-            self.tlps.send(tlp, self.tlp_fates.take(), Tlp::damaged);
+            self.tlps.send(tlp, self.tlp_effects.take(), Tlp::damaged);
         }
         if self.dllps.clock(outputs.b_dllp_valid.is_high()) {
             let nak = outputs.b_dllp_nak.is_high();
             let dllp = Dllp { nak, seq: outputs.b_dllp_seq, crc_ok: true };
-            let fates = if nak { &mut self.nak_fates } else { &mut self.ack_fates };
-            self.dllps.send(dllp, fates.take(), Dllp::damaged);
+            let effects = if nak { &mut self.nak_effects } else { &mut self.ack_effects };
+            self.dllps.send(dllp, effects.take(), Dllp::damaged);
         }
     }
 

@@ -42,7 +42,7 @@ pub fn traffic(
     };
     let tlps_before = untroubled.as_ref().map_or(0, Tlps::count);
     let acks_before = tlps_before / latency;
-    let tlp_link = generator.fates(tlps_before, sent, &weights.tlps, |generator| TlpDamage {
+    let tlp_link = generator.effects(tlps_before, sent, &weights.tlps, |generator| TlpDamage {
         seq: generator.flips(),
         data: generator.flips(),
     });
@@ -65,8 +65,8 @@ pub fn traffic(
         tlp_delay,
         tlp_link,
         dllp_delay,
-        ack_link: generator.fates(acks_before, answers, &weights.acks, dllp),
-        nak_link: generator.fates(0, answers, &weights.naks, dllp),
+        ack_link: generator.effects(acks_before, answers, &weights.acks, dllp),
+        nak_link: generator.effects(0, answers, &weights.naks, dllp),
         link_stalls: generator.stalls(tlps_before, sent, link_stall),
         dllp_stalls,
     }
@@ -148,54 +148,54 @@ impl Generator<'_> {
 
     /// Effects on about `count` transmissions, after some that pass. Equal consecutive ones are
     /// merged.
-    fn fates<Damage: PartialEq>(
+    fn effects<Damage: PartialEq>(
         &mut self,
         before: u64,
         count: u64,
         mishaps: &LinkFaults,
         damage: impl Fn(&mut Self) -> Damage,
     ) -> Vec<LinkEffect<Damage>> {
-        let mut fates: Vec<LinkEffect<Damage>> = Vec::new();
+        let mut effects: Vec<LinkEffect<Damage>> = Vec::new();
         if *mishaps == LinkFaults::default() {
-            return fates;
+            return effects;
         }
         if before > 0 {
-            fates.push(LinkEffect { count: many(before), ..LinkEffect::default() });
+            effects.push(LinkEffect { count: many(before), ..LinkEffect::default() });
         }
         for _ in 0..count {
-            let fate = self.fate(mishaps, &damage);
-            match fates.last_mut() {
-                Some(last) if last.count() < Uint::<16>::MAX && is_same(last, &fate) => {
+            let effect = self.effect(mishaps, &damage);
+            match effects.last_mut() {
+                Some(last) if last.count() < Uint::<16>::MAX && is_same(last, &effect) => {
                     last.count = many(last.count() + 1);
                 }
-                _ => fates.push(fate),
+                _ => effects.push(effect),
             }
         }
-        fates
+        effects
     }
 
-    fn fate<Damage>(
+    fn effect<Damage>(
         &mut self,
         mishaps: &LinkFaults,
         damage: &impl Fn(&mut Self) -> Damage,
     ) -> LinkEffect<Damage> {
-        let mut fate = LinkEffect::default();
+        let mut effect = LinkEffect::default();
         if self.rng.chance(mishaps.blackout) {
-            fate.count = many(mishaps.blackout_length.draw(self.rng));
-            fate.lost = Uint::new(1);
-            return fate;
+            effect.count = many(mishaps.blackout_length.draw(self.rng));
+            effect.lost = Uint::new(1);
+            return effect;
         }
         if self.rng.chance(mishaps.lost) {
-            fate.lost = Uint::new(1);
-            return fate;
+            effect.lost = Uint::new(1);
+            return effect;
         }
         let delay = |generator: &mut Self| {
             Uint::new(generator.rng.random_range(0..=generator.weights.longest_delay.get()))
         };
-        fate.delay = self.rng.chance(mishaps.delayed).then(|| delay(self));
-        fate.damage = self.rng.chance(mishaps.damaged).then(|| damage(self));
-        fate.again = self.rng.chance(mishaps.again).then(|| delay(self));
-        fate
+        effect.delay = self.rng.chance(mishaps.delayed).then(|| delay(self));
+        effect.damage = self.rng.chance(mishaps.damaged).then(|| damage(self));
+        effect.again = self.rng.chance(mishaps.again).then(|| delay(self));
+        effect
     }
 }
 
@@ -205,10 +205,11 @@ fn many(count: u64) -> Option<Uint<16>> {
 }
 
 /// Whether a single effect can be merged into the one before.
-fn is_same<Damage: PartialEq>(fate: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
+fn is_same<Damage: PartialEq>(effect: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
     let LinkEffect { count, delay, lost, damage, again } = single;
     count.is_none()
-        && (&fate.delay, &fate.lost, &fate.damage, &fate.again) == (delay, lost, damage, again)
+        && (&effect.delay, &effect.lost, &effect.damage, &effect.again)
+            == (delay, lost, damage, again)
 }
 
 #[cfg(test)]
@@ -264,7 +265,7 @@ mod tests {
     fn heavy_losses_last_through_the_replays() {
         for seed in 0..20 {
             let traffic = draw("heavy-loss", seed);
-            let spoiled = traffic.tlp_link.iter().filter(|fate| fate.spoils());
+            let spoiled = traffic.tlp_link.iter().filter(|effect| effect.spoils());
             let spoiled: u64 = spoiled.map(LinkEffect::count).sum();
             assert!(spoiled > 3 * traffic.total() / 2, "{spoiled} of {}", traffic.total());
         }
@@ -274,9 +275,9 @@ mod tests {
     fn chances_are_those_of_the_weights() {
         let (mut lost, mut all) = (0, 0);
         for seed in 0..50 {
-            for fate in draw("acks-lost", seed).ack_link {
-                lost += fate.lost.get() * fate.count();
-                all += fate.count();
+            for effect in draw("acks-lost", seed).ack_link {
+                lost += effect.lost.get() * effect.count();
+                all += effect.count();
             }
         }
         let percent = lost * 100 / all;

@@ -31,13 +31,13 @@ impl<'a, Damage> LinkEffects<'a, Damage> {
     /// The effect on the next transmission; `None` if it passes.
     #[inline]
     pub fn take(&mut self) -> Option<&'a LinkEffect<Damage>> {
-        let fate = self.rest.first()?;
+        let effect = self.rest.first()?;
         self.used += 1;
-        if self.used >= fate.count() {
+        if self.used >= effect.count() {
             self.rest = &self.rest[1..];
             self.used = 0;
         }
-        Some(fate)
+        Some(effect)
     }
 }
 
@@ -135,10 +135,10 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     pub fn send<Damage>(
         &mut self,
         item: Item,
-        fate: Option<&LinkEffect<Damage>>,
+        effect: Option<&LinkEffect<Damage>>,
         damaged: impl Fn(Item, &Damage) -> Item,
     ) {
-        let Some(LinkEffect { delay, lost, damage, again, count: _ }) = fate else {
+        let Some(LinkEffect { delay, lost, damage, again, count: _ }) = effect else {
             self.order = self.put(self.delay.max(self.order), item) + 1;
             return;
         };
@@ -187,23 +187,23 @@ mod tests {
         item ^ damage
     }
 
-    fn fate(json: &str) -> LinkEffect<u32> {
+    fn effect(json: &str) -> LinkEffect<u32> {
         serde_json::from_str(json).unwrap()
     }
 
     /// Offers items from cycle 0 on, as fast as possible. Returns (cycle, item) of each arrival.
     fn arrivals(
         lane: &mut Lane<'_, Item>,
-        fates: &[LinkEffect<u32>],
+        effects: &[LinkEffect<u32>],
         items: Item,
     ) -> Vec<(u64, Item)> {
-        let mut fates = LinkEffects::new(fates);
+        let mut effects = LinkEffects::new(effects);
         let mut next = 0;
         let mut arrivals = Vec::new();
         for cycle in 0..600 {
             arrivals.extend(lane.arriving().map(|item| (cycle, item)));
             if lane.clock(next < items) {
-                lane.send(next, fates.take(), flip);
+                lane.send(next, effects.take(), flip);
                 next += 1;
             }
         }
@@ -223,25 +223,25 @@ mod tests {
 
     #[test]
     fn what_is_lost_does_not_arrive_and_the_rest_passes() {
-        let fates = [fate("{}"), fate(r#"{"lost": 1, "count": 2}"#)];
-        assert_eq!(arrivals(&mut lane(0), &fates, 4), [(1, 0), (4, 3)]);
+        let effects = [effect("{}"), effect(r#"{"lost": 1, "count": 2}"#)];
+        assert_eq!(arrivals(&mut lane(0), &effects, 4), [(1, 0), (4, 3)]);
     }
 
     #[test]
     fn damage_flips_bits() {
-        assert_eq!(arrivals(&mut lane(0), &[fate(r#"{"damage": 6}"#)], 2), [(1, 6), (2, 1)]);
+        assert_eq!(arrivals(&mut lane(0), &[effect(r#"{"damage": 6}"#)], 2), [(1, 6), (2, 1)]);
     }
 
     #[test]
     fn what_is_delayed_holds_up_what_follows() {
-        let fates = [fate(r#"{"delay": 9}"#)];
-        assert_eq!(arrivals(&mut lane(0), &fates, 3), [(10, 0), (11, 1), (12, 2)]);
+        let effects = [effect(r#"{"delay": 9}"#)];
+        assert_eq!(arrivals(&mut lane(0), &effects, 3), [(10, 0), (11, 1), (12, 2)]);
     }
 
     #[test]
     fn a_second_copy_comes_later_and_may_be_overtaken() {
-        let fates = [fate(r#"{"again": 2}"#)];
-        assert_eq!(arrivals(&mut lane(0), &fates, 3), [(1, 0), (2, 1), (3, 0), (4, 2)]);
+        let effects = [effect(r#"{"again": 2}"#)];
+        assert_eq!(arrivals(&mut lane(0), &effects, 3), [(1, 0), (2, 1), (3, 0), (4, 2)]);
     }
 
     #[test]
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_full_lane_takes_nothing_and_loses_nothing() {
-        let all = fate(r#"{"delay": 255, "again": 255, "count": 65535}"#);
+        let all = effect(r#"{"delay": 255, "again": 255, "count": 65535}"#);
         let mut lane = lane(0);
         let mut taken = 0;
         let mut arrived = 0;
@@ -281,7 +281,7 @@ mod tests {
         let mut lane = lane(0);
         for item in 0..3 {
             assert!(lane.clock(true));
-            lane.send(item, Some(&fate(r#"{"delay": 9}"#)), flip);
+            lane.send(item, Some(&effect(r#"{"delay": 9}"#)), flip);
         }
         lane.flush();
         assert_eq!(arrivals(&mut lane, &[], 1), [(1, 0)]);

@@ -132,8 +132,8 @@ fn number(seq: u64, low: u64) -> u64 {
 
 /// Cycles without progress that the traffic can cause, beyond random loss.
 fn explained(traffic: &Traffic, timers: u64) -> u64 {
-    fn spoiled<Damage>(fates: &[LinkEffect<Damage>]) -> u64 {
-        let spoiling = fates.iter().filter(|fate| fate.spoils());
+    fn spoiled<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
+        let spoiling = effects.iter().filter(|effect| effect.spoils());
         spoiling.map(LinkEffect::count).sum()
     }
     let stalls = traffic.link_stalls.iter().chain(&traffic.dllp_stalls);

@@ -159,26 +159,26 @@ impl harness::Traffic for Traffic {
                 return object("reset.cycles", "0; a reset lasts at least one cycle");
             }
         }
-        check_fates("tlp_link", &self.tlp_link)?;
-        check_fates("ack_link", &self.ack_link)?;
-        check_fates("nak_link", &self.nak_link)
+        check_effects("tlp_link", &self.tlp_link)?;
+        check_effects("ack_link", &self.ack_link)?;
+        check_effects("nak_link", &self.nak_link)
     }
 }
 
-fn check_fates<Damage>(list: &str, fates: &[LinkEffect<Damage>]) -> Result<(), TrafficError> {
-    for (index, fate) in fates.iter().enumerate() {
+fn check_effects<Damage>(list: &str, effects: &[LinkEffect<Damage>]) -> Result<(), TrafficError> {
+    for (index, effect) in effects.iter().enumerate() {
         let object = |field: &str, message: &str| {
             let path = format!("{list}[{index}].{field}");
             Err(TrafficError { path, message: message.to_owned() })
         };
-        if fate.count() == 0 {
+        if effect.count() == 0 {
             return object("count", "0; an entry stands for at least one transmission");
         }
-        if fate.lost.get() == 1 {
-            if fate.damage.is_some() {
+        if effect.lost.get() == 1 {
+            if effect.damage.is_some() {
                 return object("damage", "a lost transmission cannot be damaged as well");
             }
-            if fate.again.is_some() {
+            if effect.again.is_some() {
                 return object("again", "a lost transmission cannot have a second copy");
             }
         }
