@@ -46,7 +46,7 @@ pub struct Coverage {
 #[derive(Debug, Clone, Copy, Default)]
 struct CoverageState {
     /// The outcome of the message, as a position on its axis.
-    fate: usize,
+    outcome: usize,
     /// Number of its DPs that were accepted.
     dps: u64,
     /// Cycles in which it waited: for an answer, or to be finished.
@@ -129,8 +129,8 @@ impl Coverage {
     /// Counts the end of a message's packets.
     #[inline]
     fn count_message(&self, bins: &mut Bins<'_>) {
-        let CoverageState { fate, dps, .. } = self.so_far;
-        bins.hit(MESSAGES.bin([fate, class(dps, [1, 2, 8, 64])]));
+        let CoverageState { outcome, dps, .. } = self.so_far;
+        bins.hit(MESSAGES.bin([outcome, class(dps, [1, 2, 8, 64])]));
     }
 
     /// Counts the answer about a posted receive, and the choice.
@@ -142,14 +142,14 @@ impl Coverage {
             bins.hit(MATCHES.bin([usize::from(is_posted), class(self.so_far.waited, [1, 2, 8])]));
             self.so_far.waited = 0;
             if is_posted {
-                self.so_far.fate = POSTED;
+                self.so_far.outcome = POSTED;
             }
         }
         let chosen = [U1, U2, U3].iter().position(|rule| rules.has(*rule));
         if let Some(choice) = chosen {
             let (pool, more) = (self.pool(inputs.pool_free.get()), !self.before.complete);
             bins.hit(CHOICES.bin([pool, choice, usize::from(more)]));
-            self.so_far.fate = if choice == 0 { COPIED } else { KEPT };
+            self.so_far.outcome = if choice == 0 { COPIED } else { KEPT };
         }
         if self.before.complete && (chosen.is_some() || rules.has(P12)) {
             self.count_message(bins);
@@ -159,7 +159,7 @@ impl Coverage {
     fn count_messages(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
         let Edge { inputs, rules, .. } = edge;
         if rules.has(P8.with(P9)) {
-            (self.so_far.fate, self.so_far.dps, self.so_far.waited) = (RENDEZVOUS, 0, 0);
+            (self.so_far.outcome, self.so_far.dps, self.so_far.waited) = (RENDEZVOUS, 0, 0);
         }
         if rules.has(P20.with(P21).with(P27).with(P28)) {
             self.so_far.dps += 1;
@@ -179,7 +179,7 @@ impl Coverage {
                 (false, CoverageState { dps: 1.., .. }) => 3,
                 (false, CoverageState { waited, .. }) => usize::from(waited > 0),
             };
-            bins.hit(FINISHED.bin([usize::from(self.so_far.fate == POSTED), end]));
+            bins.hit(FINISHED.bin([usize::from(self.so_far.outcome == POSTED), end]));
         }
         if rules.has(P11.with(P29)) {
             self.so_far.waited += 1;

@@ -156,7 +156,7 @@ impl harness::Golden<Recv> for Golden {
         let fits = registers.credit_pending + wanted <= MOST_PENDING;
 
         // Section 7, the choice.
-        let asks_temp = row.fate == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
+        let asks_temp = row.outcome == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
         Cycle {
             row,
             ready,
@@ -178,7 +178,7 @@ impl harness::Golden<Recv> for Golden {
         let registers = &self.registers;
         let (mut copies, mut keeps, mut releases) = (false, false, false);
         let (mut id, mut len) = (inputs.pkt_id, inputs.pkt_len);
-        match cycle.row.fate {
+        match cycle.row.outcome {
             PacketOutcome::Nothing => {}
             PacketOutcome::Release => releases = true,
             PacketOutcome::Copy(Packet::Pins) => (copies, releases) = (true, true),
@@ -231,7 +231,7 @@ impl harness::Golden<Recv> for Golden {
         let mut fired = row.rule;
         let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
         let is_low = left < self.low;
-        fires(F0, row.fate == PacketOutcome::Choose && registers.complete && self.repaired);
+        fires(F0, row.outcome == PacketOutcome::Choose && registers.complete && self.repaired);
         fires(G1, taken && !is_low);
         fires(G2, taken && is_low && refill > 0);
         fires(G3, taken && is_low && refill == 0);
@@ -240,7 +240,7 @@ impl harness::Golden<Recv> for Golden {
         fires(K1, refill > 0 && !sent);
         fires(K2, refill > 0 && sent);
         fires(K3, refill == 0 && sent);
-        if row.fate == PacketOutcome::Choose {
+        if row.outcome == PacketOutcome::Choose {
             fires(U1, cycle.copies);
             fires(U2, cycle.asks_temp && !cycle.copies);
             fires(U3, !cycle.asks_temp);

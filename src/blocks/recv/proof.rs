@@ -106,7 +106,7 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let [mut copies, mut keeps, mut releases] = ["1'b0"; 3].map(str::to_owned);
     let (yes, copied) = ("1'b1".to_owned(), format!("{low} & temp_alloc_ok"));
     let (mut id, mut len) = ("pkt_id", "pkt_len");
-    match row.fate {
+    match row.outcome {
         PacketOutcome::Nothing => {}
         PacketOutcome::Release => releases = yes,
         PacketOutcome::Keep => keeps = yes,
@@ -122,7 +122,7 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
             (copies, releases) = (copied.clone(), copied);
         }
     }
-    let asks = if row.fate == PacketOutcome::Choose { low } else { "1'b0".to_owned() };
+    let asks = if row.outcome == PacketOutcome::Choose { low } else { "1'b0".to_owned() };
     let matches = if row.from == State::CheckPosted { "1'b1" } else { "1'b0" };
     let outputs = vec![
         ("pkt_ready", ready(row.from).to_owned()),
@@ -155,7 +155,7 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
         }
         Load::Nothing => ["cp_id", "cp_len", "cp_msg_len", "complete"].map(stays),
     });
-    if row.fate != PacketOutcome::Choose {
+    if row.outcome != PacketOutcome::Choose {
         next.push(stays("copying"));
     }
     TransitionProperty {

@@ -226,7 +226,7 @@ pub struct Row {
     /// The next state.
     pub to: State,
     /// The outcome of a packet.
-    pub fate: PacketOutcome,
+    pub outcome: PacketOutcome,
     /// The registers that are loaded.
     pub load: Load,
     /// `protocol_error`.
@@ -245,7 +245,7 @@ const DP: u8 = 1 << 6;
 /// A row that accepts no packet and gives no packet an outcome.
 const fn row(rule: RuleSet, from: State, all: u16, none: u16, to: State) -> Row {
     let when = Guard { all, none, kinds: ANY };
-    Row { rule, from, when, to, fate: PacketOutcome::Nothing, load: Load::Nothing, error: false }
+    Row { rule, from, when, to, outcome: PacketOutcome::Nothing, load: Load::Nothing, error: false }
 }
 
 impl Row {
@@ -254,8 +254,8 @@ impl Row {
         self
     }
 
-    const fn fate(self, fate: PacketOutcome) -> Self {
-        Self { fate, ..self }
+    const fn outcome(self, outcome: PacketOutcome) -> Self {
+        Self { outcome, ..self }
     }
 
     const fn load(self, load: Load) -> Self {
@@ -280,8 +280,8 @@ impl Row {
 }
 
 /// A row that accepts a control packet.
-const fn cp(rule: RuleSet, kinds: u8, to: State, fate: PacketOutcome) -> Row {
-    row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).fate(fate).load(Load::Cp)
+const fn cp(rule: RuleSet, kinds: u8, to: State, outcome: PacketOutcome) -> Row {
+    row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).outcome(outcome).load(Load::Cp)
 }
 
 const COPY: PacketOutcome = PacketOutcome::Copy(Packet::Pins);
@@ -305,32 +305,33 @@ pub const ROWS: [Row; 31] = [
     )
     .error(),
     row(P11, CheckPosted, 0, ANSWER, CheckPosted),
-    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData).fate(PacketOutcome::Copy(Packet::Cp)),
+    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData)
+        .outcome(PacketOutcome::Copy(Packet::Cp)),
     row(P13, CheckPosted, ANSWER, FOUND, ProcUnexpCp),
-    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).fate(PacketOutcome::Choose),
-    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).fate(PacketOutcome::Choose),
-    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).fate(PacketOutcome::Choose),
-    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).fate(PacketOutcome::Choose),
+    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).outcome(PacketOutcome::Choose),
+    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).outcome(PacketOutcome::Choose),
+    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).outcome(PacketOutcome::Choose),
+    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).outcome(PacketOutcome::Choose),
     row(P18, AwaitUnexpDp, 0, VALID, AwaitUnexpDp),
     row(P19, AwaitUnexpDp, VALID, 0, ProcUnexpDp),
     row(P20, ProcUnexpDp, TAKEN | COPYING, COMPLETE, ProcUnexpDp)
         .of(DP)
-        .fate(COPY)
+        .outcome(COPY)
         .load(Load::Complete),
     row(P21, ProcUnexpDp, TAKEN, COMPLETE | COPYING, ProcUnexpDp)
         .of(DP)
-        .fate(PacketOutcome::Keep)
+        .outcome(PacketOutcome::Keep)
         .load(Load::Complete),
     row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp)
         .of(!DP)
-        .fate(PacketOutcome::Release)
+        .outcome(PacketOutcome::Release)
         .error(),
     row(P23, ProcUnexpDp, VALID, COMPLETE | TAKEN, ProcUnexpDp),
     row(P24, ProcUnexpDp, 0, COMPLETE | VALID, AwaitUnexpDp),
     row(P25, ProcUnexpDp, COMPLETE | VALID, 0, DetermineCpType),
     row(P26, ProcUnexpDp, COMPLETE, VALID, AwaitCp),
-    row(P27, RecvPostedData, TAKEN, DONE, RecvPostedData).fate(COPY),
-    row(P28, RecvPostedData, TAKEN | DONE, 0, AwaitCp).fate(COPY),
+    row(P27, RecvPostedData, TAKEN, DONE, RecvPostedData).outcome(COPY),
+    row(P28, RecvPostedData, TAKEN | DONE, 0, AwaitCp).outcome(COPY),
     row(P29, RecvPostedData, 0, TAKEN | DONE, RecvPostedData),
     row(P30, RecvPostedData, DONE, TAKEN, AwaitCp),
     row(P0, State::None, 0, 0, AwaitCp),
@@ -407,7 +408,7 @@ mod tests {
             let to = if to == "stays" { from } else { to };
             assert_eq!(row.to.name(), to, "{cells:?}");
             assert_eq!(row.error, cells[4].contains("`protocol_error` = 1"), "{cells:?}");
-            let fate = match cells[4].split([';', ',']).next().unwrap() {
+            let outcome = match cells[4].split([';', ',']).next().unwrap() {
                 "copy and release the packet" => PacketOutcome::Copy(Packet::Pins),
                 "copy and release CP" => PacketOutcome::Copy(Packet::Cp),
                 "release the packet" => PacketOutcome::Release,
@@ -415,7 +416,7 @@ mod tests {
                 "as below" => PacketOutcome::Choose,
                 _ => PacketOutcome::Nothing,
             };
-            assert_eq!(row.fate, fate, "{cells:?}");
+            assert_eq!(row.outcome, outcome, "{cells:?}");
             seen += 1;
         }
         let is_row = |cells: &Vec<&str>| cells.len() == 6 && cells[0].starts_with('P');
