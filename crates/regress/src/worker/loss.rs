@@ -67,6 +67,7 @@ impl Losses {
         Self { is_alone: true, ..Self::default() }
     }
 
+    /// Whether there is a loss.
     pub fn any(&self) -> bool {
         self.killed > 0 || self.signalled || self.hung || self.died.is_some()
     }
