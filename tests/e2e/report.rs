@@ -103,7 +103,7 @@ fn edited_results_are_rejected_and_version_4_is_readable() {
     let is_new =
         |line: &&str| ["\"checksum\": ", "\"coverage\": "].iter().any(|key| line.starts_with(key));
     let old: Vec<&str> = text_of.lines().filter(|line| !is_new(line)).collect();
-    let old = old.join("\n").replacen("\"version\": 5", "\"version\": 4", 1);
+    let old = old.join("\n").replacen("\"version\": 6", "\"version\": 4", 1);
     fs::write(&results, old.replacen("\"passed\": true,", "\"passed\": true", 1)).unwrap();
     let output = run(["report", out.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));

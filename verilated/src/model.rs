@@ -351,22 +351,26 @@ impl<I: Pins, O: Pins> Model<I, O> {
     }
 
     /// Runs a batch of cycles and compares every output with `expected`, up to the first
-    /// difference. The rising edge that ends the batch is due with the next batch or with
-    /// [`edge`](Model::edge). Do not use a model after a difference.
+    /// difference. Bits that are 1 in `open`, if it is given, are not compared. The rising edge that
+    /// ends the batch is due with the next batch or with [`edge`](Model::edge). Do not use a model
+    /// after a difference.
     ///
     /// # Panics
-    /// If the numbers of inputs and outputs differ.
-    pub fn run_batch(&mut self, inputs: &[I], expected: &[O]) -> BatchEnd<O> {
+    /// If the slices differ in length.
+    pub fn run_batch(&mut self, inputs: &[I], expected: &[O], open: Option<&[O]>) -> BatchEnd<O> {
         assert_eq!(inputs.len(), expected.len(), "a batch has outputs for each of its inputs");
+        assert!(open.is_none_or(|open| open.len() == inputs.len()), "a batch has a mask per cycle");
+        let open = open.map_or(std::ptr::null(), <[O]>::as_ptr);
         let mut actual = O::new_zeroed();
         let mut cycle = 0;
-        // SAFETY: the model is alive; both slices hold that many structs, whose sizes were checked
-        // with its kind.
+        // SAFETY: the model is alive; the slices hold that many structs, whose sizes were checked
+        // with its kind; a mask may be null.
         let status = unsafe {
             function(self.kind.api.run_batch)(
                 self.raw.as_ptr(),
                 inputs.as_ptr().cast(),
                 expected.as_ptr().cast(),
+                open.cast(),
                 inputs.len(),
                 &raw mut cycle,
                 std::ptr::from_mut(&mut actual).cast(),

@@ -84,6 +84,22 @@ pub unsafe trait Pins:
         pins
     }
 
+    /// The bits of `other` where `mask` is 1, and those of `self` elsewhere.
+    #[inline]
+    #[must_use]
+    fn select(&self, other: &Self, mask: &Self) -> Self {
+        let mut selected = *self;
+        let start = std::ptr::from_mut(&mut selected).cast::<u8>();
+        let (own, other, mask) = (self.as_bytes(), other.as_bytes(), mask.as_bytes());
+        for index in 0..size_of::<Self>() {
+            let byte = own[index] & !mask[index] | other[index] & mask[index];
+            // SAFETY: the byte is in the struct; both sides hold only bits of ports there, and the
+            // implementor vouches that the struct takes any value of these bits.
+            unsafe { start.add(index).write(byte) };
+        }
+        selected
+    }
+
     /// The first port whose value differs, if any.
     fn first_difference(&self, other: &Self) -> Option<&'static Port> {
         let (left, right) = (self.as_bytes(), other.as_bytes());

@@ -63,6 +63,7 @@ impl Summary<'_> {
             "profiles": self.run.tally.profiles,
             "coverage": self.coverage_json(),
             "coverage_goal": self.run.goal,
+            "never_compared": self.run.never_compared,
             "code": self.code_json(),
             "failures": self.run.failures,
             "known": self.known,
@@ -142,6 +143,9 @@ impl Summary<'_> {
         if let Some(reasons) = driven(two_evaluations, profiles) {
             let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
         }
+        if !self.run.header.is_cycle_exact() {
+            let _ = writeln!(text, "      compared: {}", self.run.header.comparison_text());
+        }
         for (profile, area) in &self.run.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
         }
@@ -172,6 +176,14 @@ impl Summary<'_> {
         }
         if cycles == 0 && self.run.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      failed because no cycle was compared");
+        }
+        for (profile, bits) in &self.run.never_compared {
+            let _ = writeln!(
+                text,
+                "      profile {profile} never compared {} of the outputs: {}",
+                counted(bits.len() as u64, "bit"),
+                runs_of_bits(bits).join(", ")
+            );
         }
         if let Some(Goal { option, percent, short }) = &self.run.goal {
             for (profile, reached) in short {
@@ -363,9 +375,42 @@ fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<Str
     Some(told.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty())
 }
 
+/// Names of bits in which consecutive bits of a port are one range, as in `data[7:0]`.
+fn runs_of_bits(bits: &[String]) -> Vec<String> {
+    let parts = |bit: &str| {
+        let (port, index) = bit.strip_suffix(']')?.split_once('[')?;
+        Some((port.to_owned(), index.parse::<u32>().ok()?))
+    };
+    let mut runs: Vec<(String, Option<(u32, u32)>)> = Vec::new();
+    for bit in bits {
+        match (parts(bit), runs.last_mut()) {
+            (Some((port, index)), Some((last, Some((_, high)))))
+                if *last == port && *high + 1 == index =>
+            {
+                *high = index;
+            }
+            (Some((port, index)), _) => runs.push((port, Some((index, index)))),
+            (None, _) => runs.push((bit.clone(), None)),
+        }
+    }
+    let name = |(port, range): (String, Option<(u32, u32)>)| match range {
+        None => port,
+        Some((low, high)) if low == high => format!("{port}[{low}]"),
+        Some((low, high)) => format!("{port}[{high}:{low}]"),
+    };
+    runs.into_iter().map(name).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{driven, short};
+    use super::{driven, runs_of_bits, short};
+
+    #[test]
+    fn consecutive_bits_are_one_range() {
+        let bits = ["full", "data[0]", "data[1]", "data[3]", "tag[4]", "tag[5]"];
+        let bits = bits.map(str::to_owned);
+        assert_eq!(runs_of_bits(&bits), ["full", "data[1:0]", "data[3]", "tag[5:4]"]);
+    }
 
     #[test]
     fn a_reason_for_two_evaluations_appears_once() {

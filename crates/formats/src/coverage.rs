@@ -19,10 +19,13 @@ pub use record::{Recorder, weights_hashes};
 pub use shards::CoverageMerge;
 
 use code::Code;
-use cosim_harness::harness::{Axis, BlockInfo, Covergroup, Profile, RULES, Rule, Value};
+use cosim_harness::harness::{
+    Axis, BlockInfo, COMPARED, Covergroup, Profile, RULES, Rule, Value, bit_name,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use verilated::Port;
 
 /// What cases have hit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,10 +77,31 @@ pub struct GroupValue {
 }
 
 impl Group {
-    /// Every group of a block: the rules, then what the block declares.
+    /// Every group of a block: the rules, the groups that it declares, and the compared bits of a
+    /// block with don't-cares.
     pub fn all(info: &BlockInfo) -> Vec<Self> {
         let declared = info.groups.iter().map(Self::of);
-        std::iter::once(Self::of_rules(info.rules)).chain(declared).collect()
+        let mut all: Vec<Self> =
+            std::iter::once(Self::of_rules(info.rules)).chain(declared).collect();
+        all.extend(info.has_dont_cares.then(|| Self::of_compared_bits(info)));
+        all
+    }
+
+    /// The output bits of a block with don't-cares; a hit is a cycle in which a bit was compared.
+    fn of_compared_bits(info: &BlockInfo) -> Self {
+        let value = |port: &Port, bit| GroupValue {
+            name: bit_name(port.name, port.width, bit),
+            meaning: "compared with the golden model".to_owned(),
+        };
+        let bits = |port: &'static Port| (0..port.width).map(move |bit| value(port, bit));
+        Self {
+            name: COMPARED.to_owned(),
+            about: "output bits, and the cycles in which each was compared".to_owned(),
+            axes: vec![GroupAxis {
+                name: "bit".to_owned(),
+                values: info.counted_outputs().flat_map(bits).collect(),
+            }],
+        }
     }
 
     /// The golden model's rules.
@@ -314,6 +338,17 @@ impl Database {
             Some((group, bin)) => format!("{}: {}", group.name, group.bin_name(bin)),
             None => format!("no bin ({bin})"),
         }
+    }
+
+    /// The output bits that no case of a profile compared; none if the block has no don't-cares.
+    pub fn never_compared(&self, profile: &str) -> Vec<String> {
+        let covered = self.covered(profile);
+        let bits = (0..self.bins() as u32).filter_map(|bin| {
+            let (group, place) = self.group_of(bin)?;
+            let is_missed = group.name == COMPARED && covered.hits[bin as usize] == 0;
+            is_missed.then(|| group.bin_name(place))
+        });
+        bits.collect()
     }
 
     /// What the cases of a profile hit together; none counts twice.

@@ -4,6 +4,7 @@ mod batch;
 mod blame;
 mod case;
 mod checked;
+mod comparison;
 mod contract;
 mod coverage;
 mod delays;
@@ -35,6 +36,7 @@ pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
 pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw, without_objection};
+pub use comparison::{COMPARED, Comparison, bit_name, follows_dut};
 pub use contract::{
     Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
     Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,

@@ -21,7 +21,7 @@ use crate::worker::{Action, Finish, OneShotWorker, Program, Task};
 use code::CodeCoverage;
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::weights_hashes;
-use cosim_harness::harness::{Profile, parse_index};
+use cosim_harness::harness::{BlockInfo, Comparison, Profile, parse_index};
 use cosim_rtl::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -166,6 +166,7 @@ impl Regression {
             given: setup.rtl.clone(),
             rtl_files: examined.files.clone(),
             two_evaluations,
+            comparison: comparisons(block.info()),
             netlists,
             block: block.info().name.to_owned(),
             seed: self.seed,
@@ -266,4 +267,10 @@ fn check_models(
         }
     }
     Ok(reasons)
+}
+
+/// How the outputs of a block are compared.
+fn comparisons(info: &BlockInfo) -> BTreeMap<Comparison, Vec<String>> {
+    let names = |outputs: Vec<&str>| outputs.into_iter().map(str::to_owned).collect();
+    info.comparisons().into_iter().map(|(kind, outputs)| (kind, names(outputs))).collect()
 }

@@ -13,7 +13,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::write_below;
 use cosim_base::text;
 use cosim_harness::harness::{
-    Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs,
+    Block, Golden, Profile, Recording, Stimulus, Verdict, follows_dut, power_up_inputs,
 };
 use minijinja::context;
 use serde::Serialize;
@@ -97,6 +97,7 @@ impl Testbench {
             );
             return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
         }
+        check_cycle_exact::<B>("export")?;
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;
         let mut parameters = profile.parameters.verilog(B::RTL.rtl.mask_parameter);
@@ -113,6 +114,7 @@ impl Testbench {
         let cycles = recording.inputs().len();
         let ends = recording.outcome().verdict.clone();
         let context = context! {
+            masked => recording.open().is_some(),
             title => text::verilog_comment(title),
             title_markdown => text::markdown(title),
             cycles,
@@ -140,6 +142,9 @@ impl Testbench {
             ("stimulus.hex".into(), inputs.file(recording.inputs())),
             ("expected.hex".into(), outputs.file(recording.expected())),
         ];
+        if let Some(open) = recording.open() {
+            files.push(("open.hex".into(), outputs.file(open)));
+        }
         for (name, text) in render(TEMPLATES, &context)? {
             files.push((name.into(), text.into_bytes()));
         }
@@ -161,6 +166,23 @@ impl Testbench {
         }
         Ok(Self { files, cycles: cycles as u64, top: B::RTL.rtl.top, ends })
     }
+}
+
+/// Checks that the stimulus of a block does not follow the DUT.
+///
+/// # Errors
+/// [`Error::Usage`] if it does.
+pub fn check_cycle_exact<B: Block>(what: &str) -> Result<(), Error> {
+    if !follows_dut::<B>() {
+        return Ok(());
+    }
+    let outputs = B::TRANSACTION_OUTPUTS.join(", ");
+    let message = format!(
+        "{what} needs a stimulus that does not depend on the RTL, and block {} checks {outputs} as \
+         transactions",
+        B::NAME
+    );
+    Err(Error::Usage(codes::NOT_CYCLE_EXACT, message))
 }
 
 /// The texts of templates, by the files they make.

@@ -5,6 +5,7 @@
 //! block must not read. Every output that its consumer reads must be known: valids, readies,
 //! enables, payload with its valid, all other outputs, and the state register.
 
+use crate::export::check_cycle_exact;
 use crate::export::{PortText, Words, render};
 use crate::models::{Copies, Rtl};
 use cosim_base::error::Error;
@@ -71,6 +72,7 @@ pub fn compile(
         ports.iter().map(|port| PortText::new(port, words)).collect()
     };
     let context = context! {
+        masked => info.has_dont_cares,
         top => examined.design.top,
         clock => info.rtl.clock,
         parameters => values,
@@ -117,6 +119,7 @@ pub fn run<B: Block>(
     waves: Option<&Path>,
     watch: &Watch,
 ) -> Result<Outcome, Error> {
+    check_cycle_exact::<B>("simulation with four values")?;
     watch.during(|| {
         let recording = Recording::new(stimulus, parameters);
         let golden = recording.outcome();
@@ -175,16 +178,21 @@ fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::R
         .map(|port| B::NAMING.governor(port, B::Inputs::PORTS, false))
         .collect();
     let mut file = BufWriter::new(File::create(path)?);
-    for (driven, expected) in recording.inputs().iter().zip(recording.expected()) {
+    let cycles = recording.inputs().iter().zip(recording.expected()).enumerate();
+    for (cycle, (driven, expected)) in cycles {
         let pins = driven.as_bytes();
         let is_idle =
             |place: usize| governors[place].is_some_and(|governor| governor.bytes(pins)[0] == 0);
-        writeln!(
+        write!(
             file,
             "{} {}",
             inputs.digits(pins, "", is_idle),
             outputs.digits(expected.as_bytes(), "", |_| false)
         )?;
+        if let Some(open) = recording.open() {
+            write!(file, " {}", outputs.digits(open[cycle].as_bytes(), "", |_| false))?;
+        }
+        writeln!(file)?;
     }
     file.flush()
 }

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // Increase this whenever a table or the meaning of an entry changes.
-#define VL_SHIM_ABI 5
+#define VL_SHIM_ABI 6
 
 // Number of 32-bit words of a text passed to an observing top.
 #define VL_TEXT_WORDS 6
@@ -86,11 +86,12 @@ typedef struct vl_model_api {
   // Clock high: the rising edge.
   int32_t (*edge)(vl_model *model);
   // Runs up to `count` cycles and compares the outputs with `expected`, up to the first difference.
-  // `*done` is then the index of that cycle, and `actual` holds its outputs; otherwise it is
-  // `count`. If the model stops, `*done` is the cycle whose inputs were driven last. The rising
-  // edge that ends a batch is due with the next batch or `edge`. Call neither after a difference.
-  int32_t (*run_batch)(vl_model *model, const void *inputs, const void *expected, size_t count,
-                       size_t *done, void *actual);
+  // Bits that are 1 in `open` are not compared (null: all bits are). `*done` is then the index of
+  // the differing cycle, and `actual` holds its outputs; otherwise it is `count`. If the model
+  // stops, `*done` is the cycle whose inputs were driven last. The rising edge that ends a batch is
+  // due with the next batch or `edge`. Call neither after a difference.
+  int32_t (*run_batch)(vl_model *model, const void *inputs, const void *expected, const void *open,
+                       size_t count, size_t *done, void *actual);
   // Runs `count` cycles of settle and edge over `inputs` without comparison, as the baseline of
   // benchmarks. Reads the outputs of the last cycle only.
   int32_t (*run_recorded)(vl_model *model, const void *inputs, size_t count, void *outputs);

@@ -50,6 +50,21 @@ uint64_t difference({{ class }} &top, const Outputs &pins) {
   return difference;
 }
 
+// The same, but for the bits that are 1 in `open`.
+uint64_t difference({{ class }} &top, const Outputs &pins, const Outputs &open) {
+  uint64_t difference = 0;
+{% for pin in outputs %}
+{% if pin.words %}
+  for (int word = 0; word < {{ pin.words - 1 }}; ++word)
+    difference |= (top.{{ pin.member }}[word] ^ pins.{{ pin.name }}.value[word]) & ~open.{{ pin.name }}.value[word];
+  difference |= (top.{{ pin.member }}[{{ pin.words - 1 }}] ^ pins.{{ pin.name }}.value[{{ pin.words - 1 }}]) & ~open.{{ pin.name }}.value[{{ pin.words - 1 }}]{% if pin.mask %} & {{ pin.mask }}{% endif %};
+{% else %}
+  difference |= (top.{{ pin.member }} ^ pins.{{ pin.name }}.value) & ~open.{{ pin.name }}.value{% if pin.mask %} & {{ pin.mask }}{% endif %};
+{% endif %}
+{% endfor %}
+  return difference;
+}
+
 const vl_port ports[] = {
 {% for pin in inputs %}
   { "{{ pin.name }}", {{ pin.width }}, {{ pin.offset }}, 0 },

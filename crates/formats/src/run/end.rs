@@ -20,3 +20,10 @@ pub enum End {
     /// The user stopped it.
     Interrupted,
 }
+
+impl End {
+    /// Whether the run reached its own end, so that what it did not reach counts.
+    pub fn is_regular(self) -> bool {
+        matches!(self, Self::Complete | Self::Covered | Self::Time)
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::shard::Shard;
 use super::waivers::Waiver;
+use cosim_harness::harness::Comparison;
 use cosim_rtl::gates::Area;
 use cosim_rtl::models::{FileRead, Rtl};
 use schemars::JsonSchema;
@@ -25,6 +26,10 @@ pub struct Header {
     pub rtl_files: Vec<FileRead>,
     /// Models compiled for this run that take two evaluations per cycle instead of one: by profile, why.
     pub two_evaluations: BTreeMap<String, String>,
+    /// How the outputs were compared, by kind of comparison. Empty in version 5 and older: every
+    /// output in every cycle.
+    #[serde(default)]
+    pub comparison: BTreeMap<Comparison, Vec<String>>,
     /// The netlists that ran in the RTL's place, by profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub netlists: BTreeMap<String, Area>,
@@ -70,6 +75,27 @@ pub struct Header {
 }
 
 impl Header {
+    /// Whether every output was compared in every cycle.
+    pub fn is_cycle_exact(&self) -> bool {
+        self.comparison.keys().all(|kind| *kind == Comparison::CycleExact)
+    }
+
+    /// How the outputs were compared, as in `full, empty in every cycle; data as transactions`.
+    pub fn comparison_text(&self) -> String {
+        if self.is_cycle_exact() {
+            return "every output in every cycle".to_owned();
+        }
+        let kinds = self.comparison.iter();
+        let kinds = kinds.map(|(kind, outputs)| {
+            let description = kind.description();
+            if self.comparison.len() == 1 {
+                return format!("every output {description}");
+            }
+            format!("{} {description}", outputs.join(", "))
+        });
+        kinds.collect::<Vec<_>>().join("; ")
+    }
+
     /// Whether the run directory holds all of the run. Older versions wrote shards of a run with `until_coverage`,
     /// each of which holds all of it.
     pub fn is_whole(&self) -> bool {

@@ -17,8 +17,8 @@ pub const RESULTS_FORMAT: &str = "cosim-results";
 /// How every `results.json` begins.
 pub const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
-pub const RESULTS_VERSION: u64 = 5;
-/// The oldest readable version. Version 4 has no checksum.
+pub const RESULTS_VERSION: u64 = 6;
+/// The oldest readable version. Version 4 has no checksum, and version 5 no `comparison`.
 pub const RESULTS_OLDEST: u64 = 4;
 /// The file in a run directory.
 pub const JOURNAL: &str = "run.journal";

@@ -157,6 +157,7 @@ impl Results {
             _ if self.run.coverage && self.run.min_coverage.is_none() => {
                 Some("a waived coverage point of the RTL was reached")
             }
+            _ if self.run.min_coverage.is_none() => Some("an output bit was never compared"),
             _ => Some("coverage is below the goal of --min-coverage"),
         }
     }

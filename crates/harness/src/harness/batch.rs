@@ -7,6 +7,7 @@
 //! behaves differently in the two ways is detected.
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
+use super::comparison::{self, accepted, follows_dut, transaction_bits};
 use super::contract::{Block, Golden, reset_inputs};
 use super::coverage::{Coverage, CoverageSampler, Edge};
 use super::naming;
@@ -25,6 +26,8 @@ const CYCLES: usize = 128;
 struct Batch<B: Block> {
     inputs: Vec<B::Inputs>,
     expected: Vec<B::Outputs>,
+    /// The bits of each cycle that are not compared; empty if the block compares every bit.
+    open: Vec<B::Outputs>,
 }
 
 /// Whether the scoreboard checks finished batches in a separate loop. The golden model and the
@@ -48,12 +51,15 @@ struct GoldenSide<'s, B: Block, S, C> {
     /// Cycles whose rising edge is over.
     cycles: u64,
     sampled: CoverageSampler<B, C>,
+    /// The bits of the transaction outputs.
+    always: B::Outputs,
 }
 
 impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     fn new(source: &'s mut S, parameters: &Parameters) -> Self {
         let golden = B::Golden::new(parameters);
-        Self { source, golden, cycles: 0, sampled: CoverageSampler::new(parameters) }
+        let (sampled, always) = (CoverageSampler::new(parameters), transaction_bits::<B>());
+        Self { source, golden, cycles: 0, sampled, always }
     }
 
     /// Fills a batch with at most [`CYCLES`] cycles. With `LATER`, the scoreboard checks the
@@ -80,6 +86,9 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     fn run_ahead<const LATER: bool>(&mut self, batch: &mut Batch<B>) -> Option<End> {
         batch.inputs.resize_with(CYCLES, B::Inputs::default);
         batch.expected.resize_with(CYCLES, B::Outputs::default);
+        if const { comparison::has_masks::<B>() } {
+            batch.open.resize_with(CYCLES, B::Outputs::default);
+        }
         for index in 0..CYCLES {
             let (inputs, expected) = (&mut batch.inputs[index], &mut batch.expected[index]);
             if self.cycles == 0 {
@@ -90,6 +99,11 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
             }
             let decided = self.golden.cycle(inputs);
             self.golden.outputs(inputs, &decided, expected);
+            if const { comparison::has_masks::<B>() } {
+                let open = &mut batch.open[index];
+                comparison::open_bits::<B>(&self.golden, inputs, &decided, &self.always, open);
+                self.sampled.compare(open);
+            }
             // The source starts after the harness's cycle in reset.
             let judgement = match LATER {
                 true => Ok(()),
@@ -118,12 +132,18 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
 
 impl<B: Block> Batch<B> {
     fn empty() -> Self {
-        Self { inputs: Vec::new(), expected: Vec::new() }
+        Self { inputs: Vec::new(), expected: Vec::new(), open: Vec::new() }
+    }
+
+    /// The masks of the comparison, if the block has some.
+    fn masks(&self) -> Option<&[B::Outputs]> {
+        comparison::has_masks::<B>().then_some(&self.open)
     }
 
     fn keep(&mut self, cycles: usize) {
         self.inputs.truncate(cycles);
         self.expected.truncate(cycles);
+        self.open.truncate(cycles);
     }
 }
 
@@ -183,11 +203,15 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
 /// Lets a DUT drive a batch whose first cycle is `first`. Returns `None` if all outputs matched.
 #[inline]
 fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Option<DutResult> {
-    match dut.run_batch(&batch.inputs, &batch.expected) {
+    match dut.run_batch(&batch.inputs, &batch.expected, batch.masks()) {
         BatchEnd::Equal => None,
         BatchEnd::Differs { cycle, actual } => {
             // The port that the cycle-by-cycle loop names.
-            let (expected, actual) = (batch.expected[cycle].as_bytes(), actual.as_bytes());
+            let expected = match batch.masks() {
+                Some(open) => accepted::<B>(&batch.expected[cycle], &actual, &open[cycle]),
+                None => batch.expected[cycle],
+            };
+            let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
             let port = naming::differing::<B>(expected, actual).0?;
             let (port, actual) = (port.name, port.show(actual));
             Some(DutResult::Mismatch { cycle: first + cycle as u64, port, actual })
@@ -319,12 +343,14 @@ pub struct Recording<'s, B: Block> {
 }
 
 impl<'s, B: Block> Recording<'s, B> {
-    /// Runs the golden side of a stimulus.
+    /// Runs the golden side of a stimulus. If the stimulus follows the DUT, the recording is
+    /// empty.
     pub fn new(stimulus: &'s Stimulus<B>, parameters: &Parameters) -> Self {
         let mut all = Batch::<B>::empty();
         let outcome = record_stimulus(stimulus, parameters, &Watch::default(), |batch| {
             all.inputs.extend_from_slice(&batch.inputs);
             all.expected.extend_from_slice(&batch.expected);
+            all.open.extend_from_slice(&batch.open);
             true
         });
         Self { stimulus, parameters: *parameters, batch: all, outcome }
@@ -340,6 +366,11 @@ impl<'s, B: Block> Recording<'s, B> {
         &self.batch.expected
     }
 
+    /// The bits of each cycle that are not compared, if the block has some.
+    pub fn open(&self) -> Option<&[B::Outputs]> {
+        self.batch.masks()
+    }
+
     /// The outcome if no DUT differs.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
@@ -352,7 +383,7 @@ impl<'s, B: Block> Recording<'s, B> {
     }
 
     fn run_watched<D: Dut<B>>(&self, dut: &mut D, watch: &Watch) -> Outcome {
-        if !D::BATCHES || !B::Golden::IS_WRITTEN {
+        if !case::batches::<B, D>() {
             return case::run_cycles(self.stimulus, &self.parameters, dut, watch);
         }
         let settled = dut.power_up();
@@ -373,7 +404,8 @@ impl<'s, B: Block> Recording<'s, B> {
     }
 }
 
-/// Runs the golden side of a stimulus and returns only the outcome.
+/// Runs the golden side of a stimulus and returns only the outcome; a match without cycles if the
+/// stimulus follows the DUT ([`follows_dut`]).
 pub fn run_golden<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -391,7 +423,7 @@ pub fn run_all<B: Block, D: Dut<B>>(
     watch: &Watch,
 ) -> (Outcome, Vec<Option<Outcome>>) {
     watch.during(|| {
-        if D::BATCHES && B::Golden::IS_WRITTEN {
+        if case::batches::<B, D>() {
             return run_all_watched(stimulus, parameters, duts, watch);
         }
         let golden = record_stimulus(stimulus, parameters, watch, |_| true);
@@ -440,6 +472,9 @@ fn record_stimulus<B: Block>(
     watch: &Watch,
     goes_on: impl FnMut(&Batch<B>) -> bool,
 ) -> Outcome {
+    if follows_dut::<B>() {
+        return Outcome::without_cycles(Verdict::Match);
+    }
     match &stimulus.drive {
         Drive::Traffic(traffic) => {
             let later = const { is_judged_later::<B>() };

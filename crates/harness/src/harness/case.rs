@@ -1,6 +1,7 @@
 //! The lock-step loop: runs DUT and golden model of one case cycle by cycle.
 
 use super::batch;
+use super::comparison::{self, follows_dut};
 use super::contract::{
     Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
 };
@@ -120,7 +121,12 @@ pub trait Dut<B: Block> {
 
     /// Drives a batch of cycles and compares its outputs up to the first difference; see
     /// [`Model::run_batch`]. Called only if the DUT supports batches.
-    fn run_batch(&mut self, inputs: &[B::Inputs], _: &[B::Outputs]) -> BatchEnd<B::Outputs> {
+    fn run_batch(
+        &mut self,
+        inputs: &[B::Inputs],
+        _expected: &[B::Outputs],
+        _open: Option<&[B::Outputs]>,
+    ) -> BatchEnd<B::Outputs> {
         let error = Error::Stopped("this DUT does not support batches".to_owned());
         BatchEnd::Stopped { cycle: inputs.len(), error }
     }
@@ -158,7 +164,8 @@ pub struct CycleView<'a, B: Block> {
     pub cycle: u64,
     /// The inputs.
     pub inputs: &'a B::Inputs,
-    /// The golden model's outputs.
+    /// The golden model's outputs. In [`Dut::observe`], bits that are not compared have the DUT's
+    /// values.
     pub expected: &'a B::Outputs,
     /// The golden model's state.
     pub state: &'static str,
@@ -170,8 +177,13 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
     const BATCHES: bool = true;
 
     #[inline]
-    fn run_batch(&mut self, inputs: &[B::Inputs], expected: &[B::Outputs]) -> BatchEnd<B::Outputs> {
-        Self::run_batch(self, inputs, expected)
+    fn run_batch(
+        &mut self,
+        inputs: &[B::Inputs],
+        expected: &[B::Outputs],
+        open: Option<&[B::Outputs]>,
+    ) -> BatchEnd<B::Outputs> {
+        Self::run_batch(self, inputs, expected, open)
     }
 
     fn afresh(&self) -> Result<Self, Error> {
@@ -240,7 +252,7 @@ pub fn run_judged<B: Block, D: Dut<B>>(
     dut: &mut D,
     watch: &Watch,
 ) -> Outcome {
-    watch.during(|| match D::BATCHES && B::Golden::IS_WRITTEN {
+    watch.during(|| match batches::<B, D>() {
         true => batch::run_judged::<B>(stimulus, parameters, dut, watch),
         false => run_cycles(stimulus, parameters, dut, watch),
     })
@@ -262,11 +274,16 @@ fn run_watched<B: Block, D: Dut<B>, C: Coverage<B>>(
     dut: &mut D,
     watch: &Watch,
 ) -> Outcome {
-    if D::BATCHES && B::Golden::IS_WRITTEN {
+    if batches::<B, D>() {
         batch::run::<B, C>(stimulus, parameters, dut, watch)
     } else {
         run_cycles(stimulus, parameters, dut, watch)
     }
+}
+
+/// Whether the DUT drives batches. Where the stimulus follows the DUT, it cannot.
+pub(super) const fn batches<B: Block, D: Dut<B>>() -> bool {
+    D::BATCHES && B::Golden::IS_WRITTEN && !follows_dut::<B>()
 }
 
 /// Runs one case cycle by cycle.
@@ -281,12 +298,21 @@ pub(super) fn run_cycles<B: Block>(
             let mut source = Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
             let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
-            compared::<B>(reachable::<B>(outcome, parameters))
+            let transactions = source.scoreboard.compared();
+            let outcome = reachable::<B>(outcome, parameters);
+            compared::<B>(match follows_dut::<B>() && transactions == 0 {
+                true => without_comparison(outcome, "no transaction was compared"),
+                false => outcome,
+            })
         }
         Drive::Cycles(cycles) => {
             let mut source = RawPins::<B, true>::new(cycles);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
+            let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            compared::<B>(match B::TRANSACTION_OUTPUTS.len() == B::Outputs::PORTS.len() {
+                true => without_comparison(outcome, NO_EXACT_OUTPUT),
+                false => outcome,
+            })
         }
     }
 }
@@ -309,6 +335,22 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
         }
     }
 }
+
+/// Why a case of unconstrained stimulus compares nothing.
+const NO_EXACT_OUTPUT: &str = "all outputs are checked as transactions, and unconstrained \
+     stimulus has none";
+
+/// Fails a case that matched but compared nothing.
+fn without_comparison(outcome: Outcome, message: &str) -> Outcome {
+    if outcome.verdict != Verdict::Match {
+        return outcome;
+    }
+    let violation = Violation::new(COMPARES, message);
+    Outcome { verdict: Verdict::CheckFailed { cycle: outcome.cycles, violation }, ..outcome }
+}
+
+/// Harness check: a case compares something.
+const COMPARES: &str = "compares";
 
 /// Harness check: no unreachable bin is hit.
 pub(super) const UNREACHABLE: &str = "unreachable";
@@ -546,13 +588,17 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     dut: &mut D,
     watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
-    const { RuleSet::can_hold(B::Golden::RULES.len()) };
+    const {
+        RuleSet::can_hold(B::Golden::RULES.len());
+        comparison::check_outputs::<B>();
+    }
     let mut golden = B::Golden::new(parameters);
     let mut sampled = CoverageSampler::<B, B::Coverage>::new(parameters);
     let mut cycle = 0;
     let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
+    let (mut open, always) = (B::Outputs::new_zeroed(), comparison::transaction_bits::<B>());
     if let Err(error) = dut.power_up() {
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
@@ -563,32 +609,49 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     let verdict = loop {
         let decided = golden.cycle(&inputs);
         golden.outputs(&inputs, &decided, &mut expected);
+        if const { comparison::has_masks::<B>() } {
+            comparison::open_bits::<B>(&golden, &inputs, &decided, &always, &mut open);
+        }
         let state = golden.state();
+        let follows = const { follows_dut::<B>() };
+        let mut settled = Ok(());
+        if follows {
+            // The rules of the cycle depend on the DUT.
+            let rules = RuleSet::EMPTY;
+            let view = CycleView { cycle, inputs: &inputs, expected: &expected, state, rules };
+            settled = settle(dut, &view, &mut actual);
+            golden.observe(&inputs, &decided, &actual);
+        }
+        let seen = if follows { &actual } else { &expected };
         // The source starts after the harness's cycle in reset.
-        let judgement = source.judge(&inputs, &expected);
-        let hangs = cycle > 0 && source.clock(&inputs, &expected, cycle);
+        let judgement = source.judge(&inputs, seen);
+        let hangs = cycle > 0 && source.clock(&inputs, seen, cycle);
         let samples = S::IS_LEGAL && cycle > 0;
         let rules = sampled.clock(&mut golden, &inputs, &decided, samples);
-        let moment =
-            || CycleView::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
-        if D::OBSERVES {
-            dut.foresee(&moment());
+        let view = CycleView { cycle, inputs: &inputs, expected: &expected, state, rules };
+        if !follows {
+            settled = settle(dut, &view, &mut actual);
         }
-        if let Err(error) = dut.settle(&inputs, &mut actual) {
+        if let Err(error) = settled {
             let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
             break ended.map_or(crash, |(verdict, _)| verdict);
         }
+        let accepted = match const { comparison::has_masks::<B>() } {
+            true => comparison::accepted::<B>(&expected, &actual, &open),
+            false => expected,
+        };
         if D::OBSERVES {
-            dut.observe(&moment(), &actual);
+            dut.observe(&CycleView { expected: &accepted, ..view }, &actual);
         }
         if ended.is_none() {
-            let verdict = if !B::Golden::IS_WRITTEN || same(&expected, &actual) {
+            sampled.compare(&open);
+            let verdict = if !B::Golden::IS_WRITTEN || same(&accepted, &actual) {
                 let violation = judgement.err();
                 let failed = violation.map(|violation| Verdict::CheckFailed { cycle, violation });
                 let hang = || Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };
                 failed.or_else(|| hangs.then(hang))
             } else {
-                Some(mismatch::<B>(&expected, &actual, cycle, state, rules))
+                Some(mismatch::<B>(&accepted, &actual, cycle, state, rules))
             };
             ended = verdict.map(|verdict| (verdict, dut.aftermath()));
         }
@@ -597,7 +660,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
             Some((verdict, 0)) => break verdict.clone(),
             Some((_, left)) => *left -= 1,
         }
-        let edge = Edge { golden: &golden, inputs: &inputs, outputs: &expected, rules };
+        let seen = if follows { &actual } else { &expected };
+        let edge = Edge { golden: &golden, inputs: &inputs, outputs: seen, rules };
         sampled.count(&edge, samples);
         if let Err(error) = dut.edge() {
             let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
@@ -621,6 +685,19 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         }
     };
     (verdict, cycle, sampled.into_hits())
+}
+
+/// Drives the inputs and reads the outputs.
+#[inline]
+fn settle<B: Block, D: Dut<B>>(
+    dut: &mut D,
+    view: &CycleView<'_, B>,
+    actual: &mut B::Outputs,
+) -> Result<(), Error> {
+    if D::OBSERVES {
+        dut.foresee(view);
+    }
+    dut.settle(view.inputs, actual)
 }
 
 /// Compares two packed structs without a branch per word: pins are written in pieces, and an

@@ -5,7 +5,7 @@
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
 //! 2. [`Golden::cycle`] evaluates the cycle once and [`Golden::outputs`] computes every output pin from the result. The DUT
-//!    computes the same pins, and the harness compares them.
+//!    computes the same pins, and the harness compares them; [`Comparison`](super::Comparison) says which of them.
 //! 3. [`Scoreboard::observe`] judges the cycle at transaction level.
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
@@ -52,6 +52,10 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The state register inside the top module, at most 64 bits, if the block has one. Waves and
     /// explanations show it.
     const STATE_REGISTER: Option<&'static str> = None;
+    /// Outputs whose timing the specification leaves free. The harness does not compare them; the
+    /// scoreboard checks their transactions, and environment and scoreboard follow the DUT
+    /// instead of the golden model. See [`Comparison`](super::Comparison).
+    const TRANSACTION_OUTPUTS: &'static [&'static str] = &[];
     /// Naming rules of ports. They decide which of several differing outputs a report names
     /// first, and which channels an explanation shows.
     const NAMING: Naming = Naming::DEFAULT;
@@ -377,6 +381,10 @@ pub trait Golden<B: Block>: Clone + Send {
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
 
+    /// Whether the specification leaves output bits open in some cycles, so that the harness
+    /// calls [`Golden::dont_care`]. A run fails if some bit is never compared.
+    const HAS_DONT_CARES: bool = false;
+
     /// Intermediate results of a cycle that outputs, edge and coverage share; `()` if there are
     /// none.
     type Cycle;
@@ -394,6 +402,19 @@ pub trait Golden<B: Block>: Clone + Send {
 
     /// Computes every output before the rising edge; `cycle` is the result of [`Golden::cycle`] for the same `inputs`.
     fn outputs(&self, inputs: &B::Inputs, cycle: &Self::Cycle, outputs: &mut B::Outputs);
+
+    /// Sets every bit of `open` that the specification leaves open in this cycle, as in payload
+    /// without its valid. The comparison skips exactly these bits. The outputs must still be a
+    /// function of registers and inputs, because environment and scoreboard may read them.
+    #[inline]
+    fn dont_care(&self, _inputs: &B::Inputs, _cycle: &Self::Cycle, _open: &mut B::Outputs) {}
+
+    /// Takes the DUT's outputs before the rising edge, for registers that depend on handshakes
+    /// whose timing is free. The harness calls it only for blocks with
+    /// [`Block::TRANSACTION_OUTPUTS`], and the model should read only these outputs: otherwise it
+    /// follows the error that it should find.
+    #[inline]
+    fn observe(&mut self, _inputs: &B::Inputs, _cycle: &Self::Cycle, _outputs: &B::Outputs) {}
 
     /// The rising edge: registers take their next values. Returns the rules that applied. `cycle` is the result of
     /// [`Golden::cycle`] for the same `inputs`.
@@ -473,6 +494,12 @@ pub trait Scoreboard<'a, B: Block>: Sized {
     /// # Errors
     /// A [`Violation`] if something is still pending.
     fn finish(&mut self) -> Result<(), Violation>;
+
+    /// The number of transactions that it compared so far. A case of a block with
+    /// [`Block::TRANSACTION_OUTPUTS`] fails if this is 0 at its end.
+    fn compared(&self) -> u64 {
+        0
+    }
 
     /// Names of values that it counts but does not check, as in "packets lost".
     fn counters() -> Vec<Counter<Self>> {

@@ -4,12 +4,12 @@
 //! bins are numbered: first the golden model's rules, then the groups in the order of
 //! [`Coverage::GROUPS`]. A hit is therefore one write.
 
+use super::comparison::{COMPARED, OpenCounts, bit_name, counted_bits, counted_outputs};
 use super::contract::{Block, Golden, RuleSet};
 use super::parameters::Parameters;
 use super::tally::Tally;
 use std::any::TypeId;
 use std::cell::RefCell;
-use std::marker::PhantomData;
 use std::rc::Rc;
 
 /// The largest number of axes of a group.
@@ -301,9 +301,10 @@ const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
     bins
 }
 
-/// The number of bins of a block, including rules.
+/// The number of bins of a block: rules, covergroups, and compared bits if the block has
+/// don't-cares.
 pub fn bins<B: Block>() -> usize {
-    const { bins_with::<B, B::Coverage>() }
+    const { bins_with::<B, B::Coverage>() + counted_bits::<B>() }
 }
 
 /// The group of a bin, and its number in the group.
@@ -373,7 +374,10 @@ pub fn bin_name<B: Block>(bin: usize) -> String {
         return format!("{RULES}: {}", rule.name);
     }
     let Some((group, bin)) = group_of(B::Coverage::GROUPS, bin - B::Golden::RULES.len()) else {
-        return format!("{RULES}: no bin");
+        let bits = counted_outputs::<B>()
+            .flat_map(|port| (0..port.width).map(|bit| bit_name(port.name, port.width, bit)));
+        let name = bits.skip(bin - bins_with::<B, B::Coverage>()).next();
+        return format!("{COMPARED}: {}", name.unwrap_or_else(|| "no bin".to_owned()));
     };
     let mut left = bin;
     let mut names = Vec::new();
@@ -391,13 +395,13 @@ pub(super) struct CoverageSampler<B: Block, C> {
     /// Hits by bin. Hits of rules that are not added yet are in `rules`.
     hits: Vec<u64>,
     rules: Tally,
-    block: PhantomData<fn() -> B>,
+    open: OpenCounts<B>,
 }
 
 impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let hits = vec![0; bins_with::<B, C>()];
-        Self { sampler: C::new(parameters), hits, rules: Tally::new(), block: PhantomData }
+        Self { sampler: C::new(parameters), hits, rules: Tally::new(), open: OpenCounts::new() }
     }
 
     /// Takes the rising edge of the golden model and samples it.
@@ -425,8 +429,17 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
         }
     }
 
+    /// Counts a comparison that skips the bits in `open`.
+    #[inline]
+    pub(super) fn compare(&mut self, open: &B::Outputs) {
+        if B::Golden::HAS_DONT_CARES {
+            self.open.count(open);
+        }
+    }
+
     pub(super) fn into_hits(mut self) -> Vec<u64> {
         self.rules.finish(&mut self.hits);
+        self.hits.extend(self.open.compared());
         self.hits
     }
 }

@@ -1,10 +1,12 @@
 //! A block as plain data, for code that needs none of its types.
 
+use super::comparison::{Comparison, is_transaction_output};
 use super::contract::{Block, Explain, Golden, ResetPin, Rule, Scoreboard, Total, power_up_inputs};
 use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::properties::Properties;
+use std::collections::BTreeMap;
 use verilated::{Field, Pins, Port};
 use zerocopy::IntoBytes;
 
@@ -37,6 +39,10 @@ pub struct BlockInfo {
     pub inputs: &'static [Port],
     /// Every output.
     pub outputs: &'static [Port],
+    /// [`Block::TRANSACTION_OUTPUTS`].
+    pub transaction_outputs: &'static [&'static str],
+    /// [`Golden::HAS_DONT_CARES`].
+    pub has_dont_cares: bool,
     /// [`Golden::RULES`].
     pub rules: &'static [Rule],
     /// [`Golden::unreachable`].
@@ -113,6 +119,8 @@ impl BlockInfo {
                 naming: B::NAMING,
                 inputs: B::Inputs::PORTS,
                 outputs: B::Outputs::PORTS,
+                transaction_outputs: B::TRANSACTION_OUTPUTS,
+                has_dont_cares: B::Golden::HAS_DONT_CARES,
                 rules: B::Golden::RULES,
                 unreachable_rule: B::Golden::unreachable,
                 groups: B::Coverage::GROUPS,
@@ -127,6 +135,32 @@ impl BlockInfo {
                 power_up: power_up::<B>,
             }
         }
+    }
+
+    /// How an output is compared.
+    pub fn comparison(&self, output: &str) -> Comparison {
+        if is_transaction_output(self.transaction_outputs, output) {
+            Comparison::Transactions
+        } else if self.has_dont_cares {
+            Comparison::DontCare
+        } else {
+            Comparison::CycleExact
+        }
+    }
+
+    /// The kinds of comparison of the block, each with its outputs.
+    pub fn comparisons(&self) -> BTreeMap<Comparison, Vec<&'static str>> {
+        let mut all: BTreeMap<Comparison, Vec<&'static str>> = BTreeMap::new();
+        for port in self.outputs {
+            all.entry(self.comparison(port.name)).or_default().push(port.name);
+        }
+        all
+    }
+
+    /// The outputs whose compared bits are counted; none if every bit is always compared.
+    pub fn counted_outputs(&self) -> impl Iterator<Item = &'static Port> {
+        let is_counted = |port: &&Port| self.comparison(port.name) == Comparison::DontCare;
+        self.outputs.iter().filter(is_counted)
     }
 
     /// The transitions that the block names: source state, target state and rule.

@@ -4,6 +4,7 @@
 //! a DUT with the golden model, use [`run`](super::run).
 
 use super::case::{Dut, RawPins, Source, Traffic, Watch};
+use super::comparison::follows_dut;
 use super::contract::{Block, Golden, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -69,8 +70,12 @@ fn side_by_side<B: Block, D: Dut<B>>(
         }
         let decided = golden.cycle(&inputs);
         golden.outputs(&inputs, &decided, &mut expected);
-        // Without a golden model, the environment follows the outputs that were just compared.
-        let seen = if B::Golden::IS_WRITTEN { &expected } else { &outputs[0] };
+        // Otherwise the environment follows the outputs that were just compared.
+        let is_led = B::Golden::IS_WRITTEN && !follows_dut::<B>();
+        let seen = if is_led { &expected } else { &outputs[0] };
+        if follows_dut::<B>() {
+            golden.observe(&inputs, &decided, &outputs[0]);
+        }
         let hangs = cycle > 0 && source.clock(&inputs, seen, cycle);
         golden.clock(&inputs, &decided);
         go_on(cycle, [left.edge(), right.edge()])?;

@@ -369,7 +369,7 @@ fn parts<'a, B: Block>(
                 let mut model = kind.create(BeforeReset::Ones)?;
                 let (inputs, expected) = (case.recording.inputs(), case.recording.expected());
                 model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
-                timed(|| match model.run_batch(inputs, expected) {
+                timed(|| match model.run_batch(inputs, expected, case.recording.open()) {
                     BatchEnd::Equal => Ok(()),
                     _ => Err(unequal(&"the outputs differ")),
                 })

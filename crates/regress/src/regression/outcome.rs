@@ -54,7 +54,14 @@ impl Outcome {
         };
         let goal = goal.filter(|_| header.is_whole());
         let goal = goal.map(|(option, percent)| Goal::new(option, percent, &coverage));
+        // One case per scenario, as in the rerun of a case, need not compare everything.
+        let shows_bits = header.is_whole() && header.cases != Some(1) && end.is_regular();
+        let never_compared = match shows_bits {
+            true => never_compared(&coverage),
+            false => BTreeMap::new(),
+        };
         let passed = runner::has_passed(&tally.totals, &failures, end)
+            && never_compared.is_empty()
             && goal.as_ref().is_none_or(Goal::is_met)
             && coverage.reached().iter().all(|reached| reached.contradicted().next().is_none());
         let conclusion = Conclusion { end, day, passed };
@@ -67,6 +74,7 @@ impl Outcome {
             tally,
             coverage,
             goal,
+            never_compared,
             passed,
             failures,
             folder,
@@ -77,6 +85,12 @@ impl Outcome {
             directory,
         }
     }
+}
+
+/// The output bits that no case compared, by profile.
+fn never_compared(coverage: &Database) -> BTreeMap<String, Vec<String>> {
+    let bits = coverage.profiles.keys().map(|name| (name.clone(), coverage.never_compared(name)));
+    bits.filter(|(_, bits)| !bits.is_empty()).collect()
 }
 
 /// Writes the input files of `genhtml`.
@@ -96,6 +110,8 @@ pub struct FinishedRun {
     pub coverage: Database,
     /// The coverage goal.
     pub goal: Option<Goal>,
+    /// Output bits that no case compared, by profile.
+    pub never_compared: BTreeMap<String, Vec<String>>,
     /// Whether everything matched and the coverage goal was reached.
     pub passed: bool,
     /// Its failures.

@@ -40,6 +40,8 @@ struct Page<'a> {
     coverage: Vec<CoverageMaps>,
     code: Option<Code>,
     trend: Trend<'a>,
+    /// How the outputs were compared.
+    compared: String,
     rtl_files: Vec<&'a str>,
 }
 
@@ -164,6 +166,7 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
         coverage: coverage::of(folder)?,
         code: code::of(folder)?,
         trend: Trend::of(trend),
+        compared: results.run.comparison_text(),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
     };
     let title = format!("{}: {}, seed {}", page.verdict, page.run.block, page.run.seed);

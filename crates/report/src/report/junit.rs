@@ -227,12 +227,13 @@ fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>)
 }
 
 /// What identifies the run.
-fn properties(run: &Header) -> [(&'static str, String); 5] {
+fn properties(run: &Header) -> [(&'static str, String); 6] {
     [
         ("seed", run.seed.to_string()),
         ("shard", run.shard.to_string()),
         ("build", run.build.clone()),
         ("rtl", run.rtl.clone()),
         ("verilator", run.verilator.clone()),
+        ("compared", run.comparison_text()),
     ]
 }

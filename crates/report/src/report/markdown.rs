@@ -27,6 +27,7 @@ pub fn page(results: &Results) -> String {
         code(&run.rtl),
         code(&run.build)
     );
+    let _ = writeln!(page, "\nCompared: {}.", run.comparison_text());
     if let Some(reason) = results.no_pass() {
         let _ = writeln!(page, "\n{reason}");
     }

@@ -57,6 +57,10 @@ table! {
     E0112 NO_GOLDEN_MODEL User "the block has no golden model yet"
         "The command needs expected outputs, and only the golden model produces them. Implement `Golden` for the block \
          (docs/tutorial/add-a-block.md), then repeat the command."
+    E0113 NOT_CYCLE_EXACT User "the command needs a block whose outputs are compared cycle by cycle"
+        "The environment of a block with `TRANSACTION_OUTPUTS` follows the RTL, so its stimulus cannot be recorded before \
+         the RTL runs. Commands that work on such a recording refuse the block. `cosim run`, `replay`, `shrink`, `explain` \
+         and `mutate` work."
 
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \

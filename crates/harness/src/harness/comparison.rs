@@ -1,0 +1,214 @@
+//! Which output bits are compared in a cycle, and in how many cycles each bit was compared.
+//!
+//! There are three kinds of comparison, one for each output. Cycle-exact outputs are compared in
+//! every cycle. Of a block with don't-cares ([`Golden::HAS_DONT_CARES`]), the comparison skips the
+//! bits that the golden model leaves open in a cycle. Outputs whose timing is free
+//! ([`Block::TRANSACTION_OUTPUTS`]) are checked by the scoreboard, transaction by transaction.
+
+use super::contract::{Block, Golden, is_same};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::marker::PhantomData;
+use verilated::{Pins, Port};
+use zerocopy::IntoBytes;
+
+/// The name of the covergroup of compared bits.
+pub const COMPARED: &str = "compared bits";
+
+/// How an output is compared.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Comparison {
+    /// Every bit in every cycle.
+    CycleExact,
+    /// In every cycle, the bits that the specification defines there.
+    DontCare,
+    /// Transactions, in any cycle that the specification allows; the scoreboard checks them.
+    Transactions,
+}
+
+impl Comparison {
+    /// How a report describes the outputs that are compared in this way.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::CycleExact => "in every cycle",
+            Self::DontCare => "in every cycle, except for don't-care bits",
+            Self::Transactions => "as transactions",
+        }
+    }
+}
+
+/// Whether the scoreboard checks an output instead of the comparison of pins.
+pub(super) const fn is_transaction_output(names: &[&str], port: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if is_same(names[index], port) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// Whether environment and scoreboard follow the DUT's outputs, because the timing of some is
+/// free. Otherwise they follow the golden model.
+pub const fn follows_dut<B: Block>() -> bool {
+    !B::TRANSACTION_OUTPUTS.is_empty()
+}
+
+/// Whether some output bits are not compared in some cycle.
+pub(super) const fn has_masks<B: Block>() -> bool {
+    B::Golden::HAS_DONT_CARES || follows_dut::<B>()
+}
+
+/// Does not compile in a constant if a transaction output is not an output.
+pub(super) const fn check_outputs<B: Block>() {
+    let (names, mut index) = (B::TRANSACTION_OUTPUTS, 0);
+    while index < names.len() {
+        let (ports, mut at, mut is_output) = (B::Outputs::PORTS, 0, false);
+        while at < ports.len() {
+            is_output |= is_same(ports[at].name, names[index]);
+            at += 1;
+        }
+        assert!(is_output, "Block::TRANSACTION_OUTPUTS names a port that is not an output");
+        index += 1;
+    }
+}
+
+/// The bits of the transaction outputs.
+pub(super) fn transaction_bits<B: Block>() -> B::Outputs {
+    let mut bytes = vec![0; size_of::<B::Outputs>()];
+    for port in B::Outputs::PORTS {
+        if is_transaction_output(B::TRANSACTION_OUTPUTS, port.name) {
+            bytes[port.offset..port.offset + port.size()].fill(0xff);
+        }
+    }
+    B::Outputs::of_bytes(&bytes)
+}
+
+/// The bits of a cycle that are not compared. `always` is [`transaction_bits`].
+#[inline]
+pub(super) fn open_bits<B: Block>(
+    golden: &B::Golden,
+    inputs: &B::Inputs,
+    cycle: &<B::Golden as Golden<B>>::Cycle,
+    always: &B::Outputs,
+    open: &mut B::Outputs,
+) {
+    *open = *always;
+    if B::Golden::HAS_DONT_CARES {
+        golden.dont_care(inputs, cycle, open);
+    }
+}
+
+/// The outputs that are accepted: the golden model's, and the DUT's where bits are not compared.
+#[inline]
+pub(super) fn accepted<B: Block>(
+    expected: &B::Outputs,
+    actual: &B::Outputs,
+    open: &B::Outputs,
+) -> B::Outputs {
+    expected.select(actual, open)
+}
+
+/// The outputs whose compared bits are counted.
+pub(super) fn counted_outputs<B: Block>() -> impl Iterator<Item = &'static Port> {
+    let is_counted = |port: &&Port| !is_transaction_output(B::TRANSACTION_OUTPUTS, port.name);
+    B::Outputs::PORTS.iter().filter(is_counted)
+}
+
+/// The number of bits whose comparisons are counted: none if every bit is always compared.
+pub(super) const fn counted_bits<B: Block>() -> usize {
+    if !B::Golden::HAS_DONT_CARES {
+        return 0;
+    }
+    let (ports, mut index, mut bits) = (B::Outputs::PORTS, 0, 0);
+    while index < ports.len() {
+        if !is_transaction_output(B::TRANSACTION_OUTPUTS, ports[index].name) {
+            bits += ports[index].width as usize;
+        }
+        index += 1;
+    }
+    bits
+}
+
+/// The name of a counted bit, as in `data[3]`.
+pub fn bit_name(port: &str, width: u32, bit: u32) -> String {
+    if width == 1 { port.to_owned() } else { format!("{port}[{bit}]") }
+}
+
+/// Low bits of a count that are stored in bit planes.
+const PLANES: usize = 8;
+
+/// Counts in how many cycles each output bit was open.
+///
+/// Plane n holds bit n of the count of every bit of the packed struct, so one addition counts 64
+/// bits. After 255 cycles the planes are added to the counts.
+#[derive(Debug)]
+pub(super) struct OpenCounts<B: Block> {
+    planes: Vec<[u64; PLANES]>,
+    pending: u32,
+    counts: Vec<u64>,
+    cycles: u64,
+    block: PhantomData<fn() -> B>,
+}
+
+impl<B: Block> OpenCounts<B> {
+    pub(super) fn new() -> Self {
+        let is_used = counted_bits::<B>() > 0;
+        let words = if is_used { size_of::<B::Outputs>() / 8 } else { 0 };
+        Self {
+            planes: vec![[0; PLANES]; words],
+            pending: 0,
+            counts: vec![0; words * 64],
+            cycles: 0,
+            block: PhantomData,
+        }
+    }
+
+    /// Counts the open bits of a cycle.
+    #[inline]
+    pub(super) fn count(&mut self, open: &B::Outputs) {
+        self.cycles += 1;
+        let (words, _) = open.as_bytes().as_chunks::<8>();
+        for (planes, word) in self.planes.iter_mut().zip(words) {
+            let mut carry = u64::from_le_bytes(*word);
+            for plane in planes {
+                (*plane, carry) = (*plane ^ carry, *plane & carry);
+            }
+        }
+        self.pending += 1;
+        if self.pending == (1 << PLANES) - 1 {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        self.pending = 0;
+        for (planes, counts) in self.planes.iter_mut().zip(self.counts.chunks_mut(64)) {
+            for (shift, plane) in planes.iter_mut().enumerate() {
+                let mut left = std::mem::take(plane);
+                while left != 0 {
+                    counts[left.trailing_zeros() as usize] += 1 << shift;
+                    left &= left - 1;
+                }
+            }
+        }
+    }
+
+    /// The number of cycles in which each counted bit was compared, in the order of the ports.
+    pub(super) fn compared(mut self) -> Vec<u64> {
+        if counted_bits::<B>() == 0 {
+            return Vec::new();
+        }
+        self.flush();
+        let bits = |port: &'static Port| {
+            let first = port.offset * 8;
+            first..first + port.width as usize
+        };
+        let places = counted_outputs::<B>().flat_map(bits);
+        places.map(|place| self.cycles - self.counts[place]).collect()
+    }
+}
