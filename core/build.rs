@@ -1,4 +1,4 @@
-//! Names the sources this library was built from: they decide what a seed means.
+//! Exports a hash of cosim's sources, which determine what a seed generates.
 
 use std::process::ExitCode;
 use verilated_build::identity;

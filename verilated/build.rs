@@ -1,4 +1,4 @@
-//! Compiles the Verilator runtime with the shim and binds the shim's C header.
+//! Compiles the Verilator runtime with the shim, and generates bindings of the shim's C header.
 
 use std::env;
 use std::error::Error;

@@ -24,14 +24,14 @@ pub use cosim_harness::{
 pub use cosim_regress::program::{AnyBlock, Identity, Program};
 pub use cosim_regress::{checks, engine, merge, mutate, program, runner, worker};
 pub use cosim_rtl::{answers, export, fourvalue, models};
-// For generated code and for golden models: one dependency is enough for a crate with blocks.
+// Generated code and golden models need these crates through this one dependency.
 pub use verilated;
 
 /// A hash of the sources of cosim's own crates.
 pub const LIBRARY: &str = env!("COSIM_LIBRARY");
 
-/// What the build script made of a block's RTL with `cosim-build`: `Inputs`, `Outputs`, `RTL` and a type
-/// `BitsN` for each width. For a module of its own.
+/// Includes the generated code of a block: `Inputs`, `Outputs`, `RTL` and a type `BitsN` for each
+/// width. Use it in a module of its own.
 #[macro_export]
 macro_rules! rtl {
     ($block:literal) => {
@@ -39,8 +39,8 @@ macro_rules! rtl {
     };
 }
 
-/// A [`Program`] of the crate that says this, with these types of blocks. Its build script calls
-/// `cosim_build::build`.
+/// A [`Program`] of the calling crate with these types of blocks. The build script of the crate
+/// must call `cosim_build::build`.
 #[macro_export]
 macro_rules! program {
     ($($block:ty),+ $(,)?) => {

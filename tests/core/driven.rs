@@ -1,4 +1,4 @@
-//! A pin that an environment does not drive is found.
+//! Tests that a pin which an environment does not drive is found.
 
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
@@ -9,7 +9,7 @@ use rand::SeedableRng;
 
 const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
-/// Leaves one pin alone while another one is high.
+/// Leaves one pin undriven while another one is high.
 struct Forgetful<'a>(Right<'a>);
 
 impl<'a> Environment<'a, Thread2> for Forgetful<'a> {
@@ -47,14 +47,14 @@ impl<'a> Environment<'a, Thread2> for Forgetful<'a> {
 }
 
 #[test]
-fn a_pin_that_is_left_alone_is_named() {
+fn an_undriven_pin_is_named() {
     let weights = &Thread2::scenarios()[0].weights;
     let drawn = Thread2::stimulus(weights, &REPAIRED, 64, &mut CaseRng::seed_from_u64(3));
     let Drive::Traffic(traffic) = drawn.drive else { panic!("the first scenario has packets") };
     assert_eq!(undriven::<Thread2, Right<'_>>(&traffic, &REPAIRED, 10_000), None);
     let found = undriven::<Thread2, Forgetful<'_>>(&traffic, &REPAIRED, 10_000);
     let Some(UndrivenPin { port: "wqe_resp_last", cycle }) = found else { panic!("{found:?}") };
-    // A CQ answers a message that is complete: a context, a WQE and a request come before.
+    // A CQ response follows a complete message: a context, a WQE and a request precede it.
     assert!(cycle > 5, "{cycle}");
     let before = undriven::<Thread2, Forgetful<'_>>(&traffic, &REPAIRED, cycle - 1);
     assert_eq!(before, None);

@@ -1,4 +1,4 @@
-//! Sides that break the specification, and one that does not, are told apart.
+//! Tests which side is blamed for violating the specification.
 
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::{Thread2, stimulus};
@@ -11,7 +11,7 @@ use rand::SeedableRng;
 
 const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
-/// A right model whose outputs are changed on the way.
+/// A correct model with changed outputs.
 struct Tampered<F> {
     alone: GoldenDut<Thread2>,
     cycle: u64,
@@ -55,7 +55,7 @@ fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Blame {
 }
 
 #[test]
-fn nobody_is_accused_where_both_are_right() {
+fn no_side_is_blamed_if_both_are_right() {
     let judgement = judged(|_, _| Ok(()));
     assert_eq!(judgement, Blame::of(None, None));
     assert_eq!(judgement.broken_by, Culprit::Undecided);
@@ -76,8 +76,8 @@ fn a_dut_that_fails_a_check_is_named_with_it() {
 }
 
 #[test]
-fn a_dut_that_never_answers_does_not_go_on() {
-    // It takes a packet, and then keeps the pins of the cycle in which that is judged.
+fn a_dut_that_never_answers_violates_progress() {
+    // It takes a packet and then freezes its outputs at the cycle in which it judges the packet.
     let mut silence = None;
     let silent = |cycle, outputs: &mut Outputs| {
         if cycle > 0 && outputs.fetch_cxt_egress_ready.get() == 0 {
@@ -90,7 +90,7 @@ fn a_dut_that_never_answers_does_not_go_on() {
     assert_eq!(breach.violation.check, "goes-on");
 }
 
-/// The harness's own cycle in reset is the only one of most cases.
+/// Most cases have only one cycle in reset, which the harness adds.
 #[test]
 fn a_dut_that_is_wrong_in_reset_alone_is_named() {
     let judgement = judged(|cycle, outputs| {
@@ -114,7 +114,7 @@ fn a_dut_that_stops_by_itself_is_no_match() {
 }
 
 #[test]
-fn a_side_that_never_ends_is_not_waited_for() {
+fn a_side_that_never_ends_is_stopped() {
     let traffic = traffic();
     let watch = Watch::default();
     let follow = |most| follow::<Thread2>(&traffic, &REPAIRED, &mut golden(), most, &watch);
@@ -140,7 +140,7 @@ fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
 }
 
 #[test]
-fn a_judgement_is_read_as_it_was_written() {
+fn a_judgement_survives_json() {
     let breach = |check| SideFailure { cycle: 7, violation: Violation::new(check, "why") };
     let judgement = Blame::of(Some(breach("a")), Some(breach("b")));
     assert_eq!(judgement.broken_by, Culprit::Both);

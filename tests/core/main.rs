@@ -1,4 +1,4 @@
-//! What the library does with real blocks, whose types and models it does not have itself.
+//! Tests of the library with real blocks, whose types and models it does not contain.
 
 mod driven;
 mod judge;

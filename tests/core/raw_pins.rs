@@ -1,4 +1,4 @@
-//! Raw pins in JSON, read as they were written.
+//! Tests the JSON format of raw pins.
 
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, Drive, Stimulus, reset_inputs};
@@ -35,7 +35,7 @@ fn a_cycle_is_one_line_of_what_differs_from_the_one_before() {
     released.rst = Default::default();
     let text = text_of(&[reset, reset, released]);
     let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
-    // The object, the list and the first cycle come before these.
+    // The object, the list and the first cycle precede these lines.
     assert_eq!(lines[3..5], ["{}", r#"{"rst": "0x0"}"#]);
     assert_eq!(lines[2].matches("0x").count(), Inputs::PORTS.len());
     assert!(read(&text).is_ok_and(|cycles| cycles[2].first_difference(&released).is_none()));
@@ -54,7 +54,7 @@ proptest! {
     #[test]
     fn any_pins_are_read_as_they_were_written(
         cycles in prop::collection::vec(prop::collection::vec(any::<u8>(), size()), 1..6),
-        // Which bytes change from one cycle to the next.
+        // The bytes that change from one cycle to the next.
         changes in prop::collection::vec(prop::collection::vec(any::<bool>(), size()), 6),
     ) {
         let mut pins = vec![0; size()];

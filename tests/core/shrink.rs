@@ -1,4 +1,4 @@
-//! Shrinking that is cancelled.
+//! Tests cancelling a shrink.
 
 use cosim::blocks::thread2::Thread2;
 use cosim_core::engine::{Engine, RunBlock, ShrinkProgress};
@@ -7,7 +7,7 @@ use cosim_core::models::Built;
 use cosim_core::vector::{Vector, VectorFile, parse};
 use std::path::Path;
 
-/// Cancels the search as soon as a candidate was kept.
+/// Cancels the search after the first kept candidate.
 struct Impatient<'a>(&'a Watch, u64);
 
 impl ShrinkProgress for Impatient<'_> {

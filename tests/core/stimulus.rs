@@ -1,4 +1,4 @@
-//! What a stimulus says in JSON.
+//! Tests the JSON format of a stimulus.
 
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Stimulus, reset_inputs};
@@ -28,7 +28,7 @@ fn registers_before_reset_are_written_and_read() {
 }
 
 #[test]
-fn what_is_no_stimulus_is_refused() {
+fn an_invalid_stimulus_is_refused() {
     for (text, said) in [
         ("{}", "missing field `traffic` or `cycles`"),
         (

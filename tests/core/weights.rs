@@ -1,17 +1,17 @@
-//! Weights that make no sense are refused where they stand.
+//! Tests that invalid weights are refused with their position.
 
 use cosim::blocks::dll::scenarios as dll;
 use cosim::blocks::thread2::scenarios::Weights;
 use cosim_core::harness::{Checked, Scenario};
 
 #[test]
-fn a_percentage_above_100_is_refused_where_it_stands() {
+fn a_percentage_above_100_is_refused_with_its_position() {
     let read = |text: &str| serde_json::from_str::<Scenario<Weights>>(text);
     let scenario = |gap: u32| {
         format!("{{\"name\": \"x\", \"about\": \"\",\n\"weights\": {{\"gap\": {gap}}}}}")
     };
     assert_eq!(read(&scenario(100)).unwrap().weights.gap.get(), 100);
-    // 101 to 127 fit the type and meant "always"; 128 does not fit.
+    // 101 to 127 fit the type but once meant "always"; 128 does not fit.
     for wrong in [101, 127, 128] {
         let error = read(&scenario(wrong)).unwrap_err();
         // The number ends before column 23.
@@ -20,7 +20,7 @@ fn a_percentage_above_100_is_refused_where_it_stands() {
     }
 }
 
-/// The message for weights in the second line, and that it names that line.
+/// The message for these weights, which are in line 2.
 fn objection<W: serde::de::DeserializeOwned + Checked>(weights: &str) -> String {
     let text = format!("{{\"name\": \"x\", \"about\": \"\",\n\"weights\": {{{weights}}}}}");
     match serde_json::from_str::<Scenario<W>>(&text) {
@@ -34,7 +34,7 @@ fn objection<W: serde::de::DeserializeOwned + Checked>(weights: &str) -> String 
 }
 
 #[test]
-fn weights_that_are_wrong_together_are_refused_where_they_stand() {
+fn weights_that_conflict_are_refused_with_their_position() {
     let none = r#""operations": {"send": 0, "long_send": 0, "write": 0, "long_write": 0, "read": 0, "unknown": 0}"#;
     assert!(objection::<Weights>(none).contains("all weights of operations are 0"));
     assert_eq!(objection::<Weights>(&none.replace("\"read\": 0", "\"read\": 1")), "");
@@ -52,7 +52,7 @@ fn weights_that_are_wrong_together_are_refused_where_they_stand() {
 }
 
 #[test]
-fn ranges_of_what_is_needed_begin_at_one() {
+fn ranges_of_required_items_begin_at_one() {
     for name in ["qps", "units"] {
         assert!(
             objection::<Weights>(&format!(r#""{name}": [0, 0]"#))

@@ -1,4 +1,5 @@
-//! Kept answers of Yosys and ABC: are results the same with and without them, and is no question asked twice?
+//! Cached answers of Yosys and ABC: results are the same with and without them, and no query runs
+//! twice.
 
 use crate::common::{code, files, json, patched_rtl, program, project, text};
 use serde_json::Value;
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A cache of its own, and an ABC that counts how often it is started.
+/// A private cache, and an ABC that counts its starts.
 struct Bench {
     folder: TempDir,
 }
@@ -42,7 +43,7 @@ impl Bench {
         self.command().args(arguments).arg("--out").arg(self.path(out)).output().unwrap()
     }
 
-    /// How often ABC was started since the last time.
+    /// The number of starts of ABC since the last call.
     fn starts(&self) -> usize {
         let text = fs::read_to_string(self.path("starts")).unwrap_or_default();
         let _ = fs::remove_file(self.path("starts"));
@@ -56,16 +57,16 @@ impl Bench {
     }
 }
 
-/// The files of a result that a command promises to be the same.
+/// The files of a result that must be reproducible.
 fn result(out: &Path, name: &str, vectors: &str) -> Vec<Vec<u8>> {
     let vectors = files(&out.join(vectors), "json");
     let paths = [out.join(name)].into_iter().chain(vectors);
     paths.map(|path| fs::read(path).unwrap()).collect()
 }
 
-/// A property that is broken is part of it: its vector is found by a replay each time.
+/// The proof has a refuted property, whose vector comes from a replay each time.
 #[test]
-fn a_second_proof_of_the_same_rtl_starts_abc_never_and_is_the_same() {
+fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     let bench = Bench::new();
     let patch = project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
     let rtl = patched_rtl(&patch);
@@ -85,7 +86,7 @@ fn a_second_proof_of_the_same_rtl_starts_abc_never_and_is_the_same() {
     assert_eq!(code(&second), 1, "{}", text(&second));
     assert_eq!(bench.starts(), 0, "every answer is kept");
     assert!(of("second") == of("first"), "kept answers give another result");
-    // ABC's answers and the network of the RTL.
+    // The answers of ABC, and the network of the RTL.
     let asked = starts + 1;
     let told = format!("{asked} of {asked} answers of Yosys and ABC were in the cache");
     assert!(text(&second).contains(&told), "{told}: {}", text(&second));
@@ -95,7 +96,7 @@ fn a_second_proof_of_the_same_rtl_starts_abc_never_and_is_the_same() {
     assert_eq!(bench.starts(), starts, "all is asked again");
     assert!(of("third") == of("first"));
 
-    // They are shown, and cleared, with the compiled models.
+    // The `cache` command shows and clears them together with the compiled models.
     let number = &bench.cache("show")["answers"];
     assert!(number["number"].as_u64().unwrap() >= 2 && number["bytes"].as_u64().unwrap() > 0);
     let shown = bench.command().arg("cache").output().unwrap();
@@ -106,7 +107,7 @@ fn a_second_proof_of_the_same_rtl_starts_abc_never_and_is_the_same() {
 
 #[test]
 #[ignore = "slow: four mutation analyses"]
-fn a_grading_is_the_same_with_kept_answers() {
+fn a_mutation_analysis_is_the_same_with_cached_answers() {
     let bench = Bench::new();
     let options = ["mutate", "--block", "recv", "--fixes", "repaired", "--mutants", "24"];
     let few = ["--cases", "1", "--scenario", "default", "--seed", "5"];
@@ -120,13 +121,13 @@ fn a_grading_is_the_same_with_kept_answers() {
         let of = |out: &str| result(&bench.path(out), "mutate.json", "mutants");
         assert!(of(out) == of("first"), "{out} is another grading");
     }
-    // What a limit of time has ended is asked again.
+    // Queries that reached the time limit run again.
     assert!(starts[1] * 4 < starts[0] && starts[1] * 4 < starts[2], "{starts:?}");
 }
 
-/// The folder of answers is a file: the proof is the same, and a warning says what to do.
+/// The folder of answers is a file. The proof is the same, and a warning says what to do.
 #[test]
-fn answers_that_cannot_be_kept_are_a_warning() {
+fn answers_that_cannot_be_stored_are_a_warning() {
     let bench = Bench::new();
     fs::create_dir(bench.path("cache")).unwrap();
     fs::write(bench.path("cache/answers"), "").unwrap();

@@ -1,10 +1,10 @@
-//! Bad arguments and bad scenario files: exit code 2, a message that helps, nothing written.
+//! Invalid arguments and scenario files: exit code 2, a helpful message, and nothing written.
 
 use crate::common::{assert_error, assert_error_at, code, program, run, text};
 use std::fs;
 use tempfile::TempDir;
 
-/// Nobody may be there to read what is wrong.
+/// The error message cannot be written.
 #[test]
 fn a_closed_standard_error_changes_no_exit_code() {
     let (reader, writer) = std::io::pipe().unwrap();

@@ -1,6 +1,7 @@
-//! The corpus of bugs in `tests/bad_rtl`, a folder for each block. Default runs with three seeds find each bug, in one
-//! model per block. Some bugs go the full way: each is compiled by itself, saved, shrunk, replayed to the same
-//! signature, and gone with the good RTL; and the RTL is blamed for it.
+//! The corpus of bugs in `tests/bad_rtl`, one folder per block. Default runs with three seeds find
+//! each bug, in one model per block. Some bugs also get the full treatment: compiled individually,
+//! saved, shrunk, and replayed with the same signature. The vector matches on the good RTL, and the
+//! RTL is blamed.
 
 use crate::common::{checks, project};
 use cosim::PROGRAM;
@@ -10,14 +11,14 @@ use std::collections::BTreeSet;
 use std::{env, fs};
 use tempfile::TempDir;
 
-/// What is expected of the bugs of each folder.
+/// The expectations for the bugs of each folder.
 const EXPECTED: [(&str, Bugs<'_>); 5] = [
     (
         "thread2",
         Bugs { most_packets: packets_of_thread2, open: Some(THREAD2_OPEN), ..Bugs::of(95) },
     ),
-    // A packet is one TLP here. Most bugs need three; a full buffer needs 16, a timer that runs on more,
-    // and sequence numbers roll over after 4096.
+    // A packet is one TLP here. Most bugs need three. A full buffer needs 16, a timer that keeps
+    // running needs more, and sequence numbers wrap after 4096.
     (
         "dll",
         Bugs {
@@ -36,8 +37,8 @@ const EXPECTED: [(&str, Bugs<'_>); 5] = [
     ),
 ];
 
-/// The others, 85 of 95, are judged to be the RTL's. Raw pins come first in profile `spec` for bugs that legal
-/// stimulus shows in other profiles or seldom.
+/// The RTL is blamed for the other 85 of 95. Raw pins find these bugs first in profile `spec`;
+/// legal stimulus shows them in other profiles or seldom.
 const THREAD2_OPEN: &[(&str, &str)] = &[
     ("09-send-gated-by-wqe-valid", "raw_pins"),
     ("21-wqe-addr-latched-in-update", "raw_pins"),
@@ -51,25 +52,25 @@ const THREAD2_OPEN: &[(&str, &str)] = &[
     ("89-f5-status-good", "raw_pins"),
 ];
 
-/// The others, 57 of 65, are judged to be the RTL's. Raw pins come first for DLLPs and TLPs that no link brings,
-/// as numbers out of range, and for a reset in the midst of everything.
+/// The RTL is blamed for the other 57 of 65. Raw pins find bugs first that need illegal DLLPs and
+/// TLPs, such as numbers out of range, or a reset in the middle of traffic.
 const DLL_OPEN: &[(&str, &str)] = &[
     ("03-latency-timer-not-reset", "raw_pins"),
-    // An Ack overtakes a replay: of the cycle in which it comes no check of the scoreboard says whether the TLP
-    // that it frees is still loaded.
+    // An Ack overtakes a replay. No check of the scoreboard says whether the freed TLP is still
+    // loaded in that cycle.
     ("07-offer-loaded-at-skip", "undecided"),
     ("14-skip-not-at-the-edge", "undecided"),
     ("17-range-up-to-next-seq", "raw_pins"),
     ("18-sent-at-this-edge-in-range", "raw_pins"),
     ("41-ahead-without-modulo", "raw_pins"),
     ("42-half-is-ahead", "raw_pins"),
-    // The TLP comes some cycles late, and no check of the scoreboard says when it has to be offered.
+    // The TLP comes some cycles late, and no check of the scoreboard says when it must be offered.
     ("64-no-offer-beside-a-write", "undecided"),
 ];
 
-/// Bugs of `qp` that no three steps show. RTR takes two steps, RTS and SQD three, and what happens there one
-/// more; a drain that is told wrongly takes one or two drains. Of some a step is kept because the rules of the
-/// cycle in which a bug shows are part of a failure, and it has one of them.
+/// Bugs of `qp` that three steps do not show. RTR takes two steps, RTS and SQD three, and activity
+/// there takes one more. A wrong drain report takes one or two drains. For some bugs, shrinking
+/// keeps an extra step, because the rules of the failing cycle are part of the signature.
 const LATER_IN_LIFE: [&str; 23] = [
     "07-init-to-init-takes-the-service",
     "11-sqe-is-a-dead-end",
@@ -96,8 +97,8 @@ const LATER_IN_LIFE: [&str; 23] = [
     "74-sqe-of-qp-5-closes-qp-200",
 ];
 
-/// A packet of `qp` is a step: a command, an event and a request packet that begin in one cycle. A full queue
-/// has sixteen events, and some steps to them take two.
+/// A packet of `qp` is a step: a command, an event and a request packet that begin in one cycle. A
+/// full queue has sixteen events, and some of them take two steps.
 fn steps_of_qp(name: &str) -> Option<u64> {
     Some(match name {
         _ if LATER_IN_LIFE.contains(&name) => 8,
@@ -106,11 +107,11 @@ fn steps_of_qp(name: &str) -> Option<u64> {
     })
 }
 
-/// Noise on idle pins hardly names a QP that could wait.
+/// Noise on idle pins rarely names a QP that could be waiting.
 const QP_OPEN: &[(&str, &str)] =
     &[("63-hw-ready-looks-at-idle-pins", "raw_pins"), ("72-withdrawn-command-acts", "raw_pins")];
 
-/// The others, 61 of 70, are judged to be the RTL's.
+/// The RTL is blamed for the other 61 of 70.
 const RECV_OPEN: &[(&str, &str)] = &[
     ("03-kind-7-is-a-dp", "raw_pins"),
     ("19-credit-254-at-most", "raw_pins"),
@@ -123,31 +124,32 @@ const RECV_OPEN: &[(&str, &str)] = &[
     ("69-f0-by-bit-1", "undecided"),
 ];
 
-/// A low ring of `recv` has seen thirteen packets in profile `spec`, and an empty one sixteen; a credit of 255 has
-/// seen as many.
+/// In profile `spec`, a low ring of `recv` needs thirteen packets, an empty one sixteen, and a
+/// credit of 255 as many.
 fn packets_of_recv(name: &str) -> Option<u64> {
     let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
     Some(match name {
         _ if has(&["255", "254", "credit-room", "alloc-count"]) => 300,
         _ if has(&["low", "refill", "credit", "empty-ring"]) => 30,
-        // The rules of the cycle in which it shows are part of a failure, and a refill is one of them.
+        // The rules of the failing cycle are part of the signature, and a refill is one of them.
         _ if has(&["complete-never-ends"]) => 20,
         _ => 3,
     })
 }
 
-/// Three packets of `thread2` show what there is to be seen, but for messages of a gigabyte: no packet has more than 64 KiB.
+/// Three packets of `thread2` show all bugs except those of messages of a gigabyte, because a
+/// packet has at most 64 KiB.
 fn packets_of_thread2(name: &str) -> Option<u64> {
     (!name.contains("30-bits")).then_some(3)
 }
 
-/// A packet of `rx` is a descriptor. Credits run out after sixteen of them; two events that have to meet at one edge
-/// have taken up to 135.
+/// A packet of `rx` is a descriptor. Credits run out after sixteen. Two events that must meet at
+/// one edge took up to 135.
 fn packets_of_rx(_: &str) -> Option<u64> {
     Some(160)
 }
 
-/// A bug in a block inside of `rx` is told at that block's own outputs, and not further down the data path.
+/// A bug in a block inside `rx` shows at the outputs of that block, not further down the data path.
 fn boundary_of_rx(name: &str) -> &'static [&'static str] {
     match name.split('-').nth(1) {
         Some("dll") => &["a_", "x_a_tlp_ready", "b_", "x_b_deliver_"],
@@ -177,14 +179,15 @@ fn each_block_has_its_bugs_and_there_are_no_others() {
     );
 }
 
-/// The part of the bugs that goes the full way: the first bug of each block, or what `COSIM_TEST_BUGS` says.
-/// `scripts/test bugs` sends all of them, which takes longer than all other tests together.
+/// The share of bugs with the full treatment: the first bug of each block, or `COSIM_TEST_BUGS`.
+/// `scripts/test bugs` selects all of them, which takes longer than all other tests together.
 fn part() -> Shard {
     let part = env::var("COSIM_TEST_BUGS").unwrap_or_else(|_| "1/100".to_owned());
     part.parse().unwrap_or_else(|error| panic!("COSIM_TEST_BUGS: {error}"))
 }
 
-/// Whether all bugs of a block are found. Each block has a test of its own, so that they run side by side.
+/// Checks that all bugs of a block are found. Each block has its own test, so that they run in
+/// parallel.
 fn are_found(block: &str) {
     let (_, bugs) = EXPECTED.into_iter().find(|(name, _)| *name == block).unwrap();
     let bugs = Bugs { part: part(), ..bugs };
@@ -251,7 +254,7 @@ fn what_is_no_bug_and_what_cannot_be_woven_is_reported() {
         ),
     );
     let qp = PROGRAM.blocks.iter().find(|any| any.info().name == "qp").unwrap();
-    // Three bugs have no fourth quarter: none goes the full way.
+    // Three bugs have no fourth quarter, so none gets the full treatment.
     let bugs = Bugs { told_at: |_| &["evt_"], part: "4/4".parse().unwrap(), ..Bugs::of(3) };
     let failed = checks(*qp).bugs_are_found(folder.path(), &bugs).unwrap_err().to_string();
     let expected = [

@@ -1,4 +1,4 @@
-//! Bad vectors: exit code 2, the file, the place and what was expected. No input panics.
+//! Invalid vectors: exit code 2, with the file, the place and what was expected. No input panics.
 
 use crate::common::{assert_error, assert_error_at, files, project, run, text};
 use cosim::blocks::thread2::Thread2;
@@ -16,7 +16,7 @@ fn good() -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// `cosim replay` refuses a file with that text with this error, at this place.
+/// Checks that `cosim replay` refuses a file with this content with this error at this place.
 #[track_caller]
 fn refused(content: &str, number: &str, place: &str) {
     let folder = TempDir::new().unwrap();
@@ -27,7 +27,7 @@ fn refused(content: &str, number: &str, place: &str) {
     assert_error_at(&output, number, place);
 }
 
-/// The good vector with one piece replaced.
+/// The good vector with one replacement.
 fn with(from: &str, to: &str) -> String {
     let good = good();
     assert!(good.contains(from), "the vector has no `{from}`");
@@ -129,7 +129,7 @@ fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     fs::write(&secret, good()).unwrap();
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
-    // Root may read it all the same.
+    // Root can read it anyway.
     if File::open(&secret).is_err() {
         assert_error(&run(["replay", secret.to_str().unwrap()]), "E0201");
     }
@@ -159,7 +159,7 @@ fn parse(content: &[u8]) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Bytes in the middle of a good vector are overwritten.
+    /// Overwrites bytes in the middle of a good vector.
     #[test]
     fn damaged_vectors_never_panic(at in 0usize..4000, bytes in proptest::collection::vec(any::<u8>(), 1..8)) {
         let mut content = good().into_bytes();
@@ -169,7 +169,7 @@ proptest! {
         parse(&content);
     }
 
-    /// A good vector ends early.
+    /// Truncates a good vector.
     #[test]
     fn truncated_vectors_are_refused(length in 0usize..4000) {
         let good = good();
@@ -177,7 +177,7 @@ proptest! {
         prop_assert!(!parse(&good.as_bytes()[..length]));
     }
 
-    /// A number of a good vector becomes another one: it fits its field, or is refused.
+    /// Changes a number in a good vector: it must fit its field or be refused.
     #[test]
     fn numbers_fit_or_are_refused(value in any::<i64>()) {
         let accepted = parse(with("\"pkt_length\": ", &format!("\"pkt_length\": {value}, \"x\": ")).as_bytes());

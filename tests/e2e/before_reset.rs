@@ -1,4 +1,4 @@
-//! Registers without reset: whatever they begin with is drawn, found, and kept in the vector.
+//! Registers without reset: initial values are random, expose bugs, and are stored in the vector.
 
 use crate::common::{changed_rtl, code, files, json, run, text};
 use serde_json::{Value, json as value};
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use wellen::simple::read;
 
-/// RTL whose message offset is right only while a register without reset holds what it should.
+/// RTL whose message offset is right only while a register without reset holds the right value.
 fn rtl_that_needs(right: &str) -> TempDir {
-    // The value that changes the register never comes.
+    // The value that changes the register never occurs.
     changed_rtl(
         "ReqRecvCore_Thread_2.v",
         "  assign msg_offset = msg_offset_used[qp]",
@@ -20,8 +20,8 @@ fn rtl_that_needs(right: &str) -> TempDir {
     )
 }
 
-/// The failure that a run of one profile finds: its vector, which does the same again with this RTL and
-/// matches with the right one.
+/// The vector of the failure in a run of one profile. Its replay fails again with this RTL and
+/// matches with the good one.
 fn found(rtl: &Path, out: &Path, more: &[&str]) -> (PathBuf, Value) {
     let (rtl, folder) = (rtl.to_str().unwrap(), out.to_str().unwrap());
     let fixed = ["run", "--fixes", "repaired", "--cases", "20", "--quiet", "--max-failures", "1"];
@@ -47,7 +47,7 @@ fn a_register_that_works_only_when_it_begins_as_ones_is_found() {
     let explained = run(["explain", "--rtl", rtl.path().to_str().unwrap(), vector]);
     let said = text(&explained);
     assert!(said.contains("registers hold zeros before reset"), "{said}");
-    // The waves are of the failure, not of a case that matches.
+    // The waveform must show the failure, not a matching case.
     assert!(said.contains("differs:"), "{said}");
 }
 
@@ -59,7 +59,7 @@ fn a_register_that_works_only_when_it_begins_as_zeros_is_found() {
 }
 
 #[test]
-fn a_register_that_fails_at_one_value_of_sixteen_only_is_found_the_same_at_any_number_of_threads() {
+fn a_register_that_fails_at_one_value_of_sixteen_is_found_with_any_number_of_threads() {
     let (rtl, folder) = (rtl_that_needs("mode != 4'b0101"), TempDir::new().unwrap());
     let out = folder.path().join("run");
     let (vector, stimulus) = found(rtl.path(), &out, &["--no-waves", "--threads", "1"]);
@@ -70,7 +70,7 @@ fn a_register_that_fails_at_one_value_of_sixteen_only_is_found_the_same_at_any_n
     for (one, two) in [(&vector, &same), (&out.join("results.json"), &other.join("results.json"))] {
         assert_eq!(fs::read(one).unwrap(), fs::read(two).unwrap(), "{one:?}");
     }
-    // Another beginning does not fail.
+    // Other initial values do not fail.
     let mut changed = json(&vector);
     for before_reset in [value!("zeros"), value!("ones")] {
         changed["stimulus"]["before_reset"] = before_reset;
@@ -81,10 +81,10 @@ fn a_register_that_fails_at_one_value_of_sixteen_only_is_found_the_same_at_any_n
     }
 }
 
-/// A failure that needs one value of sixteen is the same one in waves and in `explain`, where the golden model stands
-/// beside the design, and in a model whose inputs are not registered.
+/// A failure that needs one value of sixteen is the same in waveforms and in `explain`, where the
+/// golden model's observer surrounds the design, and in a model without registered inputs.
 #[test]
-fn a_register_begins_with_the_same_random_bits_whatever_stands_around_the_design() {
+fn initial_values_do_not_depend_on_the_surroundings_of_the_design() {
     let (rtl, folder) = (rtl_that_needs("mode != 4'b0101"), TempDir::new().unwrap());
     let out = folder.path().join("run");
     let (vector, _) = found(rtl.path(), &out, &[]);
@@ -103,7 +103,7 @@ fn a_register_begins_with_the_same_random_bits_whatever_stands_around_the_design
     let explained = text(&run(["explain", "--rtl", rtl.path().to_str().unwrap(), path]));
     assert!(explained.contains("differs:"), "{explained}");
 
-    // A falling edge forbids registered inputs.
+    // A falling edge prevents registered inputs.
     let design = rtl.path().join("ReqRecvCore_Thread_2.v");
     let text_of_it = fs::read_to_string(&design).unwrap();
     let falling = "  reg seen;\n  always @(negedge clk) seen <= rst;\n  wire never = seen && fetch_cxt_egress_head == 416'h5eed;\n";
@@ -115,7 +115,7 @@ fn a_register_begins_with_the_same_random_bits_whatever_stands_around_the_design
     assert_eq!(code(&again), 0, "{}", text(&again));
 }
 
-/// The RTL sees whether it was compiled for waves.
+/// RTL that detects whether it was compiled with tracing.
 #[test]
 fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     let (rtl, folder) =
@@ -134,7 +134,7 @@ fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     assert!(!trace.exists());
 }
 
-/// `$random` belongs to the case: another one that runs before it, or beside it, changes nothing.
+/// `$random` depends on the case only, not on cases that run before it or in parallel.
 #[test]
 fn random_numbers_of_rtl_are_the_same_at_any_number_of_threads() {
     let rtl = changed_rtl(
@@ -154,7 +154,7 @@ fn random_numbers_of_rtl_are_the_same_at_any_number_of_threads() {
                 .concat());
         assert_eq!(code(&output), 1, "{}", text(&output));
         let results = json(&out.join("results.json"));
-        // The dice decide: neither do all cases fail nor none.
+        // The random numbers decide: some cases fail, but not all.
         let totals = |name: &str| results["totals"][name].as_u64().unwrap();
         assert!(totals("matched") > 0 && totals("mismatched") > 0, "{}", results["totals"]);
         let mut files = vec![out.join("results.json")];

@@ -1,10 +1,11 @@
-//! What a build says when the RTL does not fit: the port by name, or Verilator's own words.
+//! Build errors: a wrong port by name, or Verilator's message.
 
 use crate::common::text;
 use crate::outside::Outside;
 use std::fs;
 
-/// Builds the example's library with changes to its RTL that break the build; what was said.
+/// Builds the example's library with changes to its RTL that break the build, and returns the
+/// output.
 fn broken(example: &Outside, changes: &[(&str, &str)]) -> String {
     let path = example.path().join("rtl/Arbiter.v");
     let good = fs::read_to_string(&path).unwrap();
@@ -14,7 +15,7 @@ fn broken(example: &Outside, changes: &[(&str, &str)]) -> String {
         bad = bad.replace(from, to);
     }
     fs::write(&path, bad).unwrap();
-    // `build` and not `check`: the dependencies are built already, but not checked.
+    // `build` instead of `check`, because the dependencies are built already, but not checked.
     let output = example.cargo(&["build", "--lib", "--color", "never"]);
     fs::write(&path, good).unwrap();
     let said = text(&output);
@@ -22,12 +23,12 @@ fn broken(example: &Outside, changes: &[(&str, &str)]) -> String {
     said
 }
 
-/// Is each port that appears, vanishes or changes its width named, and where does Verilator see an error? The example
-/// with its own RTL is built in `outside`.
+/// Each added, removed or resized port is named, and so is the place of a Verilog error. `outside`
+/// builds the example with its own RTL.
 #[test]
 fn a_port_that_appears_vanishes_or_changes_width_is_named() {
     let example = Outside::copy();
-    // In a build folder crates are told apart by their names.
+    // Crates in one build folder must have different names.
     let manifest = example.path().join("Cargo.toml");
     let named = fs::read_to_string(&manifest).unwrap().replacen("\"arbiter\"", "\"ports\"", 1);
     fs::write(&manifest, named).unwrap();

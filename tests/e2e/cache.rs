@@ -1,4 +1,4 @@
-//! The cache of compiled models: whose it is, what it holds, and what is left when work on it is ended.
+//! The cache of compiled models: ownership, contents, and what remains after an interruption.
 
 use crate::common::{assert_error_at, code, files, models, program, project, text};
 use std::env;
@@ -9,7 +9,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A replay with fixes of which no model is linked in, so that one is compiled.
+/// A replay with fixes that no linked model has, so that one is compiled.
 fn replay(cache: &Path, set: &[(&str, &str)]) -> Output {
     let mut command = program();
     command.env("COSIM_CACHE", cache).envs(set.iter().copied());
@@ -17,8 +17,8 @@ fn replay(cache: &Path, set: &[(&str, &str)]) -> Output {
     command.arg(&files(&project().join("vectors/thread2"), "json")[0]).output().unwrap()
 }
 
-/// The faults: a library of another compiler's options was used again, and one of zeros loaded. What else
-/// the environment holds decides nothing.
+/// Regression test: a library compiled with other options was reused, and a library of zeros was
+/// loaded. The rest of the environment must not matter.
 #[test]
 fn a_library_is_that_of_its_compiler_whole_and_no_more_are_kept_than_may() {
     let cache = TempDir::new().unwrap();
@@ -43,12 +43,12 @@ fn a_library_is_that_of_its_compiler_whole_and_no_more_are_kept_than_may() {
     assert_error_at(&wrong, "E0111", "COSIM_CACHE_LIMIT: `much`");
 }
 
-/// The fault: nothing was said, and the end came when the compiler was done.
+/// Regression test: an interruption had no effect until the compiler ended.
 #[test]
 fn an_interruption_ends_compiling_at_once_and_says_so() {
     let folder = TempDir::new().unwrap();
     let [cache, pid, script] = ["cache", "pid", "verilator"].map(|name| folder.path().join(name));
-    // A Verilator that never ends: the test need not hit the moment in which one is at work.
+    // This Verilator never ends, so the timing of the interruption does not matter.
     let text_of_script = "#!/bin/sh\nfor word; do\n  if [ \"$word\" = --cc ]; then\n    echo $$ >\"$PID.new\"\n    \
                           mv \"$PID.new\" \"$PID\"\n    exec sleep 1000\n  fi\ndone\nexec \"$REAL\" \"$@\"\n";
     fs::write(&script, text_of_script).unwrap();
@@ -81,8 +81,8 @@ fn an_interruption_ends_compiling_at_once_and_says_so() {
     assert!(files(&cache, "so").is_empty());
 }
 
-/// Tests start the program in one place (`common::program`; clippy refuses another), and models that are
-/// built in their own process are told where they are kept.
+/// Tests start the program in one place (`common::program`, which clippy enforces), and models
+/// built in their process use the same cache.
 #[test]
 fn the_tests_leave_the_users_cache_alone() {
     let user = TempDir::new().unwrap();
@@ -100,7 +100,7 @@ fn the_tests_leave_the_users_cache_alone() {
     assert_eq!(folder(true), user.path().join(".cache/cosim"), "where it would be");
 }
 
-/// The fault: a user without a folder for models could not run the program's own.
+/// Regression test: a user without a cache folder could not run the built-in models.
 #[test]
 fn models_of_the_program_need_no_cache() {
     let mut command = program();
@@ -112,7 +112,7 @@ fn models_of_the_program_need_no_cache() {
     assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
-/// The fault: in a folder with mode 1777, a library of another user was executed.
+/// Regression test: in a folder with mode 1777, a library of another user was executed.
 #[test]
 fn a_cache_that_others_can_write_is_used_in_parts_or_refused() {
     let cache = TempDir::new().unwrap();
@@ -127,7 +127,7 @@ fn a_cache_that_others_can_write_is_used_in_parts_or_refused() {
         assert_error_at(&output, "E0606", "set COSIM_CACHE");
     }
     assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written");
-    // Each user has a folder of his own: what others put beside it is not looked at.
+    // Each user has a private folder; files of others beside it are ignored.
     set(0o1777);
     let told: serde_json::Value = serde_json::from_slice(&shown().stdout).unwrap();
     let own = Path::new(told["folder"].as_str().unwrap());

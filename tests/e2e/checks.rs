@@ -1,4 +1,5 @@
-//! The checks that hold for every block: ours pass them, and a block that is wrong in a part is told which.
+//! The generic checks of a block: our blocks pass them, and they report each wrong part of a test
+//! block.
 
 use crate::common::{checks, json, project};
 use cosim::PROGRAM;
@@ -16,8 +17,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
-/// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire. Those of a block
-/// inside of `rx` fire on the pins of that block; in `rx` another check sees the fault first, or it is rare.
+/// Checks that no pin fault triggers, by block. Unit tests of the block trigger them. Those of a
+/// block inside `rx` fire on that block's own pins; in `rx`, another check sees the fault first, or
+/// it is rare.
 const SHOWN_BY_HAND: [(&str, &str); 17] = [
     ("thread2", "request-order"),
     ("dll", "progress"),
@@ -77,18 +79,20 @@ fn every_check_of_a_scoreboard_fires_on_some_fault() -> Result {
     Ok(())
 }
 
-/// A block that counts TLPs, on the pins of another. [`wrong`] says which of its parts is wrong. What is constant, or
-/// asked once for a block, is wrong in `Toy<WRONG>`: the compiler makes everything once more for each value.
+/// A block that counts TLPs, on the pins of another block. [`wrong`] selects which part is wrong.
+/// Constants and properties that are read once per block are wrong in `Toy<WRONG>`, because the
+/// compiler instantiates everything for each value.
 #[derive(Debug, Clone, Copy)]
 struct Toy<const SAYS_WRONG: bool>;
 
-/// The rules, bins and checks that this block declares are those that it has.
+/// The declared rules, bins and checks are correct.
 const RIGHT: bool = false;
-/// It declares a check that never fires, and not the one that does; a bin that is hit as unreachable; and no reason why a
-/// rule and another bin are not hit.
+/// It declares a check that never fires, and omits the one that does. It declares a bin that is hit
+/// as unreachable, and has no reason for a rule and a bin that are not hit.
 const WRONG: bool = true;
 
-/// Which part of the block is wrong. One test at a time says so: checks use several threads.
+/// The wrong part of the block. Only one test at a time sets it, because checks use several
+/// threads.
 static WRONG_PART: AtomicU8 = AtomicU8::new(Part::None as u8);
 static ONE_TEST: Mutex<()> = Mutex::new(());
 
@@ -292,7 +296,7 @@ impl<const SAYS: bool> harness::Weights<Toy<SAYS>> for Weights {
 
     fn traffic(&self, _: &Parameters, packets: u32, _: &mut CaseRng) -> Tlps {
         let count = u64::from(packets).min(self.most.into());
-        // What this lacks is the limit of the traffic itself.
+        // This omits the limit of the traffic itself.
         Tlps { count: if wrong(Part::Stimulus) { u64::from(self.most) } else { count.min(40) } }
     }
 }
@@ -391,7 +395,7 @@ fn thread2() -> Checks {
     checks_of("thread2")
 }
 
-/// The block whose cases take least.
+/// The block with the fastest cases.
 fn qp() -> Checks {
     checks_of("qp")
 }
@@ -414,14 +418,14 @@ fn what_is_wrong_with_a_corpus_is_found() {
         &[&name, "`about` does not state the purpose of the vector: `why`"],
     );
     finds(thread2().rules_have_vectors(folder.path()), &["T02: no vector"]);
-    // A mismatch is recorded, and nothing differs.
+    // The vector records a mismatch, but nothing differs.
     copy_vector(&name, folder.path(), |vector| {
         vector["recorded"] = serde_json::json!({
             "verdict": "hang", "cycle": 3, "state": "IDLE_s"
         });
     });
     finds(thread2().corpus(folder.path()), &[&name, "not as recorded"]);
-    // A name that promises another rule.
+    // The name refers to another rule.
     fs::rename(folder.path().join(&name), folder.path().join("t18-wrong.json")).unwrap();
     finds(thread2().rules_have_vectors(folder.path()), &["t18-wrong.json misses T18"]);
 }

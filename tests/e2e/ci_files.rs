@@ -1,4 +1,4 @@
-//! What CI systems read of a run: `junit.xml`, `summary.md`, annotations. Read back by the tools of others.
+//! Files for CI systems: `junit.xml`, `summary.md` and annotations, checked with third-party tools.
 
 use crate::common::{changed_rtl, code, cosim, json, project, python, text};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// Adds up what a reader of others finds in a file.
+/// Counts what a third-party reader finds in a file.
 const COUNT: &str = "
 import sys
 from junitparser import JUnitXml, Failure, Error
@@ -26,7 +26,7 @@ fn python_says(script: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Validates a `junit.xml` and returns what is in it.
+/// Validates a `junit.xml` and returns its counts.
 fn counted(folder: &Path) -> String {
     let file = folder.join("junit.xml").display().to_string();
     let schema = project().join("tests/e2e/data/junit-10.xsd").display().to_string();
@@ -90,7 +90,7 @@ fn a_failure_says_how_to_see_it_again_and_where_its_vector_is() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     let counted = counted(&out);
     let lines: Vec<&str> = counted.lines().collect();
-    // Twenty of a signature are told one by one, the others share a test case.
+    // Twenty of a signature are listed; the others share a test case.
     assert_eq!(lines[0], "1 21 21 0", "{counted}");
     assert_eq!(lines[1], "thread2.spec.smoke|thread2/spec/smoke/0|mismatch");
     let xml = fs::read_to_string(out.join("junit.xml")).unwrap();
@@ -130,7 +130,7 @@ fn github_gets_annotations_and_a_page() {
     let arguments = [&arguments[..], &["--format", "json"]].concat();
     let output = run_into(&folder.path().join("run"), &arguments, &environment);
     assert_eq!(code(&output), 1);
-    // The standard output stays JSON.
+    // Standard output is still JSON.
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["passed"], false);
     let said = String::from_utf8(output.stderr).unwrap();
     let command = said.lines().find(|line| line.starts_with("::error ")).unwrap();
@@ -153,13 +153,13 @@ fn gitlab_gets_a_code_quality_report() {
     assert_eq!(issue["fingerprint"].as_str().unwrap().len(), 32);
     let path = issue["location"]["path"].as_str().unwrap();
     assert!(Path::new(path).starts_with(rtl), "{path}");
-    // A run that is replaced takes the report with it.
+    // Replacing a run also removes the report.
     let again = ["--force", "--cases", "1", "--scenario", "smoke"];
     assert_eq!(code(&run_into(&out, &again, &[])), 0);
     assert!(!out.join("gl-code-quality-report.json").exists());
 }
 
-/// The schemas are those that the checker has taken over from their publishers.
+/// The schemas are those bundled with the checker.
 #[test]
 fn the_example_workflows_follow_their_schemas() {
     let check = |schema: &str, file: &str| {
@@ -172,7 +172,7 @@ fn the_example_workflows_follow_their_schemas() {
     check("vendor.gitlab-ci", "../scale-out/gitlab-ci.yml");
 }
 
-/// The schemas are those of Kubernetes' own API.
+/// The schemas are those of the Kubernetes API.
 #[test]
 fn the_example_job_follows_the_schema_of_kubernetes() {
     let file = project().join("docs/how-to/scale-out/kubernetes.yaml");
@@ -182,7 +182,7 @@ fn the_example_job_follows_the_schema_of_kubernetes() {
     };
     let output = validate(&file);
     assert!(output.status.success(), "{}", text(&output));
-    // It does look: at types, and at names.
+    // The validator checks types and names.
     let folder = TempDir::new().unwrap();
     let wrong = folder.path().join("wrong.yaml");
     let right = fs::read_to_string(&file).unwrap();

@@ -1,4 +1,4 @@
-//! Code coverage of the RTL: `cosim run --coverage`, what it writes, and what reads it.
+//! Code coverage of the RTL: `cosim run --coverage`, its output, and tools that read it.
 
 use crate::common::{changed_rtl, code, json, run, run_in, text};
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Everything that does not depend on the moment.
+/// All files that must be reproducible.
 fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let names = ["coverage.info", "coverage.json", "results.json"].map(str::to_owned);
     let sources = fs::read_dir(folder.join("sources")).unwrap();
@@ -32,7 +32,7 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     assert!(said.contains("\n  RTL: lines "), "{said}");
     qp(&at("two"), &["--threads", "2"]);
     assert_eq!(written(&at("one")), written(&at("two")));
-    // A run is replaced with all that it had.
+    // Replacing a run removes all of its files.
     qp(&at("two"), &["--threads", "2", "--force"]);
     for (name, shard) in [("part-1", "1/2"), ("part-2", "2/2")] {
         qp(&at(name), &["--shard", shard]);
@@ -40,7 +40,7 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     let merged = run_in(folder.path(), &["merge", "part-2", "part-1", "--out", "whole"]);
     assert_eq!(code(&merged), 0, "{}", text(&merged));
     assert_eq!(written(&at("one")), written(&at("whole")));
-    // The parts, put together as databases, and the whole have reached the same.
+    // The merged databases of the shards have the same coverage as the whole.
     let report = |databases: &[&str]| {
         let output =
             run_in(folder.path(), &[&["cover", "report", "--format", "lcov"], databases].concat());
@@ -52,16 +52,16 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     assert_eq!(report(&["whole", "part-2", "one"]), info, "no case counts twice");
     let told = text(&run_in(folder.path(), &["cover", "report", "one"]));
     assert!(told.contains("spec: lines "), "{told}");
-    // The database is what its schema says.
+    // The database conforms to its schema.
     let schema = serde_json::from_slice(&run(["schema", "coverage"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     assert!(validator.is_valid(&json(&at("one").join("coverage.json"))));
-    // The page has the text of the RTL, escaped.
+    // The page contains the text of the RTL, escaped.
     let page = fs::read_to_string(at("one").join("report.html")).unwrap();
     assert!(
         page.contains("hw_state_d  = hw_state;") && page.contains("answer_valid &lt;= cmd_taken;")
     );
-    // As lcov reads it, in the run directory.
+    // lcov reads the file in the run directory.
     let genhtml = Command::new("genhtml")
         .args(["--branch-coverage", "--output-directory", "html", "coverage.info"])
         .current_dir(at("one"))
@@ -74,7 +74,7 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
 }
 
 #[test]
-fn a_line_that_no_case_reaches_is_a_hole_of_a_given_rtl() {
+fn a_line_that_no_case_reaches_is_an_uncovered_point_of_user_rtl() {
     let rtl = changed_rtl(
         "QpStateCtrl.v",
         "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;",
@@ -86,7 +86,7 @@ fn a_line_that_no_case_reaches_is_a_hole_of_a_given_rtl() {
 }
 
 #[test]
-fn what_cannot_be_counted_is_refused() {
+fn code_coverage_without_support_is_refused() {
     for (arguments, expected) in [
         (vec!["--simulator", "icarus"], "--simulator icarus"),
         (vec!["--netlist"], "--netlist"),

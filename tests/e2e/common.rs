@@ -1,4 +1,4 @@
-//! What the end-to-end tests share: the program, folders, and RTL with bugs.
+//! Helpers of the end-to-end tests: the program, folders, and RTL with bugs.
 #![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
 use assert_cmd::Command;
@@ -22,17 +22,17 @@ pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Where tests keep compiled models: the user's cache is the user's.
+/// The cache of compiled models for tests, so that they do not use the user's cache.
 pub fn models() -> PathBuf {
     below_build("models")
 }
 
-/// What the build script told Cargo.
+/// The output of the build script.
 pub fn build_output() -> PathBuf {
     Path::new(env!("OUT_DIR")).with_file_name("output")
 }
 
-/// A folder of tests below the build folder.
+/// A folder for tests inside the build folder.
 pub fn below_build(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
 }
@@ -47,22 +47,22 @@ pub fn model<B: Explain>(
     rtl.build(BlockInfo::of::<B>(), parameters, view, &kept)?.load::<B>(parameters)
 }
 
-/// The model of the built-in RTL with some parameters, in this process.
+/// A model of the built-in RTL in this process.
 pub fn built_in_model<B: Explain>(
     parameters: &Parameters,
 ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
     model::<B>(&Rtl::default(), parameters, View::Bare)
 }
 
-/// The program, with compiled models kept below the build folder. It is started here and nowhere else:
-/// elsewhere clippy refuses the `env!` that names it.
+/// The program, with its cache of models inside the build folder. This is the only place that
+/// starts it: clippy refuses the `env!` elsewhere.
 pub fn program() -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
     command.env("COSIM_CACHE", models()).env(QUICKLY.0, QUICKLY.1).current_dir(project());
     command
 }
 
-/// The checks of a block, with the program that is tested.
+/// The checks of a block, run with the tested program.
 pub fn checks(block: &'static dyn AnyBlock) -> Checks {
     Checks::of_any(block, env!("CARGO_BIN_EXE_cosim")).models(models())
 }
@@ -72,18 +72,18 @@ pub fn cargo() -> std::process::Command {
     std::process::Command::new(env!("CARGO"))
 }
 
-/// What models are compiled with: most run for a few thousand cycles, and compiling them takes longer.
+/// Compiler flags for models. Most run a few thousand cycles, so compiling dominates.
 pub const QUICKLY: (&str, &str) = ("CXXFLAGS", "-O0");
 
-/// Where crates outside of the repository are built: the project's own build folder, since what they depend on from
-/// the registry is there. Our own crates are built once more, for all of them.
+/// The build folder for crates outside of the repository: the project's own, which contains the
+/// registry dependencies. Only our own crates are built again.
 pub fn outside() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a build folder").to_owned()
 }
 
 /// Cargo in a crate outside of the repository.
 pub fn cargo_outside(folder: &Path) -> std::process::Command {
-    // The versions of our dependencies: others may not be at hand where there is no network.
+    // Use the locked versions of our dependencies, because others may be unavailable offline.
     let lock = folder.join("Cargo.lock");
     if !lock.exists() {
         fs::copy(project().join("Cargo.lock"), lock).expect("a copy");
@@ -91,12 +91,13 @@ pub fn cargo_outside(folder: &Path) -> std::process::Command {
     }
     let mut command = cargo();
     command
-        // The tests run little with these crates, and the settings of our own build make its dependencies fit.
+        // Reuse the dependencies built with these settings. The tests run little code of these
+        // crates.
         .args(["--config", "profile.dev.opt-level=0", "--config", "profile.dev.debug=false"])
         .args(["--config", "profile.dev.lto='off'"])
-        // With this variable set, Cargo would build everything again.
+        // With this variable set, Cargo would rebuild everything.
         .env_remove("RUSTC_BOOTSTRAP")
-        // What this Cargo builds counts as time of the test.
+        // Its build counts as time of the test.
         .env_remove("COSIM_TIMES")
         .env(QUICKLY.0, QUICKLY.1)
         .current_dir(folder)
@@ -107,8 +108,8 @@ pub fn cargo_outside(folder: &Path) -> std::process::Command {
     command
 }
 
-/// Lets a crate depend on what our tests depend on. That has no use for it, but brings the features with which our
-/// dependencies are built here: with others, all of them would be built again.
+/// Adds our dev-dependencies to a crate, so that Cargo selects the same features for shared
+/// dependencies and does not rebuild them.
 fn has_our_features(manifest: &Path) {
     let ours = fs::read_to_string(project().join("Cargo.toml")).expect("our manifest");
     let (_, tests) = ours.split_once("[dev-dependencies]\n").expect("dependencies of tests");
@@ -124,12 +125,12 @@ fn has_our_features(manifest: &Path) {
     fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
 }
 
-/// As [`program`], with what `assert_cmd` adds.
+/// The [`program`] with the methods of `assert_cmd`.
 pub fn cosim() -> Command {
     Command::from_std(program())
 }
 
-/// What the program does with `arguments`.
+/// The output of the program with `arguments`.
 pub fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
     cosim().args(arguments).output().expect("the program runs")
 }
@@ -146,7 +147,8 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", text(output)))
 }
 
-/// The command failed with this error, as in `E0213`, and with the exit code of that error.
+/// Checks that the command failed with this error, such as `E0213`, and the exit code of that
+/// error.
 #[track_caller]
 pub fn assert_error(output: &Output, number: &str) {
     let expected = codes::Code::find(number).unwrap_or_else(|| panic!("no error {number}"));
@@ -159,7 +161,7 @@ pub fn assert_error(output: &Output, number: &str) {
     assert!(!said.contains("panicked"), "{said}");
 }
 
-/// [`assert_error`], and the message has these words: a place, or the name of what is wrong.
+/// Like [`assert_error`]; the message must also contain `words`, such as a place or a name.
 #[track_caller]
 pub fn assert_error_at(output: &Output, number: &str, words: &str) {
     assert_error(output, number);
@@ -173,8 +175,8 @@ pub fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// Writes a record with a valid checksum. For a `coverage.json`, also updates the checksum that the `results.json` beside it
-/// records.
+/// Writes a record with a valid checksum. For a `coverage.json`, also updates the checksum that the
+/// `results.json` beside it records.
 pub fn write_record(path: &Path, text: &str) {
     const KEY: &str = "\n\"checksum\": \"";
     let checksum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
@@ -200,7 +202,7 @@ fn rtl_files() -> Vec<PathBuf> {
     entries.map(|entry| entry.expect("a file").path()).collect()
 }
 
-/// A copy of the RTL, all files in one folder, in which `from` is replaced by `to` in one file.
+/// A copy of the RTL of all blocks in one folder, with `from` replaced by `to` in one file.
 pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     for path in rtl_files() {
@@ -240,7 +242,7 @@ pub fn patched_rtl(patch: &Path) -> TempDir {
     folder
 }
 
-/// The files of a folder with an ending, sorted.
+/// The files in a folder with this ending, sorted.
 pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut files: Vec<PathBuf> = entries
@@ -251,7 +253,7 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Waits until something is so while a process runs.
+/// Waits until `is_so` while a process runs.
 #[track_caller]
 pub fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) {
     while !is_so() {
@@ -266,7 +268,7 @@ pub fn is_longer(path: &Path, bytes: u64) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.len() > bytes)
 }
 
-/// A case, as a reader of `docs/reference/results.md` sees it.
+/// A case, as documented in `docs/reference/results.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseResult {
     pub verdict: String,
@@ -274,7 +276,7 @@ pub struct CaseResult {
     pub packets: u64,
 }
 
-/// Every case of a `results.json`, by name; failed ones under the name they give themselves.
+/// All cases of a `results.json` by name.
 pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
     let run = &results["run"];
     let texts = |name: &str| -> Vec<String> {
@@ -325,16 +327,16 @@ pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
     cases
 }
 
-/// The program in a folder of its own, for what is written where it stands.
+/// The output of the program in a folder, for files written to the working directory.
 pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
     cosim().current_dir(folder).args(arguments).output().expect("the program runs")
 }
 
-/// Python with the packages that tests read our files with: a virtual environment below the build folder, made
-/// once.
+/// Python with the packages that tests use to read our files: a virtual environment in the build
+/// folder, created once.
 ///
 /// # Panics
-/// If it cannot be made, with what to do.
+/// If it cannot be created, with instructions.
 pub fn python() -> std::process::Command {
     const PACKAGES: [&str; 6] = [
         "check-jsonschema==0.39.0",
@@ -364,7 +366,7 @@ pub fn python() -> std::process::Command {
     std::process::Command::new(python)
 }
 
-/// What a browser shows of the report in a folder, a line each; its table is filtered by `words`.
+/// What a browser shows of the report in a folder, one item per line. `words` filter its table.
 pub fn looked_at(folder: &Path, words: &str) -> Vec<String> {
     let script = project().join("tests/e2e/data/look_at_report.py");
     let output = python().arg(script).arg(folder.join("report.html")).arg(words).output().unwrap();
@@ -376,7 +378,7 @@ pub fn looked_at(folder: &Path, words: &str) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// What holds of every report, whoever looks at it and with what: both themes, phones, screen readers, no network.
+/// Checks properties of every report: both themes, phones, screen readers, no network access.
 #[track_caller]
 pub fn assert_is_for_anyone(seen: &[String]) {
     let [theme, phone, unnamed, network, console] = seen else { panic!("{seen:?}") };

@@ -1,4 +1,5 @@
-//! Does `cosim.toml` give options their defaults, and only those that the command line leaves open?
+//! Tests that `cosim.toml` provides defaults for options, and that the command line takes
+//! precedence.
 
 use crate::common::{assert_error_at, code, cosim, text};
 use serde_json::Value;
@@ -18,7 +19,7 @@ fn run(folder: &Path, arguments: &[&str]) -> Output {
     cosim().current_dir(folder).args(arguments).output().expect("the program runs")
 }
 
-/// The header of `results.json` of a run in `out`.
+/// The header in `results.json` of a run in `out`.
 fn header(folder: &Path) -> Value {
     let path = folder.join("out/results.json");
     let results = fs::read_to_string(path).expect("results");
@@ -57,7 +58,7 @@ fn the_command_line_comes_first() {
 }
 
 #[test]
-fn paths_count_from_the_folder_of_the_file() {
+fn paths_are_relative_to_the_folder_of_the_file() {
     let folder = folder("[run]\nblock = \"qp\"\ncases = 1\nhistory = \"runs.db\"\n");
     let below = folder.path().join("below");
     fs::create_dir(&below).expect("a folder");

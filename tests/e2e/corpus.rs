@@ -1,4 +1,4 @@
-//! The corpus in `vectors/`: every vector is legal JSON, matches, and hits the rule it is named after.
+//! The corpus in `vectors/`: every vector is valid JSON, matches, and hits the rule in its name.
 //! Adding a vector needs no code.
 
 use crate::common::{checks, code, files, json, project, run, text};
@@ -45,7 +45,7 @@ fn replay(vectors: &[PathBuf]) -> Vec<Value> {
 }
 
 #[test]
-fn every_vector_does_what_it_says_and_tells_the_models_apart_in_no_profile() -> Result {
+fn every_vector_does_what_it_records_in_every_profile() -> Result {
     for block in PROGRAM.blocks {
         checks(*block).corpus(corpus_of(block.info().name))?;
     }
@@ -60,7 +60,8 @@ fn every_rule_that_can_be_hit_has_a_vector_that_hits_it() -> Result {
     Ok(())
 }
 
-/// The rule a vector is named after, as in `f5b-off-..`: the letter of a rule is small, its family is not.
+/// The rule in a vector's name, such as `f5b-off-..`. The letter of a rule is lower case, except
+/// for its family.
 fn rule_of<'a>(vector: &Path, rules: &'a [String]) -> Option<&'a String> {
     let name = vector.file_stem()?.to_str()?;
     let first = name.split('-').next()?.to_uppercase();
@@ -71,11 +72,11 @@ fn is_off(vector: &Path) -> bool {
     vector.file_stem().unwrap().to_str().unwrap().contains("-off-")
 }
 
-/// What a legal stimulus can hit of a block: in some profile, and in the one without any fix.
+/// The rules that legal stimulus can hit in some profile, and in the profile without fixes.
 struct Reachable {
     anywhere: Vec<String>,
     without_fixes: BTreeSet<String>,
-    /// Whether there is a profile with fixes: a block without errata has none.
+    /// Whether any profile has fixes. A block without errata has none.
     has_fixes: bool,
 }
 
@@ -96,7 +97,8 @@ fn reachable(block: &dyn AnyBlock) -> Reachable {
     }
 }
 
-/// A pair differs in its fixes alone: with the fix the rule is hit, without it it is not.
+/// The vectors of a pair differ only in their fixes: the rule is hit with the fix, and not without
+/// it.
 #[test]
 fn a_vector_with_a_fix_off_has_the_stimulus_of_the_one_with_it_on() {
     for block in PROGRAM.blocks {
@@ -120,7 +122,7 @@ fn a_vector_with_a_fix_off_has_the_stimulus_of_the_one_with_it_on() {
         }
         let added = || rules.iter().filter(|rule| !without_fixes.contains(*rule));
         assert_eq!(added().next().is_some(), has_fixes, "{name}: fixes add rules");
-        // Others that need a fix are rows of the source which nothing enters without it.
+        // Other rules that need a fix are rows of the source that are unreachable without it.
         let of_fixes = added().filter(|rule| rule.starts_with('F')).cloned().collect();
         assert_eq!(paired, of_fixes, "{name}: each rule that needs a fix has a pair");
     }
@@ -142,7 +144,7 @@ fn every_vector_fits_the_schema() {
     }
 }
 
-/// `cosim schema vector > vectors/schema.json` after a change of the types.
+/// After a change of the types, run `cosim schema vector > vectors/schema.json`.
 #[test]
 fn the_schema_is_that_of_the_types() {
     let output = run(["schema", "vector"]);

@@ -1,4 +1,4 @@
-//! Functional coverage: what a run says that it has covered, and what follows from it.
+//! Functional coverage of runs, and coverage goals.
 
 use crate::common::{assert_error_at, code, json, python, run, text, write_record};
 use cosim::PROGRAM;
@@ -17,7 +17,7 @@ fn coverage(folder: &Path) -> Value {
     json(&folder.join("coverage.json"))
 }
 
-/// Bins of a group.
+/// Number of bins of a group.
 fn bins(group: &Value) -> usize {
     let axes = group["axes"].as_array().unwrap();
     axes.iter().map(|axis| axis["values"].as_array().unwrap().len()).product()
@@ -38,7 +38,7 @@ fn coverage_fits_its_schema_and_adds_up() {
         assert!(errors.is_empty(), "{errors:?}");
         let groups = coverage["groups"].as_array().unwrap();
         let all: usize = groups.iter().map(bins).sum();
-        // The rules are those of results.json, and what was hit of them is what stands there.
+        // Coverage must agree with the rules and hits in results.json.
         let results = json(&folder.path().join("results.json"));
         let rules = groups[0]["axes"][0]["values"].as_array().unwrap();
         for profile in coverage["profiles"].as_array().unwrap() {
@@ -104,7 +104,7 @@ fn coverage_is_the_same_whatever_the_threads() {
 }
 
 #[test]
-fn less_than_the_least_coverage_is_a_failure() {
+fn coverage_below_the_goal_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let with = |name: &str, least: &str, cases: &str| {
         let out = folder.path().join(name);
@@ -127,14 +127,14 @@ fn less_than_the_least_coverage_is_a_failure() {
     }
 }
 
-/// What `cosim cover` does with files.
+/// The output of `cosim cover` for files.
 fn cover(arguments: &[&str], files: &[&Path]) -> Output {
     let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
     run(["cover"].iter().chain(arguments).chain(&files))
 }
 
 #[test]
-fn shards_merge_to_the_whole_in_any_order_and_as_often_as_one_likes() {
+fn shards_merge_to_the_whole_in_any_order_and_repeatedly() {
     let folder = TempDir::new().unwrap();
     let of = |name: &str, more: &[&str]| {
         let out = folder.path().join(name);
@@ -155,7 +155,7 @@ fn shards_merge_to_the_whole_in_any_order_and_as_often_as_one_likes() {
     let again = merged("b.json", &[&shards[1], &first, &shards[0]]);
     assert_eq!(fs::read(&first).unwrap(), fs::read(&again).unwrap());
     assert_eq!(json(&first)["profiles"], coverage(&whole)["profiles"]);
-    // The whole has every case of the shards.
+    // The whole contains all cases of the shards.
     let all = merged("c.json", &[&first, &whole]);
     assert_eq!(json(&all)["parts"], coverage(&whole)["parts"]);
 
@@ -174,7 +174,7 @@ fn shards_merge_to_the_whole_in_any_order_and_as_often_as_one_likes() {
     assert_eq!(code(&output), 2, "{}", text(&output));
 }
 
-/// Bins of the profile that were hit.
+/// Whether each bin of a profile was hit.
 fn hit(profile: &Value) -> Vec<bool> {
     profile["hits"].as_array().unwrap().iter().map(|hits| hits.as_u64().unwrap() > 0).collect()
 }
@@ -204,7 +204,7 @@ fn ranked_cases_have_the_coverage_of_all_of_them() {
         each.push(hit);
     }
     assert_eq!(together, hit(&coverage(&all)["profiles"][0]));
-    // Without any one of them something is missing.
+    // Each ranked case is necessary.
     for left_out in 0..each.len() {
         let others = || each.iter().enumerate().filter(|(index, _)| *index != left_out);
         let is_hit = |bin: usize| others().any(|(_, hit)| hit[bin]);
@@ -230,7 +230,7 @@ fn ranked_cases_are_written_as_vectors_that_match() {
         .collect();
     vectors.sort();
     assert_eq!(vectors.len(), ranked.len());
-    // They are the cases, cycle by cycle.
+    // The vectors are the cases, cycle by cycle.
     let cases: BTreeSet<String> = vectors
         .iter()
         .map(|vector| json(Path::new(vector))["origin"]["case"].as_str().unwrap().to_owned())
@@ -241,10 +241,10 @@ fn ranked_cases_are_written_as_vectors_that_match() {
     let replayed = run(replay.into_iter().chain(vectors.iter().map(String::as_str)));
     assert_eq!(code(&replayed), 0, "{}", text(&replayed));
 
-    // What is there is kept.
+    // Existing files are kept.
     let again = cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]);
     assert_error_at(&again, "E0602", "smoke: ");
-    // Another build may draw other cases.
+    // Another build may generate other cases.
     let file = all.join("coverage.json");
     let build = json(&file)["runs"][0]["build"].as_str().unwrap().to_owned();
     let other = folder.path().join("other.json");
@@ -255,15 +255,15 @@ fn ranked_cases_are_written_as_vectors_that_match() {
     assert!(!out.exists());
 }
 
-/// Runs Python with pyucis, the reader of UCIS from PyPI.
+/// Runs Python with pyucis, a UCIS reader from PyPI.
 fn pyucis(arguments: &[&str]) -> String {
     let output = python().args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Merges files with pyucis; prints bins, and those that were hit. Its own command merges in memory in the same way, but
-/// cannot write XML.
+/// Merges files with pyucis and prints all bins and the hit ones. Its own command merges in the
+/// same way, but cannot write XML.
 const MERGE: &str = "
 import sys
 from ucis.mem.mem_ucis import MemUCIS

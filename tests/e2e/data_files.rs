@@ -1,4 +1,4 @@
-//! Files that RTL reads while it runs: are they part of the RTL for every command?
+//! Files that RTL opens at run time are part of the RTL for every command.
 
 use crate::common::{changed_rtl, code, files, json, run_in, text};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// RTL of the block `qp` that inverts an output if its table says so; the table's name is in a parameter.
+/// RTL of block `qp` that inverts an output if its table says so. A parameter names the table.
 fn rtl(table: &str) -> TempDir {
     let good = "assign msg_ack      = msg_taken && msg_reliable && !msg_naked;";
     let from_table = "localparam TABLE = \"flip.hex\";\n  reg flip [0:0];\n  initial $readmemh(TABLE, flip);\n  \
@@ -17,7 +17,7 @@ fn rtl(table: &str) -> TempDir {
     folder
 }
 
-/// A short run in a folder. Icarus compiles in no time; `new` has a table in models of Verilator.
+/// A short run in a folder. Icarus compiles fast; `new` tests a table with Verilator.
 fn short(folder: &Path, rtl: &Path, more: &[&str]) -> Output {
     let words =
         ["run", "--block", "qp", "--scenario", "default", "--cases", "2", "--packets", "20"];
@@ -51,7 +51,7 @@ fn a_table_is_part_of_the_rtl() {
     fs::write(&table, "1\n").unwrap();
     ends(&short(place, rtl.path(), &["--out", "red"]), 1);
     assert_ne!(identity(&place.join("green")), identity(&place.join("red")));
-    // The table that was hashed is the one that is read, whatever lies in the working directory of a worker.
+    // The hashed table is the one that is read, whatever is in a worker's working directory.
     ends(&short(rtl.path(), Path::new("."), &["--out", "inside"]), 1);
     assert_eq!(identity(&place.join("red")), identity(&rtl.path().join("inside")));
     ends(&short(place, rtl.path(), &["--shard", "2/2", "--out", "two"]), 1);

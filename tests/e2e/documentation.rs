@@ -1,7 +1,7 @@
-//! The documents: do they keep the rules of the book, and do links and commands in them exist?
+//! Checks the documents: rules of the book, links, and commands.
 //!
-//! `docs/SUMMARY.md` is the table of contents of the book. Each check is a function from a text to
-//! the problems in it; the last tests give each of them a text with a problem.
+//! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
+//! in it. The last tests give each check a text with a problem.
 
 use crate::common::{files, project, run, text};
 use regex::Regex;
@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The longest line of prose.
+/// Maximum length of a line of prose.
 const COLUMNS: usize = 100;
 
-/// Phrases that have a plain word of the field in their place.
+/// Refused phrases, each with its replacement.
 const OLD_PHRASES: [(&str, &str); 22] = [
     ("gone on with", "resumed"),
     ("goes on with", "continues"),
@@ -68,7 +68,7 @@ struct Line<'a> {
     is_code: bool,
 }
 
-/// The lines of a document; code is fenced, or indented where no list continues.
+/// The lines of a document. Code is fenced, or indented outside of lists.
 fn lines(text: &str) -> Vec<Line<'_>> {
     let mut lines = Vec::new();
     let (mut fenced, mut indented, mut in_list, mut after_blank) = (false, false, false, true);
@@ -129,7 +129,7 @@ fn old_phrases(text: &str) -> Vec<String> {
     problems
 }
 
-/// The targets of the links of a document, with the lines that they are in.
+/// The targets of the links in a document, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
     let pattern = Regex::new(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\x22([^\x22]+)\x22");
     let pattern = pattern.expect("a pattern");
@@ -203,7 +203,7 @@ fn dead_paths(text: &str) -> Vec<String> {
         for part in parts(line.text) {
             let Part::Code(path) = part else { continue };
             let is_path = pattern.is_match(path) && !has_placeholder(path);
-            // The tutorial names files of a crate of users by those of the example.
+            // The tutorial names files of a user's crate by those of the example.
             let exists =
                 ["", "examples/arbiter"].map(|root| project().join(root).join(path).exists());
             if is_path && exists == [false; 2] {
@@ -225,7 +225,7 @@ fn words_of_the_code() -> BTreeSet<String> {
     words
 }
 
-/// Names of Rust in backticks, as `Type::name`, of which a part is not a word of the code.
+/// Rust names in backticks, such as `Type::name`, with a part that is no word of the code.
 fn dead_names(text: &str, words: &BTreeSet<String>) -> Vec<String> {
     let pattern = Regex::new(r"^\w+(::\w+)+$").expect("a pattern");
     let mut problems = Vec::new();
@@ -244,7 +244,7 @@ fn dead_names(text: &str, words: &BTreeSet<String>) -> Vec<String> {
 /// The arguments of `cosim` in a command of a document, if it runs `cosim`.
 fn arguments(command: &str) -> Option<Vec<&str>> {
     let command = command.trim_start().trim_start_matches("$ ");
-    // Comments stand after a `#`, or after two spaces in a list of commands.
+    // A comment follows a `#`, or two spaces in a list of commands.
     let command = command.split(" #").next().unwrap_or_default();
     let command = command.split("   ").next().unwrap_or_default();
     let mut words: Vec<&str> = command.split_whitespace().collect();
@@ -261,7 +261,7 @@ fn arguments(command: &str) -> Option<Vec<&str>> {
     Some(words)
 }
 
-/// What `--help` of each command says, asked once.
+/// The `--help` of each command, cached.
 #[derive(Default)]
 struct Help(BTreeMap<String, String>);
 
@@ -271,7 +271,7 @@ impl Help {
         self.0.entry(command.join(" ")).or_insert_with(ask)
     }
 
-    /// What is wrong with arguments of `cosim`: an unknown command or option.
+    /// The error in arguments of `cosim`, if any: an unknown command or option.
     fn objection(&mut self, arguments: &[&str]) -> Option<String> {
         let is_name = |word: &&&str| word.starts_with(|letter: char| letter.is_ascii_lowercase());
         let command = arguments.first().filter(is_name)?;
@@ -303,7 +303,7 @@ impl Help {
         (!unknown.is_empty()).then(|| format!("`cosim {command}` has no {}", unknown.join(", ")))
     }
 
-    /// Commands of a document that `cosim` does not take, in code blocks and in backticks.
+    /// Invalid `cosim` commands of a document, in code blocks and in backticks.
     fn unknown_commands(&mut self, text: &str) -> Vec<String> {
         let mut problems = Vec::new();
         for line in lines(text) {
@@ -347,7 +347,7 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// No document has the problems that a check finds.
+/// Checks that no document has the problems that `check` finds.
 #[track_caller]
 fn assert_clean(mut check: impl FnMut(&Path, &str) -> Vec<String>) {
     let mut problems = Vec::new();
@@ -373,7 +373,7 @@ fn links_of_documents_lead_somewhere() {
     assert_clean(dead_links);
 }
 
-/// The changelog and decisions name what was there at their time.
+/// The changelog and decisions name things of their time, which may no longer exist.
 fn is_of_the_past(path: &Path) -> bool {
     path.ends_with("CHANGELOG.md") || path.components().any(|part| part.as_os_str() == "adr")
 }

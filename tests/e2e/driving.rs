@@ -1,5 +1,5 @@
-//! Registered inputs and batches against the loop a user would write: the same outcome on every scenario
-//! of every block, and RTL that would tell the difference is found out.
+//! Compares registered inputs and batches with a plain cycle-by-cycle loop: every scenario of every
+//! block has the same outcome, and RTL that reacts between the edges is detected.
 
 use crate::common::{changed_rtl, code, cosim, json, model, project, run, text};
 use cosim::blocks::dll::Dll;
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 const CASES: u64 = 3;
 const PACKETS: u32 = 12;
 
-/// A model that is driven cycle by cycle, with two evaluations.
+/// A model driven cycle by cycle with two evaluations.
 struct ByCycle<B: Block>(Model<B::Inputs, B::Outputs>);
 
 impl<B: Block> Dut<B> for ByCycle<B> {
@@ -48,8 +48,8 @@ fn shown(outcome: &Outcome) -> String {
     format!("{outcome:?}")
 }
 
-/// Runs cases of a block on models of one profile and golden models of another, in all ways; returns how
-/// many did not match.
+/// Runs cases of a block on models of one profile against golden models of another, in all ways.
+/// Returns the number of cases that do not match.
 fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
     let kind = built::<B>(&Rtl::default(), &rtl.parameters, View::Bare);
     let plain = built::<B>(&Rtl::default(), &rtl.parameters, View::Plain);
@@ -67,7 +67,7 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
             for before in [BeforeReset::Ones, BeforeReset::Zeros] {
                 let mut by_cycle = ByCycle::<B>(plain.create(before).unwrap());
                 let expected = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
-                // The RTL does what the golden model of its profile does.
+                // The RTL matches the golden model of its own profile.
                 let mut of_golden = GoldenDut::<B>::new(&rtl.parameters);
                 let outcome = harness::run::<B>(&stimulus, parameters, &mut of_golden, &watch);
                 assert_eq!(shown(&outcome), shown(&expected), "{name}, by golden models alone");
@@ -79,7 +79,7 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
                     let mut model = kind.create(before).unwrap();
                     let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
                     assert_eq!(shown(&outcome), shown(&expected), "{name}, recorded");
-                    // Two at once, of which one does what the golden model does.
+                    // Two models at once, of which one matches the golden model.
                     let mut models = [kind, twin].map(|kind| kind.create(before).unwrap());
                     let (golden, outcomes) =
                         harness::run_all(&stimulus, parameters, &mut models, &watch);
@@ -96,7 +96,7 @@ fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
     different
 }
 
-/// All ways on matching profiles, then on profiles that differ.
+/// Tests all ways on equal profiles, then on different ones.
 fn compare_all<B: Explain>() {
     for profile in B::PROFILES {
         assert_eq!(compare::<B>(profile, profile), 0, "{}", profile.name);
@@ -120,7 +120,7 @@ fn dll_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
 const TOP: &str = "PcieAckNak.v";
 const DEVICE_A: &str = "  PcieDllTx #(";
 
-/// The RTL of dll with an output that changes at the falling edge, when nobody looks.
+/// The RTL of dll with an output that changes at the falling edge.
 fn with_falling_edge() -> TempDir {
     let late = "  wire early; reg late; assign a_retrain = late;\n  always @(negedge clk or posedge rst) \
                 if (rst) late <= 1'b0; else late <= early;\n";
@@ -133,7 +133,7 @@ fn with_falling_edge() -> TempDir {
 }
 
 #[test]
-fn a_falling_edge_is_seen_as_if_nothing_were_registered() {
+fn a_falling_edge_works_as_without_registered_inputs() {
     let rtl = with_falling_edge();
     let rtl = rtl.path().to_str().unwrap();
     let out = TempDir::new().unwrap();
@@ -155,9 +155,9 @@ fn a_falling_edge_is_seen_as_if_nothing_were_registered() {
     assert!(text(&output).contains("negedge clk"), "{}", text(&output));
 }
 
-/// One evaluation does for a copy of the RTL, and nothing is said.
+/// A copy of the RTL needs one evaluation, so no reason is reported.
 #[test]
-fn rtl_that_needs_one_evaluation_is_told_of_none() {
+fn rtl_that_needs_one_evaluation_has_no_reason_for_two() {
     let rtl = project().join("rtl");
     let out = TempDir::new().unwrap();
     let arguments = ["run", "--rtl", rtl.to_str().unwrap(), "--cases", "1", "--packets", "1"];
@@ -169,9 +169,9 @@ fn rtl_that_needs_one_evaluation_is_told_of_none() {
 }
 
 #[test]
-fn what_stops_at_an_edge_is_told_of_the_cycle_that_the_edge_ends() {
-    // The age is 0 in the cycle in reset and in the one after it, and 2 in cycle 3: clocked logic sees it
-    // at the edge that ends that cycle, other logic at the edge that ends the one before.
+fn a_stop_at_an_edge_belongs_to_the_cycle_that_the_edge_ends() {
+    // The age is 0 in the cycle in reset and in the next one, and 2 in cycle 3. Clocked logic sees
+    // it at the edge that ends that cycle, other logic at the edge before.
     let age = "  reg [3:0] age; always @(posedge clk or posedge rst)\n    if (rst) age <= 4'd0; else age \
                <= age + {3'b0, age != 4'd15};";
     for (process, cycle) in [
@@ -199,7 +199,8 @@ fn what_stops_at_an_edge_is_told_of_the_cycle_that_the_edge_ends() {
     }
 }
 
-/// rx with a scoreboard that rejects one cycle: rows of rx are so wide that finished batches are judged.
+/// rx with a scoreboard that rejects one cycle. Rows of rx are so wide that the scoreboard checks
+/// finished batches.
 #[derive(Debug, Clone, Copy)]
 struct Rejected;
 

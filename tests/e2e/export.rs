@@ -1,6 +1,6 @@
-//! `cosim export`: does the testbench say what `cosim replay` says, in simulators that know nothing of cosim?
+//! `cosim export`: the testbench gives the result of `cosim replay` in independent simulators.
 //!
-//! `COSIM_EXPORT=all` has every vector of the corpus and every bug in place of a few.
+//! `COSIM_EXPORT=all` selects every vector of the corpus and every bug instead of a few.
 
 use crate::common::{code, files, json, patched_rtl, program, project, run, text};
 use cosim::PROGRAM;
@@ -12,31 +12,31 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Whether every vector and every bug is wanted.
+/// Whether every vector and every bug is selected.
 fn all() -> bool {
     std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all")
 }
 
-/// Some of a list, or all of it.
+/// Every `each`th element, or all.
 fn some<T: Clone>(list: &[T], each: usize) -> Vec<T> {
     list.iter().step_by(if all() { 1 } else { each }).cloned().collect()
 }
 
-/// What a replay of vectors says.
+/// The results of replaying vectors.
 fn replayed(arguments: &[&str]) -> Vec<Value> {
     let output = run(["replay", "--recorded-rtl", "--format", "json"].iter().chain(arguments));
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", text(&output)))
 }
 
-/// Runs a command of a shell in a folder; what it prints.
+/// Runs a shell command in a folder and returns its output.
 fn shell(folder: &Path, command: &str) -> String {
     let output = Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{command}: {}", text(&output));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The commands of the testbench's own README, in the order in which it has them.
+/// The commands in the testbench's README, in order.
 fn commands(folder: &Path) -> Vec<String> {
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     assert_eq!(readme.lines().count(), 4, "{readme}");
@@ -44,19 +44,19 @@ fn commands(folder: &Path) -> Vec<String> {
     second.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-/// What Icarus prints, by the README's command.
+/// The output in Icarus, with the README's command.
 pub fn icarus(folder: &Path) -> String {
     shell(folder, &commands(folder)[0])
 }
 
-/// What the testbench prints in Verilator, by the README's command; before it, there is what `make` says.
+/// The output in Verilator, with the README's command and without the output of `make`.
 fn verilator(folder: &Path) -> String {
     let said = shell(folder, &commands(folder)[1]);
     let is_other = |line: &&str| !line.starts_with("PASS") && !line.starts_with("FAIL");
     said.lines().skip_while(is_other).flat_map(|line| [line, "\n"]).collect()
 }
 
-/// What the testbench is to print first, by the outcome of a replay.
+/// The first line that the testbench must print for the outcome of a replay.
 fn expected(outcome: &Value) -> String {
     match outcome["verdict"].as_str().unwrap() {
         "match" => "PASS  ".to_owned(),
@@ -84,7 +84,7 @@ fn export(vector: &str, more: &[&str]) -> (TempDir, PathBuf) {
     (folder, out)
 }
 
-/// Exports what was replayed and has Icarus run it.
+/// Exports a replayed vector and compares the result in Icarus.
 #[track_caller]
 fn agrees(replay: &Value) -> (TempDir, PathBuf) {
     let (vector, fixes) = (replay["vector"].as_str().unwrap(), replay["fixes"].as_str().unwrap());
@@ -92,7 +92,7 @@ fn agrees(replay: &Value) -> (TempDir, PathBuf) {
     let said = icarus(&out);
     let mut wanted = expected(&replay["outcome"]);
     if !said.starts_with(&wanted) {
-        // What is read and was never written is unknown to Icarus, and so it is to a replay in four values.
+        // Memory that was never written is unknown in Icarus, as in a four-state replay.
         let four_valued = replayed(&["--simulator", "icarus", "--fixes", fixes, vector]);
         let outcome = &four_valued[0]["outcome"];
         assert_eq!(outcome["verdict"], "unknown", "{vector} {fixes}: {said}, not {wanted}");
@@ -102,7 +102,7 @@ fn agrees(replay: &Value) -> (TempDir, PathBuf) {
     (folder, out)
 }
 
-/// Every 61st: some of each block, in each of their profiles.
+/// Every 61st vector: some of each block, in each of their profiles.
 #[test]
 fn the_corpus_passes_in_icarus_and_in_verilator() {
     let corpus = PROGRAM
@@ -117,7 +117,7 @@ fn the_corpus_passes_in_icarus_and_in_verilator() {
         corpus.iter().filter_map(|vector| Path::new(vector).parent()).collect();
     assert_eq!(blocks.len(), PROGRAM.blocks.len(), "a vector of each block: {corpus:?}");
     replays.par_iter().for_each(|replay| drop(agrees(replay)));
-    // Verilator compiles C++ for each; one of the blocks that are made of others is enough.
+    // Verilator compiles C++ for each testbench, so test one block.
     let (_folder, out) = agrees(replays.last().unwrap());
     assert!(verilator(&out).starts_with("PASS  "));
     for block in PROGRAM.blocks.iter().filter(|_| all()) {
@@ -128,7 +128,7 @@ fn the_corpus_passes_in_icarus_and_in_verilator() {
     }
 }
 
-/// The vectors of the failures that a run of some RTL finds.
+/// The vectors of failures in a run of bad RTL.
 fn failures(block: &str, rtl: &Path, folder: &Path) -> Vec<PathBuf> {
     let out = folder.join("run");
     let arguments = ["run", "--block", block, "--cases", "60", "--max-failures", "3", "--no-waves"];
@@ -144,7 +144,7 @@ fn failures(block: &str, rtl: &Path, folder: &Path) -> Vec<PathBuf> {
     files(&out.join("failures"), "json")
 }
 
-/// Among the few: registers that are not reset, whose values before reset decide what is seen.
+/// The selection includes registers without reset, whose initial values matter.
 #[test]
 fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
     let few = ["qp/01-reset-keeps-states", "thread2/43-rq-wrap-one-late"];
@@ -171,7 +171,7 @@ fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
     assert!(exported >= patches.len(), "{exported} failures of {} bugs", patches.len());
 }
 
-/// A vector that fails on wrong RTL, as found.
+/// A vector that fails on bad RTL, not shrunk.
 fn failing() -> (TempDir, TempDir, String) {
     let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
     let folder = TempDir::new().unwrap();
@@ -181,7 +181,7 @@ fn failing() -> (TempDir, TempDir, String) {
 }
 
 #[test]
-fn a_failure_is_told_once_and_what_else_differs_below_it_and_waves_are_to_be_had() {
+fn a_failure_is_printed_once_with_later_differences_and_waves() {
     let (_rtl, _folder, vector) = failing();
     let replay = replayed(&[&vector]).remove(0);
     let (_kept, out) = agrees(&replay);
@@ -194,11 +194,11 @@ fn a_failure_is_told_once_and_what_else_differs_below_it_and_waves_are_to_be_had
     assert!(again.contains(&first), "{again}");
     let waves = fs::read_to_string(out.join("waves.vcd")).unwrap();
     assert!(waves.contains("cosim_cycle") && waves.contains("cur_state"));
-    // Ten more cycles are driven, not the rest of the case.
+    // The testbench drives ten more cycles, not the rest of the case.
     let cycle = replay["outcome"]["cycle"].as_u64().unwrap();
     let later = |line: &str| line.split("cycle ").nth(1)?.split(':').next()?.parse::<u64>().ok();
     assert!(said.lines().filter_map(later).all(|later| later <= cycle + 10), "{said}");
-    // It is Verilog of 2005, to the letter.
+    // The testbench is strict Verilog 2005.
     shell(&out, "iverilog -g2005 -Wall -t null -s cosim_tb -c files.f");
 }
 
@@ -215,7 +215,7 @@ fn a_testbench_without_its_files_does_not_pass() {
 
 /// A macro and a parameter are part of the case.
 #[test]
-fn the_rtl_that_was_given_is_what_is_exported() {
+fn user_rtl_is_exported() {
     let (rtl, _folder, vector) = failing();
     let rtl = rtl.path().join("rtl");
     let header = rtl.join("thread2/ReqRecvCore_Thread_2.vh");
@@ -236,7 +236,7 @@ fn the_rtl_that_was_given_is_what_is_exported() {
 #[test]
 fn several_vectors_become_a_folder_each() {
     let folder = TempDir::new().unwrap();
-    // The folders that lead there are made, too.
+    // Parent folders are created.
     let out = folder.path().join("for/the/designers");
     let vectors = ["vectors/qp/c1-reset-to-init.json", "vectors/dll/a9-timeout.json"];
     let vectors = vectors.map(|vector| project().join(vector));
@@ -247,7 +247,7 @@ fn several_vectors_become_a_folder_each() {
     for name in ["c1-reset-to-init", "a9-timeout"] {
         assert!(icarus(&out.join(name)).starts_with("PASS  "), "{name}");
     }
-    // Without a choice each profile of a vector has its testbench.
+    // By default, each profile of a vector gets a testbench.
     let all = folder.path().join("all");
     let output = run(["export", one, other, "-o", all.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -260,7 +260,7 @@ fn several_vectors_become_a_folder_each() {
 }
 
 #[test]
-fn nothing_is_written_over_and_what_is_not_clear_is_refused() {
+fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
     let folder = TempDir::new().unwrap();
     let vector = project().join("vectors/qp/c1-reset-to-init.json");
     let vector = vector.to_str().unwrap();

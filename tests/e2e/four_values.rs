@@ -1,6 +1,6 @@
-//! `--simulator icarus`: is nothing seen that is not known in good RTL, and what two values cannot show in bad RTL?
+//! `--simulator icarus`: good RTL shows no unknown value, and four-state bugs in bad RTL are found.
 //!
-//! `COSIM_EXPORT=all` has every vector of the corpus in place of a few.
+//! `COSIM_EXPORT=all` selects every vector of the corpus instead of a few.
 
 use crate::common::{assert_error_at, code, files, json, patched_rtl, program, project, run, text};
 use cosim::PROGRAM;
@@ -9,7 +9,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// Every 17th, and all that a case of each scenario does.
+/// Every 17th vector, and a case of each scenario.
 #[test]
 fn good_rtl_shows_no_unknown_value() {
     let all = std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all");
@@ -29,14 +29,14 @@ fn good_rtl_shows_no_unknown_value() {
     assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
-/// The compiler without its simulator: one package brings both, and is named.
+/// The compiler without its simulator. One package contains both, and the error names it.
 #[test]
 fn without_vvp_the_error_says_how_to_install_it() {
     let folder = TempDir::new().unwrap();
     for path in std::env::split_paths(&std::env::var_os("PATH").unwrap()) {
         for entry in std::fs::read_dir(path).into_iter().flatten().map(Result::unwrap) {
             if entry.file_name() != "vvp" {
-                // The first of a name is the one that is found.
+                // The first program of a name is the one that is found.
                 let _ = symlink(entry.path(), folder.path().join(entry.file_name()));
             }
         }
@@ -48,7 +48,7 @@ fn without_vvp_the_error_says_how_to_install_it() {
     assert_error_at(&output, "E0906", "apt-get install iverilog");
 }
 
-/// Icarus makes some ten thousand cycles a second: a case that takes longer than a model may take to return goes on all the same.
+/// Icarus runs some ten thousand cycles per second. A case may take longer than the hang timeout.
 #[test]
 fn a_long_case_is_no_hang() {
     let out = TempDir::new().unwrap();
@@ -59,7 +59,7 @@ fn a_long_case_is_no_hang() {
     assert!(text(&output).contains("6000 packets"), "{}", text(&output));
 }
 
-/// RTL whose faults only four values show.
+/// RTL with bugs that only four-state simulation shows.
 fn unknown_patches() -> Vec<PathBuf> {
     let folders = PROGRAM
         .blocks
@@ -71,17 +71,18 @@ fn unknown_patches() -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_only_four_values_show_is_found_shrunk_explained_and_replayed() {
+fn a_four_state_bug_is_found_shrunk_explained_and_replayed() {
     are_found(&unknown_patches()[..1]);
 }
 
 #[test]
 #[ignore = "slow: a simulation in Icarus for each changed RTL"]
-fn all_that_only_four_values_show_is_found() {
+fn all_four_state_bugs_are_found() {
     are_found(&unknown_patches()[1..]);
 }
 
-/// Each passes a run with two values, in which registers are zeros, ones or random, and idle pins noise.
+/// Each passes a two-state run, in which registers are zeros, ones or random, and idle pins are
+/// noise.
 fn are_found(patches: &[PathBuf]) {
     patches.par_iter().for_each(|patch| {
         let block = patch.parent().and_then(|folder| folder.file_name()).unwrap();
@@ -105,7 +106,7 @@ fn are_found(patches: &[PathBuf]) {
         let vector = out.join(failure["vector"].as_str().unwrap());
         assert!(vector.with_extension("fst").is_file(), "{patch:?}: {failure}");
         let vector = vector.to_str().unwrap();
-        // What simulated it is in the vector.
+        // The vector records the simulator.
         let output = run(["replay", "--recorded-rtl", "--expect-recorded", vector]);
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
         let explained = text(&run(["explain", "--recorded-rtl", vector]));
@@ -120,7 +121,7 @@ fn are_found(patches: &[PathBuf]) {
     });
 }
 
-/// A mismatch of two values is one of four, too.
+/// A two-state mismatch is also a four-state mismatch.
 #[test]
 fn a_known_value_that_is_wrong_is_a_mismatch() {
     let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
@@ -137,7 +138,7 @@ fn a_known_value_that_is_wrong_is_a_mismatch() {
 }
 
 #[test]
-fn what_has_no_four_values_is_refused() {
+fn commands_without_four_state_support_are_refused() {
     let only = ["mutate", "--mutants", "1", "--fixes", "spec", "--only", "1"];
     for command in [&["bench"][..], &["mutate", "--mutants", "1"], &only] {
         let output = run(command.iter().chain(&["--simulator", "icarus"]));

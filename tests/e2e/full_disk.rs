@@ -1,4 +1,4 @@
-//! What cannot be written: does a run say what it found all the same?
+//! Write errors: a run still reports its results.
 
 use crate::common::{code, files, patched_rtl, project, run, text};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Runs the program with `arguments` under a shell that has run `before` in the folder `folder`.
+/// Runs the program with `arguments` in a shell after `before`, in `folder`.
 fn under(before: &str, folder: &Path, arguments: &[&str]) -> Output {
     let program = crate::common::cosim();
     Command::new("bash")
@@ -19,7 +19,8 @@ fn under(before: &str, folder: &Path, arguments: &[&str]) -> Output {
         .expect("bash is there")
 }
 
-/// No file may grow beyond that many KiB. The signal that this sends ends programs that do not expect it.
+/// Limits the size of files in KiB. The signal that this causes ends programs that do not expect
+/// it.
 fn limit(kib: u32) -> String {
     format!("ulimit -f {kib}")
 }
@@ -32,7 +33,7 @@ fn partial_files(folder: &Path) -> Vec<String> {
 
 const FAILING: [&str; 7] = ["run", "--cases", "20", "--scenario", "ring", "--max-failures", "3"];
 
-/// RTL with a bug, compiled by a run that may write what it likes.
+/// RTL with a bug, compiled by a run without limits.
 fn failing_rtl() -> TempDir {
     let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
     let (path, out) = (rtl.path().join("rtl"), rtl.path().join("first"));
@@ -52,12 +53,12 @@ fn a_match_whose_results_cannot_be_written_exits_with_3() {
     assert_eq!(code(&output), 3, "{printed}");
     assert!(printed.contains("PASS  thread2, seed 1:"), "{printed}");
     assert!(printed.contains("not written: 1 file"), "{printed}");
-    // Results record the checksum of coverage.json, so they need it.
+    // Results record the checksum of coverage.json, so they depend on it.
     assert!(printed.contains("out/coverage.json"), "{printed}");
     assert!(!folder.path().join("out/results.json").exists());
 }
 
-/// Neither the files that Verilator reads nor the waves fit.
+/// Neither the files that Verilator reads nor the waveforms fit.
 #[test]
 fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
     let rtl = failing_rtl();
@@ -75,7 +76,8 @@ fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is left");
 }
 
-/// A path has 4095 bytes at most: with a folder of 4070, `results.json` has room, and nothing in `failures` has.
+/// A path has at most 4095 bytes. In a folder of 4070 bytes, `results.json` fits, and nothing in
+/// `failures` does.
 #[test]
 fn failures_of_impossible_names_leave_results_summary_and_exit_code() {
     let rtl = failing_rtl();
@@ -84,7 +86,7 @@ fn failures_of_impossible_names_leave_results_summary_and_exit_code() {
     let mut out = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
     while out.len() < 4070 {
         let rest = 4070 - out.len() - 1;
-        // The last of the names must not be empty.
+        // The last name must not be empty.
         out = format!("{out}/{}", "x".repeat(if rest > 200 { 100 } else { rest }));
     }
     let arguments = [&FAILING[..], &["--rtl", path.to_str().unwrap(), "--out", &out]].concat();
@@ -106,8 +108,8 @@ fn failures_of_impossible_names_leave_results_summary_and_exit_code() {
     }
 }
 
-/// How a command gets a mount namespace of its own here: as a user who becomes root in it, or as root; where neither may
-/// be done, nothing.
+/// The command that creates a mount namespace: as a user who becomes root in it, or as root. `None`
+/// if neither is permitted.
 fn own_mounts() -> Option<Vec<&'static str>> {
     let user = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"].to_vec();
     let root = ["unshare", "--mount", "bash", "-c"].to_vec();
@@ -119,7 +121,7 @@ fn own_mounts() -> Option<Vec<&'static str>> {
     [user, root].into_iter().find(works)
 }
 
-/// A disk of its own, which is full: a file system of 64 KiB in a mount namespace.
+/// A full disk: a file system of 64 KiB in a mount namespace.
 #[test]
 fn a_full_disk_leaves_the_summary_and_the_exit_code() {
     let Some(space) = own_mounts() else {

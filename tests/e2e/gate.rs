@@ -1,4 +1,4 @@
-//! The gate of a corpus: do the commands of `docs/how-to/ci.md` pass the good RTL and no other?
+//! The corpus as a gate: the commands of `docs/how-to/ci.md` pass the good RTL and no other.
 
 use crate::common::{code, patched_rtl, project, run, text};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
 
-/// The commands of the document that gate a given RTL.
+/// The commands in the document that check user RTL.
 fn gate(rtl: &Path, out: &Path) -> Vec<Output> {
     let document = fs::read_to_string(project().join("docs/how-to/ci.md")).unwrap();
     let commands: Vec<String> = document
@@ -19,7 +19,7 @@ fn gate(rtl: &Path, out: &Path) -> Vec<Output> {
     assert_eq!(commands.len(), 2, "{commands:?}");
     let arguments = |command: &str| -> Vec<String> {
         let mut words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        // A gate runs for longer than a test may.
+        // A real gate runs too long for a test.
         if words[0] == "run" {
             words.extend(["--cases", "10", "--max-failures", "3", "--no-waves"].map(str::to_owned));
         }
@@ -42,7 +42,7 @@ fn the_gate_of_the_documents_passes_the_good_rtl_and_no_other() {
 
 #[test]
 fn what_is_recorded_is_expected_and_nothing_recorded_is_a_match() {
-    // A hang of the source is recorded in the first; the second matches.
+    // The first vector records a hang; the second matches.
     let hang = "vectors/thread2/f5d-off-short-wqe-hangs.json";
     let good = "vectors/thread2/t14-send-only-completes.json";
     let output = run(["replay", "--expect-recorded", hang, good]);
@@ -60,7 +60,7 @@ fn what_is_recorded_is_expected_and_nothing_recorded_is_a_match() {
         text(&output)
     );
 
-    // The same hang is not expected of a vector that has nothing recorded.
+    // The same hang is unexpected without a record.
     let folder = TempDir::new().unwrap();
     let mut vector = crate::common::json(&project().join(hang));
     vector["recorded"] = serde_json::Value::Null;
@@ -71,7 +71,7 @@ fn what_is_recorded_is_expected_and_nothing_recorded_is_a_match() {
 }
 
 #[test]
-fn folders_and_patterns_name_vectors_and_other_fixes_are_left_out() {
+fn folders_and_patterns_name_vectors_and_other_fixes_are_skipped() {
     let pattern = "vectors/thread2/f5d-*.json";
     let output = run(["replay", "--expect-recorded", "--fixes", "repaired", pattern]);
     assert!(text(&output).contains("skipped, made for other fixes: 1"), "{}", text(&output));

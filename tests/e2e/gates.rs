@@ -1,6 +1,6 @@
-//! `--netlist`: does what Yosys makes of good RTL do what the RTL does, and what it makes of bad RTL not?
+//! `--netlist`: the netlist of good RTL behaves like the RTL, and that of bad RTL does not.
 //!
-//! `COSIM_GATES=all` has every vector and every block in place of a few.
+//! `COSIM_GATES=all` selects every vector and every block instead of a few.
 
 use crate::common::{
     assert_error_at, code, copy_rtl, cosim, files, json, patched_rtl, project, run, text,
@@ -13,7 +13,7 @@ fn runs_all() -> bool {
     std::env::var_os("COSIM_GATES").is_some_and(|value| value == "all")
 }
 
-/// The vectors of a block: every `step`th of those with the parameters that most have, unless all are wanted.
+/// The vectors of a block: every `step`th of those with the most common parameters, or all.
 fn vectors(block: &str, step: usize) -> Vec<PathBuf> {
     let all = files(&project().join("vectors").join(block), "json");
     if runs_all() {
@@ -24,19 +24,19 @@ fn vectors(block: &str, step: usize) -> Vec<PathBuf> {
     all.into_iter().filter(is_usual).step_by(step).collect()
 }
 
-/// The others are like them, and large.
+/// The other blocks are similar and large.
 fn blocks() -> &'static [&'static str] {
     if runs_all() { &["recv", "dll", "qp", "thread2", "rx"] } else { &["recv"] }
 }
 
 #[test]
-fn the_netlist_of_good_rtl_does_what_the_corpus_says_in_both_simulators() {
+fn the_netlist_of_good_rtl_passes_the_corpus_in_both_simulators() {
     for block in blocks() {
         for (simulator, step) in [("verilator", 1), ("icarus", 9)] {
             let vectors = vectors(block, step);
             let options = ["replay", "--netlist", "--expect-recorded", "--simulator", simulator];
             let mut command = cosim();
-            // One profile: each has a netlist of its own.
+            // One profile, because each has its own netlist.
             command.args(options).args(["--fixes", "spec"]).args(&vectors);
             let output = command.output().unwrap();
             assert_eq!(code(&output), 0, "{block}, {simulator}: {}", text(&output));
@@ -51,7 +51,7 @@ fn the_netlist_of_good_rtl_does_what_the_corpus_says_in_both_simulators() {
 }
 
 #[test]
-fn a_regression_of_the_netlist_is_green_and_tells_its_area() {
+fn a_regression_of_the_netlist_passes_and_prints_its_area() {
     let folder = TempDir::new().unwrap();
     for block in blocks() {
         let out = folder.path().join(block);
@@ -69,7 +69,7 @@ fn a_regression_of_the_netlist_is_green_and_tells_its_area() {
     }
 }
 
-/// What a run of a bad RTL comes to.
+/// The results of a run of bad RTL.
 fn said(rtl: &Path, out: &Path, more: &[&str]) -> (i32, Value, String) {
     let mut command = cosim();
     command.args(["run", "--block", "recv", "--fixes", "spec", "--cases", "3", "--quiet"]);
@@ -78,7 +78,7 @@ fn said(rtl: &Path, out: &Path, more: &[&str]) -> (i32, Value, String) {
     (code(&output), json(&out.join("results.json")), text(&output))
 }
 
-/// RTL that synthesises to something else than it simulates as.
+/// RTL with a mismatch between simulation and synthesis.
 fn gate_patches() -> Vec<PathBuf> {
     let patches = files(&project().join("tests/bad_gates/recv"), "patch");
     assert!(patches.len() >= 3, "{patches:?}");
@@ -86,18 +86,18 @@ fn gate_patches() -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_simulates_otherwise_than_it_synthesises_is_found() {
+fn a_simulation_synthesis_mismatch_is_found() {
     are_found(&gate_patches()[..1]);
 }
 
 #[test]
 #[ignore = "slow: a netlist for each changed RTL"]
-fn all_that_simulates_otherwise_than_it_synthesises_is_found() {
+fn all_simulation_synthesis_mismatches_are_found() {
     are_found(&gate_patches()[1..]);
 }
 
-/// Each is green as it is. A run of the netlist ends before it counts anything, and the case that it names is red as a
-/// netlist.
+/// Each passes without --netlist. With --netlist, the run ends before it counts anything, and the
+/// case that it names fails.
 fn are_found(patches: &[PathBuf]) {
     for patch in patches {
         let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
@@ -115,12 +115,12 @@ fn are_found(patches: &[PathBuf]) {
         assert!(!out("netlist").exists(), "nothing is counted");
         let (case, cycle, port) = difference(&text(&output));
         assert!(cycle > 0 && !port.is_empty(), "{patch:?}: {}", text(&output));
-        // The case alone is run as it is.
+        // A single case runs on the netlist anyway.
         let mut command = cosim();
         command.args(["run", "--netlist", "--case", &case]).args(given);
         let output = command.arg("--out").arg(out("case")).output().unwrap();
         assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
-        // The vector knows that it was a netlist's.
+        // The vector records that it ran on a netlist.
         let results = json(&out("case").join("results.json"));
         let vector = out("case").join(results["failures"][0]["vector"].as_str().unwrap());
         let vector = ["--recorded-rtl", vector.to_str().unwrap()];
@@ -131,7 +131,7 @@ fn are_found(patches: &[PathBuf]) {
     }
 }
 
-/// The case, cycle and port in which an RTL and its netlist are said to differ.
+/// The case, cycle and port of the reported difference between RTL and netlist.
 #[track_caller]
 fn difference(said: &str) -> (String, u64, String) {
     let words: Vec<&str> = said.split_whitespace().collect();
@@ -143,8 +143,9 @@ fn difference(said: &str) -> (String, u64, String) {
     (plain(words[at]), plain(words[at + 3]).parse().unwrap(), plain(words[at + 4]))
 }
 
-/// Bugs that Yosys does not see in the original files: in branches of macros that Yosys defines, and behind a comment
-/// that Yosys obeys. One RTL has all of them, so that each command compiles once.
+/// Bugs that Yosys does not see in the original files: in branches of macros that Yosys defines,
+/// and after a comment that Yosys obeys. One RTL contains all of them, so that each command
+/// compiles once.
 #[test]
 fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
     let (rtl, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
@@ -190,9 +191,9 @@ fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
     }
 }
 
-/// What is left to differ is found before anything is counted.
+/// The difference is found before anything is counted.
 #[test]
-fn nothing_is_proved_or_graded_of_a_netlist_that_does_something_else() {
+fn a_netlist_that_differs_ends_proofs_and_mutation() {
     let (rtl, folder) = (patched_rtl(&gate_patches()[0]), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
     let out = folder.path().join("out");
@@ -212,7 +213,8 @@ fn nothing_is_proved_or_graded_of_a_netlist_that_does_something_else() {
     }
 }
 
-/// `full_case` means nothing to a simulator, so it means nothing to proofs, neither as an attribute nor as a comment.
+/// `full_case` has no effect in simulators, so it must have none in proofs, neither as an attribute
+/// nor as a comment.
 #[test]
 fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
     let (rtl, folder) = (patched_rtl(&gate_patches()[1]), TempDir::new().unwrap());

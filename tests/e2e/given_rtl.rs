@@ -1,4 +1,4 @@
-//! `--rtl`: is what runs what was given, and nothing else?
+//! `--rtl`: exactly the user RTL runs.
 
 use crate::common::{
     assert_error, assert_error_at, code, cosim, files, json, patched_rtl, project, run, text,
@@ -19,7 +19,7 @@ fn with_rtl(rtl: &Path, more: &[&str]) -> Output {
     run(arguments.iter().chain(&paths).chain(more))
 }
 
-/// A folder with the block's files, with a bug that every short run of `ring` finds.
+/// A folder with the block's files and a bug that every short run of `ring` finds.
 fn wrong_rtl() -> TempDir {
     patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"))
 }
@@ -86,7 +86,7 @@ fn a_module_declared_in_two_folders_is_refused_and_both_are_named() {
     }
 }
 
-/// Nothing of a path reaches Verilator, a shell or a quoted text.
+/// Paths need no escaping for Verilator, a shell or string literals.
 #[test]
 fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
     let folder = TempDir::new().unwrap();
@@ -104,13 +104,13 @@ fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
     let output = run(&[&format!("--rtl={rtl}")]);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains(&format!("{rtl}/x y/{HEADER}")), "{}", text(&output));
-    // The vector knows the path as it is.
+    // The vector records the path unchanged.
     let vector = files(&folder.path().join("out/failures"), "json").remove(0);
     let mut replay = cosim();
     replay.current_dir(folder.path()).args(["replay", "--recorded-rtl"]).arg(&vector);
     let replay = replay.output().unwrap();
     assert_eq!(code(&replay), 1, "{}", text(&replay));
-    // A name that Verilator does not take is refused before it is asked.
+    // A name that Verilator does not support is refused first.
     write(&folder.path().join("odd/a\"b.v"), &built_in(TOP));
     let output = run(&["--rtl", "odd", "--force"]);
     assert_error_at(&output, "E0302", "b.v");
@@ -165,7 +165,7 @@ fn a_function_of_c_is_refused_by_name() {
     assert_error_at(&output, "E0310", "`nobody`");
 }
 
-/// The first mismatch is found before the model is lost: the run must not wait for its waves for ever.
+/// The first mismatch occurs before the model hangs: the run must not wait for the waveform.
 #[test]
 fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
     let folder = TempDir::new().unwrap();
@@ -210,7 +210,7 @@ fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
     let vectors = files(&out.join("failures"), "json");
     assert_eq!(vectors.len(), 2, "the shrunk one and the original: {vectors:?}");
 
-    // Nothing of a trace is left, either, that is asked for by its name.
+    // A trace requested by name leaves no files, either.
     let traces = TempDir::new().unwrap();
     let trace = traces.path().join("stuck.vcd");
     let (vector, rtl) = (vectors[0].to_str().unwrap(), folder.path().to_str().unwrap());
@@ -242,7 +242,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// The fault: the built-in header was read in silence.
+/// Regression test: the built-in header was used without a message.
 #[test]
 fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     let folder = TempDir::new().unwrap();
@@ -253,12 +253,12 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     let said = text(&output);
     assert!(said.contains(&format!("inc/{HEADER}")), "{said}");
     assert!(said.contains("built-in: none"), "{said}");
-    // A file alone does not give the header: the summary says whose is read.
+    // A single file does not include the header, so the summary names the one used.
     let alone = with_rtl(&folder.path().join("src").join(TOP), &[]);
     assert_eq!(code(&alone), 0, "{}", text(&alone));
     let own = format!("built-in: {HEADER}");
     assert!(text(&alone).contains(&own), "{}", text(&alone));
-    // Unless the user says where it is.
+    // -I selects another header.
     let include = format!("-I{}", folder.path().join("inc").display());
     let told = with_rtl(&folder.path().join("src").join(TOP), &[&include]);
     assert_eq!(code(&told), 1, "{}", text(&told));
@@ -274,7 +274,7 @@ fn a_header_that_was_given_twice_is_an_error_that_names_both() {
     for name in ["new", "old"] {
         assert_error_at(&output, "E0305", &format!("{name}/{HEADER}"));
     }
-    // The one beside its includer is meant, and so is one that -I names.
+    // The header beside its includer takes precedence, and so does one in a folder of -I.
     let include = format!("-I{}", folder.path().join("old").display());
     assert_eq!(code(&with_rtl(folder.path(), &[&include])), 0);
     write(&folder.path().join("src").join(HEADER), &wrong_header());
@@ -282,7 +282,7 @@ fn a_header_that_was_given_twice_is_an_error_that_names_both() {
 }
 
 #[test]
-fn what_lies_in_the_working_directory_is_not_read() {
+fn the_working_directory_is_not_searched() {
     let folder = TempDir::new().unwrap();
     write(&folder.path().join(HEADER), &wrong_header());
     write(&folder.path().join("rtl").join(TOP), &built_in(TOP));
@@ -363,7 +363,7 @@ fn a_vector_knows_its_rtl() {
         let output = run([command, "--recorded-rtl", vector]);
         assert_eq!(code(&output), 1, "{command}: {}", text(&output));
         assert!(String::from_utf8_lossy(&output.stderr).contains(&named), "it is shown");
-        // Without the option the built-in RTL runs, and the user learns of it.
+        // By default, the built-in RTL runs, and a message says so.
         let output = run([command, vector]);
         assert_eq!(code(&output), 0, "{command}: {}", text(&output));
         let said = String::from_utf8_lossy(&output.stderr);
@@ -387,7 +387,7 @@ fn a_vector_knows_its_rtl() {
     assert_error_at(&output, "E0211", "--rtl built-in");
 }
 
-/// A vector may come from anyone: what it names is neither compiled nor copied.
+/// A vector may come from anyone, so the RTL that it names is neither compiled nor copied.
 #[test]
 fn a_vector_never_chooses_what_is_compiled() {
     let folder = TempDir::new().unwrap();
@@ -413,7 +413,7 @@ fn a_vector_never_chooses_what_is_compiled() {
         for (arguments, expected) in [
             (&["replay", "--format", "json", &sent][..], 0),
             (&["explain", &sent], 0),
-            // It matches: there is nothing to shrink.
+            // It matches, so there is nothing to shrink.
             (&["shrink", &sent], 2),
             (&["export", &sent, "-o", &bench], 0),
         ] {
@@ -438,7 +438,7 @@ fn a_vector_never_chooses_what_is_compiled() {
 }
 
 #[test]
-fn a_library_that_was_cut_off_is_made_again() {
+fn a_truncated_library_is_rebuilt() {
     let cache = TempDir::new().unwrap();
     let replay = || {
         let vector = "vectors/thread2/opcode-send-only.json";
@@ -467,7 +467,7 @@ fn a_library_that_was_cut_off_is_made_again() {
 }
 
 #[test]
-fn what_the_machine_lacks_is_named() {
+fn a_missing_tool_is_named() {
     let folder = TempDir::new().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();

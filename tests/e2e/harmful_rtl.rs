@@ -1,9 +1,10 @@
-//! RTL that leaves the process, breaks it or never returns: is that a verdict, with all others going on?
+//! RTL that ends, corrupts or hangs its process: each is a verdict, and all other cases run.
 //!
-//! One RTL does all of it, as its environment says: `HARM` is what, `HARM_AT` in which cycle, `HARM_TURN`
-//! when a model of the process gets there for which time, `HARM_MARK` a file that names the processes it
-//! happened in. With `HARM_ONCE` it happens once: in the process that makes the file of this name. `HARM=escape`
-//! prints what the RTL may do to the machine. With `HARM_BUG` it has a bug, too: from cycle 60 on a key differs.
+//! One RTL contains all kinds of harm and is controlled by its environment. `HARM` selects the
+//! kind, `HARM_AT` the cycle, `HARM_TURN` the n-th model of the process that reaches the cycle, and
+//! `HARM_MARK` a file that lists the affected processes. With `HARM_ONCE`, it happens only in the
+//! process that creates this file. `HARM=escape` prints what the RTL may do to the machine. With
+//! `HARM_BUG`, it also has a bug: from cycle 60 on, a key differs.
 
 mod interruption;
 mod lost;
@@ -113,13 +114,13 @@ always @(posedge clk) $c("harm(", harm_cycle, ");");
 always @(posedge clk) harm_bug <= $c1("harm_bug()") && harm_cycle > 32'd60;
 endmodule"#;
 
-/// The line that the bug is in.
+/// The line with the bug.
 const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
 /// Where the bug's register is declared.
 const BEFORE: &str = "  assign msg_offset = msg_offset_used[qp]";
 
-/// The RTL, the same for all tests, so that it is compiled once. Each test is a process that writes it. Files are replaced
-/// atomically, so that other tests never read half of one.
+/// The RTL, shared by all tests so that it is compiled once. Each test is a process that writes it.
+/// Files are replaced atomically, so that other tests never read a partial one.
 static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = below_build("harmful_rtl");
     fs::create_dir_all(&folder).unwrap();
@@ -141,7 +142,7 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
-/// A run of a few cases of one scenario in a folder.
+/// Arguments of a run of a few cases of one scenario into a folder.
 fn run_arguments(out: &Path) -> Vec<String> {
     let rtl = RTL.to_str().unwrap();
     let fixed =
@@ -155,13 +156,13 @@ fn run(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Output {
     command.envs(environment.iter().copied()).output().expect("the program runs")
 }
 
-/// RTL that writes files of its own cannot be in a sandbox.
+/// RTL that writes files cannot run in a sandbox.
 fn marks(environment: &[(&str, &str)]) -> Option<&'static str> {
     let writes = environment.iter().any(|(name, _)| ["HARM_MARK", "HARM_ONCE"].contains(name));
     writes.then_some("--no-sandbox")
 }
 
-/// How long a model may be silent: short where it is to hang, else so long that a busy machine does not matter.
+/// The hang timeout: short if a hang is expected, otherwise long enough for a busy machine.
 fn progress_timeout(environment: &[(&str, &str)]) -> &'static str {
     let hangs = environment.iter().any(|(_, harm)| ["spin", "stop"].contains(harm));
     if hangs { "1s" } else { "5m" }
@@ -175,7 +176,7 @@ fn on_vector(command: &str, vector: &Path, environment: &[(&str, &str)]) -> Outp
     program.envs(environment.iter().copied()).output().expect("the program runs")
 }
 
-/// Every command on a model that does this harm.
+/// Checks every command on a model with this harm.
 fn is_a_verdict(harm: &str, expected: &str) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
@@ -190,13 +191,13 @@ fn is_a_verdict(harm: &str, expected: &str) {
     let (originals, vectors): (Vec<PathBuf>, Vec<PathBuf>) =
         vectors.into_iter().partition(|path| path.to_str().unwrap().ends_with(".original.json"));
     assert_eq!(vectors.len(), 2, "{harm}: each has its vector");
-    // Each try of a model that does not return would take all the time that is waited for one.
+    // Hangs are not shrunk, because each candidate would take the full timeout.
     let is_shrunk = !expected.starts_with("hang");
     assert_eq!(originals.len(), usize::from(is_shrunk), "{harm}: the first is shrunk");
     if is_shrunk {
         let small = json(&originals[0].with_extension("").with_extension("json"));
         let packets = small["stimulus"]["traffic"]["packets"].as_array().unwrap();
-        // A packet takes three cycles and more.
+        // A packet takes at least three cycles.
         assert!(packets.len() < 8, "{harm} comes in cycle 20, {} packets", packets.len());
     }
     for (command, expected_code) in
@@ -257,7 +258,7 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
 }
 
 #[test]
-fn what_rtl_prints_is_no_part_of_a_report() {
+fn output_of_the_rtl_is_not_in_the_report() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let environment = [("HARM", "print")];
@@ -268,26 +269,26 @@ fn what_rtl_prints_is_no_part_of_a_report() {
     assert!(printed.contains("a line of the RTL's"), "{printed}");
 }
 
-/// The processes in which the harm was done.
+/// The processes in which the harm occurred.
 fn marked(mark: &Path) -> Vec<String> {
     let text = fs::read_to_string(mark).unwrap_or_default();
     text.lines().map(str::to_owned).collect()
 }
 
-/// Whether a process has ended; one that nobody has waited for yet is still listed.
+/// Whether a process has ended; a zombie counts.
 fn is_gone(process: &str) -> bool {
     let stat = fs::read_to_string(Path::new("/proc").join(process).join("stat"));
     stat.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z")))
 }
 
-/// None of the processes is there any more.
+/// Checks that all of the processes have ended.
 fn are_gone(processes: &[String]) {
     for process in processes {
         assert!(is_gone(process), "{process} was left behind");
     }
 }
 
-/// The processes that a process has started.
+/// The children of a process.
 fn children(parent: u32) -> Vec<String> {
     let of_parent = |stat: &str| {
         let rest = stat.rsplit(')').next()?;
@@ -301,7 +302,7 @@ fn children(parent: u32) -> Vec<String> {
     processes.collect()
 }
 
-/// Waits until something is so that must become so.
+/// Waits until `is_so`.
 #[track_caller]
 fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     let begin = Instant::now();
@@ -311,7 +312,7 @@ fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Starts a run of that RTL, whose model is there already.
+/// Starts a run of the RTL whose model is compiled already.
 fn start(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Child {
     let folder = TempDir::new().unwrap();
     assert_eq!(code(&run(&folder.path().join("good"), &[], &["--cases", "1"])), 0);
@@ -364,9 +365,9 @@ fn an_interruption_ends_a_run_in_which_every_model_hangs() {
     are_gone(&marked(&mark));
 }
 
-/// Nobody is left to end the workers: the system does it, also of those that do not run.
+/// The system ends the workers of a killed program, even stopped ones.
 #[test]
-fn no_worker_outlives_a_program_that_was_killed() {
+fn no_worker_outlives_a_killed_program() {
     for harm in ["spin", "stop"] {
         let folder = TempDir::new().unwrap();
         let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
@@ -381,8 +382,8 @@ fn no_worker_outlives_a_program_that_was_killed() {
     }
 }
 
-/// Two signals that arrive together: whichever of them ends the program, no worker stays, and what a run had
-/// written is there.
+/// Two signals at the same time: whichever ends the program, no worker remains, and the results of
+/// a run are kept.
 #[test]
 fn a_second_interruption_leaves_no_worker() {
     let folder = TempDir::new().unwrap();
@@ -400,7 +401,7 @@ fn a_second_interruption_leaves_no_worker() {
     assert!(["results.json", "results.json.partial"].iter().any(|name| out.join(name).exists()));
 }
 
-/// A program that cannot end by itself, as nobody reads what it prints, ends when it is told again.
+/// A program that blocks on its output ends at the second signal.
 #[test]
 fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
     let folder = TempDir::new().unwrap();
@@ -427,7 +428,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
     let results = out.join("results.json");
     wait_until(&mut run, || results.exists());
     assert_eq!(json(&results)["ended"], "interrupted");
-    // It has begun to print and never gets through.
+    // It has started to print and is blocked.
     assert_eq!(run.try_wait().unwrap(), None);
     send(&run, Signal::INT);
     wait_for("the program goes on", || run.try_wait().unwrap().is_some());
@@ -435,12 +436,12 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
     wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
 }
 
-/// The model of a shrink that has made the vector smaller never returns: what it found until then is kept.
+/// The model hangs after the shrink has made the vector smaller: that vector is kept.
 #[test]
 fn an_interruption_of_a_shrink_keeps_what_was_found() {
     let folder = TempDir::new().unwrap();
     let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
-    // The run's one case is a process of its own; in that of the shrink it is the fortieth model that hangs.
+    // The run's only case is one process. In the process of the shrink, the fortieth model hangs.
     let environment = [
         ("HARM", "spin"),
         ("HARM_AT", "2"),
@@ -470,7 +471,7 @@ fn an_interruption_of_a_shrink_keeps_what_was_found() {
     assert!(text(&again).contains("(as recorded)"), "{}", text(&again));
 }
 
-/// Cases that are longer than the cycle of the harm crash, and the others match, whatever the threads.
+/// Cases longer than the cycle of the harm crash, and the others match, with any number of threads.
 #[test]
 fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
     let folder = TempDir::new().unwrap();
@@ -479,7 +480,7 @@ fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
     let good = cases(&json(&good.join("results.json")));
     let mut lengths: Vec<u64> = good.values().map(|case| case.cycles).collect();
     lengths.sort_unstable();
-    // The cycle that no case ends near; those with a vector of their own are twenty at most.
+    // A cycle far from the end of every case. At most twenty cases have a vector of their own.
     let gap = lengths[21..37].windows(2).max_by_key(|two| two[1] - two[0]).expect("many cases");
     let at = gap[0].midpoint(gap[1]);
     assert!(gap[1] - gap[0] >= 4, "no gap between the lengths of cases: {lengths:?}");

@@ -1,4 +1,4 @@
-//! `cosim history`: what became of many runs.
+//! `cosim history`: failures over many runs.
 
 use crate::common::{changed_rtl, code, cosim, program, run, text};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn a_failure_is_new_once_and_then_known() {
     let later = run_into(&out, &[&bad[..], &["--history", name]].concat());
     let said = text(&later);
     assert!(said.contains("    known since 20") && said.contains(", in 1 run\n"), "{said}");
-    // Who only asks adds nothing.
+    // `--baseline` adds nothing.
     let asked = run_into(&out, &[&bad[..], &["--baseline", name]].concat());
     assert!(text(&asked).contains(", in 2 runs\n"), "{}", text(&asked));
     let shown = shown(&file);
@@ -47,7 +47,7 @@ fn a_failure_is_new_once_and_then_known() {
     assert_eq!(failure["first"][1], shown["runs"][1]["rtl"]);
     assert_ne!(failure["first"][1], shown["runs"][0]["rtl"]);
     assert!(failure["first"][0].as_str() < failure["last"][0].as_str());
-    // The report has the trend.
+    // The report shows the trend.
     let report = run(["report", "--history", name, out.to_str().unwrap()]);
     assert_eq!(code(&report), 0, "{}", text(&report));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
@@ -73,7 +73,7 @@ fn processes_that_write_at_once_lose_nothing() {
     for (seed, out) in outs.iter().enumerate() {
         assert_eq!(code(&run_into(out, &["--fixes", "spec", "--seed", &seed.to_string()])), 0);
     }
-    // The file is made by one of them.
+    // One of them creates the file.
     let add = |out| program().args(["history", "add"]).args([&file, out]).spawn().unwrap();
     let mut processes: Vec<_> = outs.iter().map(add).collect();
     assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
@@ -101,7 +101,8 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
         assert_eq!(fs::read(&file).unwrap(), before, "it is left as it is");
         assert!(!out.exists(), "nothing is run");
     };
-    // A file of ours has its version in the bytes 60 to 63 of SQLite's header, and whose it is in 68 to 71.
+    // Bytes 60 to 63 of SQLite's header hold the version of a history file, and bytes 68 to 71 its
+    // application ID.
     let other = folder.path().join("other");
     run_into(&other, &[]);
     run(["history", "add", name, other.to_str().unwrap()]);

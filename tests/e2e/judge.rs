@@ -1,4 +1,4 @@
-//! Which side broke the specification: said of a wrong golden model, of wrong RTL, and of both at once.
+//! Blame: for a wrong golden model, for wrong RTL, and for both at once.
 
 use crate::common::{changed_rtl, code, files, json, model, patched_rtl, project, run, text};
 use crate::export::icarus;
@@ -17,8 +17,9 @@ use cosim_core::verilated::BeforeReset;
 use rand::SeedableRng;
 use tempfile::TempDir;
 
-/// Thread2 with a golden model that has the bug of `tests/bad_rtl/thread2/74-ack-without-status.patch`:
-/// its acknowledges say that all is well after a length error, too.
+/// Thread2 with a golden model that has the bug of
+/// `tests/bad_rtl/thread2/74-ack-without-status.patch`: it acknowledges success even after a length
+/// error.
 #[derive(Debug, Clone, Copy)]
 struct Wrong;
 
@@ -136,7 +137,7 @@ impl harness::Weights<Wrong> for Weighed {
     }
 }
 
-/// How the first of some drawn cases that does not match ends, and what is said of both sides.
+/// The first random case that does not match: its verdict, its blame and its stimulus.
 fn first_failure(rtl: &Rtl) -> (Verdict, Blame, Stimulus<Wrong>) {
     let parameters = Parameters::of::<Wrong>(0xff);
     let kind = model::<Wrong>(rtl, &parameters, View::Bare).unwrap();
@@ -175,7 +176,7 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     assert_eq!(violation.check, "ack-by-service");
     assert_eq!(judgement.broken_by, Culprit::Both);
     assert_eq!(judgement.rtl, judgement.golden);
-    // Nothing differs, and the testbench does not pass.
+    // Nothing differs, but the testbench fails.
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
     let examined = rtl.examined(BlockInfo::of::<Wrong>()).unwrap();
     let testbench = Testbench::new("wrong", &stimulus, &profile, &examined).unwrap();
@@ -211,7 +212,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let page = text(&run(explain));
     assert!(page.contains("the RTL violates the specification"), "{page}");
     assert!(page.contains("entries of "), "{page}");
-    // Every cycle leads somewhere, and no Rust shows.
+    // Every cycle has a next state, and the text contains no Rust syntax.
     assert!(!page.contains("-> ?") && !page.contains("Ring {"), "{page}");
     let output = run(explain.iter().chain(&["--format", "json"]));
     let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -219,7 +220,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     assert!(!explained[0]["golden"]["to"].is_null(), "{explained}");
 }
 
-/// One raw cycle in reset behind the harness's own, then a packet that only the bug minds.
+/// One raw cycle in reset after the harness's own, then a packet that triggers the bug.
 #[test]
 fn raw_pins_are_explained_by_their_fields() {
     let bug = "fetch_cxt_egress_ready = !(fetch_cxt_egress_data[`HDR_LOCAL_QPN] == 24'd173 &&
@@ -262,11 +263,11 @@ fn raw_pins_are_explained_by_their_fields() {
     assert!(page.contains("  cycle 2: fetch_cxt_egress_valid"), "{page}");
     assert!(page.contains("fetch_cxt_egress_data: local_qpn 0xad, pkt_length 0x1000"), "{page}");
     assert!(page.contains("unconstrained random stimulus: no check applies"), "{page}");
-    // The last cycle of the stimulus is the one that differs; where the golden model goes is seen.
+    // The last cycle of the stimulus differs; the golden model's next state is shown.
     assert!(page.contains("golden model: IDLE_s -> JUDGE_s"), "{page}");
 }
 
-/// The first TLP is damaged on the way, and the RTL does not hear the Nak, which frees nothing.
+/// The first TLP is corrupted in transit, and the RTL ignores the Nak, which frees nothing.
 #[test]
 fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
     let rtl =
@@ -286,7 +287,7 @@ fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
     let output = run(["explain", path.to_str().unwrap(), "--rtl", rtl.to_str().unwrap()]);
     let page = text(&output);
     assert_eq!(code(&output), 1, "{page}");
-    // B wants TLP 0, so it has received everything up to 4095, and drops what follows.
+    // B expects TLP 0: it has received everything up to 4095, and drops the following.
     for words in [
         "a_link:VR(TLP 0)",
         "b_link(TLP 0, bad CRC)",
@@ -297,7 +298,7 @@ fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
-    // No channel that has no ready waits for one, and the words say what their pins say.
+    // Channels without ready never wait, and the text does not repeat the pins.
     for noise in ["b_link:V-", "a_dllp:V-", "b_deliver:V-", "crc_ok", "dllp_nak", "-> ?"] {
         assert!(!page.contains(noise), "{noise}: {page}");
     }

@@ -1,11 +1,13 @@
-//! Cases whose golden side an earlier run judged: is a run that skips scoreboard and coverage the same run?
+//! Cases whose golden side is cached: a run that skips scoreboard and coverage gives the same
+//! results.
 
 use crate::common::{QUICKLY, code, cosim, json, patched_rtl, project, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Runs some cases of every scenario; the folder of the run, and how many cases were judged before.
+/// Runs some cases of every scenario. Returns the folder of the run, and the number of cached
+/// cases.
 fn run(cache: &Path, out: &str, expected: i32, more: &[&str]) -> (PathBuf, u64) {
     let folder = cache.join(out);
     let fixed = [
@@ -41,7 +43,8 @@ fn are_same(one: &Path, other: &Path) {
     }
 }
 
-/// Is the second run of the same cases the first one, byte by byte, on good RTL and on bad, with coverage and without?
+/// A second run of the same cases has the same bytes, on good and bad RTL, with and without
+/// coverage.
 #[test]
 fn a_run_of_cases_that_were_judged_before_has_the_same_bytes() {
     let folder = TempDir::new().unwrap();
@@ -55,10 +58,10 @@ fn a_run_of_cases_that_were_judged_before_has_the_same_bytes() {
     let (all, judged) = run(folder.path(), "all", 0, &["--no-cache"]);
     assert_eq!(judged, 0);
     are_same(&first, &all);
-    // Another length is other cases.
+    // Another length means other cases.
     assert_eq!(run(folder.path(), "short", 0, &["--packets", "9"]).1, 0);
 
-    // An RTL with a bug that some cases find: those are run in full, the others are not.
+    // Failing cases run in full, the others use the cache.
     let rtl = patched_rtl(&project().join("tests/bad_rtl/dll/15-skip-without-modulo.patch"));
     let rtl = rtl.path().to_str().unwrap();
     let given = ["--rtl", rtl, "--no-shrink"];

@@ -1,4 +1,4 @@
-//! End to end: the real Verilated models, real files, the real program.
+//! End-to-end tests with real Verilated models, files and the program.
 //!
 //! One test binary: `cargo test --test e2e given_rtl::` runs the tests of one file.
 

@@ -1,4 +1,4 @@
-//! `cosim merge`: are all shards of a run, put together, the run itself; and is anything else refused?
+//! `cosim merge`: the merged shards equal the whole run, and other shards are refused.
 
 use crate::common::{
     assert_error, assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project,
@@ -15,7 +15,7 @@ fn run_into(out: &Path, arguments: &[&str]) -> Output {
     run(["run", "--quiet", "--out", out.to_str().unwrap()].iter().chain(arguments))
 }
 
-/// Runs the shards of a run, each into a folder of its own.
+/// Runs the shards of a run, each into its own folder.
 fn shards(folder: &Path, count: usize, arguments: &[&str], expected: &[i32]) -> Vec<PathBuf> {
     let shard = |index: usize| {
         let out = folder.join(format!("shard-{index}"));
@@ -33,13 +33,13 @@ fn merge(shards: &[PathBuf], out: &Path, more: &[&str]) -> Output {
     run(["merge"].into_iter().chain(shards).chain(out).chain(more.iter().copied()))
 }
 
-/// The names of a folder's files with what is in them.
+/// The names and contents of a folder's files.
 fn content(folder: &Path, ending: &str) -> Vec<(String, Vec<u8>)> {
     let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
     files(folder, ending).iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
 }
 
-/// What others read of a run is the same, byte for byte.
+/// Checks that the published files of two runs are equal.
 #[track_caller]
 fn assert_same(whole: &Path, merged: &Path) {
     for name in ["results.json", "coverage.json", "junit.xml", "summary.md"] {
@@ -58,7 +58,7 @@ fn assert_same(whole: &Path, merged: &Path) {
     }
 }
 
-/// One bug with several variants, shrunk and traced; shards differ in which of its failures is the first.
+/// One bug with several variants, shrunk and traced. Shards differ in their first failure.
 #[test]
 fn shards_of_a_red_run_merge_to_its_bytes() {
     let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
@@ -83,7 +83,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     }
     assert!(fs::read_to_string(merged.join("report.html")).unwrap().contains("UPDATE_RQ_s"));
 
-    // Again, in another order: the same bytes, and to the history the same run.
+    // In another order: the same bytes, and the same run in the history.
     let mut turned = shards.clone();
     turned.reverse();
     let refused = merge(&turned, &merged, &more);
@@ -96,7 +96,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     assert_eq!(shown["runs"].as_array().unwrap().len(), 1, "{shown}");
 }
 
-/// Many signatures, more failures of each than are told in full, and groups that came together.
+/// Many signatures, more failures of each than are listed in full, and groups that coincide.
 #[test]
 #[ignore = "slow: `shards_of_a_red_run` answers the same question"]
 fn shards_of_a_run_with_many_signatures_merge_to_its_bytes() {
@@ -133,9 +133,9 @@ fn shards_of_a_run_with_many_signatures_merge_to_its_bytes() {
     assert_same(&whole, &merged);
 }
 
-/// Several blocks, and coverage that no shard reaches alone.
+/// Several blocks, and a coverage goal that no single shard reaches.
 #[test]
-fn what_is_to_be_covered_is_asked_of_all_shards_together() {
+fn a_coverage_goal_applies_to_all_shards_together() {
     let folder = TempDir::new().unwrap();
     let arguments = ["--block", "qp,dll", "--cases", "3", "--packets", "20", "--min-coverage"];
     let of = |percent: &str, name: &str| {
@@ -180,7 +180,8 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     let twice = [one.clone(), two.clone(), three.clone(), double];
     refused(&twice, "E0222", &["double", "2/3", &name(two)]);
 
-    // Of another run: what differs is said. The last argument counts.
+    // For a shard of another run, the message names the difference. The last argument takes
+    // precedence.
     for (more, what) in [
         (&["--seed", "2"][..], "seed is 2 here and 1 there"),
         (&["--scenario", "default"], "scenarios is [\"default\"] here and"),
@@ -193,14 +194,14 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
         let names = ["foreign: ", &one.display().to_string(), what];
         refused(&[one.clone(), foreign, three.clone()], "E0221", &names);
     }
-    // Of another tool.
+    // A shard of another build.
     let path = two.join("results.json");
     let whole = fs::read_to_string(&path).unwrap();
     let build = json(&path)["run"]["build"].as_str().unwrap().to_owned();
     write_record(&path, &whole.replace(&build, "0123456789ab"));
     refused(&all, "E0220", &[&name(two), "0123456789ab"]);
 
-    // Half of the file: in the midst of its cases, and behind them.
+    // Truncated files: within the cases, and after them.
     for end in ["{\"from\"", "\"totals\""] {
         fs::write(&path, &whole[..whole.find(end).unwrap()]).unwrap();
         refused(&all, "E0219", &["shard-2/results.json"]);
@@ -218,7 +219,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     fs::remove_file(&coverage).unwrap();
     refused(&all, "E0201", &["shard-2/coverage.json"]);
     fs::write(&coverage, covered).unwrap();
-    // A case that is not there, with the sums of what is.
+    // A missing case, with consistent sums.
     let line = whole.lines().find(|line| line.starts_with("{\"from\"")).unwrap();
     let mut row: Value = serde_json::from_str(line.trim_end_matches(',')).unwrap();
     for column in ["cycles", "packets"] {
@@ -226,10 +227,10 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     }
     write_record(&path, &whole.replace(line.trim_end_matches(','), &row.to_string()));
     refused(&all, "E0219", &["shard-2/results.json:"]);
-    // As a killed run leaves it.
+    // As left by a killed run.
     fs::rename(&path, two.join("results.json.partial")).unwrap();
     refused(&all, "E0218", &["shard-2: "]);
-    // As an interrupted one does.
+    // As left by an interrupted run.
     write_record(&path, &whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""));
     refused(&all, "E0223", &["shard-2: "]);
     fs::write(&path, whole).unwrap();
@@ -258,8 +259,8 @@ fn shards_that_gnu_parallel_runs_are_the_run() {
     assert_same(&whole, &out.join("run"));
 }
 
-/// Shards with so many cases, made of those of a small run: it is the merging that is looked at. A million here; ten
-/// million by COSIM_TEST_MERGE_CASES=10000000.
+/// Shards with many cases, derived from a small run, to measure the merge: a million cases, or ten
+/// million with COSIM_TEST_MERGE_CASES=10000000.
 #[test]
 fn merging_takes_no_more_memory_for_more_cases() {
     const MOST: u64 = 200_000_000;
@@ -279,7 +280,7 @@ fn merging_takes_no_more_memory_for_more_cases() {
     assert!(peak.as_u64().unwrap() < MOST, "{peak} bytes");
 }
 
-/// Gives shard `index` of 4 so many cases.
+/// Gives shard `index` of 4 this number of cases.
 fn grow(shard: &Path, index: u64, cases: u64) {
     const ROW: u64 = 256;
     let path = shard.join("results.json");

@@ -1,4 +1,4 @@
-//! `cosim mutate`: does the bench find faults, and does it say of which?
+//! `cosim mutate`: faults that the testbench finds, and their report.
 
 use crate::common::{
     assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
@@ -11,8 +11,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A grading that takes seconds: of a block whose judge is quick, and the models with mutants are compiled with little
-/// optimisation.
+/// A mutation analysis that takes seconds, on a block with fast equivalence checks. The models with
+/// mutants are compiled with little optimisation.
 fn grading(out: &Path, arguments: &[&str]) -> Command {
     let mut command = program();
     command.env("CXXFLAGS", "-O0").args(["mutate", "--block", "recv", "--fixes", "repaired"]);
@@ -25,7 +25,7 @@ fn grade(out: &Path, arguments: &[&str]) -> Output {
     grading(out, arguments).output().expect("the program runs")
 }
 
-/// One case leaves some that the judge finds vectors for, and some that it proves.
+/// One case leaves some survivors with counterexamples and some that are proved equivalent.
 const FEW: [&str; 8] = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
 
 fn mutants(report: &Value) -> &Vec<Value> {
@@ -37,7 +37,7 @@ fn merge(parts: &[&Path], out: &Path) -> Output {
     command.arg("merge").args(parts).arg("--out").arg(out).output().expect("the program runs")
 }
 
-/// What a grading leaves, by name.
+/// The files of a result, by name.
 fn left(out: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = vec![("mutate.json".to_owned(), fs::read(out.join("mutate.json")).unwrap())];
     for path in crate::common::files(&out.join("mutants"), "json") {
@@ -54,7 +54,7 @@ fn page(out: &Path) -> String {
     fs::read_to_string(out.join("report.html")).unwrap()
 }
 
-/// The page for people has what nothing found, and the RTL with the mutants of each line.
+/// Checks that the page lists survivors and shows the RTL with the mutants of each line.
 fn assert_page(out: &Path, mutants: &[Value]) {
     let is_left =
         |mutant: &&Value| ["survived", "undecided"].contains(&mutant["verdict"].as_str().unwrap());
@@ -73,7 +73,7 @@ fn assert_page(out: &Path, mutants: &[Value]) {
     assert_is_for_anyone(rest);
     let text = page(out);
     assert!(text.contains("RecvSideFsm.v <span class="), "the RTL is shown");
-    // One that was killed is told at its line.
+    // A killed mutant is listed at its line.
     let killed = mutants.iter().find(|mutant| mutant["verdict"] == "killed").unwrap();
     let line = format!("<b>{:5} ", killed["sources"][0]["line"].as_u64().unwrap());
     let told =
@@ -107,7 +107,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     assert!(left(&one) == left(&three), "the parts do not make the whole");
     assert_page(&one, mutants(&report));
     assert_eq!(page(&one), page(&three), "the parts have another page than the whole");
-    // What is no part of it, or not all of it, is refused by name.
+    // Parts that are incomplete or foreign are refused by name.
     for (parts, number, words) in [
         (vec![first.as_path()], "E0222", "2/2"),
         (vec![first.as_path(), first.as_path()], "E0222", "1/2"),
@@ -139,7 +139,7 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     assert!(errors.is_empty(), "{errors:?}");
     assert!(!schema.is_valid(&serde_json::json!({ "format": "cosim-mutation" })));
 
-    // What leaves the block with its valid, wrong in every cycle, or never there.
+    // Outputs that accompany a valid signal, wrong in every cycle or never valid.
     let outputs = [
         "pkt_ready",
         "match_req",
@@ -177,7 +177,7 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
 }
 
 #[test]
-fn a_score_below_the_least_is_a_failure() {
+fn a_score_below_the_goal_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let few =
         ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100", "--no-judge"];
@@ -185,7 +185,7 @@ fn a_score_below_the_least_is_a_failure() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("below 100 %"), "{}", text(&output));
 
-    // What a plan asks for is asked of all parts together.
+    // The goal of a plan applies to all shards together.
     let plan = folder.path().join("plan.toml");
     let text_of_plan = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"dll\"]\n\
                         [[run]]\nname = \"score\"\nblocks = [\"recv\"]\nfixes = \"repaired\"\ncases = 1\n\
@@ -217,9 +217,9 @@ fn a_score_below_the_least_is_a_failure() {
     );
 }
 
-/// Each part is asked for, and the second of two parts of one mutant has none.
+/// The goal applies to each shard. The second shard of one mutant has none.
 #[test]
-fn a_part_without_mutants_is_a_failure_and_the_whole_of_all_parts_is_not() {
+fn a_shard_without_mutants_is_a_failure_and_the_merged_analysis_is_not() {
     let folder = TempDir::new().unwrap();
     let parts = [("1/2", 0), ("2/2", 1)].map(|(part, expected)| {
         let out = folder.path().join(part.replace('/', "-of-"));
@@ -232,10 +232,11 @@ fn a_part_without_mutants_is_a_failure_and_the_whole_of_all_parts_is_not() {
     assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
-/// Registers that begin with a value, one of them without a reset, and a reset that waits for the clock: as is usual in
-/// FPGAs. `docs/blocks/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
+/// Registers with initial values, one of them without a reset, and a synchronous reset, as is usual
+/// in FPGAs. `docs/blocks/recv.md` does not specify the style, so the golden model stays that of
+/// the built-in RTL.
 #[test]
-fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
+fn rtl_with_initial_values_passes_without_a_mutation() {
     let folder = TempDir::new().unwrap();
     let rtl = folder.path().join("rtl");
     copy_rtl(&rtl);
@@ -243,7 +244,7 @@ fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
     let original = fs::read_to_string(&path).unwrap();
     let original = original.replace("@(posedge clk or posedge rst)", "@(posedge clk)");
     let (registers, logic) = original.split_at(original.find("// ---- Taking packets").unwrap());
-    // `reg NAME;`, with a comment behind it.
+    // `reg NAME;` with a comment after it.
     let with_value = |line: &str| match line.split_once(';') {
         Some((declared, rest)) if declared.trim_start().starts_with("reg ") => {
             format!("{declared} = 0;{rest}\n")
@@ -264,7 +265,7 @@ fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
 }
 
 #[test]
-fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
+fn an_interrupted_analysis_resumes_to_the_same_result() {
     let folder = TempDir::new().unwrap();
     let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
     let few = ["--mutants", "60", "--cases", "200", "--seed", "5", "--no-judge"];
@@ -280,7 +281,7 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert!(text(&output).contains("resume"), "{}", text(&output));
     assert_eq!(json(&partial)["complete"], false);
     assert!(!parts.join("mutate.json").exists());
-    // That nothing is judged was said when it was begun, and is not said again.
+    // A skipped equivalence check was reported at the start and is not repeated.
     let resume = |more: &[&str]| {
         let mut command = program();
         command.env("CXXFLAGS", "-O0").args(["resume"]).arg(&parts).args(more);
@@ -299,10 +300,11 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert_eq!(code(&output), 2, "{}", text(&output));
 }
 
-/// Of several blocks, also those that had not begun; by the paths that were typed, wherever one goes on.
+/// Resumes analyses of several blocks, including those not started, with the original relative
+/// paths, from any folder.
 #[test]
 #[ignore = "slow: mutation analyses of three blocks"]
-fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {
+fn a_killed_analysis_of_several_blocks_resumes_all_of_them() {
     let folder = TempDir::new().unwrap();
     let few = ["--cases", "2", "--fixes", "spec", "--seed", "5", "--no-judge", "--quiet"];
     let grading = |out: &str| {
@@ -330,7 +332,7 @@ fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {
     }
 }
 
-/// Verilator takes it, Yosys does not.
+/// Verilator accepts it, Yosys does not.
 #[test]
 fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
     let from = "module RecvSideFsm";
@@ -352,7 +354,7 @@ fn without_yosys_the_error_says_how_to_install_it() {
     assert!(!out.exists(), "nothing is written");
 }
 
-/// A bench that is red without any mutant says nothing of mutants.
+/// A testbench that fails without mutants cannot be graded.
 #[test]
 fn rtl_with_a_bug_is_not_graded() {
     let patch = crate::common::project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
@@ -364,9 +366,9 @@ fn rtl_with_a_bug_is_not_graded() {
     assert_error(&output, "E0404");
 }
 
-/// Every fault of the golden model of `qp` in one profile, on few short cases.
+/// Every fault of the golden model of `qp` in one profile, on a few short cases.
 #[test]
-fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
+fn faults_of_the_golden_model_are_detected_without_comparison() {
     let folder = TempDir::new().unwrap();
     let grade = |name: &str, threads: &str, more: &[&str]| {
         let out = folder.path().join(name);
@@ -388,10 +390,10 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
         };
         faults.iter().find(is_it).unwrap_or_else(|| panic!("{rule} {fault} {port}"))
     };
-    // RESET to INIT stores nothing: the next command is answered for the state RESET.
+    // RESET to INIT stores nothing, so the next command is answered for the state RESET.
     let skipped = of("C1", "skips", "");
     assert!(!skipped["noticed"].is_null() && !skipped["vector"].is_null(), "{skipped}");
-    // A packet that is to be accepted is not, or one that is not to be is.
+    // A packet is wrongly accepted or wrongly rejected.
     for rule in ["M1", "M2", "M3"] {
         let driven = of(rule, "drives", "msg_accept");
         assert!(!driven["noticed"].is_null(), "{driven}");
@@ -399,7 +401,7 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
     let score = &profile["score"];
     assert_eq!(score["faults"].as_u64().unwrap() as usize, faults.len());
     assert!(score["checks"].as_u64() > score["seen"].as_u64().map(|seen| seen * 9 / 10), "{score}");
-    // What nobody notices is named, and fails where all are to be noticed.
+    // Undetected faults are named, and cause a failure if all must be detected.
     let left = |one: &&Value| {
         !one["differs"].is_null() && one["noticed"].is_null() && one["vector"].is_null()
     };
@@ -415,7 +417,7 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
     assert_eq!(code(&output), i32::from(!left.is_empty()), "{}", text(&output));
     let bytes = |out: &Path| fs::read(out.join("golden.json")).unwrap();
     assert!(bytes(&one) == bytes(&three), "it depends on the threads");
-    // Without a corpus nothing is said of one; there is no RTL in it.
+    // Without a corpus, the report mentions none. No RTL is involved.
     assert_error(&grade("three", "2", &[]).0, "E0602");
     let (output, alone) = grade("three", "2", &["--force"]);
     assert_eq!(code(&output), 0, "{}", text(&output));

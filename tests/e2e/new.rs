@@ -1,4 +1,4 @@
-//! `cosim new`: a crate for a block, from RTL that nobody here wrote.
+//! `cosim new`: a crate for a block, from foreign RTL.
 
 use crate::common::{
     assert_error, assert_error_at, cargo_outside, code, json, models, outside, run_in, text,
@@ -9,9 +9,10 @@ use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// Registers with an asynchronous reset, over widths that are stored in each way, with a header, a
-/// parameter, a macro, a module in another folder, a package in the last file, a table that is read at the start, names
-/// that are words of Rust, that C++ cannot have, and that waves have for what is not a port.
+/// Registers with an asynchronous reset and widths of all storage kinds. The RTL has a header, a
+/// parameter, a macro, a module in another folder, a package in the last file, a table that is read
+/// at the start, and names that are Rust keywords, are invalid in C++, or collide with names in
+/// waveforms.
 const TOP: &str = r#"
 `include "widths.svh"
 module registers #(parameter int WIDTH = `WIDEST, parameter bit [3:0] UNUSED = 3) (
@@ -52,7 +53,7 @@ module register #(parameter WIDTH = 8) (
 endmodule
 ";
 
-/// The golden model of the registers, as their user would write it.
+/// The golden model of the registers, as a user would write it.
 const GOLDEN: &str = r#"//! The golden model.
 
 use crate::{WideBlock, rtl};
@@ -122,20 +123,20 @@ fn rtl() -> TempDir {
     folder
 }
 
-/// Builds the crate with clippy in place of the compiler, so that one build says both.
+/// Builds the crate with clippy in place of the compiler, to build and lint in one step.
 fn build(folder: &Path) -> Output {
     let clippy = ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
     cargo_outside(folder).arg("build").env(clippy.0, clippy.1).output().unwrap()
 }
 
 #[track_caller]
-fn builds_without_a_word(folder: &Path) {
+fn builds_without_warnings(folder: &Path) {
     let output = build(folder);
     let said = text(&output);
     assert!(output.status.success() && !said.contains("warning"), "{said}");
 }
 
-/// The new program in its folder; what it prints if it ends with `expected`.
+/// Runs the new program in its folder and returns its output. It must end with `expected`.
 #[track_caller]
 fn says(folder: &Path, expected: i32, arguments: &[&str]) -> String {
     let output = Command::new(outside().join("debug/wide-block"))
@@ -148,32 +149,32 @@ fn says(folder: &Path, expected: i32, arguments: &[&str]) -> String {
     text(&output)
 }
 
-/// One test, since the crate is built once for all questions.
+/// One test, because the crate is built once.
 #[test]
-fn a_new_crate_builds_without_a_word_and_never_passes_before_it_has_a_golden_model() {
+fn a_new_crate_builds_without_warnings_and_never_passes_without_a_golden_model() {
     let place = rtl();
     let new = ["new", "wide-block", "--top", "registers", "design", "-I", "headers"];
     let output = run_in(place.path(), &[&new[..], &["-D", "WITH_REGISTERS"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs"));
     let folder = place.path().join("wide-block");
-    // It stands alone: what it was made from can go.
+    // The crate is self-contained: remove its sources.
     fs::rename(place.path().join("design"), place.path().join("gone")).unwrap();
     fs::remove_dir_all(place.path().join("headers")).unwrap();
 
-    // What was built for folders that are no more.
+    // Remove builds of earlier temporary folders.
     cargo_outside(&folder).args(["clean", "--package", "wide-block"]).output().unwrap();
-    builds_without_a_word(&folder);
+    builds_without_warnings(&folder);
     let formatted = cargo_outside(&folder).args(["fmt", "--check"]).output().unwrap();
     assert!(formatted.status.success(), "{}", text(&formatted));
 
     not_written(&folder);
     write(&folder.join("src/golden.rs"), GOLDEN);
-    builds_without_a_word(&folder);
+    builds_without_warnings(&folder);
     written(&folder);
 }
 
-/// Without a golden model nothing is a match, whatever the RTL does.
+/// Without a golden model, nothing passes, whatever the RTL does.
 fn not_written(folder: &Path) {
     let golden = fs::read_to_string(folder.join("src/golden.rs")).unwrap();
     for port in ["match_", "q__q", "state", "rule", "longer_q", "longestQ"] {
@@ -192,7 +193,7 @@ fn not_written(folder: &Path) {
     assert_eq!(results["totals"]["matched"], 0);
     assert_eq!(results["totals"]["cycles"], 0);
     assert_eq!(results["failures"].as_array().unwrap().len(), 0, "nothing to shrink");
-    // One of each model that compares is not to be had, either.
+    // Commands that compare with the golden model fail, too.
     let said = says(
         folder,
         1,
@@ -211,7 +212,7 @@ fn not_written(folder: &Path) {
         ],
     );
     assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
-    // And nothing is exported: there is nothing to expect.
+    // Nothing can be exported, because there are no expected outputs.
     let vector = serde_json::json!({
         "format": "cosim-vector", "version": 1, "block": "wide_block", "fixes": "spec",
         "origin": { "about": "nothing" }, "stimulus": { "traffic": { "seed": "0x1", "cycles": 3 } },
@@ -223,7 +224,8 @@ fn not_written(folder: &Path) {
     assert!(!folder.join("bench").exists(), "nothing is written");
 }
 
-/// With one it compares, from the first cycle on, with resets that are asynchronous and low.
+/// With a golden model, the program compares from the first cycle on, with asynchronous active-low
+/// resets.
 fn written(folder: &Path) {
     let said = says(folder, 0, &["run", "--cases", "20", "--out", "good"]);
     assert!(said.starts_with("PASS  wide_block"), "{said}");
@@ -231,7 +233,7 @@ fn written(folder: &Path) {
     let results = json(&folder.join("good/results.json"));
     assert!(results["totals"]["cycles"].as_u64().unwrap() > 1000, "{results}");
 
-    // The crate's own files in whatever order, and a table that says something else.
+    // The crate's own files in any order, and a table with other content.
     assert_eq!(fs::read_to_string(folder.join("rtl/table.hex")).unwrap(), "0\n");
     let run = ["run", "--cases", "3", "--rtl", "rtl", "--out", "own"];
     let own = folder.join("own/results.json");
@@ -243,7 +245,7 @@ fn written(folder: &Path) {
     assert_ne!(json(&own)["run"]["rtl"], results["run"]["rtl"]);
     fs::write(folder.join("rtl/table.hex"), "0\n").unwrap();
 
-    // The top bit of the widest port, and only it.
+    // Only the top bit of the widest port is wrong.
     let bad = folder.join("bad");
     let text = REGISTER.replace(
         "q <= ~d;",
@@ -262,7 +264,7 @@ fn written(folder: &Path) {
         says(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
         assert!(folder.join(name).is_file());
     }
-    // Ports of every width and name, a reset that is low, a macro and an ending of one's own.
+    // Ports of every width and name, an active-low reset, a macro and a custom file ending.
     says(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
     assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
     says(folder, 0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
@@ -273,7 +275,7 @@ fn written(folder: &Path) {
     );
 }
 
-/// What `cosim new` says in a folder with RTL, and that it wrote nothing.
+/// Checks that `cosim new` refuses this RTL with this error and writes nothing.
 #[track_caller]
 fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
     let folder = TempDir::new().unwrap();
@@ -286,7 +288,7 @@ fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
 }
 
 #[test]
-fn what_cannot_be_driven_is_refused_by_name() {
+fn unsupported_ports_are_refused_by_name() {
     let module = |ports: &str| format!("module a({ports}); endmodule\n");
     let a = ["b", "--top", "a", "a.sv"];
     refused(&module("input tick, input d, output q"), &a, "E0309", "--clock");
@@ -325,7 +327,7 @@ fn what_cannot_be_driven_is_refused_by_name() {
     }
 }
 
-/// The reset by its usual names, and its level in reset by what the name says.
+/// The reset is found by its usual names. The name determines its active level.
 #[test]
 fn a_reset_is_found_by_its_usual_names() {
     for (port, options, expected) in [
@@ -344,8 +346,8 @@ fn a_reset_is_found_by_its_usual_names() {
     }
 }
 
-/// Packages and interfaces are read before their users in whatever order files are named, and what the top does not need
-/// may be anything.
+/// Packages and interfaces are read before their users, in any order of files. Files that the top
+/// does not need may contain anything.
 #[test]
 fn sources_may_be_named_in_any_order() {
     let folder = TempDir::new().unwrap();
@@ -384,8 +386,8 @@ fn sources_may_be_named_in_any_order() {
     }
 }
 
-/// A file that another one includes and that lies in the given folder is read once. Without a guard it cannot be included
-/// twice, and nobody declared it twice.
+/// A file that another one includes is read once, even if it is in the given folder. Without an
+/// include guard, it cannot be included twice, and it is not declared twice.
 #[test]
 fn an_included_interface_is_declared_once() {
     let folder = TempDir::new().unwrap();
@@ -407,7 +409,7 @@ fn an_included_interface_is_declared_once() {
 }
 
 #[test]
-fn what_is_there_already_is_not_written_over() {
+fn existing_files_are_not_overwritten() {
     let folder = TempDir::new().unwrap();
     write(
         &folder.path().join("a.v"),
@@ -424,7 +426,7 @@ fn what_is_there_already_is_not_written_over() {
     let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
     assert_eq!(code(&output), 0, "an empty folder is filled: {}", text(&output));
     assert!(folder.path().join("empty/src/golden.rs").is_file());
-    // A second time it is full.
+    // Now the folder is not empty.
     let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
     assert_error(&output, "E0602");
 }

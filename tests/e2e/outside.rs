@@ -1,5 +1,5 @@
-//! A block in a crate of its own: `examples/arbiter`, copied out of the repository, builds there, and every
-//! command works on it.
+//! A block in an external crate: a copy of `examples/arbiter` outside of the repository builds, and
+//! every command works on it.
 
 use crate::common::{cargo_outside, code, json, models, outside, project, text};
 use crate::export::icarus;
@@ -9,16 +9,16 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use walkdir::WalkDir;
 
-/// A crate outside of the repository, and the program it is.
+/// A crate outside of the repository, and its program.
 pub struct Outside {
     folder: TempDir,
 }
 
-/// What a user's crate does not have: what an earlier build left in the example's folder.
+/// Leftovers of earlier builds in the example's folder, which a user's crate lacks.
 const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
 
 impl Outside {
-    /// A copy of the example; paths to the library lead back to it.
+    /// A copy of the example. Paths to the library lead back to the repository.
     pub fn copy() -> Self {
         let folder = TempDir::new().unwrap();
         let example = project().join("examples/arbiter");
@@ -46,12 +46,12 @@ impl Outside {
         self.folder.path()
     }
 
-    /// Cargo in the crate.
+    /// Runs Cargo in the crate.
     pub fn cargo(&self, arguments: &[&str]) -> Output {
         cargo_outside(self.path()).args(arguments).output().unwrap()
     }
 
-    /// The program, started in the crate's folder.
+    /// Runs the program in the crate's folder.
     fn run(&self, arguments: &[&str]) -> Output {
         Command::new(outside().join("debug/arbiter"))
             .args(arguments)
@@ -61,7 +61,7 @@ impl Outside {
             .unwrap()
     }
 
-    /// As [`Outside::run`]; what it prints if it ends with `expected`.
+    /// Like [`Outside::run`]. Returns the output of a run that must end with `expected`.
     #[track_caller]
     fn says(&self, expected: i32, arguments: &[&str]) -> String {
         let output = self.run(arguments);
@@ -86,7 +86,7 @@ fn commands(outside: &Outside) {
     assert!(replayed.contains("17 as expected, 0 not"), "{replayed}");
     let explained = outside.says(0, &["explain", "vectors/l4-cut-at-the-limit.json"]);
     assert!(explained.contains("matched"), "{explained}");
-    // A parameter that no linked model has is compiled now, and kept.
+    // No linked model has this parameter, so its model is compiled and cached.
     outside.says(0, &["run", "--cases", "5", "--parameter", "MAX_BEATS=3", "--out", "three"]);
     assert!(outside.says(0, &["cache"]).contains("Arbiter"));
     let limit = ["--parameter", "MAX_BEATS=3", "-o", "bench"];
@@ -95,7 +95,7 @@ fn commands(outside: &Outside) {
     assert!(outside.says(0, &["bench"]).contains("lock-step"));
 }
 
-/// A bug is found, shrunk, explained, replayed and judged.
+/// A bug is found, shrunk, explained, replayed and blamed on the RTL.
 fn a_bug(outside: &Outside) {
     let patch = outside.path().join("bad_rtl/05-cut-keeps-the-lock.patch");
     let bad = outside.path().join("bad");
@@ -112,7 +112,7 @@ fn a_bug(outside: &Outside) {
     outside.says(0, &["shrink", "--rtl", "bad", &vector, "--out", "small.json"]);
     outside.says(0, &["replay", "--rtl", "bad", "--expect-recorded", "small.json"]);
     outside.says(0, &["replay", "--rtl", "built-in", "small.json"]);
-    // Packets that fit on one hand, worked out from what a packet that is cut needs.
+    // The number of packets follows from what a packet that is cut needs.
     let small = json(&outside.path().join("small.json"));
     let lists = small["stimulus"]["traffic"]["requesters"].as_array().unwrap();
     let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
@@ -126,11 +126,11 @@ fn a_bug(outside: &Outside) {
     assert!(explained.contains("L4") || explained.contains("F4"), "{explained}");
 }
 
-/// One test, since everything is built once.
+/// One test, because everything is built once.
 #[test]
 fn a_crate_with_a_block_of_its_own_builds_anywhere_and_every_command_works() {
     let outside = Outside::copy();
-    // What was built for copies that are no more.
+    // Remove builds of earlier copies.
     outside.cargo(&["clean", "--package", "arbiter"]);
     let built = outside.cargo(&["build"]);
     assert!(built.status.success(), "{}", text(&built));

@@ -1,4 +1,4 @@
-//! Parameters of the RTL beside the mask of fixes: chosen, checked, kept in names and vectors.
+//! Parameters of the RTL besides the mask of fixes: selection, validation, names and vectors.
 
 use crate::common::{
     cases, changed_rtl, code, is_longer, json, patched_rtl, program, project, run, text, wait_until,
@@ -31,8 +31,8 @@ fn a_hard_coded_parameter_passes_with_the_defaults_and_fails_in_the_default_run(
     }
 }
 
-/// The profiles of thread2 have all fixes or none. Of any two bits these masks have one: RTL that looks at the bit of
-/// another fix fails with one of them. Icarus needs no compiler for a mask.
+/// The profiles of thread2 have all fixes or none. These masks distinguish any two bits: RTL that
+/// uses the bit of another fix fails with one of them. Icarus needs no compiler per mask.
 #[test]
 fn each_fix_of_thread2_has_its_own_bit() {
     let folder = TempDir::new().unwrap();
@@ -72,7 +72,7 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     );
     let alone = run_into("alone", &["--case", name, "--save-vectors", "1"]);
     assert_eq!(cases(&alone)[name], case);
-    // The vector says every parameter, and is replayed with them.
+    // The vector records every parameter, and its replay uses them.
     let saved = fs::read_dir(folder.path().join("alone/saved")).unwrap().next().unwrap().unwrap();
     let vector = json(&saved.path());
     assert_eq!(vector["fixes"], "repaired");
@@ -85,7 +85,7 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     assert!(text(&other).contains("repaired: match"), "{}", text(&other));
 }
 
-/// Names of the profiles of a run.
+/// The profile names of a run.
 fn profiles(results: &Value) -> Vec<String> {
     let profiles = results["run"]["profiles"].as_array().unwrap();
     profiles.iter().map(|profile| profile.as_str().unwrap().to_owned()).collect()
@@ -111,13 +111,13 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     for fixed in ["spec", "repaired", "small", "large", "inverted"] {
         assert!(!names.contains(&fixed.to_owned()), "{names:?}");
     }
-    // The same for each part of the run, and more of them are the same ones and others.
+    // Shards have the same parameters. Requesting fewer gives a prefix of them.
     let part = of("part", "3", &["--shard", "2/2"]);
     assert_eq!(profiles(&part), names);
     let one = ["--block", "recv", "--fixes", "random:1", "--scenario", "default"];
     let one = run_into("one", &[&one[..], &["--cases", "1", "--seed", "5"]].concat());
     assert_eq!(profiles(&one), names[..1]);
-    // The reproduce line has the name alone, and so has the vector.
+    // The reproduce command and the vector contain only the name.
     let name = format!("recv/{}/default/2", names[1]);
     let alone = run_into("alone", &["--seed", "5", "--case", &name]);
     assert_eq!(cases(&alone)[&name], cases(&first)[&name]);
@@ -130,7 +130,7 @@ fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
     assert_eq!(fixes, names.iter().map(String::as_str).collect());
 }
 
-/// A seed that was random draws the parameters of the run that goes on, too.
+/// The stored random seed also draws the parameters of the resumed run.
 #[test]
 fn a_run_with_random_parameters_is_resumed_with_those() {
     let folder = TempDir::new().unwrap();
@@ -165,7 +165,7 @@ fn random_parameters_are_of_a_run_alone() {
 }
 
 #[test]
-fn what_is_not_legal_is_refused_with_its_name_and_range() {
+fn illegal_parameters_are_refused_with_name_and_range() {
     let dll = ["run", "--block", "dll", "--parameter"];
     for (given, said) in [
         ("REPLAY_DEPTH=3", "REPLAY_DEPTH is 3: expected a power of two from 2 to 2048"),
@@ -207,7 +207,7 @@ fn parameters_of_a_vector_are_checked() {
     }
 }
 
-/// `--fixes` says which profile; what a vector names itself stays as it names it.
+/// `--fixes` selects the profile; parameters named in a vector stay.
 #[test]
 fn another_profile_keeps_the_parameters_that_a_vector_names() {
     let vector = project().join("vectors/recv/k2-taken-as-another-comes.json");
@@ -226,8 +226,8 @@ fn another_profile_keeps_the_parameters_that_a_vector_names() {
     }
 }
 
-/// The corners of what is legal: the buffer that sequence numbers limit, timers of two cycles, replays
-/// that never end in time.
+/// Corner cases of legal parameters: the largest buffer that sequence numbers permit, timers of two
+/// cycles, and replays that never end in time.
 #[test]
 fn corners_of_the_legal_parameters_match() {
     for parameters in [[2048, 4000, 3], [2, 2, 2], [16, 16, 300]] {

@@ -1,4 +1,5 @@
-//! `--plan`: is a run what its plan lists, and do waivers hide what they name, until their day, and nothing else?
+//! `--plan`: the runs of a plan, and waivers, which hide only the failures they name, until they
+//! expire.
 
 use crate::common::{
     assert_error, assert_error_at, code, cosim, is_longer, json, patched_rtl, program, project,
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 use tempfile::TempDir;
 
-/// A shard without cases: what a run is, is checked and written, and nothing is run.
+/// A shard without cases: the run is checked and written, but nothing runs.
 const NONE: &str = "18446744073709551615/18446744073709551615";
 const HEAD: &str = "format = \"cosim-plan\"\nversion = 1\n";
 
@@ -43,7 +44,7 @@ fn assert_same(one: &Path, other: &Path) {
 }
 
 #[test]
-fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written() {
+fn an_invalid_plan_is_refused_with_line_and_column_and_nothing_is_written() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let waiver = |more: &str| {
@@ -118,7 +119,7 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
         assert_error_at(&output, number, place);
         assert!(!out.exists(), "{name}: something is written");
     }
-    // What the plan says is not said again.
+    // Options that conflict with the plan are refused.
     let plan = write(folder.path(), "z.toml", &run(""));
     for again in [
         ["--block", "qp"],
@@ -146,7 +147,7 @@ cases = 2
 "#;
 
 #[test]
-fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() {
+fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     let folder = TempDir::new().unwrap();
     let below = |name: &str| folder.path().join(name);
     let plan = write(folder.path(), "two.toml", &format!("{HEAD}{TWO_SEEDS}"));
@@ -157,7 +158,7 @@ fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() 
     assert_eq!(entries(&whole), names);
     let last = "PASS  4 runs: qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed";
     assert!(text(&output).contains(last), "{}", text(&output));
-    // Each is the run that the options would have made.
+    // Each run equals one with the same options.
     let same = below("same");
     let options = ["--seed", "2", "--cases", "300", "--packets", "40"];
     let words = ["run", "--quiet", "--block", "qp", "--out", same.to_str().unwrap()];
@@ -177,7 +178,7 @@ fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() 
     for name in names {
         assert_same(&whole.join(name), &killed.join(name));
     }
-    // A seed of the command line comes before those of the plan, and so do cases.
+    // A seed and cases on the command line take precedence over the plan.
     let other = below("other");
     let output = run_plan(&plan, &other, &["--seed", "9", "--cases", "1"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -186,7 +187,7 @@ fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() 
     assert_eq!((&results["run"]["seed"], &results["run"]["cases"]), (&9.into(), &1.into()));
 }
 
-/// A goal for every run is none for one that ends when it has reached its own.
+/// The default goal of a plan does not apply to a run with a goal of its own.
 #[test]
 fn a_plan_says_when_a_run_has_covered_enough() {
     let folder = TempDir::new().unwrap();
@@ -205,7 +206,7 @@ fn a_plan_says_when_a_run_has_covered_enough() {
     assert_error_at(&shard, "E0110", "--min-coverage");
 }
 
-/// What JSON says is what TOML says, and files are looked for beside the plan.
+/// JSON and TOML are equivalent, and files are found relative to the plan.
 #[test]
 fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
     let folder = TempDir::new().unwrap();
@@ -273,7 +274,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     let page = fs::read_to_string(whole.join("report.html")).unwrap();
     assert!(page.contains("Waived until 2999-12-31: is being mended"));
 
-    // Shards know them, too, and none of them says that there was nothing of its kind.
+    // Shards apply waivers, too, and do not report them as unused.
     let shards: Vec<PathBuf> = (1..=2).map(|index| below(&format!("shard-{index}"))).collect();
     for (index, shard) in (1..).zip(&shards) {
         let output =
@@ -299,16 +300,16 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     let junit = fs::read_to_string(below("expired").join("junit.xml")).unwrap();
     assert!(junit.contains("<failure"), "{junit}");
     is_expired_in_shards(&expired, &options, folder.path());
-    // Nor does one of something else help.
+    // A waiver of another failure has no effect.
     let foreign = plan("foreign.toml", &[waiver("mismatch-rq_offset_din-IDLE_s", "2999-12-31")]);
     assert_eq!(code(&run_plan(&foreign, &below("foreign"), &options)), 1);
-    // What was waived is run again like anything that failed.
+    // Waived failures are repeated like any other.
     let output = run(["rerun", whole.to_str().unwrap(), "--rtl", "built-in", "--quiet"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("0 still red"), "{}", text(&output));
 }
 
-/// Does an expired waiver stay expired in a merge, whatever happens to the shards' `timing.json`?
+/// An expired waiver stays expired in a merge, whatever the shards' `timing.json` contains.
 fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
     let shards = ["1/2", "2/2"].map(|shard| {
         let out = folder.join(format!("expired-{}", shard.replace('/', "-of-")));
@@ -339,7 +340,7 @@ fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
         write(damaged);
         assert_eq!(merged().0, 2, "{damaged:?}");
     }
-    // `ended` edited to a time before the waiver expired.
+    // `ended` is edited to a time before the waiver expired.
     let early = texts.each_ref().map(|text| {
         let (before, behind) = text.split_once("\"ended\":\"").expect("a moment");
         let (_, behind) = behind.split_once('"').expect("its end");
@@ -348,7 +349,7 @@ fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
     write(early.each_ref().map(String::as_str));
     assert_eq!(merged().0, 1);
     write([one, two]);
-    // The record with the checksum: its day and its verdict on the waiver.
+    // Edits to the record with the checksum: its day and the result of the waiver.
     let results = shards[1].join("results.json");
     let text_of = fs::read_to_string(&results).unwrap();
     let day = text_of.lines().find(|line| line.starts_with("\"day\": ")).expect("a day");
@@ -363,9 +364,10 @@ fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
     assert_eq!(merged().0, 1);
 }
 
-/// As few cases as make the gate a short one: then less is covered than it asks for. `COSIM_TEST_GATE=1`: all of them.
+/// Runs few cases to keep the test short, so the coverage goal is missed. `COSIM_TEST_GATE=1` runs
+/// all.
 #[test]
-fn the_gate_runs_and_the_nightly_is_what_it_says() {
+fn the_gate_runs_and_the_nightly_is_valid() {
     let folder = TempDir::new().unwrap();
     let plan = |name: &str| project().join("docs/how-to/ci").join(name);
     let gate = folder.path().join("gate");
@@ -389,7 +391,7 @@ fn the_gate_runs_and_the_nightly_is_what_it_says() {
         text(&output)
     );
 
-    // Random parameters are models of their own: here named ones stand for them.
+    // Random parameters need a compilation per model, so named ones replace them here.
     let text_of_plan = fs::read_to_string(plan("nightly.toml")).unwrap();
     assert!(text_of_plan.contains("random:4"), "{text_of_plan}");
     let named = text_of_plan.replace("random:4", "spec");

@@ -1,4 +1,5 @@
-//! `cosim prove`: is what blocks promise proved, and what a bad RTL breaks shown by a replay?
+//! `cosim prove`: properties of good RTL are proved, and those that bad RTL violates are shown by a
+//! replay.
 
 use crate::common::{
     assert_error, assert_error_at, assert_is_for_anyone, code, cosim, json, looked_at, patched_rtl,
@@ -15,13 +16,14 @@ fn prove(out: &Path, arguments: &[&str]) -> Output {
 
 /// `scripts/test formal` proves all blocks.
 #[test]
-fn what_blocks_promise_is_proved() {
+fn properties_of_blocks_are_proved() {
     let folder = TempDir::new().unwrap();
     let output = prove(&folder.path().join("out"), &["--block", "recv", "--fixes", "spec"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    // Of recv: 7 payloads, an offer that stays, the state's codes, 3 invariants, 3 families of rules, 4 rules that
-    // never apply, what 31 rules of transitions, 4 of the choice, 6 of the ring and 4 of credits give; messages and the
-    // wait of packets come to an end, but for a hang that comes and lasts.
+    // The properties of recv: 7 payloads, a stable offer, state encodings, 3 invariants, 3 families
+    // of rules, 4 unreachable rules, the effects of 31 transitions, 4 choice, 6 ring and 4 credit
+    // rules; and messages and waiting packets make progress, except for a hang that occurs and
+    // persists.
     let proof = json(&folder.path().join("out/proof.json"));
     let properties = proof["profiles"][0]["properties"].as_array().unwrap();
     assert_eq!(properties.len(), 68, "{proof}");
@@ -48,10 +50,10 @@ fn what_blocks_promise_is_proved() {
     assert_is_for_anyone(rest);
 }
 
-/// Of each: what is broken, and what a replay says.
+/// For each: the violated property, and the failing port in a replay.
 #[test]
 #[ignore = "slow: proofs of three changed RTLs"]
-fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
+fn a_violated_property_has_a_vector_that_fails_in_a_replay() {
     for (block, patch, property, port, all) in [
         ("recv", "46-kept-dp-released", "P21: ", "release_", true),
         ("dll", "05-offer-changes-while-stalled", "a_link_valid and its payload", "a_link", true),
@@ -62,7 +64,7 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
         let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
         let rtl = rtl.to_str().unwrap();
         let mut options = vec!["--block", block, "--fixes", "spec", "--rtl", rtl];
-        // To ask all that is promised of a large block takes minutes.
+        // Proving all properties of a large block takes minutes.
         if !all {
             options.extend(["--only", property]);
         }
@@ -88,9 +90,9 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
     }
 }
 
-/// A register that is wrong and not seen at once is seen by a replay that goes on.
+/// An extended replay shows a wrong register that is not visible at once.
 #[test]
-fn what_is_broken_inside_is_a_vector_that_shows_it_at_the_pins() {
+fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let patch = project().join("tests/bad_rtl/dll/47-latency-timer-restarted.patch");
     let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
     let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
@@ -106,17 +108,17 @@ fn what_is_broken_inside_is_a_vector_that_shows_it_at_the_pins() {
     let vector = vector.to_str().unwrap();
     assert_eq!(code(&run(["replay", "--recorded-rtl", "--expect-recorded", vector])), 0);
     assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "good RTL");
-    // It ends where it shows.
+    // The vector ends where the failure shows.
     let (vector, recorded) = (json(Path::new(vector)), &json(Path::new(vector))["recorded"]);
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap().len() as u64;
     assert_eq!(Some(cycles), recorded["cycle"].as_u64(), "{recorded}");
 }
 
-/// What always holds may be broken, and hangs are those that are listed: no more, no fewer. Of each RTL: the profile, the
-/// property, what becomes of it.
+/// Invariants can be violated, and the list of hangs is complete, with each reachable. For each
+/// RTL: the profile, the property, and its status.
 #[test]
 #[ignore = "slow: proofs of ten changed RTLs"]
-fn invariants_and_progress_are_seen_to_break_and_a_listed_hang_that_never_comes_is_told() {
+fn violations_of_invariants_and_progress_and_unreachable_known_hangs_are_found() {
     const MESSAGE: &str = "a message whose packets";
     for (block, patch, profile, kind, property, status) in [
         ("recv", "49-f0-never", "repaired", "progress", MESSAGE, "refuted"),
@@ -178,7 +180,7 @@ fn invariants_and_progress_are_seen_to_break_and_a_listed_hang_that_never_comes_
 }
 
 #[test]
-fn a_proof_is_of_the_rtl_and_takes_yosys() {
+fn a_proof_applies_to_the_rtl_and_needs_yosys() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     for (option, number) in [

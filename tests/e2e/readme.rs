@@ -1,8 +1,9 @@
-//! README.md and `docs/tutorial/first-failure.md`: is what they show what happens?
+//! Checks that README.md and `docs/tutorial/first-failure.md` show the actual output of their
+//! commands.
 //!
-//! Every command of an indented block (`    $ command`) is run, in order, in one folder that looks like the
-//! project after `scripts/run`; what it prints must be what the README shows. A line `...` stands for any
-//! lines. What differs from machine to machine (times, speeds, hashes of builds) is not compared.
+//! Every command of an indented block (`    $ command`) runs in order in one folder that looks like
+//! the project after `scripts/run`. Its output must match the document. A line `...` stands for any
+//! lines. Machine-dependent values (times, speeds, hashes of builds) are not compared.
 
 use crate::common::{QUICKLY, copy_rtl, files, models, program, project, run, text};
 use cosim::PROGRAM;
@@ -15,11 +16,11 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A command of the README and the output it shows.
+/// A command of a document and the output shown for it.
 struct Transcript {
     line: usize,
     command: String,
-    /// With `...` for any lines.
+    /// `...` stands for any lines.
     output: String,
 }
 
@@ -28,7 +29,7 @@ fn shown(text: &str) -> Vec<Transcript> {
     let mut commands: Vec<Transcript> = Vec::new();
     let mut in_block = false;
     for (index, line) in text.lines().enumerate() {
-        // A blank line is part of the output if more of it follows.
+        // A blank line belongs to the output if more of it follows.
         let code = line.strip_prefix("    ").or(line.is_empty().then_some(""));
         match (code, commands.last_mut()) {
             (Some(code), _) if code.starts_with("$ ") => {
@@ -50,7 +51,7 @@ fn shown(text: &str) -> Vec<Transcript> {
     commands
 }
 
-/// What depends on machine and moment.
+/// Patterns of machine-dependent values.
 fn redactions() -> Redactions {
     let mut redactions = Redactions::new();
     for (name, pattern) in [
@@ -68,7 +69,7 @@ fn redactions() -> Redactions {
     redactions
 }
 
-/// How what is printed differs from what is shown, if it does.
+/// The difference between printed and shown output, if any.
 fn difference(shown: &str, printed: &str) -> Option<String> {
     let redactions = redactions();
     let shown = redactions.redact(shown);
@@ -76,14 +77,15 @@ fn difference(shown: &str, printed: &str) -> Option<String> {
     assert.try_eq(None, printed.into(), shown.into()).err().map(|error| error.to_string())
 }
 
-/// A folder like the project's, in which `target/release/cosim` and `scripts/run` are the tested program.
+/// A folder like the project's, in which `target/release/cosim` and `scripts/run` are the tested
+/// program.
 fn playground() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);
     for name in ["tests", "vectors", "docs"] {
         symlink(project().join(name), at(name)).expect("a link");
     }
-    // A real copy: the README copies it again and changes that.
+    // A real copy, because the README copies it and changes the copy.
     copy_rtl(&at("rtl"));
     fs::create_dir_all(at("target/release")).expect("a folder");
     fs::create_dir(at("scripts")).expect("a folder");
@@ -95,7 +97,7 @@ fn playground() -> TempDir {
     folder
 }
 
-/// What a command prints on standard output, in the playground.
+/// The standard output of a command in the playground.
 fn printed(folder: &Path, command: &str) -> String {
     let output = Command::new("bash")
         .args(["-c", command])
@@ -117,7 +119,7 @@ fn the_first_failure_shows_what_its_commands_print() {
     assert_shown("docs/tutorial/first-failure.md", &[" run ", " explain ", " replay "]);
 }
 
-/// A document shows these steps, and what its commands print.
+/// Checks that a document shows these steps and the output of its commands.
 #[track_caller]
 fn assert_shown(name: &str, steps: &[&str]) {
     let text = fs::read_to_string(project().join(name)).expect("the document is there");
@@ -150,7 +152,7 @@ fn another_output_is_a_difference() {
     }
 }
 
-/// What a document says, without line breaks.
+/// The text of a document, without line breaks.
 fn document(name: &str) -> String {
     let text = fs::read_to_string(project().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
     text.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -193,7 +195,7 @@ fn every_command_is_in_the_table() {
     }
 }
 
-/// How many cases a run has: the usual number, then that of the blocks that have others.
+/// The document states the default number of cases, and that of the blocks with another one.
 #[test]
 fn the_default_number_of_cases_is_that_of_the_blocks() {
     let mut others: Vec<(u64, Vec<String>)> = Vec::new();
@@ -211,7 +213,7 @@ fn the_default_number_of_cases_is_that_of_the_blocks() {
     says("docs/reference/commands.md", &format!("({usual}; {})", others.join("; ")));
 }
 
-/// The tables of profiles and scenarios have the names that there are, and no others.
+/// The tables contain exactly the existing profiles and scenarios.
 #[test]
 fn every_profile_and_every_scenario_is_in_its_table() {
     let first_cell = |line: &str| -> Vec<String> {

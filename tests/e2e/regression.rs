@@ -1,4 +1,4 @@
-//! `cosim run`: does a run do what it says, and the same whatever the threads?
+//! `cosim run`: results, files and limits of a run, with any number of threads.
 
 use crate::common::{
     cases, changed_rtl, code, cosim, is_longer, json, program, run, text, wait_until,
@@ -47,7 +47,7 @@ fn a_default_run_matches_and_hits_every_rule_that_can_be_hit() {
     }
 }
 
-/// Raw pins alone are no proof that traffic reaches a rule.
+/// Without this, raw pins could hide that traffic misses a rule.
 #[test]
 #[ignore = "slow: a regression of all blocks"]
 fn traffic_alone_hits_every_rule_that_can_be_hit() {
@@ -81,7 +81,7 @@ fn unreachable_rows_are_listed_with_the_reason() {
     );
     assert_eq!(repaired["unreachable"]["T08"], "replaced by F0 (proof: `cosim prove`)");
     assert_eq!(spec["rules"]["T01"], 64, "without resets each packet is taken once");
-    // What `cosim prove` asks of every RTL is no argument.
+    // A reason that `cosim prove` proves is not marked as argued.
     run_into(
         &folder.path().join("recv"),
         &["--block", "recv", "--fixes", "spec", "--cases", "1", "--scenario", "posted"],
@@ -89,15 +89,15 @@ fn unreachable_rows_are_listed_with_the_reason() {
     let results = json(&folder.path().join("recv/results.json"));
     let spec = &results["profiles"][0];
     assert_eq!(spec["unreachable"]["P14"], "needs F0 (proof: `cosim prove`)");
-    // Of rx nothing is proved.
+    // Nothing is proved for rx.
     run_into(&folder.path().join("rx"), &["--block", "rx", "--fixes", "spec", "--cases", "1"]);
     let results = json(&folder.path().join("rx/results.json"));
     let argued = "without F5 of thread2 there is no length error (argued)";
     assert_eq!(results["profiles"][0]["unreachable"]["EV2"], argued);
 }
 
-/// Forty cases of each profile and scenario, which take about a second, are enough: one case in eighty has
-/// more than 512 packets.
+/// Forty cases of each profile and scenario suffice and take about a second, because one case in
+/// eighty has more than 512 packets.
 #[test]
 fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
     let rtl = changed_rtl(
@@ -118,7 +118,7 @@ fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
     assert_eq!(code(&short), 0, "{}", text(&short));
     let drawn = run_with("drawn", &[]);
     assert_eq!(code(&drawn), 1, "{}", text(&drawn));
-    // The command that is printed shows it again.
+    // The printed command reproduces the failure.
     let said = text(&drawn);
     let case = said.split("--case ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     let out = folder.path().join("alone");
@@ -129,7 +129,8 @@ fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
 
 #[test]
 fn other_masks_match_too() {
-    // T43 (F1 without F2), F5 alone, F6 with F3, everything but F0; the others tell any two fixes apart.
+    // T43 (F1 without F2), F5 alone, F6 with F3, everything but F0. The others distinguish any two
+    // fixes.
     for mask in ["0x02", "0x20", "0x48", "0xfe", "0x55", "0x33", "0x0f"] {
         let folder = TempDir::new().unwrap();
         let output = run_into(folder.path(), &["--fixes", mask, "--cases", "25", "--quiet"]);
@@ -212,14 +213,15 @@ fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
 }
 
 #[test]
-fn time_ends_a_run_that_is_otherwise_endless() {
+fn the_time_limit_ends_an_endless_run() {
     let folder = TempDir::new().unwrap();
     let output = run_into(folder.path(), &["--time", "1s", "--quiet"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&folder.path().join("results.json"))["ended"], "time");
 }
 
-/// The last shard of very many has one case or none, and is found without counting through the others.
+/// The last of very many shards has at most one case and is found without iterating over the
+/// others.
 #[test]
 fn a_shard_of_very_many_ends_in_time() {
     let folder = TempDir::new().unwrap();

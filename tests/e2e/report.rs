@@ -1,4 +1,4 @@
-//! `report.html`: does a browser show what happened?
+//! `report.html` in a browser.
 
 use crate::common::{
     assert_is_for_anyone, changed_rtl, code, cosim, looked_at, run, text, write_record,
@@ -13,7 +13,7 @@ fn run_into(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_browser_shows_failures_and_lets_them_be_looked_at() {
+fn a_browser_shows_failures_and_their_details() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     // Two bugs: an acknowledge without bypass, and no request to the CQ.
@@ -40,7 +40,7 @@ fn a_browser_shows_failures_and_lets_them_be_looked_at() {
     assert_page_works(rest);
 }
 
-/// What holds of every report of `thread2`.
+/// Checks properties of every report of `thread2`.
 fn assert_page_works(seen: &[String]) {
     let [rules, rest @ ..] = seen else { panic!("{seen:?}") };
     // T02, "no context, stay idle", is one of 63 rules.
@@ -70,7 +70,7 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
 }
 
 #[test]
-fn what_is_shown_is_text_and_nothing_else() {
+fn markup_in_results_is_escaped() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     run_into(&out, &["--cases", "1", "--scenario", "smoke"]);
@@ -85,7 +85,7 @@ fn what_is_shown_is_text_and_nothing_else() {
     assert!(!page.contains("<script>alert"), "it is no markup");
 }
 
-/// Are edited results rejected, and results of version 4, which have no checksum, still readable?
+/// Edited results are rejected. Results of version 4, which have no checksum, are still readable.
 #[test]
 fn edited_results_are_rejected_and_version_4_is_readable() {
     let folder = TempDir::new().unwrap();
@@ -110,7 +110,7 @@ fn edited_results_are_rejected_and_version_4_is_readable() {
 }
 
 #[test]
-fn what_is_no_run_is_refused() {
+fn a_folder_that_is_no_run_is_refused() {
     let folder = TempDir::new().unwrap();
     let nothing = run(["report", folder.path().to_str().unwrap()]);
     assert_eq!(code(&nothing), 2, "{}", text(&nothing));

@@ -1,4 +1,4 @@
-//! `cosim rerun`: exactly what failed in a run, once more.
+//! `cosim rerun`: repeats exactly the failures of a run.
 
 use crate::common::{assert_error_at, changed_rtl, code, json, run, text};
 use serde_json::Value;
@@ -15,10 +15,10 @@ fn rerun(folder: &Path, arguments: &[&str]) -> (i32, Value) {
 }
 
 #[test]
-fn what_failed_is_run_again_and_is_fixed_still_red_or_different() {
+fn failures_are_repeated_and_are_fixed_still_red_or_different() {
     let out = TempDir::new().unwrap();
     let folder = out.path().join("run");
-    // One QP in four steps wrongly.
+    // Wrong for one QP in four.
     let bad = changed_rtl(TOP, "? rq_offset_new :", "? rq_offset_new ^ {23'd0, &qp[1:0]} :");
     let first = run([
         "run",
@@ -41,13 +41,14 @@ fn what_failed_is_run_again_and_is_fixed_still_red_or_different() {
     let totals = &results["totals"];
     let cases = totals["cases"].as_u64().unwrap();
     let failed = cases - totals["matched"].as_u64().unwrap();
-    // More than those with lines of their own.
+    // More failures than are listed individually.
     assert!(failed > 20 && failed < cases, "{totals}");
 
-    // A run directory may come from anyone: it does not choose what is compiled, and the built-in RTL would look fixed.
+    // A run directory may come from anyone, so it does not choose what is compiled. On the built-in
+    // RTL, all would look fixed.
     let unnamed = run(["rerun", folder.to_str().unwrap()]);
     assert_error_at(&unnamed, "E0211", "--recorded-rtl");
-    // On the RTL of the run nothing has changed, and all that failed is there by its name.
+    // On the RTL of the run, all failures occur again.
     let (code_of_same, same) = rerun(&folder, &["--recorded-rtl"]);
     assert_eq!((code_of_same, &same["still_red"]), (1, &Value::from(failed)), "{same}");
     let names = |report: &Value| -> Vec<String> {
@@ -72,7 +73,7 @@ fn what_failed_is_run_again_and_is_fixed_still_red_or_different() {
 }
 
 #[test]
-fn where_nothing_failed_there_is_nothing_to_run_again() {
+fn a_run_without_failures_has_nothing_to_repeat() {
     let out = TempDir::new().unwrap();
     let folder = out.path().join("run");
     let arguments = ["--scenario", "default", "--cases", "2", "--quiet"];

@@ -1,4 +1,4 @@
-//! `results.json`: can a program read every case from it, and does it stay small?
+//! `results.json`: every case is readable, and the file stays small.
 
 use crate::common::{cases, changed_rtl, code, files, json, patched_rtl, project, run, text};
 use std::fs;
@@ -40,14 +40,14 @@ fn results_fit_their_schema_and_add_up() {
     assert!(!validator.is_valid(&serde_json::json!({ "format": "cosim-results" })));
 }
 
-/// What a case does alone is what the row says of it.
+/// A case alone has the result in the row.
 #[test]
 fn a_case_of_a_row_is_the_case_of_its_name() {
     let folder = TempDir::new().unwrap();
     let arguments = ["--cases", "3", "--seed", "9", "--shard", "2/5"];
     assert_eq!(code(&run_into(&folder.path().join("all"), &arguments)), 0);
     let all = cases(&json(&folder.path().join("all/results.json")));
-    // 66 cases; places 1, 6, 11, ... are of this shard.
+    // 66 cases; places 1, 6, 11, ... belong to this shard.
     assert_eq!(all.len(), 13);
     for (name, case) in all.iter().step_by(3) {
         let alone = folder.path().join("alone");
@@ -75,7 +75,7 @@ fn a_passed_case_takes_a_few_bytes() {
     assert!(each < 10.0, "{each:.1} bytes for a case");
 }
 
-/// RTL that takes packets when it must not.
+/// RTL that is ready for packets when it must not be.
 fn rtl_that_always_fails() -> TempDir {
     let [low, high] = ["fetch_cxt_egress_ready = 1'b0;", "fetch_cxt_egress_ready = 1'b1;"];
     let folder = changed_rtl("ReqRecvCore_Thread_2.v", low, "fetch_cxt_egress_ready = 1'b1;");
@@ -85,7 +85,7 @@ fn rtl_that_always_fails() -> TempDir {
     folder
 }
 
-/// A nightly in which everything fails must not fill the disk.
+/// A nightly run in which everything fails must not fill the disk.
 #[test]
 fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
     let folder = rtl_that_always_fails();
@@ -111,15 +111,15 @@ fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
     assert!(each < 20.0, "{each:.1} bytes for a case");
 }
 
-/// Tens of thousands of cases take no more memory than a few thousand, if they match and if they fail: what is
-/// kept of each, were it a hundred bytes, would be twice what is allowed.
+/// Memory use does not grow from a few thousand to tens of thousands of cases, whether they match
+/// or fail. A hundred bytes per case would exceed the bound twofold.
 #[test]
 #[ignore = "slow: tens of thousands of cases"]
 fn memory_does_not_grow_with_the_number_of_cases() {
     const MORE: u64 = 80_000;
     let wrong = rtl_that_always_fails();
     let bad = ["--rtl", wrong.path().to_str().unwrap(), "--no-shrink", "--no-waves"];
-    // Cases that were judged have a bound of their own: `judged`.
+    // The cache of judged cases has its own bound: see `judged`.
     for (more, expected) in [(&[][..], 0), (&bad, 1)] {
         let peak = |cases: u64| {
             let folder = TempDir::new().unwrap();
@@ -140,7 +140,7 @@ fn memory_does_not_grow_with_the_number_of_cases() {
             let memory = json(&folder.path().join("timing.json"))["peak_memory"].clone();
             ["program", "largest_process"].map(|name| memory[name].as_u64().unwrap())
         };
-        // The model is there, and nothing is compiled in the runs that are compared.
+        // Compile the model first, so that the compared runs do not.
         peak(1);
         let (few, many) = (peak(4000), peak(4000 + MORE));
         for (few, many) in few.into_iter().zip(many) {
@@ -150,7 +150,7 @@ fn memory_does_not_grow_with_the_number_of_cases() {
     }
 }
 
-/// Raw pins are the largest vectors: every bit of every port is random in every cycle.
+/// Raw pins give the largest vectors: every bit of every port is random in every cycle.
 #[test]
 #[ignore = "slow: a vector of more than 147 MB"]
 fn every_vector_that_a_run_writes_can_be_read() {
@@ -161,7 +161,8 @@ fn every_vector_that_a_run_writes_can_be_read() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let vector = files(&folder.path().join("saved"), "json").remove(0);
     let size = fs::metadata(&vector).unwrap().len();
-    // 16 cycles for each packet, with 1840 random bits in wide ports: 460 hex digits, and the names.
+    // 16 cycles for each packet, with 1840 random bits in wide ports: 460 hex digits, and the
+    // names.
     assert!(size > 320_000 * 460 && size < 320_000 * 900, "{size} bytes");
     let output = run(["replay", vector.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));

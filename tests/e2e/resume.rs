@@ -1,4 +1,4 @@
-//! `cosim resume`: is a run that was killed at any moment and resumed the same as an undisturbed run?
+//! `cosim resume`: a run that was killed at any moment and resumed equals an undisturbed run.
 
 use crate::common::{
     assert_error, assert_error_at, changed_rtl, code, files, is_longer, patched_rtl, program,
@@ -20,7 +20,7 @@ fn resume(out: &Path) -> Output {
     run(["resume", "--quiet", out.to_str().unwrap()])
 }
 
-/// Everything that a run writes and that does not depend on the moment, by its path.
+/// All reproducible files of a run, by path.
 fn bytes(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
     let is_timeless = |path: &Path| {
@@ -46,7 +46,7 @@ fn assert_same(whole: &Path, other: &Path) {
     }
 }
 
-/// Numbers that look random and are the same each time.
+/// A reproducible sequence of pseudo-random times.
 struct Moments(u64);
 
 impl Moments {
@@ -63,7 +63,7 @@ fn start(arguments: &[&str]) -> Child {
     command.spawn().expect("the program runs")
 }
 
-/// Waits until a run writes its journal, or has ended.
+/// Waits until a run writes its journal or ends.
 fn wait_for_journal(child: &mut Child, out: &Path) {
     let writes = || {
         walkdir::WalkDir::new(out)
@@ -76,7 +76,7 @@ fn wait_for_journal(child: &mut Child, out: &Path) {
     }
 }
 
-/// Starts the program and kills it so long after the run has begun to write.
+/// Starts the program and kills it `after` this time from the first journal entry.
 fn killed(arguments: &[&str], out: &Path, after: Duration) {
     let mut child = start(arguments);
     wait_for_journal(&mut child, out);
@@ -85,11 +85,11 @@ fn killed(arguments: &[&str], out: &Path, after: Duration) {
     child.wait().expect("a child");
 }
 
-/// Kills a run at some moment and goes on with it, kills that one, too, and so on; at the end it is the run that was left
-/// alone.
+/// Kills a run at some moment, resumes it, kills it again, and so on. The final result must equal
+/// that of an undisturbed run.
 ///
-/// Moments are measured by the run that is left alone, and a machine that has other work may be slower or faster when
-/// they come: so many are tried that one of them lies among the cases.
+/// The moments are scaled to the duration of the undisturbed run, which varies on a busy machine.
+/// So many moments are tried that some fall within the cases.
 fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
     let folder = TempDir::new().unwrap();
     let whole = folder.path().join("whole");
@@ -110,13 +110,13 @@ fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
         let first = [&["run", "--quiet", "--out", place], arguments].concat();
         killed(&first, &out, moments.below(time));
         if number % 2 == 1 {
-            // It has the journal of the first one: this one may be killed before it has begun.
+            // The journal of the first process exists, so this one may be killed before it starts.
             killed(&["resume", "--quiet", place], &out, moments.below(time));
         }
         let output = resume(&out);
         let said = text(&output);
         if said.contains("nothing to resume") {
-            // It had ended, or not begun.
+            // The run had ended or not started.
             assert_eq!(code(&output), 2, "{said}");
             if said.contains("has ended") {
                 time = time.mul_f64(0.8);
@@ -135,42 +135,42 @@ fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
     assert!(is_gone_on, "no run was killed among its cases");
 }
 
-/// A few moments here; a hundred by COSIM_TEST_KILLS=100.
+/// Number of kills: a few by default, more with COSIM_TEST_KILLS=100.
 fn kills() -> u32 {
     std::env::var("COSIM_TEST_KILLS").map_or(4, |number| number.parse().unwrap())
 }
 
 #[test]
 #[ignore = "slow: a red run answers the same question"]
-fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
+fn a_killed_green_run_of_several_blocks_resumes_to_the_same_result() {
     let arguments = ["--block", "qp,dll", "--cases", "60", "--save-vectors", "40"];
     assert_is_the_same_after_kills(&arguments, kills(), 1);
 }
 
-/// The end follows from what was covered before.
+/// The end depends on the coverage before the kill.
 #[test]
 #[ignore = "slow: a coverage goal, reached twice"]
-fn a_run_until_all_is_covered_that_was_killed_ends_as_if_it_was_not() {
+fn a_killed_run_with_a_coverage_goal_resumes_to_the_same_result() {
     let arguments = ["--block", "qp,dll", "--until-coverage", "100"];
     assert_is_the_same_after_kills(&arguments, kills(), 3);
 }
 
-/// Failures that are shrunk, many that are counted, signatures that come together.
+/// Failures that are shrunk, many that are only counted, and signatures that coincide.
 #[test]
-fn a_red_run_that_was_killed_ends_as_if_it_was_not() {
+fn a_killed_red_run_resumes_to_the_same_result() {
     let (from, to) = ("? rq_offset_new :", "? rq_offset_new ^ {23'd0, qp[0]} :");
     let wrong = changed_rtl("ReqRecvCore_Thread_2.v", from, to);
     let rtl = wrong.path().to_str().unwrap();
     let arguments = ["--rtl", rtl, "--cases", "12", "--fixes", "spec", "--no-waves"];
-    // The model is there.
+    // Compile the model first.
     let folder = TempDir::new().unwrap();
     run_into(folder.path(), &[&arguments[..], &["--cases", "0"]].concat());
     assert_is_the_same_after_kills(&arguments, kills(), 2);
 }
 
-/// An interrupted run ends in good order and can be resumed. A limit counts what was before.
+/// An interrupted run writes all results and can be resumed. Limits include counts from before.
 #[test]
-fn an_interrupted_run_is_gone_on_with_and_its_limits_hold() {
+fn an_interrupted_run_is_resumed_within_its_limits() {
     let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
     let rtl = wrong.path().join("rtl");
     let arguments =
@@ -184,7 +184,7 @@ fn an_interrupted_run_is_gone_on_with_and_its_limits_hold() {
     wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    // Edited results are bad input, and nothing changes.
+    // Edited results are invalid input, and nothing changes.
     let results = out.join("results.json");
     let written = fs::read_to_string(&results).unwrap();
     let edited = written.replacen("\"seed\":1", "\"seed\":2", 1);
@@ -201,7 +201,7 @@ fn an_interrupted_run_is_gone_on_with_and_its_limits_hold() {
 }
 
 #[test]
-fn a_run_of_something_else_is_not_gone_on_with() {
+fn a_run_of_something_else_is_not_resumed() {
     let rtl = changed_rtl("QpStateCtrl.v", "endmodule", "// as it was\nendmodule");
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
@@ -240,7 +240,7 @@ fn a_run_of_something_else_is_not_gone_on_with() {
     assert_eq!(code(&resume(&out)), 2);
     fs::write(&partial, &written).unwrap();
     assert_eq!(fs::read(out.join("run.journal")).unwrap(), journal, "nothing has changed");
-    // What is torn off at the end is not missed, what is missing at the beginning is.
+    // A truncated end of the journal is tolerated, a missing beginning is not.
     fs::write(out.join("run.journal"), &journal[..100]).unwrap();
     let output = resume(&out);
     assert_error_at(&output, "E0224", "run.journal: ");
@@ -250,7 +250,7 @@ fn a_run_of_something_else_is_not_gone_on_with() {
         let said = run(["resume", place].iter().chain(&more));
         assert_eq!(code(&said), 2, "{}", text(&said));
     }
-    // The spelling of the version before means the same.
+    // The spelling of the previous version is equivalent.
     let said = run(["run", "--resume", place]);
     assert_eq!(text(&said), text(&resume(&out)));
     assert!(files(&out, "json").is_empty(), "no results");

@@ -11,13 +11,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A model that is linked in.
+/// A linked model.
 #[derive(Debug, Clone)]
 struct Design {
     top: &'static str,
-    /// The files with packages and modules, packages first.
+    /// Files with packages and modules, packages first.
     files: Vec<PathBuf>,
-    /// The parameters, as arguments of Verilator.
+    /// The parameters, as arguments for Verilator.
     parameters: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ fn folders() -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// The models that are linked in.
+/// The linked models.
 fn designs() -> Vec<Design> {
     fn of<I, O>(linked: &LinkedRtl<I, O>) -> Vec<Design> {
         let rtl = &linked.rtl;
@@ -55,7 +55,7 @@ fn designs() -> Vec<Design> {
     designs.concat()
 }
 
-/// The options that let a tool find headers.
+/// The include options for headers.
 fn include() -> Vec<String> {
     folders().iter().map(|folder| format!("-I{}", folder.display())).collect()
 }
@@ -94,15 +94,15 @@ fn the_rtl_is_synthesizable_and_has_no_latches() {
     }
 }
 
-/// Does the build name the models in one order, whichever is compiled first? If it does not, rustc compiles the whole crate
-/// again after each edit.
+/// The build lists the models in a fixed order, independent of compile times. Otherwise, rustc
+/// recompiles the whole crate after each edit.
 #[test]
 fn the_build_names_models_in_one_order() {
     let output = fs::read_to_string(build_output()).unwrap();
     let models =
         output.lines().filter_map(|line| line.strip_prefix("cargo:rustc-link-lib=static="));
     let of_dll: Vec<&str> = models.filter(|model| model.starts_with("Vdll")).collect();
-    // The order of build.rs; parameters in the order of their names.
+    // The order of build.rs, with parameters in the order of their names.
     assert_eq!(
         of_dll,
         ["Vdll_16_0_16_64", "Vdll_16_255_16_64", "Vdll_2_254_2_12", "Vdll_120_1_128_500"]

@@ -1,4 +1,4 @@
-//! Run directories: does each belong to one run, and is nothing of another's ever lost?
+//! Run directories: each belongs to one run, and no files of other runs are lost.
 
 use crate::common::{
     assert_error, assert_error_at, cases, code, cosim, is_longer, json, run, run_in, text,
@@ -16,7 +16,7 @@ fn short_into(out: &Path, more: &[&str]) -> std::process::Output {
     run(SHORT.iter().chain(&["--out", out.to_str().unwrap()]).chain(more))
 }
 
-/// A run without end that has begun to write.
+/// An endless run that has started to write.
 fn endless(out: &Path) -> Child {
     let mut child = Command::new(cosim().get_program())
         .args(["run", "--time", "100h", "--scenario", "smoke", "--out", out.to_str().unwrap()])
@@ -27,7 +27,7 @@ fn endless(out: &Path) -> Child {
     child
 }
 
-/// Every file of a folder with its bytes.
+/// All files of a folder with their contents.
 fn content(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
     let files = files.filter(|entry| entry.file_type().is_file());
@@ -99,7 +99,7 @@ fn an_earlier_run_is_replaced_only_by_force_and_then_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_a_runs_is_never_replaced() {
+fn a_folder_that_is_no_run_is_never_replaced() {
     let thesis = |folder: &Path| fs::write(folder.join("thesis.txt"), "precious").unwrap();
     let results = |folder: &Path| fs::write(folder.join("results.json"), r#"{"mine": 1}"#).unwrap();
     let failures = |folder: &Path| {
@@ -129,7 +129,7 @@ fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
     let folder = TempDir::new().unwrap();
     let runs = folder.path().join("runs");
     let mut named = Vec::new();
-    // The line that reproduces a case is pasted where the run was: it must leave that run alone.
+    // A reproduce command may run in the same folder and must not touch the run.
     let again = ["run", "--case", "thread2/spec/smoke/0"];
     for arguments in [&SHORT[..], &SHORT, &again, &SHORT] {
         let output = run_in(folder.path(), arguments);
@@ -144,7 +144,7 @@ fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
     assert_eq!(named.iter().map(count).collect::<Vec<_>>(), [2, 2, 1, 2]);
     assert_eq!(fs::read_dir(&runs).unwrap().count(), 5, "four runs and the link");
     for name in named {
-        // As thread2-1-20260131T235959Z, with -2 if that is taken.
+        // Names like thread2-1-20260131T235959Z, with suffix -2 if that exists.
         let time = name.strip_prefix("thread2-1-").unwrap_or_else(|| panic!("{name}"));
         let shape = time.chars().map(|c| if c.is_ascii_digit() { '0' } else { c });
         let shape: String = shape.collect();
@@ -153,7 +153,7 @@ fn a_run_without_out_has_a_directory_of_its_own_and_latest_points_to_it() {
 }
 
 #[test]
-fn runs_that_begin_at_once_do_not_meet() {
+fn simultaneous_runs_have_different_directories() {
     let folder = TempDir::new().unwrap();
     let start = || {
         let mut program = Command::new(cosim().get_program());

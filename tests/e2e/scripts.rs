@@ -1,4 +1,4 @@
-//! The scripts: do they see what is missing?
+//! The scripts detect missing tools.
 
 use crate::common::project;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Whether `scripts/setup.sh` takes what `folder` holds for the libclang that bindgen needs.
+/// Whether `scripts/setup.sh` accepts `folder` as the location of bindgen's libclang.
 fn has_libclang(folder: &Path) -> bool {
     Command::new("bash")
         .args(["-c", ". scripts/setup.sh && has_libclang"])
@@ -28,7 +28,7 @@ fn the_cxx_library_of_clang_is_not_taken_for_libclang() {
     assert!(has_libclang(folder.path()), "libclang");
 }
 
-/// The arguments with which `scripts/run` starts the program; Cargo and the program are stand-ins.
+/// The arguments with which `scripts/run` starts the program. Cargo and the program are stubs.
 fn started_with(arguments: &[&str]) -> String {
     let folder = TempDir::new().expect("a temporary folder");
     let script = |path: &str, text: &str| {

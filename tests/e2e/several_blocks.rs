@@ -1,4 +1,4 @@
-//! `cosim run --block all`: one regression of several blocks, each with a run directory of its own.
+//! `cosim run --block all`: a regression of several blocks, each with its own run directory.
 
 use crate::common::{
     assert_error, assert_error_at, code, json, patched_rtl, project, run, run_in, text,
@@ -20,7 +20,7 @@ fn run_into(folder: &Path, arguments: &[&str]) -> Output {
     run(["run", "--out", folder].iter().chain(&SHORT).chain(arguments))
 }
 
-/// What a folder holds, sorted.
+/// The entries of a folder, sorted.
 fn entries(folder: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();

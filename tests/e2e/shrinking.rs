@@ -1,4 +1,5 @@
-//! Shrinking and grouping: does a vector end at its cause, in time, and keep the bug it began with?
+//! Shrinking and grouping: a shrunk vector shows only its cause, in bounded time, with the original
+//! bug.
 
 use crate::common::{changed_rtl, code, cosim, json, patched_rtl, project, run, text};
 use serde_json::{Value, json as value};
@@ -8,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
-/// How long a command may take here, whatever else the machine does.
+/// Time limit of a command, generous for a busy machine.
 const WATCHDOG: Duration = Duration::from_secs(600);
 const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
 const ADDRESS: &str = "fetch_mr_ingress_head[`MR_HEAD_ADDR]           = mr_addr;";
@@ -20,7 +21,7 @@ fn run_into(folder: &Path, rtl: &Path, arguments: &[&str]) -> Value {
     json(&folder.join("results.json"))["failures"].clone()
 }
 
-/// The exit code of a replay: 0 is green.
+/// The exit code of a replay; 0 is a match.
 fn replay(vector: &Path, rtl: &Path) -> i32 {
     code(&run(["replay", "--rtl", rtl.to_str().unwrap(), vector.to_str().unwrap()]))
 }
@@ -29,8 +30,8 @@ fn signatures(groups: &Value) -> Vec<&str> {
     groups.as_array().unwrap().iter().map(|group| group["signature"].as_str().unwrap()).collect()
 }
 
-/// Two bugs in one state and one port: the key of a memory request and its address. Each group's vector goes
-/// green when its own bug is mended, and not when the other one is.
+/// Two bugs in one state and one port: the key of a memory request and its address. Each group's
+/// vector matches when its own bug is fixed, and fails when only the other one is.
 #[test]
 fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
     let bad_key = KEY.replace("mr_key", "mr_key ^ {31'd0, hdr[`HDR_IMMEDIATE] > 32'h8000_0000}");
@@ -57,7 +58,7 @@ fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
         let address = group(&format!("mismatch-fetch_mr_ingress_head.address-{state}"));
         let in_state = signatures(&groups).iter().filter(|name| name.ends_with(state)).count();
         assert_eq!(in_state, 2, "{:?}", signatures(&groups));
-        // Where both show at once, that is counted and said with one of them.
+        // Cases that show both are counted in one group, which names the other.
         let variants = [key, address].map(|group| group["variants"].as_array().unwrap().clone());
         let together =
             variants.concat().iter().filter(|variant| !variant["with"].is_null()).count();
@@ -112,11 +113,11 @@ fn rare_bug() -> TempDir {
     changed_rtl(TOP_FILE, KEY, &KEY.replace("mr_key", &format!("mr_key ^ {condition}")))
 }
 
-/// What shrinking a vector of 20 000 packets or raw cycles may cost, in cycles: a quarter of the default, and a
-/// few seconds. It is counted, so it is the same on every machine.
+/// Budget for shrinking a vector of 20 000 packets or raw cycles, in cycles: a quarter of the
+/// default, a few seconds. Cycles make it machine-independent.
 const BUDGET: &str = "4000000";
 
-/// Shrinks a vector; what the program says of it, and the smaller vector.
+/// Shrinks a vector. Returns the program's output and the smaller vector.
 fn shrink(folder: &Path, vector: &Value, rtl: &Path) -> (Value, Value) {
     let (from, to) = (folder.join("large.json"), folder.join("small.json"));
     fs::write(&from, serde_json::to_vec(vector).unwrap()).unwrap();
@@ -128,7 +129,7 @@ fn shrink(folder: &Path, vector: &Value, rtl: &Path) -> (Value, Value) {
     (serde_json::from_slice(&output.stdout).unwrap(), json(Path::new(&to)))
 }
 
-/// Raw cycles with every port in each: a vector leaves out what is as in the cycle before.
+/// Raw cycles with all ports. A vector omits ports that do not change.
 fn in_full(cycles: &[Value]) -> Vec<Value> {
     let mut full: Vec<Value> = Vec::new();
     for cycle in cycles {
@@ -155,7 +156,8 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     let cycles = vector["stimulus"]["cycles"].as_array_mut().unwrap();
     assert_eq!(cycles.len(), 20_000);
     for cycle in &mut cycles[19_000..] {
-        // local_qpn is [55:32], pkt_length is [383:368]; noise beside them, from bit 64 on, stays.
+        // local_qpn is [55:32], pkt_length is [383:368]. The noise beside them, from bit 64 on,
+        // stays.
         let header = cycle["fetch_cxt_egress_data"].as_str().unwrap();
         let digits = format!("{:0>122}", &header[2..]);
         let (top, length, middle) = (&digits[..26], "1000", &digits[30..108]);
@@ -167,7 +169,7 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     assert_eq!(said["complete"], true, "{said}");
     let cycles = in_full(small["stimulus"]["cycles"].as_array().unwrap());
     assert!(cycles.len() <= 10, "{} cycles", cycles.len());
-    // One cycle has a header, and in it there are the two fields, and an opcode that leads to the request.
+    // One cycle has a header with the two fields and an opcode that leads to the request.
     let headers: Vec<&str> = cycles
         .iter()
         .map(|cycle| cycle["fetch_cxt_egress_data"].as_str().unwrap())
@@ -188,8 +190,8 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     }
 }
 
-/// 20 000 packets with that packet near the end: the few before it are tried first, so few candidates and
-/// little of the budget are needed.
+/// 20 000 packets with that packet near the end. The packets just before it are tried first, so few
+/// candidates and little of the budget are needed.
 #[test]
 fn a_long_case_shrinks_without_trying_all_of_it() {
     let folder = TempDir::new().unwrap();
@@ -209,8 +211,9 @@ fn a_long_case_shrinks_without_trying_all_of_it() {
     assert_eq!(small["stimulus"]["traffic"]["packets"].as_array().unwrap().len(), 1);
 }
 
-/// A bug that one packet in some 8192 shows, as random traffic comes upon it late in a long case; both
-/// kinds of stimulus. The watchdog is a generous one: how long it takes on an idle machine, `cosim run` says.
+/// A bug that one packet in about 8192 shows, as random traffic finds it late in a long case, with
+/// both kinds of stimulus. The watchdog is generous; `cosim run` prints the time on an idle
+/// machine.
 #[test]
 #[ignore = "slow: two cases of 20 000 transactions and cycles"]
 fn a_long_failing_case_is_shrunk_and_traced() {
@@ -233,10 +236,11 @@ fn a_long_failing_case_is_shrunk_and_traced() {
             stimulus.pointer(list).and_then(Value::as_array).unwrap().len()
         };
         assert_eq!(stimulus("original"), 20_000, "{group:#}");
-        // One packet is enough, which is taken in the first cycle; its request is the sixth state at most.
+        // One packet suffices. It is taken in the first cycle, and its request is at most the sixth
+        // state.
         let most = if scenario == "smoke" { 1 } else { 6 };
         assert!(stimulus("vector") <= most, "{scenario}: {group:#}");
-        // The waves end some cycles after the mismatch.
+        // The waveform ends some cycles after the mismatch.
         let mut waves = wellen::simple::read(out.join(group["waves"].as_str().unwrap())).unwrap();
         let cycle = waves.hierarchy().lookup_var(&["TOP", "cosim_top"], "cycle").unwrap();
         let cycle = waves.hierarchy()[cycle].signal_ref();

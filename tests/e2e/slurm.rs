@@ -1,5 +1,5 @@
-//! `scripts/slurm-run` on a real Slurm of two nodes on this machine: is the run that comes back the one that a single machine
-//! makes, whatever happens to its tasks?
+//! `scripts/slurm-run` on a real Slurm with two nodes on this machine: the result equals that of a
+//! single machine, whatever happens to its tasks.
 
 use crate::common::{
     assert_error_at, code, is_longer, patched_rtl, program, project, run, text, wait_until,
@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A cluster that ends with this value.
+/// A cluster that ends when dropped.
 struct Cluster {
     folder: TempDir,
 }
 
 impl Cluster {
-    /// Starts one; says why there can be none.
+    /// Starts a cluster, or returns why it cannot.
     fn start() -> Result<Self, String> {
         for tool in ["slurmctld", "slurmd", "munged", "sbatch"] {
             let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
@@ -47,7 +47,7 @@ impl Cluster {
         command
     }
 
-    /// What a command of Slurm's prints.
+    /// The output of a Slurm command.
     fn slurm(&self, command: &[&str]) -> String {
         let conf = self.root().join("slurm.conf");
         let output = Command::new(command[0]).args(&command[1..]).env("SLURM_CONF", conf).output();
@@ -74,7 +74,7 @@ impl Drop for Cluster {
     }
 }
 
-/// A folder in memory that is soon full.
+/// A small in-memory folder.
 struct Small(PathBuf);
 
 impl Small {
@@ -92,7 +92,7 @@ impl Drop for Small {
     }
 }
 
-/// A program that stands for ours, with a line before.
+/// A wrapper of the program that runs a line first.
 fn stand_in(path: &Path, line: &str) -> PathBuf {
     let real = program();
     let script = format!("#!/bin/bash\n{line}\nexec {:?} \"$@\"\n", real.get_program());
@@ -114,7 +114,7 @@ fn whole(folder: &Path, arguments: &[&str]) -> Output {
     run(["run", "--quiet", "--out", out].iter().chain(arguments))
 }
 
-/// One cluster for all of them, one after another: it takes ports of its own.
+/// One cluster for all tests, one after another, because it uses fixed ports.
 #[test]
 #[ignore = "slow: a Slurm cluster"]
 fn a_run_on_a_cluster_is_the_run_on_one_machine_whatever_happens_to_its_tasks() {
@@ -139,7 +139,7 @@ const GREEN: [&str; 6] = ["--block", "qp,dll", "--cases", "8", "--packets", "3"]
 fn green(cluster: &Cluster, folder: &Path, program: &Path) {
     let [alone, out] = ["green-alone", "green"].map(|name| folder.join(name));
     assert_eq!(code(&whole(&alone, &GREEN)), 0);
-    // The same, as a plan lists it.
+    // The same run from a plan.
     let plan = folder.join("green.toml");
     let listed = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"qp\", \"dll\"]\ncases = 8\npackets = 3\n";
     fs::write(&plan, listed).unwrap();
@@ -150,14 +150,14 @@ fn green(cluster: &Cluster, folder: &Path, program: &Path) {
     for block in ["qp", "dll"] {
         assert_same(&alone.join(block), &out.join("run").join(block));
     }
-    // What is wrong with the arguments is told before anything is submitted.
+    // Invalid arguments are reported before anything is submitted.
     let bad = folder.join("bad");
     let options = ["--shards", "3", "--out", bad.to_str().unwrap()];
     let output = cluster.submit(program, &options, &["--block", "none"]).output().unwrap();
     assert_error_at(&output, "E0102", "`none`");
 }
 
-/// Each task ends in the midst of its part, the first time.
+/// The first attempt of each task ends in the middle of its part.
 const DIES_ONCE: &str = r#"
 if [ "$1" = mutate ] && [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
   out=${@: -1}
@@ -192,7 +192,7 @@ fn a_grading(cluster: &Cluster, folder: &Path) {
     assert!(left == right, "the parts do not make the whole");
 }
 
-/// On the node that is killed, tasks stand still in the midst of their cases until then.
+/// On the killed node, tasks stop in the middle of their cases.
 const STANDS_STILL: &str = r#"
 if [ "${SLURMD_NODENAME:-}" = node1 ] && [ -z "${SLURM_RESTART_COUNT:-}" ]; then
   REAL "$@" &
@@ -216,7 +216,7 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
     let options = ["--shards", "4", "--out", out.to_str().unwrap()];
     let mut command = cluster.submit(&program, &options, &arguments);
     let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The other node is done with its tasks.
+    // The other node has finished its tasks.
     let entries = |name: &str| fs::read_dir(out.join(name)).into_iter().flatten().flatten();
     wait_until(&mut child, || {
         let journals = entries("work").map(|entry| entry.path().join("run.journal"));
@@ -233,13 +233,13 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
     assert_same(&alone, &out.join("run"));
-    // Nothing of what had ended was run again.
+    // Completed cases did not run again.
     let logs = (1..=4).map(|index| fs::read_to_string(log(&out, index)).unwrap());
     let logs: Vec<String> = logs.collect();
-    let gone_on = |log: &String| {
+    let resumed = |log: &String| {
         log.contains("had ended before") && !log.contains(": 0 cases had ended before")
     };
-    assert!(logs.iter().any(gone_on), "{logs:?}");
+    assert!(logs.iter().any(resumed), "{logs:?}");
 }
 
 /// The newest log of a task.

@@ -1,4 +1,4 @@
-//! `cosim run --until-coverage`: does a run end when enough is covered, and is it the same run everywhere?
+//! `cosim run --until-coverage`: a run ends at its coverage goal, in the same way everywhere.
 
 use crate::common::{assert_error_at, code, json, patched_rtl, project, run, text};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn run_into(out: &Path, arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
+fn a_run_ends_at_its_coverage_goal_with_any_number_of_threads() {
     let folder = TempDir::new().unwrap();
     let of = |name: &str, arguments: &[&str]| {
         let out = folder.path().join(name);
@@ -42,7 +42,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
             );
         }
     }
-    // Cases come in the order of the plan: the run is the beginning of the plain one.
+    // Cases come in the order of the plan, so the run is a prefix of the full one.
     let (exit, said, plain) = of("plain", &[]);
     assert_eq!(exit, 0, "{said}");
     let whole = fs::read_to_string(plain.join("results.json")).unwrap();
@@ -54,7 +54,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
     let begun = lines(&fs::read_to_string(all.join("results.json")).unwrap());
     assert!(lines(&whole).starts_with(&begun[..begun.len() - 1]));
     assert!(begun.len() > 1);
-    // A goal that needs no case runs none, and a run without a cycle fails.
+    // A goal of 0 needs no case, and a run without a cycle fails.
     let (exit, said, nothing) = of("nothing", &["--until-coverage", "0"]);
     assert_eq!(exit, 1, "{said}");
     assert_eq!(json(&nothing.join("results.json"))["totals"]["cases"], 0);
@@ -70,7 +70,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
 }
 
 #[test]
-fn what_cannot_be_together_with_it_is_refused_with_the_reason() {
+fn conflicting_options_are_refused_with_the_reason() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     for more in [["--min-coverage", "90"], ["--case", "qp/spec/default/1"]] {
@@ -88,10 +88,10 @@ fn what_cannot_be_together_with_it_is_refused_with_the_reason() {
     assert!(!out.exists());
 }
 
-/// A failure is no other than in any run: the command shows it again, and so do `rerun` and its vector.
+/// A failure is reproduced by its command, by `rerun` and by its vector, as in any run.
 #[test]
 fn a_case_that_fails_is_run_again_like_any_other() {
-    // Seen in few cases.
+    // Few cases show the bug.
     let bad = patched_rtl(&project().join("tests/bad_rtl/qp/24-notification-survives-rts.patch"));
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");

@@ -1,4 +1,4 @@
-//! Vectors on disk: which files of a folder are vectors, and what is refused before it is read.
+//! Vector files: which files of a folder are vectors, and what is refused before it is read.
 
 use crate::common::{code, files, project, run, text};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// A vector of the corpus that matches.
+/// A matching vector of the corpus.
 fn vector() -> PathBuf {
     files(&project().join("vectors/qp"), "json").remove(0)
 }
@@ -16,7 +16,7 @@ fn pipe(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-/// How many vectors are replayed of these, and what is said beside that.
+/// The number of replayed vectors, and the other output.
 #[track_caller]
 fn replayed<P: AsRef<Path>>(vectors: &[P]) -> (usize, String) {
     let options = ["replay", "--fixes", "spec", "--format", "json"].map(Path::new);
@@ -34,7 +34,7 @@ fn refused(path: &Path, expected: &str) {
     assert!(output.stdout.is_empty(), "nothing was replayed: {}", text(&output));
 }
 
-/// The faults: a dangling link and `A.JSON` were left out in silence.
+/// Regression test: a dangling link and `A.JSON` were skipped silently.
 #[test]
 fn every_vector_of_a_folder_is_replayed_and_what_is_skipped_is_listed() {
     let folder = TempDir::new().unwrap();
@@ -52,7 +52,7 @@ fn every_vector_of_a_folder_is_replayed_and_what_is_skipped_is_listed() {
     let (count, said) = replayed(&[at("corpus")]);
     assert_eq!(count, 4, "{said}");
     assert!(said.contains("corpus/schema.json"), "{said}");
-    // A pattern stands for folders, too.
+    // A pattern also matches folders.
     assert_eq!(replayed(&[at("corp*")]).0, 4);
 
     for (name, expected) in [("gone.json", "gone.json"), ("gone", "corpus/gone")] {
@@ -69,7 +69,7 @@ fn every_vector_of_a_folder_is_replayed_and_what_is_skipped_is_listed() {
 }
 
 #[test]
-fn a_file_that_never_ends_or_never_begins_is_refused() {
+fn pipes_and_devices_are_refused_as_vectors() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     pipe(&at("pipe.json"));
@@ -89,7 +89,7 @@ fn a_file_that_never_ends_or_never_begins_is_refused() {
     }
 }
 
-/// The fault: explanations of failures lie beside their vectors, and were read as such.
+/// Regression test: explanations of failures, which are beside their vectors, were read as vectors.
 #[test]
 fn the_failures_of_a_run_are_replayed_and_exported() {
     let folder = TempDir::new().unwrap();
@@ -117,9 +117,9 @@ fn the_failures_of_a_run_are_replayed_and_exported() {
     refused(&explained, "x.explained.json");
 }
 
-/// Verilator would read them for ever.
+/// Verilator would read them forever.
 #[test]
-fn rtl_that_never_ends_or_never_begins_is_refused() {
+fn pipes_and_devices_are_refused_as_rtl() {
     let top = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.v")).unwrap();
     let refused_with = |name: &str, expected: &str, make: &dyn Fn(&Path)| {
         let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Every verdict, on a DUT that deserves it.
+//! Every verdict, each with a DUT that causes it.
 
 use crate::common::{assert_error_at, changed_rtl, code, json, run, text};
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
@@ -16,7 +16,7 @@ const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
 const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
 
-/// The verilated model, with its outputs changed on the way.
+/// The verilated model with changed outputs.
 struct Tampered<F> {
     model: Model<Inputs, Outputs>,
     cycle: u64,
@@ -112,8 +112,8 @@ fn a_dut_that_never_answers_is_a_mismatch_at_once() {
     }
 }
 
-/// Without F5 the WQE's last unit is consumed in MR_FOR_SEND_s, and S0 then waits for a beat that
-/// never comes: both models do, which only the watchdog can tell.
+/// Without F5, the WQE's last unit is consumed in MR_FOR_SEND_s, and S0 then waits for a beat that
+/// never comes. Both models do, so only the watchdog detects it.
 #[test]
 fn a_wait_without_end_is_a_hang() {
     let mut packet = Packet::default();

@@ -1,4 +1,4 @@
-//! `cosim watch`: what is a save, and what is told of it.
+//! `cosim watch`: what counts as a save, and what is printed for it.
 
 use crate::common::{code, copy_rtl, program, run_in, text};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -12,21 +12,21 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// In the folder of the RTL.
+/// Path within the RTL folder.
 const FILE: &str = "thread2/ReqRecvCore_Thread_2.v";
 
-/// What is right, and a bug in it.
+/// A correct line, and the same line with a bug.
 const RIGHT: &str = "rq_offset_din     = rq_offset_wen ? rq_offset_new";
 const BUG: &str = "rq_offset_din     = rq_offset_wen ? rq_offset_new + 24'd1";
 
-/// Nothing takes so long: who waits longer waits for what will not come.
-const FOR_EVER: Duration = Duration::from_secs(300);
+/// Longer than anything takes; a timeout is a failure.
+const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A program that watches, and the folder in which it does.
+/// A running `cosim watch`, and its folder.
 struct Watching {
     folder: TempDir,
     child: Child,
-    /// The lines that it prints.
+    /// The lines of its output.
     printed: Receiver<String>,
 }
 
@@ -53,23 +53,23 @@ impl Watching {
         self.folder.path().join("rtl")
     }
 
-    /// The next line; the test fails if the program ends before it.
+    /// The next line of output. The test fails if the program ends first.
     #[track_caller]
     fn line(&mut self) -> String {
-        self.printed.recv_timeout(FOR_EVER).unwrap_or_else(|error| {
+        self.printed.recv_timeout(TIMEOUT).unwrap_or_else(|error| {
             let _ = self.child.kill();
             panic!("no line: {error}; it ended with {:?}", self.child.wait())
         })
     }
 
-    /// The next line, about a group, that `word` begins, as "new" or "gone".
+    /// The next line, which must be about a group and start with `word`, such as "new" or "gone".
     fn group(&mut self, word: &str) -> String {
         let line = self.line();
         assert!(line.trim_start().starts_with(word), "expected {word}: {line}");
         line
     }
 
-    /// The verdict of the next run, which has this number.
+    /// The verdict of the next run, which must have this number.
     #[track_caller]
     fn verdict(&mut self, number: u32, expected: &str) -> String {
         let line = self.line();
@@ -81,14 +81,14 @@ impl Watching {
         fs::read_to_string(self.rtl().join(FILE)).unwrap()
     }
 
-    /// Saves the file as editors do: written beside it, then renamed.
+    /// Saves the file as editors do: writes a new file and renames it.
     fn save(&self, text: &str) {
         let new = self.rtl().join("new~");
         fs::write(&new, text).unwrap();
         fs::rename(new, self.rtl().join(FILE)).unwrap();
     }
 
-    /// ^C; the exit code, and what it still said.
+    /// Sends ^C. Returns the exit code and the remaining output.
     fn interrupt(mut self) -> (i32, String) {
         kill_process(Pid::from_child(&self.child), Signal::INT).unwrap();
         let status = self.child.wait().unwrap();
@@ -100,19 +100,19 @@ impl Watching {
 
 impl Drop for Watching {
     fn drop(&mut self) {
-        // Of a test that failed.
+        // If the test failed, the child still runs.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// A text with one change.
+/// A text with one replacement.
 fn with_bug(text: &str, from: &str, to: &str) -> String {
     assert!(text.contains(from), "no `{from}`");
     text.replacen(from, to, 1)
 }
 
-/// One long session, as somebody at work has it.
+/// One long session, as in practice.
 #[test]
 fn every_save_is_one_run_and_says_what_changed() {
     let mut watching = Watching::new("rtl");
@@ -130,12 +130,12 @@ fn every_save_is_one_run_and_says_what_changed() {
         "{new}"
     );
 
-    // Not Verilog: it is told, and waited for what mends it.
+    // A syntax error is reported, and the program waits for the next save.
     watching.save(&with_bug(&good, "endmodule", "endmodul"));
     watching.verdict(3, "NOT RUN");
     while !watching.line().contains("waiting for the next save") {}
 
-    // Written in place, with another remark: the bug is still there.
+    // Written in place, with another comment: the bug is still there.
     fs::write(watching.rtl().join(FILE), format!("{bug}// still\n")).unwrap();
     watching.verdict(4, "FAIL");
     watching.group("still");
@@ -145,7 +145,7 @@ fn every_save_is_one_run_and_says_what_changed() {
     let gone = watching.group("gone");
     assert!(gone.contains("mismatch-rq_offset_din-UPDATE_RQ_s"), "{gone}");
 
-    // Two files in one save: another folder takes the place of this one.
+    // Two files in one save: another folder replaces this one.
     let other = watching.folder.path().join("other");
     copy_rtl(&other);
     fs::write(other.join(FILE), &bug).unwrap();
@@ -155,7 +155,7 @@ fn every_save_is_one_run_and_says_what_changed() {
     watching.verdict(6, "FAIL");
     watching.group("new");
 
-    // An editor's own files are no save: the next run is that of the next one.
+    // An editor's own files are no save.
     fs::write(watching.rtl().join(".x.swp"), "").unwrap();
     fs::write(watching.rtl().join("4913"), "").unwrap();
     watching.save(&good);
@@ -166,16 +166,16 @@ fn every_save_is_one_run_and_says_what_changed() {
     assert_eq!((code, rest.as_str()), (130, ""), "nothing else was said");
 }
 
-/// A file alone: the folder around it is watched, since what is saved by renaming is another file.
+/// A single file: its folder is watched, because saving by renaming creates a new file.
 #[test]
-fn a_file_that_is_replaced_is_watched_on() {
+fn a_replaced_file_is_still_watched() {
     let mut watching = Watching::new(&format!("rtl/{FILE}"));
     watching.verdict(1, "PASS");
     for number in 2..4 {
         watching.save(&format!("{}// {number}\n", watching.text()));
         watching.verdict(number, "PASS");
     }
-    // What it includes counts, too.
+    // Included files count, too.
     let header = watching.rtl().join("thread2/ReqRecvCore_Thread_2.vh");
     let text = fs::read_to_string(&header).unwrap();
     fs::write(&header, text + "// saved\n").unwrap();
@@ -184,7 +184,7 @@ fn a_file_that_is_replaced_is_watched_on() {
 }
 
 #[test]
-fn what_cannot_be_watched_is_refused() {
+fn rtl_that_cannot_be_watched_is_refused() {
     let folder = TempDir::new().unwrap();
     copy_rtl(&folder.path().join("rtl"));
     fs::create_dir(folder.path().join("mine")).unwrap();

@@ -1,4 +1,4 @@
-//! Traces hold both models, and are whole after a match, a mismatch, a hang and ^C.
+//! Waveforms contain both models, and are complete after a match, a mismatch, a hang and ^C.
 
 use crate::common::{
     assert_error_at, code, cosim, files, is_longer, json, patched_rtl, project, run, text,
@@ -24,7 +24,7 @@ fn saved_vector(folder: &Path) -> PathBuf {
     files(&out.join("saved"), "json").remove(0)
 }
 
-/// Values of a signal, by its path.
+/// The values of a signal, by path.
 fn values(wave: &mut Waveform, path: &[&str], name: &str) -> Vec<(u64, String)> {
     let variable = wave.hierarchy().lookup_var(path, name);
     let variable = variable.unwrap_or_else(|| panic!("no signal {path:?} {name}"));
@@ -35,7 +35,7 @@ fn values(wave: &mut Waveform, path: &[&str], name: &str) -> Vec<(u64, String)> 
     signal.iter_changes().map(|(time, value)| (times[time as usize], value.to_string())).collect()
 }
 
-/// A Verilog string: eight bits a character.
+/// Decodes a Verilog string of eight bits per character.
 fn as_text(bits: &str) -> String {
     let padded = format!("{bits:0>192}");
     let bytes = (0..padded.len() / 8).map(|index| &padded[index * 8..index * 8 + 8]);
@@ -47,14 +47,14 @@ const TOP: [&str; 2] = ["TOP", "cosim_top"];
 const DUT: [&str; 3] = ["TOP", "cosim_top", "dut"];
 const GOLDEN: [&str; 3] = ["TOP", "cosim_top", "golden"];
 
-/// How many cycles a command says that it ran.
+/// The number of cycles in the output of a command.
 fn cycles(output: &Output) -> u64 {
     let text = text(output);
     let (before, _) = text.split_once(" cycles").expect("the number of cycles is said");
     before.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Waves of both models, of these cycles and no others.
+/// Checks that a waveform contains both models in exactly these cycles.
 fn check_both_models(path: &Path, expected: Range<u64>) {
     let mut wave = read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     let rtl_states = values(&mut wave, &DUT, "cur_state");
@@ -64,16 +64,16 @@ fn check_both_models(path: &Path, expected: Range<u64>) {
     let clock = values(&mut wave, &DUT, "clk");
     let end = *wave.time_table().last().unwrap();
     let begin = wave.time_table()[0];
-    // Two times for each cycle.
+    // Two ticks per cycle.
     assert_eq!(begin..end + 1, 2 * expected.start..2 * expected.end);
     let mut seen = BTreeSet::new();
     // The harness's own cycle in reset has no rule.
     for time in begin.max(2)..=end {
         let number = |changes| u64::from_str_radix(&at(changes, time), 2).unwrap();
-        // A cycle begins with the rising edge, and counts itself.
+        // A cycle begins with the rising edge and shows its own number.
         assert_eq!(number(&cycles), time / 2);
         assert_eq!(number(&clock), 1 - time % 2, "time {time}");
-        // State of RTL and golden model and the rule that leaves it are those of one cycle.
+        // The states of RTL and golden model and the rule belong to the same cycle.
         let rule = as_text(&at(&rules, time));
         let row = rows::ROWS.iter().find(|row| row.name == rule);
         let state = as_text(&at(&golden_states, time));
@@ -86,7 +86,7 @@ fn check_both_models(path: &Path, expected: Range<u64>) {
     for name in ["fetch_cxt_egress_ready", "fetch_mr_ingress_data"] {
         assert_eq!(values(&mut wave, &DUT, name), values(&mut wave, &GOLDEN, name));
     }
-    // Each port is there once for each side, the wide ones too, and so are memories.
+    // Each port, including wide ones, appears once per side, and so do memories.
     let hierarchy = wave.hierarchy();
     let names: Vec<String> =
         hierarchy.all_vars().map(|variable| hierarchy[variable].full_name(hierarchy)).collect();
@@ -125,7 +125,7 @@ fn both_formats_hold_both_models() {
     }
 }
 
-/// Whatever its ports are called.
+/// Tests all port names.
 #[test]
 fn every_block_has_waves_and_can_be_explained() {
     let folder = TempDir::new().unwrap();
@@ -154,7 +154,7 @@ fn a_window_around_the_end_is_traced_by_default() {
     check_both_models(&trace, last_of(cycles(&output)));
 }
 
-/// The cycles that are traced of so many that match.
+/// The cycles that are traced if all match.
 fn last_of(cycles: u64) -> Range<u64> {
     cycles - 50..cycles
 }
@@ -219,7 +219,7 @@ fn a_trace_is_whole_after_an_interruption() {
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let mut wave = read(&trace).unwrap();
-    // Nothing is missing from the first cycle to the one in which it was cut, and both models are there.
+    // The trace is complete up to the interruption and contains both models.
     let end = *wave.time_table().last().unwrap() / 2;
     let counted: Vec<(u64, u64)> = values(&mut wave, &TOP, "cycle")
         .into_iter()
@@ -238,7 +238,7 @@ fn a_trace_is_whole_after_an_interruption() {
     );
 }
 
-/// The state of the first cycle after the harness's own one in reset, and its changes.
+/// The state in the first cycle after the harness's own cycle in reset, and its changes.
 fn after_reset(changes: impl Iterator<Item = (u64, String)>) -> Vec<(u64, String)> {
     let mut states: Vec<_> = changes.map(|(time, state)| (time.max(2), state)).collect();
     let begin = states.iter().rposition(|(time, _)| *time == 2).expect("it began before");
@@ -248,7 +248,7 @@ fn after_reset(changes: impl Iterator<Item = (u64, String)>) -> Vec<(u64, String
 }
 
 #[test]
-fn a_place_that_cannot_be_written_is_refused_before_the_work() {
+fn an_unwritable_path_is_refused_before_the_work() {
     let folder = TempDir::new().unwrap();
     let vector = saved_vector(folder.path());
     let vector = vector.to_str().unwrap();

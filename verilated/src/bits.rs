@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Range;
 use zerocopy::{FromZeros, Immutable, IntoBytes, KnownLayout};
 
-/// A port value of `WIDTH` bits, stored the way Verilator stores it: `u8`, `u16`, `u32` or `u64` up
-/// to 64 bits, else 32-bit words from the least significant on.
+/// A port value of `WIDTH` bits, stored as in Verilator: `u8`, `u16`, `u32` or `u64` up to 64 bits,
+/// otherwise 32-bit words, least significant first.
 ///
-/// Bits of the storage above `WIDTH` are 0 in every value, so no value is made of plain bytes
-/// ([`Pins::of_bytes`](crate::Pins::of_bytes) clears those bits).
+/// Storage bits above `WIDTH` are always 0, so a value cannot be created from plain bytes.
+/// [`Pins::of_bytes`](crate::Pins::of_bytes) clears those bits.
 #[derive(Clone, Copy, PartialEq, Eq, IntoBytes, Immutable, KnownLayout)]
 #[repr(transparent)]
 pub struct Bits<const WIDTH: u32, S>(S);
@@ -40,7 +40,7 @@ storage!(u8, u16, u32, u64);
 /// A range of bits `[msb:lsb]` inside a wide port, at most 64 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Field {
-    /// The least significant bit's index.
+    /// Index of the least significant bit.
     pub lsb: u32,
     /// Width in bits, 1 to 64.
     pub width: u32,
@@ -83,7 +83,7 @@ impl<const WIDTH: u32, S: Storage> Bits<WIDTH, S> {
 }
 
 impl Bits<1, u8> {
-    /// Whether a pin of one bit is 1.
+    /// Whether a 1-bit pin is 1.
     #[inline]
     pub fn is_high(self) -> bool {
         self.0 == 1

@@ -1,4 +1,4 @@
-//! What can go wrong with a model at run time.
+//! Errors of models at run time.
 
 use crate::PortDifference;
 use std::path::PathBuf;
@@ -6,23 +6,23 @@ use std::path::PathBuf;
 /// A failure of a model or of its library.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The model stopped by itself: `$fatal`, `$stop`, `$finish`, or a loop that does not settle.
+    /// The model stopped: `$fatal`, `$stop`, `$finish`, or a loop that does not settle.
     #[error("{0}")]
     Stopped(String),
-    /// The model's ports are not those the program was built with.
+    /// The model's ports differ from those of the program.
     #[error("the ports of {top} differ from those this program was built with:{}", list(.differences))]
     Ports {
         /// The top module.
         top: String,
-        /// Each difference, by port.
+        /// The differences.
         differences: Vec<PortDifference>,
     },
-    /// A shared library could not be loaded, or it is none of ours.
+    /// A shared library cannot be loaded, or was not built by cosim.
     #[error("{path}: {reason}")]
     Library {
         /// The library.
         path: PathBuf,
-        /// Why it cannot be used.
+        /// The reason.
         reason: String,
     },
 }

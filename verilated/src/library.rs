@@ -11,13 +11,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use verilated_build::BuiltLibrary;
 
-/// Name of the function that returns the model's table in a shared library.
+/// The function that returns the model's table in a shared library.
 const SYMBOL: &[u8] = b"vl_model_in_library\0";
 
-/// Every library loaded so far from a path.
+/// All libraries loaded from a path.
 static LOADED: Mutex<Vec<libloading::Library>> = Mutex::new(Vec::new());
-/// Every library loaded so far from an open file, by device and inode. The file stays open: the loader knows a library
-/// by the name of its descriptor, and would take another file under the same number for the first one.
+/// All libraries loaded from an open file, by device and inode. The file stays open, because the
+/// loader identifies a library by the name of its descriptor and would mistake another file with
+/// the same number for it.
 static OPEN: Mutex<BTreeMap<(u64, u64), Opened>> = Mutex::new(BTreeMap::new());
 
 /// A library and its open file.
@@ -28,16 +29,16 @@ struct Opened {
 
 /// A shared library with one model.
 ///
-/// It stays loaded until the process ends: the C++ runtime in it has thread-local state whose
-/// destructors would be called after an unload.
+/// It stays loaded until the process ends, because destructors of its thread-local C++ state would
+/// run after unloading.
 #[derive(Debug)]
 pub struct Library {
     api: &'static vl_model_api,
 }
 
 impl Library {
-    /// Loads a library that `verilated-build` made in this process, or found to be what it would make. It is loaded from
-    /// the open file whose bytes were checked, whatever its path leads to by now.
+    /// Loads a library that `verilated-build` built or found in its cache. It is loaded from the
+    /// open, verified file, whatever its path now refers to.
     ///
     /// # Errors
     /// As [`Library::load_from`].
@@ -52,10 +53,10 @@ impl Library {
             return Ok(Self { api: unsafe { table_of(library) }.map_err(fail)? });
         }
         let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // SAFETY: only `verilated-build` makes a `BuiltLibrary`, of code that it and Verilator
-        // generated, in a file that only this user or root can write. What the RTL itself brings along
-        // (`$c`, DPI) is as much a part of the program as C++ that is linked in: whoever gives the RTL
-        // answers for it.
+        // SAFETY: only `verilated-build` creates a `BuiltLibrary`, from code that it and Verilator
+        // generated, in a file that only this user or root can write. C++ code in the RTL itself
+        // (`$c`, DPI) is as much a part of the program as linked C++: the user who names the RTL is
+        // responsible for it.
         let loaded = unsafe { open_library(Path::new(&descriptor)) };
         let (library, api) = loaded.map_err(fail)?;
         open.insert(key, Opened { library, _file: Arc::clone(file) });
@@ -65,13 +66,13 @@ impl Library {
     /// Loads the library of a model from a file.
     ///
     /// # Safety
-    /// The file must be a library that `verilated-build` made: its initialisers run, and the table of
-    /// functions in it is believed.
+    /// `verilated-build` must have built the file, because its initialisers run and its table of
+    /// functions is trusted.
     ///
     /// # Errors
-    /// [`Error::Library`] if it cannot be loaded, holds no model, or was made by another version.
+    /// [`Error::Library`] if it cannot be loaded, contains no model, or belongs to another version.
     pub unsafe fn load_from(path: &Path) -> Result<Self, Error> {
-        // SAFETY: the caller vouches for the file.
+        // SAFETY: the caller guarantees that the file is a library of `verilated-build`.
         let (library, api) = unsafe { open_library(path) }
             .map_err(|reason| Error::Library { path: path.to_owned(), reason })?;
         LOADED.lock().unwrap_or_else(PoisonError::into_inner).push(library);
@@ -87,15 +88,16 @@ impl Library {
     }
 }
 
-/// Opens a library and finds its table; the library must stay loaded. Or the reason why it cannot be used.
+/// Opens a library, which must stay loaded, and returns its table or the reason why it cannot be
+/// used.
 ///
 /// # Safety
 /// As [`Library::load_from`].
 unsafe fn open_library(
     path: &Path,
 ) -> Result<(libloading::Library, &'static vl_model_api), String> {
-    // SAFETY: the caller vouches for the file; the initialisers of such a library only construct
-    // statics of the runtime.
+    // SAFETY: as for the caller. The initialisers of such a library only construct statics of the
+    // runtime.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| error.to_string())?;
     // SAFETY: as above.
     let api = unsafe { table_of(&library) }?;
@@ -107,7 +109,7 @@ unsafe fn open_library(
 /// # Safety
 /// As [`Library::load_from`].
 unsafe fn table_of(library: &libloading::Library) -> Result<&'static vl_model_api, String> {
-    // SAFETY: the symbol has this type in every library the shim's generator writes.
+    // SAFETY: the symbol has this type in every library of the shim's generator.
     let table = unsafe {
         library
             .get::<unsafe extern "C" fn() -> *const vl_model_api>(SYMBOL)

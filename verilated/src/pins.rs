@@ -1,4 +1,4 @@
-//! Packed structs of ports and their tables.
+//! Packed structs of ports, and their port tables.
 
 use crate::Field;
 use crate::bits::hex;
@@ -12,12 +12,12 @@ pub struct Port {
     pub name: &'static str,
     /// Width in bits.
     pub width: u32,
-    /// Place in the struct, in bytes.
+    /// Offset in the struct, in bytes.
     pub offset: usize,
 }
 
 impl Port {
-    /// Bytes the port takes in the struct.
+    /// Size in the struct, in bytes.
     pub const fn size(&self) -> usize {
         match self.width {
             0..=8 => 1,
@@ -28,31 +28,31 @@ impl Port {
         }
     }
 
-    /// The port's bytes in those of its struct.
+    /// The port's bytes within those of its struct.
     pub fn bytes<'a>(&self, pins: &'a [u8]) -> &'a [u8] {
         &pins[self.offset..self.offset + self.size()]
     }
 
-    /// A field of the port's value in the bytes of its struct, zero-extended.
+    /// A field of the port's value within the bytes of its struct, zero-extended.
     pub fn field(&self, pins: &[u8], field: Field) -> u64 {
         let bytes = self.bytes(pins);
         let bit = |index: u32| u64::from(bytes[index as usize / 8] >> (index % 8) & 1);
         field.range().rev().fold(0, |value, index| value << 1 | bit(index))
     }
 
-    /// The port's value in the bytes of its struct, as a Verilog literal like `24'h1f`.
+    /// The port's value within the bytes of its struct, as a Verilog literal like `24'h1f`.
     pub fn show(&self, pins: &[u8]) -> String {
         format!("{}'h{}", self.width, hex(self.bytes(pins), self.width))
     }
 }
 
-/// All inputs, or all outputs, of a model but its clock: a struct without holes, generated from the
-/// ports Verilator reports.
+/// All inputs without the clock, or all outputs, of a model: a struct without gaps, generated from
+/// the ports that Verilator reports.
 ///
 /// # Safety
-/// The struct is `repr(C)`. Its fields are those of [`Pins::PORTS`], in that order and at those offsets,
-/// each a [`Bits`](crate::Bits) of the port's width with the integer or the words that hold it, and at
-/// most an array of bytes behind them. Its [`Default`] is 0 in every bit.
+/// The struct is `repr(C)`. Its fields are those of [`Pins::PORTS`], in that order and at those
+/// offsets. Each is a [`Bits`](crate::Bits) of the port's width with its integer or words. At most
+/// an array of bytes follows them. Its [`Default`] is 0 in every bit.
 pub unsafe trait Pins:
     IntoBytes + Immutable + KnownLayout + Default + Copy + Send + Sync + 'static
 {
@@ -65,10 +65,10 @@ pub unsafe trait Pins:
         Self::default()
     }
 
-    /// The values that `bytes` hold at the places of the ports. Bits that no port has are cleared.
+    /// Copies the port values from `bytes`. Bits outside of ports are cleared.
     ///
     /// # Panics
-    /// If there are fewer bytes than in the struct.
+    /// If `bytes` is shorter than the struct.
     fn of_bytes(bytes: &[u8]) -> Self {
         let mut pins = Self::default();
         let start = std::ptr::from_mut(&mut pins).cast::<u8>();
@@ -76,8 +76,8 @@ pub unsafe trait Pins:
             for index in 0..port.width.div_ceil(8) {
                 let used = (port.width - 8 * index).min(8);
                 let place = port.offset + index as usize;
-                // SAFETY: the implementor vouches that the port's bytes are in the struct, which takes
-                // any value of the port's bits.
+                // SAFETY: the implementor guarantees that the port's bytes are in the struct, which
+                // permits any value of the port's bits.
                 unsafe { start.add(place).write(bytes[place] & (0xff >> (8 - used))) };
             }
         }
@@ -107,10 +107,10 @@ pub unsafe trait Pins:
     }
 }
 
-/// How a model's port differs from the one the program was built with.
+/// A difference between a model's port and that of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PortDifference {
-    /// The model has no such port.
+    /// The model lacks this port.
     Missing {
         /// The port.
         port: String,
@@ -124,12 +124,12 @@ pub enum PortDifference {
     Width {
         /// The port.
         port: String,
-        /// Bits the program expects.
+        /// Bits in the program.
         expected: u32,
-        /// Bits the model has.
+        /// Bits in the model.
         found: u32,
     },
-    /// An input where an output is expected, or the other way round.
+    /// The direction differs.
     Direction {
         /// The port.
         port: String,

@@ -1,4 +1,4 @@
-//! Signals that would end the process where an error is wanted.
+//! Ignores signals that would end the process instead of causing an error.
 
 use std::ffi::c_int;
 
@@ -6,14 +6,14 @@ unsafe extern "C" {
     fn signal(number: c_int, handler: usize) -> usize;
 }
 
-/// `SIGXFSZ`, as on all platforms of Linux but MIPS and PA-RISC.
+/// `SIGXFSZ` on all Linux platforms except MIPS and PA-RISC.
 const SIGXFSZ: c_int = 25;
 /// `SIG_IGN`.
 const IGNORE: usize = 1;
 
-/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error, `EFBIG`, for this process and the programs that it
-/// starts. By default the signal `SIGXFSZ` ends them.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with `EFBIG` in this process and its
+/// children. By default, `SIGXFSZ` ends them.
 pub fn ignore_file_size_signal() {
-    // SAFETY: no handler is installed: the signal is ignored.
+    // SAFETY: the signal is ignored, so no handler is installed.
     unsafe { signal(SIGXFSZ, IGNORE) };
 }

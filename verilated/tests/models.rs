@@ -1,4 +1,4 @@
-//! The bindings on real models: life cycle, failures, traces, coverage, threads, memory.
+//! Tests of the bindings on real models: life cycle, failures, traces, coverage, threads, memory.
 
 #[path = "models/memory.rs"]
 mod memory;
@@ -24,7 +24,7 @@ struct Inputs {
     padding: [u8; 5],
 }
 
-// SAFETY: the table is that of the fields.
+// SAFETY: the table lists the fields.
 unsafe impl Pins for Inputs {
     const PORTS: &'static [Port] = &[
         Port { name: "enable", width: 1, offset: 0 },
@@ -41,7 +41,7 @@ struct Outputs {
     padding: [u8; 3],
 }
 
-// SAFETY: the table is that of the fields.
+// SAFETY: the table lists the fields.
 unsafe impl Pins for Outputs {
     const PORTS: &'static [Port] = &[
         Port { name: "wide", width: 70, offset: 0 },
@@ -134,7 +134,7 @@ fn a_model_counts_and_outputs_are_those_before_the_edge() {
     model.finish().unwrap();
 }
 
-/// The counter with registered inputs, and as it is.
+/// The counter with registered inputs, and without.
 fn both_ways() -> [CounterKind; 2] {
     [true, false].map(|registered| {
         let library = library_driven("counter.v", Tracing::Off, false, registered);
@@ -144,14 +144,14 @@ fn both_ways() -> [CounterKind; 2] {
     })
 }
 
-/// A model whose power is on: the reset that follows is an edge that it can see.
+/// A model after power-up, so that the following reset is an edge.
 fn powered(kind: CounterKind) -> Counter {
     let mut model = kind.create(BeforeReset::Ones).unwrap();
     model.settle(&Inputs::default(), &mut Outputs::default()).unwrap();
     model
 }
 
-/// A counter that is reset and counts two cycles.
+/// Reset and two counted cycles.
 fn counted() -> ([Inputs; 4], [Outputs; 4]) {
     let outputs = |count: u64| Outputs {
         count: Bits::new(count),
@@ -172,7 +172,7 @@ fn a_batch_goes_on_where_the_last_one_ended() {
                 let end = model.run_batch(&inputs[range.clone()], &expected[range]);
                 assert!(matches!(end, BatchEnd::Equal), "{end:?}");
             }
-            // The edge of the last cycle, then a cycle by itself.
+            // The edge of the last cycle, then a single cycle.
             model.edge().unwrap();
             let mut outputs = Outputs::default();
             model.settle(&inputs[1], &mut outputs).unwrap();
@@ -271,7 +271,7 @@ fn other_ports_are_refused_by_name() {
         gone: Bits<8, u8>,
         padding: [u8; 3],
     }
-    // SAFETY: the table is that of the fields.
+    // SAFETY: the table lists the fields.
     unsafe impl Pins for Other {
         const PORTS: &'static [Port] = &[
             Port { name: "wide", width: 71, offset: 0 },
@@ -298,15 +298,14 @@ fn traces_are_written_in_both_formats() {
         model.open_trace(&path).unwrap();
         count(&mut model, 3);
         model.close_trace().unwrap();
-        // Each cycle has two times: the edge that ends the first one that counts comes at 3.
+        // Each cycle takes two ticks. The edge that ends the first counting cycle is at 3.
         let (changes, end) = traced(&path, "counter.count");
         assert_eq!(changes, [(0, 0), (3, 1), (5, 2), (7, 3)], "{name}");
         assert_eq!(end, 9, "{name}: the cycle in reset, three that count, one that does not");
     }
 }
 
-/// The changes of a signal in a trace, with their times, and the last time of all, as another program reads
-/// them.
+/// The changes of a signal in a trace with their times, and the last time, read by another program.
 fn traced(path: &Path, name: &str) -> (Vec<(u64, u64)>, u64) {
     let mut wave = wellen::simple::read(path).unwrap();
     let hierarchy = wave.hierarchy();
@@ -341,7 +340,7 @@ fn a_trace_that_cannot_be_written_is_an_error() {
     let error = model.close_trace().unwrap_err().to_string();
     assert!(error.contains("No space left"), "{error}");
     assert_eq!(count(&mut model, 3), 3, "the model goes on");
-    // A model that is dropped instead cannot tell, and must not end the process.
+    // Dropping a model cannot report the error, and must not end the process.
     model.open_trace(Path::new("/dev/full")).unwrap();
     count(&mut model, 3);
 }
@@ -358,7 +357,7 @@ fn coverage_belongs_to_one_model() {
     };
     let (one, many) = (covered(1), covered(50));
     assert_eq!(points.len(), one.len());
-    // The branch that counts is taken in so many cycles.
+    // The counting branch is taken in this number of cycles.
     let is_branch = |place: &usize| {
         let Point { kind, file, .. } = &points[*place];
         kind == "v_branch" && file.ends_with("counter.v") && (one[*place], many[*place]) == (1, 50)
@@ -384,7 +383,7 @@ fn a_model_starts_afresh_after_another_one() {
         assert_eq!(model.time(), 0);
         count(&mut model, 7);
         assert_eq!(model.time(), 18, "seven cycles and two around them, two ticks each");
-        // $finish ends it; the next one knows nothing of that.
+        // $finish stops this model, without effect on the next.
         let _ = cycle(&mut model, inputs(0, 0, 1)).unwrap_err();
     }
 }
@@ -414,7 +413,7 @@ fn many_models_run_on_many_threads() {
     });
 }
 
-/// Between the check of a file and its use, another one may take its name.
+/// Another file may replace a library between its check and its use.
 #[test]
 fn what_was_checked_is_what_is_loaded() {
     let folder = TempDir::new().unwrap();
@@ -427,7 +426,7 @@ fn what_was_checked_is_what_is_loaded() {
         let kind: CounterKind = Library::load(library).unwrap().kind().unwrap();
         assert_eq!(kind.top(), "counter");
     }
-    // What lies there now is refused, by its bytes.
+    // The new file is refused because of its content.
     assert!(BuiltLibrary::again(path, first.blake3().to_owned()).is_err());
 }
 
@@ -436,7 +435,7 @@ fn what_is_no_library_of_ours_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("x.so");
     fs::write(&path, "no library").unwrap();
-    // SAFETY: it is refused before anything in it runs.
+    // SAFETY: it is refused before its code runs.
     let error = unsafe { Library::load_from(&path) }.unwrap_err().to_string();
     assert!(error.contains("x.so"), "{error}");
 }

@@ -3,19 +3,19 @@
 use std::io;
 use std::path::PathBuf;
 
-/// A failure of a build script; each message says what to do next.
+/// A failure of a build script. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Not called by cargo.
+    /// The build script was not started by cargo.
     #[error("{0} is not set; call this from a build script, which cargo runs")]
     NoBuildScript(&'static str),
-    /// Verilator or the C++ compiler.
+    /// Verilator or the C++ compiler failed.
     #[error(transparent)]
     Build(#[from] verilated_build::Error),
-    /// bindgen.
+    /// bindgen failed.
     #[error("the ports could not be bound: {0}")]
     Bindings(#[from] bindgen::BindgenError),
-    /// The ports of a block's models are not the same.
+    /// The models of a block have different ports.
     #[error(
         "{block}: the ports depend on the parameters; write a separate block for each set of ports"
     )]
@@ -23,7 +23,7 @@ pub enum Error {
         /// The block.
         block: String,
     },
-    /// Verilator read a file that is not in the block's folder.
+    /// Verilator read a file outside the block's folder.
     #[error(
         "{block}: {file} is not in {folder}, which holds the RTL that goes into the program; move it there, or add its folder with `include` in build.rs"
     )]
@@ -35,17 +35,17 @@ pub enum Error {
         /// The block's folder.
         folder: PathBuf,
     },
-    /// Two folders of a block have a file of the same name.
+    /// Two folders of a block contain files with the same name.
     #[error("{block}: {file} and {other} have the same name; rename one of them")]
     SameName {
         /// The block.
         block: String,
         /// A file.
         file: PathBuf,
-        /// A file of the same name.
+        /// The other file.
         other: PathBuf,
     },
-    /// A file that the RTL reads while it runs is not in the block's folder.
+    /// The RTL opens a file outside the block's folder at run time.
     #[error(
         "{block}: {at}: the RTL reads {name:?}, which is not in {folder}; move it there, and use \
          its path inside that folder in the RTL"
@@ -53,9 +53,9 @@ pub enum Error {
     Data {
         /// The block.
         block: String,
-        /// The file's name in the RTL.
+        /// The file name in the RTL.
         name: String,
-        /// Where the RTL reads it.
+        /// The place in the RTL.
         at: String,
         /// The block's folder.
         folder: PathBuf,
@@ -65,7 +65,7 @@ pub enum Error {
     Io {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,19 +1,8 @@
-//! Verilates the RTL of blocks and links the models into the program that a build script builds.
-//!
-//! ```no_run
-//! use cosim_build::Block;
-//!
-//! fn main() -> std::process::ExitCode {
-//!     cosim_build::build(&[
-//!         Block::new("arbiter", "Arbiter").mask("FIXES").model([("FIXES", 0)]).model([("FIXES", 0xff)]),
-//!     ])
-//! }
-//! ```
-//!
-//! For each block the ports that Verilator reports become packed structs, `Inputs` and `Outputs`, in C and,
-//! through bindgen, in Rust; each model is compiled with its shim into an archive. The text of the RTL goes
-//! into the program, too, so that other parameters can be compiled at run time. The crate includes what was
-//! generated with `cosim_core::rtl!("arbiter")`. What did not change since the last build is not made again.
+//! For each block, the ports that Verilator reports become packed structs `Inputs` and `Outputs`,
+//! in C and, through bindgen, in Rust. Each model is compiled with its shim into an archive. The
+//! program also contains the text of the RTL, so that models with other parameters can be compiled
+//! at run time. The crate includes the generated code with `cosim_core::rtl!("arbiter")`. Unchanged
+//! models are not rebuilt.
 
 mod bindings;
 mod error;
@@ -44,8 +33,8 @@ pub struct Block {
 }
 
 impl Block {
-    /// A block with its name on the command line and its top module. Its RTL is `rtl/<top>.v`, modules and
-    /// headers it wants are looked for in `rtl`.
+    /// A block with its name on the command line and its top module. Its RTL is `rtl/<top>.v`;
+    /// other modules and headers are searched for in `rtl`.
     pub fn new(name: &str, top: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -60,51 +49,52 @@ impl Block {
         }
     }
 
-    /// Another clock than `clk`: an input of one bit whose rising edge counts.
+    /// Sets the clock, a 1-bit input whose rising edge is active. Default: `clk`.
     #[must_use]
     pub fn clock(mut self, name: &str) -> Self {
         self.clock = Clock::from(name);
         self
     }
 
-    /// Another folder than `rtl`, relative to the crate's.
+    /// Sets the RTL folder, relative to the crate's folder. Default: `rtl`.
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
         self
     }
 
-    /// Another folder with modules and headers that the block uses, relative to the crate's; may be said several
-    /// times. Files of all folders have names of their own: in the program they lie beside each other.
+    /// Adds a folder of modules and headers, relative to the crate's folder. File names must be
+    /// unique across folders, because the program stores the files in one folder.
     #[must_use]
     pub fn include(mut self, folder: impl Into<PathBuf>) -> Self {
         self.include.push(folder.into());
         self
     }
 
-    /// A file with RTL, in one of the folders, in place of `<top>.v`; may be said several times.
+    /// Adds an RTL file in one of the folders, replacing the default `<top>.v`.
     #[must_use]
     pub fn source(mut self, file: impl Into<PathBuf>) -> Self {
         self.sources.push(file.into());
         self
     }
 
-    /// A Verilog macro, as `NAME` or `NAME=VALUE`; may be said several times.
+    /// Defines a Verilog macro, as `NAME` or `NAME=VALUE`.
     #[must_use]
     pub fn define(mut self, define: &str) -> Self {
         self.defines.push(define.to_owned());
         self
     }
 
-    /// The parameter of 8 bits that takes the mask of fixes, if the block has errata.
+    /// Sets the 8-bit parameter for the mask of fixes, if the block has errata.
     #[must_use]
     pub fn mask(mut self, parameter: &str) -> Self {
         self.mask = Some(parameter.to_owned());
         self
     }
 
-    /// A model to link in, with the value of every parameter that a profile sets, the mask included. Models
-    /// with other values are compiled when they are first used. Without any the RTL's defaults are linked.
+    /// Links a model with these parameter values: every parameter that a profile sets, including
+    /// the mask. Other models are compiled on first use. Without this call, the RTL's defaults are
+    /// linked.
     #[must_use]
     pub fn model<const N: usize>(mut self, parameters: [(&str, u64); N]) -> Self {
         let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
@@ -112,12 +102,12 @@ impl Block {
         self
     }
 
-    /// The parameters of each model to link in.
+    /// The parameters of each linked model.
     fn models(&self) -> Vec<BTreeMap<String, u64>> {
         if self.models.is_empty() { vec![BTreeMap::new()] } else { self.models.clone() }
     }
 
-    /// A parameter's value in Verilog: the mask has a width, the others are integers.
+    /// A parameter's value in Verilog: the mask has a width, other parameters are integers.
     fn verilog(&self, name: &str, value: u64) -> String {
         match self.mask.as_deref() {
             Some(mask) if mask == name => format!("8'h{value:02x}"),
@@ -125,7 +115,7 @@ impl Block {
         }
     }
 
-    /// The files Verilator is given, by their names in the folder.
+    /// The names of the files passed to Verilator, relative to their folders.
     fn names(&self) -> Vec<PathBuf> {
         if self.sources.is_empty() {
             return vec![PathBuf::from(format!("{}.v", self.top))];
@@ -133,8 +123,8 @@ impl Block {
         self.sources.clone()
     }
 
-    /// The same with its sources in the order in which Verilator can read them. One that cannot be read declares nothing
-    /// here: Verilator says what is wrong with it.
+    /// Sorts the sources so that declarations precede their uses. An unreadable source declares
+    /// nothing here; Verilator reports it.
     fn in_order(&self) -> Self {
         let text = |file: PathBuf| fs::read(file).unwrap_or_default();
         let declarations = |file| Declarations::of(&String::from_utf8_lossy(&text(file)));
@@ -144,12 +134,12 @@ impl Block {
         Self { sources: sources.collect(), ..self.clone() }
     }
 
-    /// The folders that hold the block's RTL, its own first.
+    /// The folders with the block's RTL, its own first.
     fn folders(&self) -> impl Iterator<Item = &PathBuf> {
         std::iter::once(&self.folder).chain(&self.include)
     }
 
-    /// The files Verilator is given.
+    /// The paths of the files passed to Verilator.
     fn files(&self) -> Vec<PathBuf> {
         let path = |name: &PathBuf| {
             let mut paths = self.folders().map(|folder| folder.join(name));
@@ -159,7 +149,7 @@ impl Block {
     }
 }
 
-/// Builds the models of all blocks; the whole of a build script's `main`.
+/// Builds the models of all blocks. This is the whole `main` of a build script.
 pub fn build(blocks: &[Block]) -> ExitCode {
     match try_build(blocks) {
         Ok(()) => ExitCode::SUCCESS,
@@ -191,12 +181,13 @@ fn try_build(blocks: &[Block]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What decides how the program behaves: the crate's sources, its RTL, the versions of what it depends on.
-/// Relative to the crate's folder, where build scripts run: so are Verilator's messages.
+/// The files that determine the program's behaviour: the crate's sources, its RTL, and the versions
+/// of its dependencies. Paths are relative to the crate's folder, where build scripts run, as in
+/// Verilator's messages.
 fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     let mut watched: Vec<PathBuf> = ["build.rs", "src"].map(PathBuf::from).into();
     watched.extend(blocks.iter().flat_map(Block::folders).cloned());
-    // The lock file is the workspace's.
+    // The lock file is in the workspace's folder.
     let mut folder = PathBuf::new();
     let here = env::current_dir().unwrap_or_default();
     for _ in here.ancestors() {
@@ -212,7 +203,7 @@ fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     watched
 }
 
-/// Removes what was built for blocks that are no more.
+/// Removes the models of blocks that no longer exist.
 fn remove_others(blocks: &[Block], out: &Path) -> Result<(), Error> {
     let Ok(entries) = fs::read_dir(out) else { return Ok(()) };
     for entry in entries.flatten() {
@@ -236,7 +227,8 @@ fn build_block(block: &Block, out: &Path, verilator: &Verilator) -> Result<(), E
         builds.into_iter().map(|build| build.join().expect("no build panics")).collect()
     });
     let models = models.into_iter().collect::<Result<Vec<_>, Error>>()?;
-    // In the same order every time, not in that of the threads: rustc drops its incremental cache when its arguments change.
+    // Keep this order independent of threads: rustc drops its incremental cache when its arguments
+    // change.
     println!("cargo:rustc-link-search=native={}", out.display());
     for values in block.models() {
         println!("cargo:rustc-link-lib=static={}", model::prefix(block, &values));

@@ -1,4 +1,4 @@
-//! One model: from RTL to an archive that is linked into the program.
+//! Builds one model: from RTL to an archive that is linked into the program.
 
 use crate::{Block, Error};
 use std::collections::BTreeMap;
@@ -12,19 +12,19 @@ use verilated_build::{
 /// A built model.
 pub struct Model {
     pub ports: Ports,
-    /// The RTL it was built from.
+    /// The RTL files that it was built from.
     pub files: Vec<PathBuf>,
-    /// The names of the files that it reads while it runs, in the block's folder.
+    /// The files that it reads at run time, relative to the block's folder.
     pub data: Vec<String>,
 }
 
-/// The class of a block's model with these parameters; also the name of its archive.
+/// The class name of a block's model with these parameters; also the name of its archive.
 pub fn prefix(block: &Block, values: &BTreeMap<String, u64>) -> String {
     let values = values.values().map(|value| format!("_{value}"));
     format!("V{}{}", block.name, values.collect::<String>())
 }
 
-/// Verilates and compiles one model unless nothing it depends on has changed.
+/// Verilates and compiles one model, unless nothing it depends on has changed.
 pub fn build(
     block: &Block,
     values: &BTreeMap<String, u64>,
@@ -74,7 +74,7 @@ pub fn build(
     Ok(Model { ports, files, data })
 }
 
-/// The files that the RTL opens by constant names; `out` is a folder for Verilator's answer.
+/// The files that the RTL opens by constant names. `out` is a folder for Verilator's output.
 fn data(
     block: &Block,
     design: &Design,
@@ -82,7 +82,7 @@ fn data(
     out: &Path,
 ) -> Result<Vec<DataFile>, Error> {
     let preprocessed = design.preprocess(verilator)?;
-    // Most RTL opens none, and needs no further question.
+    // Skip the elaboration, because most RTL opens no files.
     if !preprocessed.texts.values().any(|text| opens_files(text)) {
         return Ok(Vec::new());
     }
@@ -159,8 +159,9 @@ fn compile_archive(
     Ok(())
 }
 
-/// A hash of everything a model was built from: the design, the files Verilator says it read, the names of
-/// all files of the folders (a new one may shadow an old one), the tool and the generator.
+/// A hash of everything a model was built from: the design, the files that Verilator read, the
+/// names of all files in the folders because a new file may shadow an old one, the tool and the
+/// generator.
 fn stamp(
     model: &Verilated,
     block: &Block,

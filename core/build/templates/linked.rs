@@ -24,6 +24,6 @@ fn model(index: usize) -> Option<VERILATED::ModelKind<Inputs, Outputs>> {
     let function: VERILATED::ModelFunction = match index {
 ARMS        _ => return None,
     };
-    // SAFETY: defined by the generated shim and linked into this program.
+    // SAFETY: the generated shim defines the function, and it is linked into this program.
     unsafe { VERILATED::ModelKind::linked(function) }.ok()
 }

@@ -1,8 +1,10 @@
-//! Checksums of the records that decide a verdict: `results.json`, `coverage.json` and `mutate.json`.
+//! Checksums of the records that decide a verdict: `results.json`, `coverage.json` and
+//! `mutate.json`.
 //!
-//! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the BLAKE3 hash of all bytes
-//! before that line. Every reader rejects a truncated or edited record. The checksum detects damage and manual edits. It does
-//! not protect against a person who recomputes it.
+//! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the
+//! BLAKE3 hash of all bytes before that line. Every reader rejects a truncated or edited record.
+//! The checksum detects damage and manual edits. It does not protect against a person who
+//! recomputes it.
 
 use crate::error::{Error, codes};
 use blake3::Hasher;
@@ -10,7 +12,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
-/// The beginning of the last member's line.
+/// The beginning of the line with the checksum.
 const KEY: &str = "\"checksum\": \"";
 /// The end of that line and of the record.
 const END: &str = "\"\n}\n";
@@ -47,7 +49,8 @@ impl Checksum {
     }
 }
 
-/// A complete record and its checksum. `text` is the record without its closing brace; its last line ends with a comma.
+/// Appends the checksum to a record and returns both. `text` is the record without its closing
+/// brace; its last line ends with a comma.
 pub fn sealed(mut text: String) -> (String, String) {
     let mut checksum = Checksum::default();
     checksum.add(text.as_bytes());
@@ -101,7 +104,6 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Does every truncation and every changed byte make the verification fail?
     #[test]
     fn truncated_and_edited_records_are_rejected() {
         let folder = TempDir::new().unwrap();

@@ -13,13 +13,13 @@ use std::process::ExitCode;
 use verilated::Error as ModelError;
 use verilated_build::Error as BuildError;
 
-/// Why a command could not do its work.
+/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// An argument does not make sense.
+    /// An argument is invalid.
     #[error("{1}")]
     Usage(Code, String),
-    /// An input file is wrong, at a place.
+    /// An input file is wrong at a known place.
     #[error("{}:{line}:{column}: {message}", text::path(.path))]
     Input {
         /// The kind of mistake.
@@ -43,21 +43,21 @@ pub enum Error {
         /// Why.
         message: String,
     },
-    /// A model could not be built.
+    /// A model cannot be built.
     #[error(transparent)]
     Build(#[from] verilated_build::Error),
-    /// A model could not be loaded, or has other ports.
+    /// A model cannot be loaded, or has wrong ports.
     #[error(transparent)]
     Model(#[from] verilated::Error),
-    /// A result could not be written.
+    /// A result cannot be written.
     #[error("{}: {source}", text::path(.path))]
     Write {
         /// The file.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// A vector of a case would be larger than any command reads.
+    /// The vector of a case would exceed the size limit of readers.
     #[error(
         "the vector would be larger than {most} MiB, the limit for reading vectors; run fewer \
          transactions (--packets), or fewer raw cycles per transaction"
@@ -66,11 +66,11 @@ pub enum Error {
         /// The limit in MiB.
         most: u64,
     },
-    /// A model took its process with it, or never came back: the failure is the RTL's.
+    /// A model crashed or hung its process; the RTL is the cause.
     #[error("{1}")]
     Lost(Code, String),
-    /// Yosys's netlist of an RTL behaves differently from Verilator's model of the RTL, so no result of the netlist holds for
-    /// the RTL.
+    /// The netlist of Yosys behaves differently from Verilator's model of the RTL, so no result of
+    /// the netlist holds for the RTL.
     #[error(
         "{block}, profile {profile}: the netlist of Yosys differs from the RTL: {name}: {what}; nothing was counted. \
          Look for constructs that simulation and synthesis read differently (docs/how-to/gates.md). For waves of the netlist, \
@@ -86,7 +86,7 @@ pub enum Error {
         /// Cycle, port and both values.
         what: String,
     },
-    /// Something else than the RTL ends the processes that models run in.
+    /// Something else than the RTL ended the processes of the models.
     #[error(
         "{how}, {times} times with the same work. The system usually does that when memory is \
          short: use fewer --threads or a lower --memory-limit. Continue the run with `resume`"
@@ -97,18 +97,18 @@ pub enum Error {
         /// How the last process ended.
         how: String,
     },
-    /// What a worker told of an error of its own.
+    /// An error that a worker reports.
     #[error("{message}")]
     Worker {
         /// The code of the error in the worker.
         code: Code,
-        /// What it is.
+        /// The message.
         message: String,
     },
-    /// The user did not want to wait.
+    /// The user interrupted the command.
     #[error("interrupted")]
     Interrupted,
-    /// The machine does not let us work.
+    /// The machine lacks something.
     #[error("{1}")]
     Environment(Code, String),
 }
@@ -135,7 +135,7 @@ impl Error {
         }
     }
 
-    /// The error as users see it, as in `error[E0102]: ...`.
+    /// The error with its code, such as `error[E0102]: ...`.
     pub fn with_code(&self) -> String {
         format!("error[{}]: {self}", self.code())
     }
@@ -151,7 +151,7 @@ impl Error {
         move |source| Self::Write { path, source: without_path(source) }
     }
 
-    /// What a worker said of a file that it knows by another name.
+    /// Replaces a temporary path in an error of a worker.
     #[must_use]
     pub fn renamed(self, from: &Path, to: &Path) -> Self {
         match self {
@@ -168,9 +168,9 @@ impl Error {
         Self::json_at(path, ".", error)
     }
 
-    /// A JSON error at a place of the file `path`, as in `stimulus.traffic.packets[3].gap`.
+    /// A JSON error at a place of the file `path`, such as `stimulus.traffic.packets[3].gap`.
     pub fn json_at(path: &Path, place: &str, error: &serde_json::Error) -> Self {
-        // serde_json appends the position it also gives by number.
+        // serde_json repeats the position in its text.
         let text = error.to_string();
         let text = text.split(" at line ").next().unwrap_or(&text);
         let code = match error.classify() {
@@ -184,7 +184,7 @@ impl Error {
         Self::Input { code, path: path.to_owned(), line, column, message }
     }
 
-    /// A TOML error in the file `path`, whose text this is, at a place as in `run[3].seeds` if it is known.
+    /// A TOML error in the file `path` with this text, at a place such as `run[3].seeds` if known.
     pub fn toml(path: &Path, text: &str, place: Option<&str>, error: &toml::de::Error) -> Self {
         let is_toml = toml::Deserializer::parse(text).is_ok();
         let code = if is_toml { of_data(error.message()) } else { codes::TOML_SYNTAX };
@@ -195,7 +195,7 @@ impl Error {
         Self::at_offset(code, path, text, offset, message)
     }
 
-    /// An error at a byte of the text of the file `path`.
+    /// An error at a byte offset of the file `path` with this text.
     pub fn at_offset(code: Code, path: &Path, text: &str, offset: usize, message: String) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
@@ -210,7 +210,7 @@ impl Error {
     }
 }
 
-/// The code of an error between RTL and compiled model.
+/// The code of a build error.
 fn of_build(error: &BuildError) -> Code {
     match error {
         BuildError::VerilatorMissing { .. } => codes::VERILATOR_MISSING,
@@ -236,7 +236,8 @@ fn of_build(error: &BuildError) -> Code {
     }
 }
 
-/// The code for a well-formed file that does not fit its types, by the words of serde, which does not export the kind.
+/// The code for a well-formed file with wrong data. It depends on the wording of serde, which does
+/// not export the kind of an error.
 fn of_data(message: &str) -> Code {
     if message.starts_with("unknown field") || message.starts_with("unknown variant") {
         codes::UNKNOWN_FIELD
@@ -247,8 +248,8 @@ fn of_data(message: &str) -> Code {
     }
 }
 
-/// An error of serde about an unknown name, with the expected name that is most like it in place of the list of all. Other
-/// errors stay as they are.
+/// For serde's error about an unknown name, replaces the list of all expected names with the most
+/// similar one. Other errors stay unchanged.
 fn with_suggestion(message: &str) -> Cow<'_, str> {
     let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let is_unknown = of_data(message) == codes::UNKNOWN_FIELD;
@@ -265,7 +266,7 @@ fn with_suggestion(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// An error of the system as it is: `tempfile` adds a path behind it, and that is of a name nobody knows.
+/// Removes the temporary path that `tempfile` appends to an error of the system.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path \"") {

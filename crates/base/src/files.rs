@@ -12,21 +12,21 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile};
 
-/// How the name of a file begins that is not whole yet.
+/// Prefix of the name of an incomplete file.
 pub const PARTIAL_PREFIX: &str = ".cosim-";
-/// The ending of a file that is not whole yet; the ending of its format may follow.
+/// Ending of an incomplete file. The ending of its format may follow.
 pub const PARTIAL: &str = "partial";
 
-/// Bytes of an input file of ordinary length at most: RTL, scenarios, plans, file lists.
+/// Maximum size in bytes of RTL, scenarios, plans and file lists.
 pub const LARGEST_INPUT: u64 = 64 << 20;
 
-/// Opens an input file. Pipes, devices and folders are refused: they may never end, or never begin.
+/// Opens an input file. Refuses pipes, devices and folders, which may block or never end.
 ///
 /// # Errors
 /// [`Error::File`].
 pub fn open_input(path: &Path) -> Result<File, Error> {
     let unreadable = |error| Error::unreadable(path, &error);
-    // A pipe without a writer would make an ordinary open wait.
+    // A blocking open would wait for the writer of a pipe.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
@@ -38,7 +38,7 @@ pub fn open_input(path: &Path) -> Result<File, Error> {
     Err(Error::File { code: codes::FILE_UNREADABLE, path: path.to_owned(), message })
 }
 
-/// Reads an input file of `most` bytes at most.
+/// Reads an input file of at most `most` bytes.
 ///
 /// # Errors
 /// [`Error::File`].
@@ -48,7 +48,7 @@ pub fn read_input(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     let length = file.metadata().map_err(unreadable)?.len();
     let mut bytes = Vec::new();
     if length <= most {
-        // It may grow meanwhile.
+        // The file may grow meanwhile.
         file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     }
     if length > most || bytes.len() as u64 > most {
@@ -58,10 +58,10 @@ pub fn read_input(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Reads an input file of text, of `most` bytes at most.
+/// Reads a text file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`read_input`]; [`Error::Input`] with the place of the first byte that is not UTF-8.
+/// As [`read_input`]. [`Error::Input`] with the place of the first byte that is not UTF-8.
 pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
     String::from_utf8(read_input(path, most)?).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -76,7 +76,7 @@ pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
     })
 }
 
-/// Why a folder could not be searched to its end.
+/// Why walking a folder failed.
 pub fn unwalkable(error: &walkdir::Error) -> String {
     match (error.loop_ancestor(), error.io_error()) {
         (Some(ancestor), _) => format!(
@@ -89,16 +89,16 @@ pub fn unwalkable(error: &walkdir::Error) -> String {
     }
 }
 
-/// Whether the system has been told to put a file on disk before it gets its name.
+/// Whether a file is synced to disk before it is renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
-    /// It is on disk: errors that the system would tell later are told now.
+    /// Sync, so that a write error is reported now.
     OnDisk,
-    /// The system writes it when it likes.
+    /// Leave it to the system.
     Lazy,
 }
 
-/// Writes a file: afterwards it is whole, or what was there before is.
+/// Writes a file atomically: after a failure, the old file is unchanged.
 ///
 /// # Errors
 /// [`Error::Write`].
@@ -118,11 +118,11 @@ pub fn write_whole(path: &Path, content: &[u8], sync: Sync) -> Result<(), Error>
     Ok(())
 }
 
-/// Lets `write` make the file `path` under another name with the same ending, and renames it if that went
-/// well. For writers that open files themselves.
+/// Calls `write` with a temporary path of the same ending, and renames the file to `path` on
+/// success. For writers that open files themselves.
 ///
 /// # Errors
-/// What `write` returns, [`Error::Write`] if the file cannot be made or renamed.
+/// Errors of `write`. [`Error::Write`] if the file cannot be created or renamed.
 pub fn make_whole<T>(
     path: &Path,
     write: impl FnOnce(&Path) -> Result<T, Error>,
@@ -138,7 +138,7 @@ pub fn make_whole<T>(
     Ok(result)
 }
 
-/// As [`make_whole`], for writers that may write in one folder only: they get one of their own.
+/// As [`make_whole`], for writers confined to one folder: the temporary file is in a new folder.
 ///
 /// # Errors
 /// As [`make_whole`].
@@ -157,10 +157,10 @@ pub fn make_whole_apart<T>(
         .map_err(Error::write(path))?;
     let _open = Open::new(folder.path());
     let file = folder.path().join(format!("{PARTIAL}{}", ending(&target)));
-    // Made here, so that it has the permissions of any new file, whoever writes it.
+    // Created here, so that it has the permissions of a new file of this process.
     fs::File::create_new(&file).map_err(Error::write(path))?;
     let result = write(&file)?;
-    // What foreign code has made of it is no result: a link could point to anything.
+    // Foreign code may have replaced the file, for example with a link.
     if !fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file()) {
         let error = std::io::Error::other("no file was written");
         return Err(Error::write(path)(error));
@@ -169,34 +169,35 @@ pub fn make_whole_apart<T>(
     Ok(result)
 }
 
-/// The ending of a file's name with its dot, as in `.fst`.
+/// The ending of a file's name with its dot, such as `.fst`.
 fn ending(path: &Path) -> String {
     path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default()
 }
 
-/// Puts a folder's names on disk. Not every system can; a name is only lost with the machine.
+/// Syncs the names in a folder. Failures are ignored: not every system can, and a name is lost only
+/// if the machine crashes.
 pub fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
-/// A link is written through, not replaced.
+/// Resolves a link, so that its target is written.
 fn target(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether it is a device or a pipe, which has no content to be kept.
+/// Whether the path is a device or a pipe, which has no content to keep.
 pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// The files that are not whole yet.
+/// The incomplete files and folders of this process.
 static OPEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn open_files() -> MutexGuard<'static, Vec<PathBuf>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a file or folder in [`OPEN`].
+/// Registers a file or folder in [`OPEN`] while it lives.
 struct Open(PathBuf);
 
 impl Open {
@@ -212,21 +213,20 @@ impl Drop for Open {
     }
 }
 
-/// Removes the files that are not whole yet: for the end of the process, which may come while a model that
-/// does not return has one.
+/// Removes incomplete files when the process ends, which may happen while a hung model writes one.
 pub fn remove_unfinished() {
     for path in open_files().drain(..) {
         remove(&path);
     }
 }
 
-/// Removes a file or a folder that is not whole. That it stays is no error.
+/// Removes an incomplete file or folder. Ignores failures.
 pub fn remove(path: &Path) {
     let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
-/// The folder that something lies in.
+/// The folder of a file.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -235,17 +235,17 @@ fn partial(target: &Path, ending: &str) -> std::io::Result<(NamedTempFile, Open)
     let file = Builder::new()
         .prefix(PARTIAL_PREFIX)
         .suffix(&format!(".{PARTIAL}{ending}"))
-        // As for any new file, the umask takes away from this.
+        // The umask applies, as for any new file.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder_of(target))?;
     let open = Open::new(file.path());
     Ok((file, open))
 }
 
-/// What exists and holds something is nobody's to write into.
+/// Refuses an existing folder that is not empty, and any other existing path.
 ///
 /// # Errors
-/// [`Error::File`] if it does.
+/// [`Error::File`].
 pub fn check_free(folder: &Path) -> Result<(), Error> {
     let refuse = |message: &str| {
         Err(Error::File {
@@ -270,7 +270,7 @@ pub fn check_free(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes a file of a folder that nobody knows yet, and the folders it lies in.
+/// Writes a file and creates its parent folders. For folders that no other process reads yet.
 ///
 /// # Errors
 /// [`Error::Write`].
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_or_never_begins_is_no_input() {
+    fn pipes_and_devices_are_no_input() {
         let folder = TempDir::new().unwrap();
         let [pipe, zero, file] = ["pipe", "zero", "file"].map(|name| folder.path().join(name));
         rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_that_fails_leaves_what_was_there() {
+    fn a_failed_write_keeps_the_old_file() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("a.fst");
         fs::write(&path, "before").unwrap();

@@ -13,7 +13,7 @@
 //! assert_eq!(code.exit(), 2);
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// `println!` panics when the reader of a pipe is gone; `program::say` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod checksum;

@@ -1,4 +1,4 @@
-//! Which program this process is: its name, its version, and what it was built from.
+//! Identifies the running program: name, version and build.
 
 use crate::text;
 use std::env;
@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::sync::OnceLock;
 use verilated_build::Hash;
 
-/// What identifies a program.
+/// The identity of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Identity {
     /// The name of its crate.
@@ -18,13 +18,13 @@ pub struct Identity {
     pub sources: &'static str,
     /// A hash of the sources of cosim's own crates.
     pub library: &'static str,
-    /// The Verilator its models were made with.
+    /// The version of Verilator that built its models.
     pub verilator: &'static str,
 }
 
 static IDENTITY: OnceLock<Identity> = OnceLock::new();
 
-/// Prints a line on standard error. Unlike `eprintln!` it does not panic when the reader is gone.
+/// Prints a line on standard error. Unlike `eprintln!`, it does not panic when the reader is gone.
 pub fn say(line: fmt::Arguments<'_>) {
     show(&format!("cosim: {line}\n"));
 }
@@ -34,19 +34,20 @@ pub fn show(text: &str) {
     let _ = write!(io::stderr(), "{}", text::lines(text));
 }
 
-/// Sets the identity of this process; the first call counts.
+/// Sets the identity of this process. Only the first call has an effect.
 pub fn identify(identity: Identity) {
     let _ = IDENTITY.set(identity);
 }
 
 static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
 
-/// Sets the command line of this process, with the defaults of `cosim.toml`; the first call counts.
+/// Sets the command line of this process, including defaults from `cosim.toml`. Only the first call
+/// has an effect.
 pub fn set_command(words: Vec<String>) {
     let _ = COMMAND.set(words);
 }
 
-/// The command line of this process, with the defaults of `cosim.toml`.
+/// The command line of this process, including defaults from `cosim.toml`.
 pub fn command() -> Vec<String> {
     COMMAND.get().cloned().unwrap_or_else(|| env::args().collect())
 }
@@ -61,13 +62,13 @@ pub fn version() -> &'static str {
     IDENTITY.get().map_or(env!("CARGO_PKG_VERSION"), |program| program.version)
 }
 
-/// The Verilator that the program's models were made with.
+/// The version of Verilator that built the program's models.
 pub fn verilator() -> &'static str {
     IDENTITY.get().map_or("unknown", |program| program.verilator)
 }
 
-/// A hash of everything that decides what the program does: its own sources, RTL and dependencies, this
-/// library's, and Verilator.
+/// A hash of everything that determines the program's behaviour: its sources, RTL and dependencies,
+/// cosim's sources, and Verilator.
 pub fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {

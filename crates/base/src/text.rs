@@ -1,16 +1,16 @@
 //! Escapes foreign text for each output format.
 //!
-//! Names of files, vectors, waivers and RTL come from anyone. Where such text is written into a format, it goes through
-//! the function of that format. The terminal, HTML, XML and JSON have one place each through which all text passes
-//! (`cli::print_text`, `cli::print_json`, `program::show`, `report::page`), so callers need not think of it there, except that a
-//! value which must stay in one line goes through [`line()`].
+//! Names of files, vectors, waivers and RTL are untrusted. Text written into a format goes through
+//! the function of that format. For the terminal, HTML, XML and JSON, all output passes through one
+//! function (`cli::print_text`, `cli::print_json`, `program::show`, `report::page`), so callers
+//! need not escape. A value that must stay on one line goes through [`line()`].
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Whether a character controls the output or hides what is shown: control characters, separators of lines, marks that
-/// reverse the direction of text or are not seen.
+/// Whether a character can control the output or hide text: control characters, line separators,
+/// direction overrides, and invisible marks.
 fn is_unsafe(letter: char) -> bool {
     letter.is_control()
         || matches!(
@@ -19,7 +19,7 @@ fn is_unsafe(letter: char) -> bool {
         )
 }
 
-/// A text in which each character that is `escaped` is replaced by what `escape` writes.
+/// Replaces each character that is `escaped` by the output of `escape`.
 fn replaced(
     text: &str,
     escaped: impl Fn(char) -> bool,
@@ -39,12 +39,13 @@ fn unicode(letter: char, safe: &mut String) {
     safe.extend(letter.escape_unicode());
 }
 
-/// Lines for a terminal, a log, HTML or XML: what controls a terminal is written as `\u{1b}`. Lines and tabs stay.
+/// Text for a terminal, a log, HTML or XML. Control characters become `\u{1b}`; newlines and tabs
+/// stay.
 pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |letter| is_unsafe(letter) && !matches!(letter, '\n' | '\t'), unicode)
 }
 
-/// A value that must stay in its line.
+/// A value that must stay on one line.
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, is_unsafe, |letter, safe| match letter {
         '\n' | '\r' | '\t' => safe.extend(letter.escape_default()),
@@ -52,13 +53,13 @@ pub fn line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// A path in a line.
+/// A path on one line.
 pub fn path(path: &Path) -> String {
     line(&path.display().to_string()).into_owned()
 }
 
-/// JSON that was written by `serde_json`, for a terminal: unsafe characters stand in strings only, and JSON has an
-/// escape for each.
+/// JSON from `serde_json`, for a terminal. Unsafe characters occur in strings only, where JSON
+/// escapes are valid.
 pub fn json(text: &str) -> Cow<'_, str> {
     replaced(
         text,
@@ -69,7 +70,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// A code span of Markdown, also in a table: Markdown reads nothing in it but its end, and a table also the bar.
+/// A code span of Markdown, valid in a table, too: only backticks end a code span, and a bar ends a
+/// table cell.
 pub fn markdown(text: &str) -> String {
     let text = line(text).replace('|', "\\|");
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -78,7 +80,7 @@ pub fn markdown(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// A comment of Verilog that ends with its line. Simulators differ in what they read beside ASCII.
+/// A Verilog line comment. Simulators differ in how they read characters beyond ASCII.
 pub fn verilog_comment(text: &str) -> Cow<'_, str> {
     replaced(
         text,
@@ -90,7 +92,7 @@ pub fn verilog_comment(text: &str) -> Cow<'_, str> {
     )
 }
 
-/// The inside of the quotes of a `$display` of Verilog.
+/// The string argument of a Verilog `$display`.
 pub fn verilog_string(text: &str) -> String {
     let mut quoted = String::new();
     for letter in verilog_comment(text).chars() {
@@ -103,13 +105,13 @@ pub fn verilog_string(text: &str) -> String {
     quoted
 }
 
-/// The text of a workflow command of GitHub.
+/// The text of a GitHub workflow command.
 pub fn github(text: &str) -> String {
     let text = lines(&text.replace('\r', "")).replace('%', "%25");
     text.replace('\n', "%0A")
 }
 
-/// A property of a workflow command of GitHub.
+/// A property of a GitHub workflow command.
 pub fn github_property(text: &str) -> String {
     github(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -118,7 +120,8 @@ pub fn github_property(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// ESC, BEL, CR, NEL, CSI, the separators of lines and paragraphs, an override of the direction, a zero-width space.
+    /// ESC, BEL, CR, NEL, CSI, line and paragraph separators, a direction override, a zero-width
+    /// space.
     const EVIL: [char; 9] =
         ['\x1b', '\x07', '\r', '\u{85}', '\u{9b}', '\u{2028}', '\u{2029}', '\u{202e}', '\u{200b}'];
 

@@ -73,7 +73,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether a model is part of the program: instructions are counted in a process that loads no other.
+/// Whether a model is linked into the program. Instructions are counted in a process that loads no
+/// other model.
 fn is_linked(block: &dyn AnyBlock, profile: &Profile, rtl: &Rtl) -> bool {
     rtl.build_for_user(block.info(), &profile.parameters, View::Bare)
         .is_ok_and(|model| model == Built::Linked)
@@ -114,7 +115,8 @@ fn count(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does each part of the first block and profile so many times, in this process; prints the cycles of a round.
+/// Runs each part of the first block and profile this many times in this process. Prints the cycles
+/// of a round.
 fn repeat(
     arguments: &Arguments,
     blocks: &[&'static dyn AnyBlock],
@@ -144,7 +146,7 @@ fn measure(
     let (block, profile) = (block.info().name.to_owned(), profile.name.to_string());
     let task = Task { block, profile, model, action };
     let mut report: BenchReport = worker.have(task)?.done()?;
-    // With the user's paths.
+    // Show the user's paths instead of internal ones.
     report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
     Ok(report)
 }

@@ -84,7 +84,7 @@ fn show(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error>
     print_text(&text)
 }
 
-/// What is done with the answers, if there is a folder for them.
+/// Applies `does` to the answer store, if there is one.
 fn of_answers(
     store: Option<&Store>,
     does: impl Fn(&Store) -> io::Result<Total>,
@@ -117,7 +117,7 @@ fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error
     print_text(&format!("{}: removed {removed}, {}{stay}", kept.folder().display(), size(bytes)))
 }
 
-/// Bytes for people.
+/// Formats a size in bytes.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),

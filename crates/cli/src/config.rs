@@ -1,7 +1,8 @@
-//! `cosim.toml`: defaults of options, from the nearest folder upwards that has one.
+//! Reads `cosim.toml`: defaults of options, from the nearest folder upwards that contains one.
 //!
-//! A key is the long name of an option. The table `[all]` is for every command that has the option, `[run]` for
-//! `cosim run`. What the command line says comes first, and a default that contradicts it is dropped.
+//! A key is the long name of an option. The table `[all]` applies to every command that has the
+//! option, `[run]` to `cosim run`. The command line takes precedence: a default that conflicts with
+//! it is ignored.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -15,27 +16,28 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// The file.
+/// The name of the file.
 const FILE: &str = "cosim.toml";
-/// Names another file; empty: none.
+/// The variable that names another file. Empty disables defaults.
 const VARIABLE: &str = "COSIM_CONFIG";
-/// The table for every command.
+/// The table for all commands.
 const ALL: &str = "all";
-/// Options that say what a single call does, and so have no default.
-const NEVER: [&str; 4] = ["force", "case", "out", "help"];
+/// Options that are specific to a single call and cannot have a default.
+const WITHOUT_DEFAULT: [&str; 4] = ["force", "case", "out", "help"];
 
-/// What the name of a case says, so that `--case` comes before their defaults.
+/// Options that the name of a case determines, so `--case` overrides their defaults.
 const OF_A_CASE: [&str; 3] = ["block", "fixes", "parameter"];
 
-/// A command line with the defaults of the nearest `cosim.toml`, and a note of those that were added.
+/// Adds the defaults of the nearest `cosim.toml` to a command line, and returns a note that lists
+/// them.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// An error in the file.
 pub fn with_defaults(
     cli: &Command,
     words: Vec<OsString>,
 ) -> Result<(Vec<OsString>, Option<String>), Error> {
-    // What clap refuses it explains better without defaults.
+    // clap explains an invalid command line better without defaults.
     let Ok(matches) = cli.clone().try_get_matches_from(&words) else { return Ok((words, None)) };
     let Some((name, given)) = matches.subcommand() else { return Ok((words, None)) };
     let mut cli = cli.clone();
@@ -57,7 +59,7 @@ pub fn with_defaults(
         let new = config.words(option, argument, value)?;
         match cli.clone().try_get_matches_from(inserted(&words, added.iter().chain(&new))) {
             Ok(_) => added.extend(new),
-            // The command line comes first.
+            // The command line takes precedence.
             Err(error) if error.kind() == ErrorKind::ArgumentConflict => {}
             Err(error) => return Err(config.wrong(option, &error)),
         }
@@ -70,7 +72,7 @@ pub fn with_defaults(
     Ok((inserted(&words, &added), Some(note)))
 }
 
-/// A command line with options behind the name of the command: what follows may be behind `--`.
+/// Inserts options directly after the name of the command, because later words may follow `--`.
 fn inserted<'a>(
     words: &'a [OsString],
     options: impl IntoIterator<Item = &'a OsString>,
@@ -79,7 +81,7 @@ fn inserted<'a>(
     command.iter().chain(options).chain(others).cloned().collect()
 }
 
-/// The nearest file.
+/// The path of the nearest file.
 fn file() -> Result<Option<PathBuf>, Error> {
     if let Some(named) = env::var_os(VARIABLE) {
         return Ok((!named.is_empty()).then(|| named.into()));
@@ -88,7 +90,7 @@ fn file() -> Result<Option<PathBuf>, Error> {
     Ok(here.ancestors().map(|folder| folder.join(FILE)).find(|path| path.is_file()))
 }
 
-/// A `cosim.toml`.
+/// A parsed `cosim.toml`.
 struct Config {
     path: PathBuf,
     text: String,
@@ -127,7 +129,7 @@ impl Config {
         Ok(config)
     }
 
-    /// The defaults for a command: those of its own table before those of all commands.
+    /// The defaults for a command. Its own table takes precedence over `[all]`.
     fn defaults<'a>(&'a self, command: &'a Command) -> Vec<(&'a str, &'a Arg, &'a Value)> {
         let mut found = Vec::new();
         let mut names = BTreeSet::new();
@@ -144,7 +146,7 @@ impl Config {
         found
     }
 
-    /// The words of the command line that set the default.
+    /// The command line words that set a default.
     fn words(&self, option: &str, argument: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
         let takes_value = argument.get_action().takes_values();
         let one = |value: &Value| -> Result<OsString, Error> {
@@ -175,7 +177,7 @@ impl Config {
         }
     }
 
-    /// A path in the file counts from the folder of the file.
+    /// Resolves a path relative to the folder of the file.
     fn resolved(&self, argument: &Arg, text: &str) -> PathBuf {
         let names = argument.get_value_names().into_iter().flatten();
         let words: Vec<&str> =
@@ -193,7 +195,7 @@ impl Config {
         self.at(codes::BAD_VALUE, option, text.strip_prefix("error: ").unwrap_or(text).to_owned())
     }
 
-    /// A mistake at the line that begins with a word.
+    /// An error at the line that begins with a word.
     fn at(&self, code: Code, word: &str, message: String) -> Error {
         let begins =
             |line: &str| line.trim_start().trim_start_matches(['[', '"']).starts_with(word);
@@ -209,15 +211,15 @@ impl Config {
     }
 }
 
-/// The option of a command that may have a default.
+/// The option of a command, if it may have a default.
 fn argument<'a>(command: &'a Command, option: &str) -> Option<&'a Arg> {
     let mut all = command.get_arguments();
-    all.find(|argument| argument.get_long() == Some(option) && !NEVER.contains(&option))
+    all.find(|argument| argument.get_long() == Some(option) && !WITHOUT_DEFAULT.contains(&option))
 }
 
-/// An unknown option, with the nearest one.
+/// The message for an unknown option, with the most similar one.
 fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
-    if NEVER.contains(&option) {
+    if WITHOUT_DEFAULT.contains(&option) {
         return format!("unknown default `{option}`: --{option} must be given on the command line");
     }
     let known = commands.iter().flat_map(|command| command.get_arguments());
@@ -230,7 +232,7 @@ fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
     format!("unknown option `{option}` in `[{table}]`{near}")
 }
 
-/// Prints where defaults come from: a run must not depend on a file unseen.
+/// Prints where defaults come from, so that the file's influence is visible.
 pub fn show(note: Option<&str>) {
     if let Some(note) = note {
         program::say(format_args!("defaults from {note}"));

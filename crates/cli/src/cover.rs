@@ -117,7 +117,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// All of them as one.
+/// Merges all databases.
 fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
     let mut all: Option<Database> = None;
     for path in paths {
@@ -147,7 +147,7 @@ fn json_text(value: &Value) -> Result<String, Error> {
         .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
-/// For people: each profile, its groups, what was not hit and what cannot be.
+/// A text report: each profile with its groups, uncovered bins and unreachable bins.
 fn report(database: &Database) -> String {
     let mut text = String::new();
     for (name, profile) in &database.profiles {
@@ -242,7 +242,7 @@ fn report_json(database: &Database) -> Value {
     })
 }
 
-/// Lines and branches of all runs, which were of one RTL.
+/// Lines and branches of all runs, which must have the same RTL.
 fn lcov_of(database: &Database) -> Result<String, Error> {
     let reached = database.reached();
     let Some(first) = reached.first() else {
@@ -262,7 +262,7 @@ fn lcov_of(database: &Database) -> Result<String, Error> {
     Ok(lcov::text(&reached))
 }
 
-/// The cases, each with the command that runs it.
+/// The ranked cases, each with the command that runs it.
 fn ranking(database: &Database, ranked: &[(&ContributingCase, u32)]) -> String {
     let cycles: u64 = ranked.iter().map(|(find, _)| find.cycles).sum();
     let cases = counted(ranked.len() as u64, "case");

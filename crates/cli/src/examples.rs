@@ -1,11 +1,11 @@
-//! Two examples at the end of the help of each command.
+//! Two examples for the help of each command.
 
 use clap::Command;
 
-/// A command line without the name of the program, and what it does.
+/// A command line without the program's name, and its effect.
 type Example = (&'static str, &'static str);
 
-/// The examples of each command; a command below another one follows its name, as in "cover merge".
+/// The examples of each command. A nested command follows its parent, as in "cover merge".
 const EXAMPLES: [(&str, [Example; 2]); 23] = [
     (
         "run",
@@ -179,7 +179,7 @@ const EXAMPLES: [(&str, [Example; 2]); 23] = [
     ),
 ];
 
-/// Puts the examples of each command behind its help, with the name of the program.
+/// Adds examples with the program's name to the help of each command.
 pub fn add(cli: Command, program: &str) -> Command {
     EXAMPLES.iter().fold(cli, |cli, (path, examples)| {
         let lines = examples.map(|(words, does)| format!("\n  {program} {words}\n      {does}"));
@@ -193,7 +193,7 @@ pub fn add(cli: Command, program: &str) -> Command {
     })
 }
 
-/// All command lines, each with the path of its command.
+/// All example command lines, each with the path of its command.
 #[cfg(test)]
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
     EXAMPLES.iter().flat_map(|(path, examples)| examples.map(|(words, _)| (*path, words)))

@@ -87,7 +87,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             print_json(&explanations.iter().map(report).collect::<Vec<_>>())?;
         }
         Format::Text => {
-            // Colour on a terminal, plain in a pipe.
+            // Colour on a terminal, plain text in a pipe.
             let mut out = anstream::stdout().lock();
             for explanation in &explanations {
                 let text = page(arguments, vector.loaded.about(), &rtl, explanation);
@@ -105,7 +105,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-/// An explanation, and what it is one of.
+/// An explanation with the RTL that it applies to.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
@@ -139,7 +139,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     }
     for (who, step) in [("golden model", golden), ("RTL", rtl)] {
         if let Some(Step { from, to, rules }) = step {
-            // Where a model that crashed would have gone nobody knows.
+            // The next state of a crashed model is unknown.
             let to = to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
             let _ = writeln!(text, "\n{who}: {from}{to}");
             for rule in rules {
@@ -191,7 +191,7 @@ fn inputs(lines: &[InputLine], text: &mut String) {
     }
 }
 
-/// A column of the table, and what stands in it.
+/// A column of the table.
 struct Column {
     heading: &'static str,
     cell: fn(&CycleLine) -> &str,
@@ -203,7 +203,7 @@ fn table(cycles: &[CycleLine], text: &mut String) {
         Column { heading: "rule", cell: |line| &line.rules },
         Column { heading: "RTL", cell: |line| line.rtl.as_deref().unwrap_or("") },
     ];
-    // A block without states has no columns for them.
+    // Omit the columns of states if the block has none.
     let columns = columns.map(|Column { heading, cell }| {
         let widest = cycles.iter().map(|line| cell(line).len()).max().unwrap_or(0);
         (heading, cell, if widest == 0 { 0 } else { widest.max(heading.len()) + 1 })

@@ -30,7 +30,7 @@ pub struct Arguments {
     rtl: VectorRtl,
 }
 
-/// A vector under a profile, and the folder of its testbench below the one that is written.
+/// A vector under a profile, and the folder of its testbench below the output folder.
 struct Job<'a> {
     vector: &'a CheckedVector,
     path: &'a Path,
@@ -64,16 +64,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
         first.get_or_insert(testbench);
     }
-    // An empty folder is taken over; one that was filled meanwhile is not.
+    // Renaming replaces an empty folder, but fails if the folder was filled meanwhile.
     fs::rename(&made, out).map_err(Error::write(out))?;
     if let (Some(first), Some(job)) = (first, jobs.first()) {
-        print_text(&told(out, &jobs, job, &first))?;
+        print_text(&message(out, &jobs, job, &first))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was written, and what is to be done with it.
-fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> String {
+/// What was written, and how to use it.
+fn message(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> String {
     let folder = out.join(&job.below);
     let what = match jobs {
         [_] => format!(
@@ -93,7 +93,7 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
 }
 
 impl Arguments {
-    /// What is to be exported, each with its folder.
+    /// The exports, each with its folder.
     fn jobs<'a>(&self, vectors: &'a [(PathBuf, CheckedVector)]) -> Result<Vec<Job<'a>>, Error> {
         let overrides = self.target.choice.overrides()?;
         let profiles_of = |vector: &CheckedVector| {
@@ -104,7 +104,7 @@ impl Arguments {
             return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
         }
         let mut jobs = Vec::new();
-        // By folder: the vector.
+        // The vector of each folder.
         let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
         for (path, vector) in vectors {
             let profiles = profiles_of(vector)?;

@@ -1,4 +1,4 @@
-//! Prints the results of several regressions and the last line that sums them up.
+//! Prints the results of several regressions and a final summary line.
 
 use super::options::Format;
 use super::summary::{Detail, Summary};
@@ -13,7 +13,7 @@ use cosim_report::report::{self, Ci, Reproduce, Results};
 use std::env;
 use std::process::ExitCode;
 
-/// Exit code of a run that matched but could not write all its files.
+/// Exit code of a run that passed but could not write all its files.
 const UNWRITTEN: u8 = 3;
 
 /// The exit code of `cosim run`.
@@ -26,32 +26,32 @@ pub fn exit_code(run: &FinishedRun) -> u8 {
     }
 }
 
-/// What came of the runs so far: one for each block, or those of a plan.
+/// The results of the runs so far: of several blocks, or of a plan.
 pub struct FinishedRuns {
-    /// All that there are.
+    /// The names of all runs.
     names: Vec<String>,
     format: Format,
-    /// As this program was called.
+    /// The name by which this program was called.
     program: String,
     ci: Option<Ci>,
     codes: Vec<(String, u8)>,
-    /// What waivers were about, in all runs.
+    /// The cases that each waiver matched, over all runs.
     waivers: Vec<WaiverUse>,
     summaries: Vec<serde_json::Value>,
 }
 
 impl FinishedRuns {
-    /// Nothing yet.
+    /// No results yet.
     pub fn new(names: Vec<String>, format: Format) -> Self {
         let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
         let (codes, waivers, summaries) = (Vec::new(), Vec::new(), Vec::new());
         Self { names, format, program, ci: Ci::detect(), codes, waivers, summaries }
     }
 
-    /// Tells what came of a run, with `more` behind it.
+    /// Prints the result of a run, followed by `more`.
     ///
     /// # Errors
-    /// If it cannot be printed.
+    /// If printing fails.
     pub fn tell(
         &mut self,
         name: &str,
@@ -77,10 +77,10 @@ impl FinishedRuns {
         Ok(())
     }
 
-    /// Tells of a run that had ended before.
+    /// Prints the result of a run that had ended before.
     ///
     /// # Errors
-    /// If it cannot be printed.
+    /// If printing fails.
     pub fn before(&mut self, name: &str, results: &Results) -> Result<(), Error> {
         if self.format == Format::Text {
             print_text(&format!("{}  {name}: it had ended before\n", results.verdict()))?;
@@ -98,7 +98,7 @@ impl FinishedRuns {
         Ok(())
     }
 
-    /// Adds what waivers were about in one run.
+    /// Adds the uses of waivers in one run.
     fn add_waivers(&mut self, uses: Vec<WaiverUse>) {
         for one in uses {
             match self.waivers.iter_mut().find(|known| known.waiver == one.waiver) {
@@ -108,7 +108,7 @@ impl FinishedRuns {
         }
     }
 
-    /// Waivers that were about nothing, each in a line.
+    /// A line for each unused waiver.
     fn idle_waivers(&self) -> impl Iterator<Item = String> {
         let idle = self.waivers.iter().filter(|one| one.cases == 0);
         idle.map(|WaiverUse { waiver, .. }| {
@@ -120,10 +120,10 @@ impl FinishedRuns {
         })
     }
 
-    /// Tells what came of all of them; the exit code.
+    /// Prints the final summary. Returns the exit code.
     ///
     /// # Errors
-    /// If it cannot be printed.
+    /// If printing fails.
     pub fn end(&self) -> Result<ExitCode, Error> {
         match (self.format, self.summaries.as_slice()) {
             (Format::Json, [summary]) if self.names.len() == 1 => print_json(summary)?,
@@ -131,21 +131,21 @@ impl FinishedRuns {
             (Format::Text, _) if self.names.len() > 1 => print_text(&self.text())?,
             _ => {}
         }
-        // What was not run may have it.
+        // A run that did not start may use the waiver.
         if self.format == Format::Text && self.code() != INTERRUPTED {
             self.idle_waivers().try_for_each(|line| print_text(&line))?;
         }
         Ok(ExitCode::from(self.code()))
     }
 
-    /// The exit code of all: the gravest.
+    /// The overall exit code: the most severe of all runs.
     fn code(&self) -> u8 {
         let gravest = [INTERRUPTED, 1, UNWRITTEN];
         let is_there = |code: &u8| self.codes.iter().any(|(_, other)| other == code);
         gravest.into_iter().find(is_there).unwrap_or(0)
     }
 
-    /// What came of all of them, in one line.
+    /// The summary line of all runs.
     fn text(&self) -> String {
         let names = &self.names;
         let verdict = match self.code() {
@@ -171,7 +171,8 @@ impl FinishedRuns {
     }
 }
 
-/// Tells the CI system around this process. What it cannot be told is in the run directory all the same.
+/// Reports to the CI system of this process. Failures only cause a warning, because the run
+/// directory has all results.
 fn tell(ci: &Ci, report: &RunReport) {
     if report.run.results.is_some() {
         match report::annotate(ci, &report.run.folder) {

@@ -42,7 +42,7 @@ enum HistoryQuery {
     },
 }
 
-/// Runs that are shown as text; JSON has all.
+/// Number of runs in text output. JSON output lists all.
 const RUNS_SHOWN: usize = 20;
 
 /// Adds to a history, or shows it.

@@ -1,11 +1,12 @@
-//! Command lines of the version before, rewritten before clap sees them. Remove this module with the next version.
+//! Rewrites command lines of the previous version before clap parses them. Remove this module with
+//! the next version.
 
 use std::ffi::OsString;
 
-/// The kinds of `cosim schema`, each of which was an option of `cosim list`.
+/// The kinds of `cosim schema`. Each was an option of `cosim list`.
 const SCHEMAS: [&str; 5] = ["vector", "results", "coverage", "mutate", "plan"];
 
-/// The same command line in the words of this version.
+/// Converts a command line to this version.
 pub fn translated(words: Vec<OsString>) -> Vec<OsString> {
     match words.get(1).and_then(|word| word.to_str()) {
         Some("list") => schema(&words).unwrap_or(words),
@@ -18,7 +19,7 @@ pub fn translated(words: Vec<OsString>) -> Vec<OsString> {
     }
 }
 
-/// `list --vector-schema` as `schema vector`.
+/// Converts `list --vector-schema` to `schema vector`.
 fn schema(words: &[OsString]) -> Option<Vec<OsString>> {
     let kind = |word: &OsString| {
         let kind = word.to_str()?.strip_prefix("--")?.strip_suffix("-schema")?;
@@ -29,7 +30,7 @@ fn schema(words: &[OsString]) -> Option<Vec<OsString>> {
     Some(vec![words[0].clone(), "schema".into(), kind.into()])
 }
 
-/// `run --resume DIR ...` as `resume DIR ...`.
+/// Converts `run --resume DIR ...` to `resume DIR ...`.
 fn command_of(words: &[OsString], command: &str) -> Option<Vec<OsString>> {
     let option = format!("--{command}");
     let place = words.iter().position(|word| {

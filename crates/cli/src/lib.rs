@@ -1,5 +1,5 @@
-//! The command line of a program with blocks: a file for each command, with its arguments, text
-//! and JSON output, progress and exit code. The crates below do the work.
+//! The command line of a program with blocks. Each command has a file with its arguments, text and
+//! JSON output, progress and exit code. Other crates do the work.
 //!
 //! ```no_run
 //! fn program(program: cosim_regress::Program) -> std::process::ExitCode {
@@ -7,7 +7,7 @@
 //! }
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// `println!` panics when the reader of a pipe is gone; `program::say` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
@@ -117,7 +117,7 @@ enum Command {
     Worker(worker::Arguments),
 }
 
-/// Runs the command line of this process: the whole of a program's `main`.
+/// Runs the command line of this process. This is the whole `main` of a program.
 pub fn main(program: Program) -> ExitCode {
     program::set(program);
     verilated::ignore_file_size_signal();
@@ -187,7 +187,7 @@ pub fn main(program: Program) -> ExitCode {
 fn end_with(error: &clap::Error) -> ! {
     let text = error.to_string();
     let Some(message) = text.strip_prefix("error: ") else { error.exit() };
-    // A value may be refused by a type of ours, which knows more.
+    // The parser of a value may have returned an error with its own code.
     let own = error.source().and_then(|source| source.downcast_ref::<Error>());
     let code = own.map_or(codes::COMMAND_LINE, Error::code);
     program::show(&format!("error[{code}]: {message}"));
@@ -216,7 +216,7 @@ fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
     }
 }
 
-/// Formats a count, as in "1 case", "2 cases" and "0 crashes".
+/// Formats a count, such as "1 case", "2 cases" and "0 crashes".
 fn counted(number: u64, thing: &str) -> String {
     let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };
     format!("{number} {thing}{}", if number == 1 { "" } else { plural })
@@ -229,7 +229,7 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     print_line(&text::json(&text))
 }
 
-/// Prints lines on standard output; a reader that went away is no error.
+/// Prints lines on standard output. Ignores a closed pipe.
 fn print_text(text: &str) -> Result<(), Error> {
     print_line(&text::lines(text.trim_end()))
 }
@@ -269,18 +269,18 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
     Ok(Arc::clone(flag))
 }
 
-/// Does long work that writes nothing, such as reading hundreds of MiB. An interruption ends the
+/// Runs long work that writes nothing, such as reading hundreds of MiB. An interruption ends the
 /// process at once.
 fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     ENDS_AT_ONCE.store(true, Ordering::SeqCst);
-    // A signal came before, or it finds the stored flag.
+    // Check for an earlier signal. A later one sees the stored flag.
     let result =
         if IS_INTERRUPTED.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { work() };
     ENDS_AT_ONCE.store(false, Ordering::SeqCst);
     result
 }
 
-/// Whether standard error is a terminal, so that a progress bar makes sense.
+/// Whether standard error is a terminal, so that a progress bar is useful.
 fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
@@ -289,7 +289,7 @@ fn is_watched() -> bool {
 mod tests {
     use super::*;
 
-    /// A command of this program by its name, with all that clap adds.
+    /// A command of this program, completed by clap.
     fn command(name: &str) -> clap::Command {
         let mut cli = Cli::command();
         cli.build();

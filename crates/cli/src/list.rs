@@ -28,13 +28,13 @@ pub struct Arguments {
 struct BlockEntry {
     name: &'static str,
     title: &'static str,
-    /// Of each profile and scenario in a run that does not say how many.
+    /// Default number of cases of each profile and scenario.
     cases: u64,
     profiles: Vec<ProfileEntry>,
     parameters: Vec<ParameterEntry>,
     scenarios: Vec<Named>,
     rules: Vec<Named>,
-    /// Coverage: the rules, then what the block declares.
+    /// Coverage groups: the rules, then those that the block declares.
     groups: Vec<coverage::Group>,
 }
 

@@ -37,7 +37,7 @@ pub struct Arguments {
     output: OutputOptions,
 }
 
-/// Makes one run directory of shards, for each block; ends as the run would have.
+/// Merges the shards of each block into a run directory. Ends with the exit code of the run.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, out, .. } = arguments;
     let earlier = &arguments.earlier.files();
@@ -46,7 +46,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     apart(folders, out)?;
     earlier.check()?;
-    // Whatever is wrong with the shards of one block is told before anything is written.
+    // Open all shards first, so that errors are reported before anything is written.
     let mut runs = Vec::new();
     for (block, folders) in merge::runs(folders, &merge::RUN)? {
         runs.push((block, Shards::open(&folders)?));
@@ -66,7 +66,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     done.end()
 }
 
-/// Where each run is to be written: as its shards lie in their folders.
+/// The output folder of each run, with the layout of the shards' folders.
 fn place_of_each(
     arguments: &Arguments,
     is_below: bool,
@@ -83,7 +83,7 @@ fn place_of_each(
     }
 }
 
-/// The run directory of one block. If its shards are of no use, none is left.
+/// Merges the shards of one block. After an error, the run directory is removed.
 fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<RunReport, Error> {
     let header = shards.header.clone();
     let mut directory = RunDirectory::begin(place, &header)?;
@@ -102,7 +102,7 @@ fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<
     Ok(earlier.publish(outcome.conclude(directory)))
 }
 
-/// The times of all shards: seconds are added up, so the speed is that of one of them on average.
+/// The combined times of all shards. Seconds are summed, so the speed is the average of a shard.
 fn timing(times: &[RunTiming], cycles: u64) -> Timing {
     let commits: BTreeSet<&Option<String>> = times.iter().map(|time| &time.commit).collect();
     let one = commits.len() == 1;
@@ -113,7 +113,8 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
     times.iter().for_each(|time| lost_workers.extend(&time.lost_workers));
     let seconds: f64 = times.iter().map(|time| time.seconds).sum();
     Timing {
-        // The same however often and whenever they are merged: a history knows a run by it.
+        // Independent of when and how often the shards are merged, because the history identifies a
+        // run by it.
         ended: times.iter().map(|time| time.ended.clone()).max().unwrap_or_default(),
         command: program::command(),
         threads: times.iter().map(|time| time.threads).sum(),
@@ -129,7 +130,7 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
     }
 }
 
-/// No shard may be written over, and none be taken for a part of the run that is made of it.
+/// Refuses an output folder that overlaps a shard.
 fn apart(folders: &[PathBuf], out: &Path) -> Result<(), Error> {
     let Ok(whole) = fs::canonicalize(out) else { return Ok(()) };
     for folder in folders {

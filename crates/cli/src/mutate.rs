@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Mutants of each profile, if nothing is said.
+/// Default number of mutants of each profile.
 const MUTANTS: u32 = 1000;
 
 /// What to grade.
@@ -104,7 +104,7 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// Grades the bench of one block after another.
+/// Runs the mutation analysis of each block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.golden {
         return golden::execute(arguments);
@@ -126,10 +126,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     )
 }
 
-/// Continues the analyses in a folder, as they were begun.
+/// Resumes the analyses in a folder with their original options.
 ///
 /// # Errors
-/// If there is nothing to resume, or if RTL, program or Yosys are others now.
+/// If there is nothing to resume, or if RTL, program or Yosys have changed.
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
     if now.output.has_details() {
         let message = "--details applies to a run, and this is a mutation analysis; leave it out";
@@ -140,7 +140,7 @@ pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode,
     grade(jobs, now.output.format(), (None, now.output.is_quiet()), &interrupted)
 }
 
-/// Runs the analyses one after another and prints what they came to.
+/// Runs the analyses and prints their results.
 fn grade(
     jobs: Vec<MutationRequest>,
     format: Format,
@@ -170,7 +170,7 @@ fn grade(
         reports.push(report);
         if !is_whole {
             is_interrupted = true;
-            // That of one of several blocks lies in the folder of all.
+            // Name the common folder if there are several blocks.
             let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
             program::say(format_args!(
                 "interrupted; to continue: {} resume {}",
@@ -198,7 +198,7 @@ fn grade(
     Ok(ExitCode::from(code))
 }
 
-/// Mutations have models of their own.
+/// Refuses options that conflict with mutants, which need models of their own.
 fn check(rtl: &Rtl) -> Result<(), Error> {
     let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     if !rtl.simulator.is_verilator() {
@@ -212,7 +212,7 @@ fn check(rtl: &Rtl) -> Result<(), Error> {
     Ok(())
 }
 
-/// What is graded, before a folder is taken for it.
+/// An analysis before its folder is created.
 struct PreparedGrading {
     /// The name of its folder, if there are several.
     name: String,
@@ -223,7 +223,7 @@ struct PreparedGrading {
 }
 
 impl PreparedGrading {
-    /// What the arguments ask for of one of some blocks.
+    /// The analysis of one block from the arguments.
     fn new(
         arguments: &Arguments,
         block: &'static dyn AnyBlock,
@@ -246,7 +246,8 @@ impl PreparedGrading {
         Self::wanted(arguments, wanted).map_err(of_block(block, blocks))
     }
 
-    /// What is wanted; what the arguments say of cases, mutants and the cases' seed comes first.
+    /// The analysis of a planned run. Options for cases, mutants and the seed of the cases take
+    /// precedence.
     fn wanted(arguments: &Arguments, wanted: PlannedRun) -> Result<Self, Error> {
         let rtl = arguments.target.rtl()?;
         let header = header(arguments, &wanted, &rtl)?;
@@ -258,22 +259,22 @@ impl PreparedGrading {
     }
 }
 
-/// A grading that is asked for.
+/// A requested analysis.
 enum MutationRequest {
-    /// It is to be started or resumed.
+    /// To be started or resumed.
     Analysis(Box<MutationAnalysis>),
-    /// It had ended before.
+    /// Already complete.
     Finished(Box<GradingResult>),
 }
 
-/// What came of it.
+/// The result of an analysis.
 struct GradingResult {
     report: Report,
     is_whole: bool,
     folder: PathBuf,
 }
 
-/// A progress bar where somebody looks.
+/// A progress bar, hidden if standard error is no terminal.
 fn progress_bar() -> ProgressBar {
     let bar = if is_watched() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
     if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}, {elapsed}") {
@@ -302,7 +303,7 @@ fn render(bar: &ProgressBar, event: AnalysisEvent<'_>) {
     bar.tick();
 }
 
-/// The gradings that the arguments ask for, each in a folder of its own.
+/// The analyses from the arguments, each in its own folder.
 fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
     let prepared: Vec<PreparedGrading> = match &arguments.plan {
         Some(path) => {
@@ -321,7 +322,7 @@ fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
     claimed(arguments, prepared)
 }
 
-/// Takes the folders.
+/// Creates the folders.
 fn claimed(
     arguments: &Arguments,
     prepared: Vec<PreparedGrading>,
@@ -342,7 +343,7 @@ fn claimed(
     let places = place.of_blocks(&names)?;
     let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
         let lock = DirectoryLock::new(&place)?;
-        // From here on it can be resumed.
+        // From now on, the analysis can be resumed.
         let mut report = Report::new(prepared.header.clone());
         report.run_command = Some(RunCommand::now());
         report.write(&lock.folder)?;
@@ -351,7 +352,7 @@ fn claimed(
     prepared.into_iter().zip(places).map(job).collect()
 }
 
-/// An analysis in a folder that was taken for it.
+/// An analysis in its folder.
 fn analysis(
     arguments: &Arguments,
     PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
@@ -395,7 +396,7 @@ fn choose(
     setup.profiles.iter().map(choose).collect()
 }
 
-/// The runs of a plan whose bench is graded, each with the first of its seeds.
+/// The runs of a plan with a mutation analysis, each with its first seed.
 fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
     let mut runs = RunPlan::gradings(path)?;
     runs.retain(|run| run.min_score.is_some() || run.mutants.is_some());

@@ -33,7 +33,7 @@ pub struct Arguments {
     cosim: Option<PathBuf>,
 }
 
-/// A module's name: it becomes part of Verilog and of Rust.
+/// Parses a module name that is valid in Verilog and Rust.
 fn module(text: &str) -> Result<String, String> {
     let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let is_name = text.starts_with(is_letter)

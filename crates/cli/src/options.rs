@@ -52,7 +52,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// The other values of parameters.
+    /// The overrides of parameters.
     ///
     /// # Errors
     /// [`Error::Usage`] if one is not NAME=VALUE.
@@ -112,7 +112,7 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// In which form results are printed.
+    /// The format of printed results.
     pub fn format(&self) -> Format {
         self.formatting.format
     }
@@ -122,17 +122,17 @@ impl OutputOptions {
         self.quietness
     }
 
-    /// Whether the user asks for the result and the failures only.
+    /// Whether the user requests only the result and the failures.
     pub fn is_quiet(&self) -> bool {
         self.quietness.quiet
     }
 
-    /// Whether the user asks for all tables.
+    /// Whether the user requests all tables.
     pub fn has_details(&self) -> bool {
         self.details
     }
 
-    /// How much the summary says.
+    /// The amount of detail in the summary.
     pub fn detail(&self) -> Detail {
         match (self.is_quiet(), self.details) {
             (true, _) => Detail::Result,
@@ -157,7 +157,7 @@ pub struct Target {
     rtl: UserRtlOptions,
 }
 
-/// The simulators that users can name.
+/// The simulators that the user can choose.
 fn simulator() -> impl TypedValueParser<Value = Simulator> {
     PossibleValuesParser::new(["verilator", "icarus"]).map(|name| match name.as_str() {
         "icarus" => Simulator::Icarus,
@@ -197,7 +197,7 @@ pub struct Verilog {
     pub list: Vec<PathBuf>,
 }
 
-/// A path in UTF-8, so that a vector can record it.
+/// Parses a path. It must be UTF-8, so that a vector can record it.
 pub fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
@@ -252,7 +252,7 @@ pub struct ChosenRtl {
 }
 
 impl From<Rtl> for VectorRtl {
-    /// This RTL, as if the user had named it.
+    /// Treats this RTL as named by the user.
     fn from(rtl: Rtl) -> Self {
         let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
         let given = UserRtlOptions {
@@ -274,17 +274,17 @@ impl VectorRtl {
         self.given.named()
     }
 
-    /// Whether the user asks for the recorded RTL.
+    /// Whether the user requests the recorded RTL.
     pub fn is_recorded(&self) -> bool {
         self.recorded_rtl
     }
 
-    /// The RTL that the user named, else the built-in RTL; with --recorded-rtl, the RTL that the vector names. A
-    /// vector may come from anyone, and compiling RTL runs code of its author: a vector that names RTL changes
-    /// nothing by itself. It says only how its RTL is simulated.
+    /// The RTL that the user named, otherwise the built-in RTL; with --recorded-rtl, the RTL that
+    /// the vector names. Compiling RTL runs code of its author, and a vector may come from anyone.
+    /// So a vector alone never selects the RTL. It only selects how the RTL is simulated.
     ///
     /// # Errors
-    /// [`Error::File`] if the recorded RTL is not there any more.
+    /// [`Error::File`] if the recorded RTL no longer exists.
     pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<ChosenRtl, Error> {
         if let Some(rtl) = self.given.named()? {
             return Ok(ChosenRtl { rtl, replaces_recorded: false });
@@ -321,10 +321,10 @@ impl VectorRtl {
     }
 }
 
-/// Prints the RTL that a file names, before anything of it is read; `path` is the file.
+/// Prints the RTL that the file `path` names, before any of it is read.
 ///
 /// # Errors
-/// [`Error::File`] if it is not there any more.
+/// [`Error::File`] if it no longer exists.
 pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
     let command = rtl.command_line();
     let words = text::line(&command);
@@ -339,10 +339,10 @@ pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
 }
 
 impl Target {
-    /// The blocks, each once, in the order in which they are named.
+    /// The selected blocks without duplicates, in the given order.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no block of a name.
+    /// [`Error::Usage`] if no block has a given name.
     pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
         let Some(first) = program::blocks().first() else {
             return Err(Error::Environment(
@@ -354,7 +354,7 @@ impl Target {
         Ok(if blocks.is_empty() { vec![*first] } else { blocks })
     }
 
-    /// How the blocks were named, for a run's directory.
+    /// The selection as given, for the name of a run directory.
     pub fn name(&self, blocks: &[&dyn AnyBlock]) -> String {
         if blocks.len() > 1 && blocks.len() == program::blocks().len() {
             return ALL.to_owned();
@@ -362,10 +362,10 @@ impl Target {
         blocks.iter().map(|block| block.info().name).collect::<Vec<_>>().join("+")
     }
 
-    /// The block and the profiles of a case's name.
+    /// The block and the profile of a case's name.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there are none of that name, or if the options say otherwise.
+    /// [`Error::Usage`] if they do not exist, or if options contradict them.
     pub fn of_case(
         &self,
         block: &str,
@@ -394,10 +394,10 @@ impl Target {
         Ok((block, profiles))
     }
 
-    /// The profiles, as the block knows them.
+    /// The selected profiles of a block.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it knows none of that name, or no such parameters.
+    /// [`Error::Usage`] if the block lacks a named profile or parameter.
     pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
         let all = block.info().profiles;
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
@@ -406,7 +406,7 @@ impl Target {
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
-    /// The profiles of a run with a seed, which draws those that are random.
+    /// The profiles of a run. The seed draws random ones.
     ///
     /// # Errors
     /// As [`Target::profiles`].
@@ -432,7 +432,7 @@ impl Target {
     }
 }
 
-/// Says which block an argument does not fit, where there are several.
+/// Adds the name of the block to an error if several blocks are selected.
 pub fn of_block(
     block: &dyn AnyBlock,
     blocks: &[&'static dyn AnyBlock],
@@ -446,10 +446,10 @@ pub fn of_block(
     }
 }
 
-/// The blocks of some names, each once, in the order in which they are named.
+/// The blocks with these names without duplicates, in the given order.
 ///
 /// # Errors
-/// [`Error::Usage`] if there is no block of a name.
+/// [`Error::Usage`] if no block has a given name.
 pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> {
     let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
     for name in names {
@@ -466,7 +466,7 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
     Ok(blocks)
 }
 
-/// The one profile of a vector that is worked on under one alone.
+/// The single profile of a vector, for commands that support only one.
 ///
 /// # Errors
 /// [`Error::Usage`] if there are several.
@@ -486,7 +486,7 @@ pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
     }
 }
 
-/// The block of a name.
+/// The block with this name.
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     program::find(name).ok_or_else(|| {
         let names: Vec<&str> = program::blocks().iter().map(|block| block.info().name).collect();
@@ -525,7 +525,7 @@ impl ModelLimits {
         Self { sandboxing, ..self }
     }
 
-    /// Starts processes for models, with these limits.
+    /// The executable of workers with these limits.
     ///
     /// # Errors
     /// [`Error::Environment`] if this program cannot be started again.
@@ -536,13 +536,13 @@ impl ModelLimits {
     }
 }
 
-/// A number from 0 to 100, as the user types it.
+/// Parses a percentage.
 pub fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end().parse();
     within_percent(number.map_err(|_| "expected percent, a number from 0 to 100".to_owned())?)
 }
 
-/// A number from 0 to 100.
+/// Checks a percentage.
 pub fn within_percent(percent: f64) -> Result<f64, String> {
     match (0.0..=100.0).contains(&percent) {
         true => Ok(percent),
@@ -568,7 +568,7 @@ impl Threads {
         }
     }
 
-    /// This number, or that of `others` if the user named none.
+    /// This number, or that of `others` if the user gave none.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self { threads: self.threads.or(others.threads) }
@@ -598,11 +598,11 @@ impl Caching {
     }
 }
 
-/// Bytes, if there is a limit.
+/// A limit in bytes, or none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MemoryLimit(Option<u64>);
 
-/// The smallest limit: the program and a model need about this much.
+/// The smallest limit in bytes, roughly what the program and a model need.
 const LEAST_MEMORY: u64 = 256 << 20;
 
 impl FromStr for MemoryLimit {
@@ -620,7 +620,7 @@ impl FromStr for MemoryLimit {
     }
 }
 
-/// Checks that a file can be written, before the work that leads to it.
+/// Checks that a file is writable, before the work that produces it.
 ///
 /// # Errors
 /// [`Error::File`] with the reason.

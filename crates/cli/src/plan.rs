@@ -1,4 +1,4 @@
-//! Run plans: one file that lists what a regression is. `docs/reference/plans.md` describes it for its writers.
+//! Run plans: files that list the runs of a regression. See `docs/reference/plans.md`.
 
 use super::options::{blocks_of, within_percent};
 use cosim_base::error::{Error, codes};
@@ -31,18 +31,18 @@ pub struct PlannedRun {
     pub name: String,
     pub block: &'static dyn AnyBlock,
     pub profiles: Vec<Profile>,
-    /// Names, or files.
+    /// Names or files.
     pub scenarios: Vec<String>,
-    /// Of each profile and scenario.
+    /// Number of cases of each profile and scenario.
     pub cases: Option<u64>,
-    /// Of each case.
+    /// Transactions of each case.
     pub packets: Option<u32>,
     pub seed: u64,
-    /// The coverage that the run must reach, in percent.
+    /// The coverage goal, in percent.
     pub min_coverage: Option<f64>,
     /// The coverage at which the run ends, in percent.
     pub until_coverage: Option<f64>,
-    /// The mutation score to reach, in percent.
+    /// The mutation score goal, in percent.
     pub min_score: Option<f64>,
     /// Mutants of each profile.
     pub mutants: Option<u32>,
@@ -127,7 +127,7 @@ struct PlanEntries {
     mutants: Option<u32>,
 }
 
-/// [`PlanEntries`], with what its blocks make of it.
+/// [`PlanEntries`], validated for its blocks.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "PlanEntries")]
 #[schemars(with = "PlanEntries")]
@@ -172,7 +172,7 @@ impl TryFrom<f64> for Percent {
 }
 
 impl PlanEntries {
-    /// The profiles of a block; a seed draws those that are random.
+    /// The profiles of a block. The seed draws random ones.
     fn profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, String> {
         let (name, all) = (block.info().name, block.info().profiles);
         let chosen = Profile::choose(self.fixes.as_deref().unwrap_or("all"), all, name, seed)
@@ -219,7 +219,7 @@ impl TryFrom<PlanEntries> for Entry {
     }
 }
 
-/// A name is that of a folder.
+/// Checks that a name is valid for a folder.
 fn check_name(name: &str) -> Result<(), String> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
@@ -232,15 +232,17 @@ fn check_name(name: &str) -> Result<(), String> {
 }
 
 impl RunPlan {
-    /// Reads a plan: TOML or JSON, as the file's ending says. A `seed` takes the place of all of its seeds.
+    /// Reads a plan in TOML or JSON, depending on the file's ending. `seed` replaces all of its
+    /// seeds.
     ///
     /// # Errors
-    /// [`Error::Input`] with line and column; [`Error::File`] if it is of another kind, or cannot be read.
+    /// [`Error::Input`] with line and column. [`Error::File`] if it has another format or cannot be
+    /// read.
     pub fn read(path: &Path, seed: Option<u64>) -> Result<Self, Error> {
         Self::of(path, |seeds| seed.map_or(seeds, |seed| vec![seed]))
     }
 
-    /// Reads the runs of a plan, each with the first of its seeds.
+    /// Reads the runs of a plan, each with its first seed.
     ///
     /// # Errors
     /// As [`RunPlan::read`].
@@ -284,7 +286,7 @@ impl RunPlan {
 }
 
 impl File {
-    /// Every run, in the order of the file, by block, then by seed.
+    /// All runs, ordered by entry, block and seed.
     fn runs(
         &self,
         folder: &Path,
@@ -296,7 +298,7 @@ impl File {
             let of_entry = written.seeds.as_ref().map_or(&of_all, |seeds| &seeds.0);
             let seeds = of_run(of_entry.clone());
             let until = written.until_coverage.map(|percent| percent.0);
-            // What ends the run is asked of it.
+            // `until_coverage` replaces the default coverage goal.
             let of_each = self.min_coverage.filter(|_| until.is_none());
             let goal = written.min_coverage.or(of_each);
             for block in blocks {
@@ -339,7 +341,7 @@ impl File {
     }
 }
 
-/// A scenario of a block, or its file.
+/// The name of a built-in scenario, or the path of its file.
 fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, String> {
     let built_in = (block.info().scenarios)();
     if built_in.iter().any(|(known, _)| known == name) {
@@ -358,7 +360,7 @@ fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, S
     ))
 }
 
-/// Each waiver is about a failure of a block that is run, and no two are about the same.
+/// Checks that each waiver names the block of a run, and that no failure has two waivers.
 fn check_waivers(waivers: &[Waiver], runs: &[PlannedRun]) -> Result<(), String> {
     let mut known = BTreeSet::new();
     for Waiver { block, signature, reason, .. } in waivers {

@@ -41,7 +41,8 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// Proves what blocks promise, one block after another. Exit code 1 if a property is not proved, or if there is none.
+/// Proves the properties of each block. Exit code 1 if a property is not proved, or if there is
+/// none.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let blocks = arguments.target.blocks()?;

@@ -1,4 +1,4 @@
-//! A regression in steps: what `cosim run` does once, and `cosim watch` at every save.
+//! The steps of a regression that `cosim run` and `cosim watch` share.
 
 mod earlier;
 mod progress;
@@ -90,24 +90,24 @@ impl FromStr for Seed {
 }
 
 impl Options {
-    /// Takes threads and sandbox from the command that resumes this one. The run directory does not choose the sandbox,
-    /// because it may come from somebody else.
+    /// Takes threads and sandbox from the command that resumes this one. The run directory must not
+    /// choose the sandbox, because it may come from somebody else.
     pub fn resume_with(&mut self, threads: Threads, sandboxing: Sandboxing) {
         self.threads = threads.or(self.threads);
         self.limits = self.limits.with_sandbox(sandboxing);
     }
 
-    /// The seed that `random` has drawn before, in its place: it draws profiles, too.
+    /// Replaces the seed `random` by the number drawn before, because the seed also draws profiles.
     pub fn set_random_seed(&mut self, drawn: u64) {
         if matches!(self.seed, Some(Seed::Random)) {
             self.seed = Some(Seed::Number(drawn));
         }
     }
 
-    /// What is to be run of each block, this one case alone if there is one.
+    /// The regressions of the selected blocks, or of a single case.
     ///
     /// # Errors
-    /// [`Error::Usage`] for what makes no sense.
+    /// [`Error::Usage`] for invalid options.
     pub fn jobs(&self, case: Option<CaseName>) -> Result<Vec<Regression>, Error> {
         let seed = self.seed().unwrap_or(1);
         let chosen = match &case {
@@ -125,10 +125,10 @@ impl Options {
         chosen.into_iter().map(job).collect()
     }
 
-    /// What is to be run of a plan; what the options say of seed and cases comes first.
+    /// The regressions of a plan. Options for seed and cases take precedence.
     ///
     /// # Errors
-    /// What is wrong with the plan.
+    /// An error in the plan.
     pub fn planned(&self, path: &Path) -> Result<Vec<Regression>, Error> {
         let plan = RunPlan::read(path, self.seed())?;
         let job = |run: &PlannedRun| {
@@ -142,7 +142,7 @@ impl Options {
         plan.runs.iter().map(job).collect()
     }
 
-    /// The seed, if one was said.
+    /// The seed, if given.
     fn seed(&self) -> Option<u64> {
         self.seed.map(|seed| match seed {
             Seed::Number(seed) => seed,
@@ -158,7 +158,7 @@ impl Options {
         seed: u64,
     ) -> Result<Regression, Error> {
         let scenarios = match &case {
-            // A scenario from a file is still to be named by its file.
+            // The user must still name the file of a scenario that is not built in.
             Some(case) if self.scenario.is_empty() => vec![case.scenario.clone()],
             _ => self.scenario.clone(),
         };

@@ -52,15 +52,15 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// A vector, read and found to be right.
+/// A vector that was read and checked.
 pub struct CheckedVector {
     pub block: &'static dyn AnyBlock,
     pub file: VectorFile,
     pub loaded: Box<dyn LoadedVector>,
 }
 
-/// Reads a vector; its block must be `expected`, if one is. An interruption ends the process meanwhile, once
-/// [`interruption`] looks out for it.
+/// Reads a vector, whose block must be `expected` if given. After [`interruption`], a signal ends
+/// the process at once.
 pub fn load(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     at_once(|| read(path, expected))
 }
@@ -87,7 +87,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         check_output(trace)?;
     }
     let interrupted = interruption()?;
-    // All are read before the first is run: a bad one changes nothing.
+    // Read all vectors before running the first, so that an invalid one has no effect.
     let mut runs = Vec::new();
     let mut summary = Summary::default();
     let paths = expand(&arguments.vectors)?;
@@ -97,14 +97,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
         let profiles = vector.loaded.profiles(fixes, &overrides)?;
         let profiles: Vec<Profile> = if arguments.expect_recorded {
-            // What is recorded was seen under the vector's own profiles and says nothing of others.
+            // The record belongs to the vector's own profiles and does not apply to others.
             let own = vector.loaded.profiles(None, &Overrides::new())?;
             profiles.into_iter().filter(|profile| own.contains(profile)).collect()
         } else {
             profiles
         };
         summary.vectors += u64::from(!profiles.is_empty());
-        summary.left_out += u64::from(profiles.is_empty());
+        summary.skipped += u64::from(profiles.is_empty());
         let ChosenRtl { rtl, replaces_recorded } =
             arguments.rtl.of_vector(path, &*vector.loaded)?;
         summary.recorded_elsewhere += u64::from(replaces_recorded && !profiles.is_empty());
@@ -191,16 +191,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!summary.passed()) }))
 }
 
-/// Entries of folders that are looked at: a link that leads to the root of a file system ends here.
-const MOST_ENTRIES: usize = 1 << 20;
-/// How the names of files end that lie beside vectors: their schema, and explanations in `failures/` of a run.
+/// Maximum number of folder entries to search, in case a link leads to the root of a file system.
+const MAX_ENTRIES: usize = 1 << 20;
+/// Endings of known files beside vectors: their schema, and explanations in `failures/` of a run.
 const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
 
-/// The vectors among what was named: files, all .json files below folders, and what patterns match. Links are followed.
-/// Files that are known to be no vectors are left out and listed.
+/// The vectors among the arguments: files, all .json files below folders, and matches of patterns.
+/// Links are followed. Known files that are no vectors are skipped and listed.
 ///
 /// # Errors
-/// [`Error::File`] for what is not there, cannot be read or holds no vector.
+/// [`Error::File`] if an argument does not exist, cannot be read or contains no vector.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut found = VectorFiles::default();
     for given in given {
@@ -232,11 +232,11 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(vectors)
 }
 
-/// Files that were found.
+/// The files found.
 #[derive(Default)]
 struct VectorFiles {
     vectors: Vec<PathBuf>,
-    /// Files that lie beside vectors.
+    /// Known files beside vectors.
     beside: Vec<PathBuf>,
 }
 
@@ -259,8 +259,8 @@ impl VectorFiles {
                 path: error.path().unwrap_or(folder).to_owned(),
                 message: unwalkable(&error),
             })?;
-            if count == MOST_ENTRIES {
-                let message = format!("has more than {MOST_ENTRIES} files below it");
+            if count == MAX_ENTRIES {
+                let message = format!("has more than {MAX_ENTRIES} files below it");
                 return Err(Error::File {
                     code: codes::TOO_LARGE,
                     path: folder.to_owned(),
@@ -276,20 +276,20 @@ impl VectorFiles {
     }
 }
 
-/// What came of all vectors.
+/// The totals of all vectors.
 #[derive(Debug, Default)]
 struct Summary {
     vectors: u64,
     replays: u64,
     as_expected: u64,
-    /// Vectors that have nothing recorded for the fixes that were asked for.
-    left_out: u64,
+    /// Vectors without a record for the selected fixes.
+    skipped: u64,
     /// Vectors that were recorded on user RTL, and ran on the built-in RTL.
     recorded_elsewhere: u64,
 }
 
 impl Summary {
-    /// Whether something was compared and all was as expected.
+    /// Whether at least one vector ran and all were as expected.
     fn passed(&self) -> bool {
         self.replays > 0 && self.as_expected == self.replays
     }
@@ -308,8 +308,8 @@ impl Summary {
             self.as_expected,
             self.replays - self.as_expected,
         );
-        if self.left_out > 0 {
-            line += &format!("; skipped, made for other fixes: {}", self.left_out);
+        if self.skipped > 0 {
+            line += &format!("; skipped, made for other fixes: {}", self.skipped);
         }
         if self.recorded_elsewhere > 0 {
             line += &format!(
@@ -331,7 +331,7 @@ struct Run<'a> {
     rtl: Rtl,
 }
 
-/// Builds each model once, several at the same time.
+/// Builds each model once, in parallel.
 fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
     let key =
         |run: &Run<'_>| (run.block.info().name, run.profile.name.to_string(), run.rtl.clone());
@@ -352,7 +352,7 @@ fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
     Ok(runs.iter().map(replay).collect())
 }
 
-/// The netlists that ran in place of RTLs.
+/// The netlists that ran instead of RTL.
 fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
     let line = |Run { block, profile, rtl, .. }: &Run<'_>| {
         let area = rtl.area(block.info(), &profile.parameters)?;

@@ -19,7 +19,7 @@ pub struct Arguments {
     history: Option<PathBuf>,
 }
 
-/// Writes the page of each run directory again.
+/// Regenerates the page of each run directory.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for folder in &arguments.folders {
         let results = Results::read(folder, |_, _| ())?;

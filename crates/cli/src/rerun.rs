@@ -23,7 +23,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Cases whose vectors are in memory at once.
+/// Number of vectors in memory at a time.
 const AT_ONCE: usize = 64;
 
 /// What to repeat.
@@ -44,11 +44,11 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-/// What failed in one run.
+/// The failed cases of one run.
 struct FailedRun {
     folder: PathBuf,
     header: Header,
-    /// The places of the cases, and the numbers of their signatures.
+    /// The place of each case, and the number of its signature.
     cases: Vec<(u64, u64)>,
     signatures: BTreeMap<u64, Signature>,
 }
@@ -76,7 +76,7 @@ impl FailedRun {
     }
 }
 
-/// A run whose failed cases can be run again.
+/// A run whose failed cases are ready to run.
 struct PreparedRerun {
     failed: FailedRun,
     session: Arc<dyn Session>,
@@ -92,7 +92,7 @@ impl PreparedRerun {
             .map_err(|error| failed.wrong(codes::OTHER_BLOCK, error.to_string()))?;
         let plan = Plan::of_header(header, block.info())
             .map_err(|message| failed.wrong(codes::OTHER_BUILD, message))?;
-        // Those from files are named by their files.
+        // A scenario that is not built in is named by its file.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();
         let rtl = match arguments.rtl.named()? {
@@ -102,7 +102,7 @@ impl PreparedRerun {
                 show_recorded(&header.given, &failed.folder.join(RESULTS))?;
                 header.given.clone()
             }
-            // On the built-in RTL everything that failed would look fixed.
+            // Running user RTL's failures on the built-in RTL would show all of them as fixed.
             None => {
                 let words = header.given.command_line();
                 return Err(failed.wrong(codes::RECORDED_RTL_MISSING, format!(
@@ -127,7 +127,7 @@ impl PreparedRerun {
         Ok(Self { failed, session, opening, examined, plan })
     }
 
-    /// Runs the cases; `reported` is given each, in order.
+    /// Runs the cases. `reported` receives each in order.
     fn run(
         &self,
         program: &Program,
@@ -165,14 +165,14 @@ impl PreparedRerun {
     }
 }
 
-/// What came of a case.
+/// The result of a repeated case.
 struct RerunCase {
     name: String,
     was: Option<Signature>,
     is: Verdict,
 }
 
-/// What became of a failure.
+/// The change of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum RerunOutcome {
     Fixed,
@@ -220,7 +220,7 @@ impl RerunCase {
     }
 }
 
-/// What came of all cases.
+/// The totals of all cases.
 #[derive(Default)]
 struct RerunTotals {
     reported: BTreeMap<RerunOutcome, u64>,
@@ -257,7 +257,7 @@ impl RerunTotals {
     }
 }
 
-/// Repeats the failed cases of a folder. Nothing is written.
+/// Repeats the failed cases of a folder. Writes nothing.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = &arguments.folder;
     let interrupted = interruption()?;
@@ -310,7 +310,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!totals.all_fixed()) }))
 }
 
-/// What failed in the run of a folder, or in those of several blocks below it.
+/// The failed cases of the run in a folder, or of the runs of several blocks below it.
 fn find(folder: &Path) -> Result<Vec<FailedRun>, Error> {
     let folders = runs_in(folder, &[RESULTS])?;
     if folders.is_empty() {

@@ -33,7 +33,7 @@ pub struct Arguments {
     pub sandboxing: Sandboxing,
 }
 
-/// Continues what is in a folder, as it was begun.
+/// Resumes the run or mutation analysis in a folder with its original options.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = fs::canonicalize(&arguments.folder).map_err(|error| Error::File {
         code: codes::FILE_UNREADABLE,
@@ -50,7 +50,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     resume(arguments, folder)
 }
 
-/// The run of a block in its folder.
+/// The run of one block in its folder.
 enum ResumableRun {
     /// It can be resumed.
     InterruptedRun(PathBuf, Box<InterruptedRun>),
@@ -77,13 +77,13 @@ impl ResumableRun {
         }
     }
 
-    /// Whether it is that of a job; `name` is that of its folder, if it is one of several.
+    /// Whether it belongs to a job. `name` is its folder, if it is one of several.
     fn is_of(&self, name: Option<&OsString>, job: &Regression) -> bool {
         self.block() == job.block.info().name && name.is_none_or(|name| *name == *job.name)
     }
 }
 
-/// Continues the runs in a folder.
+/// Resumes the runs in a folder.
 fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     let mut found = find(&folder)?;
     let Some(left) = found.iter().find_map(|(_, found)| match found {
@@ -100,7 +100,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     };
     let wrong =
         |message: String| Error::File { code: codes::CANNOT_RESUME, path: folder.clone(), message };
-    // What was typed is relative to where it was typed.
+    // The original arguments are relative to the original working directory.
     env::set_current_dir(&left.run_command.folder).map_err(|error| {
         wrong(format!(
             "was started in folder {}, which cannot be entered: {error}",
@@ -145,7 +145,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     go_on(arguments, (&jobs, &earlier), ready, &ended, &mut renderer)
 }
 
-/// Runs what is left, in order.
+/// Runs the remaining cases, in order.
 fn go_on(
     arguments: &Arguments,
     (jobs, earlier): (&[Regression], &EarlierRuns),
@@ -177,7 +177,7 @@ fn go_on(
     done.end()
 }
 
-/// The runs in a folder: its own, or several below it, with their folders' names.
+/// The run in a folder, or the runs of several blocks below it with their folders' names.
 fn find(folder: &Path) -> Result<Vec<(Option<OsString>, ResumableRun)>, Error> {
     let runs = runs_in(folder, &[JOURNAL, RESULTS])?;
     if runs.is_empty() {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// What a plan says itself.
+/// Options that conflict with a plan, which sets them itself.
 const OF_THE_PLAN: [&str; 8] = [
     "block",
     "fixes",
@@ -77,7 +77,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// What is to be run of each block.
+    /// The regressions to run.
     pub fn jobs(&self) -> Result<Vec<Regression>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
         let mut jobs = match &self.plan {
@@ -99,7 +99,7 @@ impl Arguments {
     }
 }
 
-/// Runs a regression, of one block or run of a plan after another.
+/// Runs each regression.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.tracing.trace.is_some() && arguments.case.is_none() {
         let message = "--trace writes the waves of one case; name it with --case";
@@ -117,7 +117,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     warn_of_other_build(arguments.build.as_deref());
 
     let interrupted = interruption()?;
-    // Whatever does not fit is refused before anything is written.
+    // Check everything before writing anything.
     let earlier = arguments.earlier.files();
     earlier.check()?;
     let mut renderer = Renderer::new(arguments.output.is_quiet());
@@ -127,7 +127,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
-        // Each of the blocks that are left has as much of the time.
+        // The remaining time is divided equally among the remaining blocks.
         let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
         left -= 1;
         let run = ready.run(begin, time, &mut |event| renderer.show(event))?;
@@ -145,7 +145,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     done.end()
 }
 
-/// Builds the models of all runs, then makes their run directories.
+/// Builds the models of all runs, then creates their run directories.
 fn begin<'a>(
     arguments: &Arguments,
     jobs: &'a [Regression],

@@ -47,7 +47,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The JSON schema of all vectors: one alternative for each block.
+/// The JSON schema of vectors, with one alternative per block.
 fn vector() -> Value {
     let mut generator = SchemaGenerator::default();
     let vectors: Vec<Value> =

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator};
 
-/// What a new crate is to be.
+/// The description of a new crate.
 #[derive(Debug, Clone)]
 pub struct Skeleton {
     /// The name of the crate, and of its folder.
@@ -22,25 +22,26 @@ pub struct Skeleton {
     pub top: String,
     /// The RTL.
     pub rtl: Rtl,
-    /// Where `cosim-core` and `cosim-build` come from.
+    /// The source of `cosim-core` and `cosim-build`.
     pub source: Source,
-    /// The clock, if it was named.
+    /// The clock, if the user named it.
     pub clock: Option<String>,
-    /// The reset, if it was named.
+    /// The reset, if the user named it.
     pub reset: Option<Reset>,
 }
 
-/// Where a crate's dependencies come from.
+/// The source of a crate's dependencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// This checkout.
+    /// A checkout of cosim.
     Path(PathBuf),
-    /// The registry: a release of that version.
+    /// A release of this version in the registry.
     Version(&'static str),
 }
 
 impl Source {
-    /// The sources this program was built from, if they are still there, else a release of their version.
+    /// The checkout this program was built from, if it still exists, otherwise a release of its
+    /// version.
     pub fn own() -> Self {
         let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Self::of);
         match checkout {
@@ -49,10 +50,10 @@ impl Source {
         }
     }
 
-    /// A checkout.
+    /// A checkout of cosim.
     ///
     /// # Errors
-    /// [`Error::File`] if it is none.
+    /// [`Error::File`] if the folder is none.
     pub fn of(path: &Path) -> Result<Self, Error> {
         for part in ["core", "core/build"] {
             if !path.join(part).join("Cargo.toml").is_file() {
@@ -85,7 +86,7 @@ impl Source {
     }
 }
 
-/// A text in quotes, as Rust and TOML have it.
+/// A quoted string, valid in Rust and TOML.
 fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
@@ -95,12 +96,12 @@ fn quoted(text: &str) -> String {
 pub struct Reset {
     /// The input.
     pub port: String,
-    /// Whether it is high in reset; as its name says if that was not said.
+    /// Whether it is active high. Derived from its name if the user did not say.
     pub is_high: Option<bool>,
 }
 
 impl Reset {
-    /// Names of inputs that are taken for the reset if none was named, in any case.
+    /// Default names of the reset input, in any case.
     const USUAL: [&str; 18] = [
         "rst",
         "reset",
@@ -147,13 +148,13 @@ impl std::str::FromStr for Reset {
     }
 }
 
-/// A name that a crate, a folder and a block can have.
+/// A valid name for a crate, a folder and a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrateName(String);
 
 impl CrateName {
-    const LONGEST: usize = 64;
-    /// What cargo takes for something else, or what the crate itself depends on.
+    const MAX_LENGTH: usize = 64;
+    /// Names that are reserved by cargo or are dependencies of the crate.
     const TAKEN: [&str; 16] = [
         "alloc",
         "build",
@@ -173,12 +174,12 @@ impl CrateName {
         "worker",
     ];
 
-    /// As an identifier: the name of the library and of the block.
+    /// The identifier of the library and of the block.
     fn identifier(&self) -> String {
         self.0.replace('-', "_")
     }
 
-    /// The name of the block's type; it ends with `Block`, so that it is no other type's.
+    /// The name of the block's type. The suffix `Block` avoids conflicts with other types.
     fn type_name(&self) -> String {
         let capital = |word: &str| {
             let mut letters = word.chars();
@@ -201,11 +202,11 @@ impl std::str::FromStr for CrateName {
                 && word.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit())
         };
         let begins = text.starts_with(|letter: char| letter.is_ascii_lowercase());
-        if !begins || !text.split(['-', '_']).all(is_word) || text.len() > Self::LONGEST {
+        if !begins || !text.split(['-', '_']).all(is_word) || text.len() > Self::MAX_LENGTH {
             return Err(format!(
                 "expected a name for a crate: at most {} lower-case letters and digits, with single - or _ \
                  between words",
-                Self::LONGEST
+                Self::MAX_LENGTH
             ));
         }
         if is_keyword(text) || Self::TAKEN.contains(&text.replace('_', "-").as_str()) {
@@ -217,7 +218,7 @@ impl std::str::FromStr for CrateName {
     }
 }
 
-/// Names of fields that the bindings of ports change, by `bindgen`'s rule: an underscore follows them.
+/// Names of fields to which `bindgen` appends an underscore.
 const KEYWORDS: &str = "abstract alignof as async await become box break const continue crate do dyn else enum \
     extern false final fn for gen if impl in let loop macro match mod move mut offsetof override priv proc pub pure ref \
     return Self self sizeof static struct super trait true try type typeof unsafe unsized use virtual where while yield \
@@ -227,7 +228,7 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.split(' ').any(|keyword| keyword == name)
 }
 
-/// Names of inputs that are taken for the clock if none was named.
+/// Default names of the clock input.
 const USUAL_CLOCKS: [&str; 6] = ["clk", "clk_i", "i_clk", "clock", "aclk", "sys_clk"];
 
 /// A port, for templates.
@@ -248,7 +249,7 @@ impl PortText {
     }
 }
 
-/// The templates, by the files they make.
+/// The templates, by output file.
 const TEMPLATES: [(&str, &str); 12] = [
     (".gitignore", include_str!("../templates/skeleton/gitignore.j2")),
     ("Cargo.toml", include_str!("../templates/skeleton/Cargo.toml.j2")),
@@ -263,18 +264,18 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("src/scoreboard.rs", include_str!("../templates/skeleton/src/scoreboard.rs.j2")),
     ("src/stimulus.rs", include_str!("../templates/skeleton/src/stimulus.rs.j2")),
 ];
-/// As above, of the folder of vectors.
+/// The template of the vectors' folder.
 const VECTORS: (&str, &str) =
     ("vectors/README.md", include_str!("../templates/skeleton/vectors/README.md.j2"));
 
-/// What was written.
+/// The generated crate.
 #[derive(Debug, Clone)]
 pub struct GeneratedCrate {
     /// The crate's folder.
     pub folder: PathBuf,
-    /// The ports it was written for.
+    /// Its ports.
     pub ports: Ports,
-    /// The reset that was found, with its level in reset.
+    /// Its reset, with the active level.
     pub reset: Option<(String, bool)>,
 }
 
@@ -282,8 +283,8 @@ impl Skeleton {
     /// Writes the crate into a folder of its name below `place`.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Usage`] if there is something already, or if the RTL cannot be driven;
-    /// [`Error::Build`] with Verilator's words.
+    /// [`Error::File`] or [`Error::Usage`] if the folder exists or the RTL has unsupported ports.
+    /// [`Error::Build`] with Verilator's messages.
     pub fn write(&self, place: &Path) -> Result<GeneratedCrate, Error> {
         let folder = match place {
             here if here == Path::new(".") => PathBuf::from(&self.name.0),
@@ -317,12 +318,12 @@ impl Skeleton {
         for (name, text) in self.render(&examined, &copies, &ports, reset.as_ref())? {
             write_below(&made.join(name), text.as_bytes())?;
         }
-        // An empty folder is taken over; one that was filled meanwhile is not.
+        // Renaming replaces an empty folder, but fails if the folder was filled meanwhile.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         Ok(GeneratedCrate { folder, ports, reset })
     }
 
-    /// The error of somebody who named a top that is in none of the files.
+    /// The error if no file contains the top module.
     fn no_top(&self, error: Error) -> Error {
         match &error {
             Error::Build(BuildError::Verilate { output, .. })
@@ -337,7 +338,7 @@ impl Skeleton {
         }
     }
 
-    /// The ports, as the crate's build will find them: by its files alone.
+    /// The ports that the build of the crate will find, from its own files.
     fn ports(&self, made: &Path, copies: &Copies, examined: &Examined) -> Result<Ports, Error> {
         let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let design = Design {
@@ -350,7 +351,7 @@ impl Skeleton {
             ..Design::default()
         };
         let verilated = design.verilate(&Verilator::find()?, &answer.path().join("new"))?;
-        // The one that was named, else the first usual one that it has.
+        // The named clock, otherwise the first default name among the inputs.
         let upper = USUAL_CLOCKS.map(str::to_ascii_uppercase);
         let clocks: Vec<&str> = match &self.clock {
             Some(clock) => vec![clock],
@@ -397,7 +398,7 @@ impl Skeleton {
         Ok(ports)
     }
 
-    /// The reset that was named, else an input of one bit with a usual name.
+    /// The named reset, otherwise a 1-bit input with a default name.
     fn reset(&self, ports: &Ports) -> Result<Option<(String, bool)>, Error> {
         let is_input =
             |name: &str| ports.inputs.iter().any(|port| port.name == name && port.width == 1);
@@ -418,7 +419,7 @@ impl Skeleton {
         Ok(usual.map(|reset| (reset.port.clone(), reset.level())))
     }
 
-    /// The texts of all files but the RTL.
+    /// The texts of all files except the RTL.
     fn render(
         &self,
         examined: &Examined,

@@ -18,27 +18,28 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Groups of failures told with all they have if there are details; the others get one line.
+/// Number of failure groups shown in full with `--details`. Others get one line.
 const GROUPS_SHOWN: usize = 5;
 
-/// The same on one screen: one with all it has, then some with verdict, command and vector, then some in one line.
+/// Numbers of failure groups on one screen: shown in full, with verdict, command and vector, and in
+/// one line.
 const ON_A_SCREEN: (usize, usize, usize) = (1, 3, 8);
 
-/// How much a summary for people says.
+/// The amount of detail in a text summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// The result and the failures.
     Result,
-    /// What was covered, too, in a line for each profile.
+    /// Also the coverage, one line per profile.
     Covered,
-    /// All groups of failures, and what was covered as tables of all scenarios and rules.
+    /// All failure groups, and coverage tables of all scenarios and rules.
     Tables,
 }
 
 /// The summary of a run.
 pub struct Summary<'a> {
     pub run: &'a FinishedRun,
-    /// What earlier runs know of the failures, if there is a file of them.
+    /// Failures of earlier runs, if a history file is given.
     pub known: Option<&'a Known>,
     /// The command that reproduces a case.
     pub command: &'a dyn Fn(&Case) -> String,
@@ -74,7 +75,7 @@ impl Summary<'_> {
         })
     }
 
-    /// For people: the result first, then failures, then what was covered.
+    /// The text summary: the result, then failures, then coverage.
     pub fn text(&self, detail: Detail) -> String {
         let mut text = String::new();
         self.result(&mut text);
@@ -211,7 +212,7 @@ impl Summary<'_> {
         }
     }
 
-    /// How many cases it took to cover what was to be covered.
+    /// The number of cases that reached the coverage goal.
     fn ended_when_covered(&self, text: &mut String) {
         let Header { until_coverage, cases, profiles, scenarios, .. } = &self.run.header;
         let Some(percent) = until_coverage else { return };
@@ -261,7 +262,7 @@ impl Summary<'_> {
         }
     }
 
-    /// A group in three lines.
+    /// A failure group in three lines.
     fn brief(&self, group: &Group, text: &mut String) {
         let Group { signature, count, first, waived, .. } = group;
         let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
@@ -345,7 +346,7 @@ impl Summary<'_> {
     }
 }
 
-/// Which files Verilator read, and which of them were the program's own.
+/// The files that Verilator read, and which of them are built in.
 pub fn rtl_files(files: &[FileRead]) -> String {
     let list = |built_in: bool| {
         let chosen = files.iter().filter(|file| file.built_in == built_in);
@@ -358,7 +359,7 @@ pub fn rtl_files(files: &[FileRead]) -> String {
     format!("RTL files: {}; built-in: {own}", list(false))
 }
 
-/// Why models are driven with two evaluations a cycle, if some are; `reasons` are by profile.
+/// Why models need two evaluations per cycle, if any do. `reasons` is by profile.
 fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<String> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for profile in profiles {
@@ -411,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_for_two_evaluations_is_told_once() {
+    fn a_reason_for_two_evaluations_appears_once() {
         let profiles = ["spec", "repaired", "0x01"].map(str::to_owned);
         let told = |reasons: &[(&str, &str)]| {
             let reasons = reasons.iter().map(|(name, why)| ((*name).to_owned(), (*why).to_owned()));

@@ -22,11 +22,11 @@ use std::thread;
 use std::time::Duration;
 use verilated_build::Error as BuildError;
 
-/// Files that are saved within so much time are one save.
-const TOGETHER: Duration = Duration::from_millis(100);
-/// How often ^C is looked for while nothing happens.
-const LOOK: Duration = Duration::from_millis(100);
-/// Groups of failures that are named.
+/// Files saved within this time count as one save.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+/// Polling interval for ^C.
+const POLL: Duration = Duration::from_millis(100);
+/// Number of failure groups to list.
 const GROUPS_SHOWN: usize = 8;
 
 /// What to run again.
@@ -39,7 +39,7 @@ pub struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// Runs, and runs again whenever the RTL was saved, until ^C.
+/// Runs the regression, and repeats it whenever the RTL is saved, until ^C.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let jobs = arguments.options.jobs(None)?;
     let [job] = jobs.as_slice() else {
@@ -75,10 +75,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 }
                 read = Some(files_read(&report));
                 let seen = RunSnapshot::new(&report);
-                print_text(&seen.told(number, &report, last.as_ref()))?;
+                print_text(&seen.text(number, &report, last.as_ref()))?;
                 last = Some(seen);
             }
-            Err(error) if may_be_mended(&error, number == 1) => {
+            Err(error) if can_saving_help(&error, number == 1) => {
                 let error = error.with_code();
                 let text = format!("run {number}  NOT RUN: {error}\n  waiting for the next save");
                 print_text(&text)?;
@@ -91,8 +91,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether another save can help. It does not against a wrong option, or a tool that is missing.
-fn may_be_mended(error: &Error, is_first: bool) -> bool {
+/// Whether saving the RTL may help. It does not help against a wrong option or a missing tool.
+fn can_saving_help(error: &Error, is_first: bool) -> bool {
     match error {
         Error::Usage(..) => !is_first,
         Error::Build(
@@ -106,13 +106,13 @@ fn may_be_mended(error: &Error, is_first: bool) -> bool {
     }
 }
 
-/// The files of the user's that Verilator read.
+/// The user's files that Verilator read.
 fn files_read(report: &FinishedRun) -> Vec<PathBuf> {
     let given = report.header.rtl_files.iter().filter(|file| !file.built_in);
     given.map(|file| PathBuf::from(&file.path)).collect()
 }
 
-/// What is remembered of a run, to say what changed.
+/// The state of a run, for comparison with the next.
 struct RunSnapshot {
     signatures: BTreeSet<String>,
     cycles_per_second: f64,
@@ -125,8 +125,8 @@ impl RunSnapshot {
         Self { signatures: signatures.collect(), cycles_per_second }
     }
 
-    /// The verdict in a line, then what fails now, what did not before, and what no longer does.
-    fn told(&self, number: u64, report: &FinishedRun, last: Option<&Self>) -> String {
+    /// The verdict in one line, then the failures, marked as new, and those that disappeared.
+    fn text(&self, number: u64, report: &FinishedRun, last: Option<&Self>) -> String {
         let Totals { cases, cycles, .. } = report.tally.totals;
         let was = last.map(|last| format!(", {} before", short(last.cycles_per_second)));
         let mut text = format!(
@@ -162,13 +162,13 @@ impl RunSnapshot {
     }
 }
 
-/// Waits for saves. The system only wakes it; what was saved is seen on disk, so that a file that was merely
-/// read, or an editor's backup, is no save.
+/// Waits for saves. Events of the system only wake it up; it compares the files on disk, so that
+/// reading a file or writing an editor's backup is no save.
 struct Watcher {
     rtl: Rtl,
-    /// What Verilator read in the last run.
+    /// The files that Verilator read in the last run.
     read: Vec<PathBuf>,
-    /// The files before the last run.
+    /// The state of the files before the last run.
     seen: OnDisk,
     debouncer: Debouncer<RecommendedWatcher>,
     events: Receiver<DebounceEventResult>,
@@ -177,30 +177,31 @@ struct Watcher {
 impl Watcher {
     fn new(rtl: Rtl) -> Result<Self, Error> {
         let (sender, events) = channel();
-        let debouncer = new_debouncer(TOGETHER, sender).map_err(|error| cannot_watch(&error))?;
+        let debouncer = new_debouncer(DEBOUNCE, sender).map_err(|error| cannot_watch(&error))?;
         Ok(Self { rtl, read: Vec::new(), seen: OnDisk::default(), debouncer, events })
     }
 
-    /// What is saved from now on is to be waited for.
+    /// Waits for saves from now on.
     fn begin(&mut self) -> Result<(), Error> {
         self.seen = self.look()?;
         Ok(())
     }
 
-    /// Waits until something was saved since the last [`Watcher::begin`]; `read` is what Verilator read since.
+    /// Waits for a save since the last [`Watcher::begin`]. `read` lists the files that Verilator
+    /// read since.
     fn wait(&mut self, read: Option<Vec<PathBuf>>, interrupted: &AtomicBool) -> Result<(), Error> {
         let known = self.read.clone();
         if let Some(read) = read {
             self.read = read;
         }
-        // What is saved before this look is found below, what is saved after it is waited for.
+        // The comparison below finds saves before this point. Later ones cause an event.
         let now = self.look()?;
         let seen = std::mem::replace(&mut self.seen, now);
         if OnDisk::now(&self.rtl, &known) != seen {
             return self.settle();
         }
         while !interrupted.load(Ordering::Relaxed) {
-            match self.events.recv_timeout(LOOK) {
+            match self.events.recv_timeout(POLL) {
                 Ok(_) if self.look()? != self.seen => return self.settle(),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
@@ -213,11 +214,11 @@ impl Watcher {
         Err(Error::Interrupted)
     }
 
-    /// A save is over when nothing was written for a moment.
+    /// Waits until nothing was written for a moment, which ends a save.
     fn settle(&mut self) -> Result<(), Error> {
         let mut before = self.look()?;
         loop {
-            thread::sleep(TOGETHER);
+            thread::sleep(DEBOUNCE);
             let now = self.look()?;
             if now == before {
                 return Ok(());
@@ -226,12 +227,12 @@ impl Watcher {
         }
     }
 
-    /// Looks at the files. Their folders are watched before that, so that nothing is missed.
+    /// Reads the state of the files. Watches their folders first, so that no change is missed.
     fn look(&mut self) -> Result<OnDisk, Error> {
         let now = OnDisk::now(&self.rtl, &self.read);
         for folder in now.folders() {
             let watched = self.debouncer.watcher().watch(folder, RecursiveMode::NonRecursive);
-            // One that went away meanwhile is seen in the one around it.
+            // The removal of a folder shows in its parent folder.
             if let Err(error) = watched
                 && folder.is_dir()
             {

@@ -1,7 +1,7 @@
-//! Does everything that users read keep to the terms of the field?
+//! Checks that all text for users uses the terms of the field.
 //!
-//! The help of every command, the table of error codes, every string literal of the sources and every template. Tests and
-//! comments are left to reviews.
+//! It checks the help of every command, the table of error codes, every string literal of the
+//! sources and every template. Reviews cover tests and comments.
 
 use super::{Cli, examples};
 use clap::CommandFactory;
@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Phrases that users have to translate, each with what to write instead.
+/// Refused phrases, each with its replacement.
 const REFUSED: [(&str, &str); 27] = [
     ("is told", "is reported"),
     ("are told", "are reported"),
@@ -41,10 +41,10 @@ const REFUSED: [(&str, &str); 27] = [
     ("to the letter", "as specified"),
 ];
 
-/// The first refused phrase of a text.
+/// The first refused phrase in a text.
 fn refused(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split_whitespace().collect();
-    // Names of bins, files and keys.
+    // Skip names of bins, files and keys.
     if words.len() < 3 {
         return None;
     }
@@ -53,13 +53,13 @@ fn refused(text: &str) -> Option<String> {
     found.map(|(phrase, instead)| format!("`{phrase}`, write {instead}: {text}"))
 }
 
-/// The whole help of a command and of those below it.
+/// The help of a command and of all nested ones.
 fn help(command: &mut clap::Command, all: &mut Vec<String>) {
     all.push(command.render_long_help().to_string());
     command.get_subcommands_mut().for_each(|below| help(below, all));
 }
 
-/// Names of bins, which stay as they are: coverage databases hold them.
+/// Names of bins that coverage databases contain, so they must stay.
 const PUBLIC: [&str; 2] = ["unit goes on", "packet goes on"];
 
 fn commands() -> clap::Command {
@@ -68,7 +68,7 @@ fn commands() -> clap::Command {
     cli
 }
 
-/// The string literals of a source, without its comments and its unit tests.
+/// The string literals of a source, without comments and unit tests.
 fn literals(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
     let (mut all, mut rest) = (Vec::new(), source);
@@ -95,7 +95,7 @@ fn literals(source: &str) -> Vec<String> {
     all
 }
 
-/// The files of a kind below the root of the repository whose text reaches users.
+/// The files with this ending in the repository whose text reaches users.
 fn files(ending: &str) -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folders = ["core", "crates", "src", "verilated", "examples"].map(|name| root.join(name));

@@ -1,4 +1,4 @@
-//! `cosim worker`: works on models for the other commands.
+//! `cosim worker`: runs models for the other commands.
 
 use clap::Args;
 use cosim_base::error::Error;
@@ -26,7 +26,7 @@ pub struct Arguments {
     simulated: bool,
 }
 
-/// Works until there is no more work.
+/// Serves requests until there are no more.
 ///
 /// # Errors
 /// As [`serve`].

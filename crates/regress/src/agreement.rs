@@ -1,8 +1,8 @@
-//! Compares the netlist that Yosys makes of an RTL with Verilator's model of the RTL.
+//! Compares the netlist that Yosys generates from an RTL with Verilator's model of the RTL.
 //!
 //! Proofs, mutants and gates are results about the netlist. Before a command counts them, both
 //! models run the first cases of each scenario and the vectors of the block's corpus. The check
-//! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists what remains assumed.
+//! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
 
 use crate::engine::{Cases, Engine, Setup, load};
 use crate::mutate::grade::cases_of;
@@ -20,7 +20,7 @@ use std::path::Path;
 use verilated::{BeforeReset, ModelKind};
 use walkdir::WalkDir;
 
-/// The folder with a folder of vectors for each block, below the working directory.
+/// The folder of the corpora, one folder per block, below the working directory.
 const CORPUS: &str = "vectors";
 /// The seed of the cases.
 const SEED: u64 = 1;
@@ -47,25 +47,25 @@ pub struct Disagreement {
     pub difference: Difference,
 }
 
-/// An RTL under one profile, and the netlist of it.
+/// An RTL under one profile, and its netlist.
 #[derive(Clone, Copy)]
 pub struct Pair<'a> {
     /// The block.
     pub block: &'static dyn AnyBlock,
     /// The profile.
     pub profile: &'a Profile,
-    /// The RTL, as Verilator reads it.
+    /// Verilator's model of the RTL.
     pub rtl: &'a Built,
     /// A model of the netlist.
     pub netlist: &'a Built,
 }
 
 impl Pair<'_> {
-    /// Runs both on cases and corpus.
+    /// Runs both models on the cases and the corpus.
     ///
     /// # Errors
-    /// [`Error::NetlistDiffers`]; [`Error::Interrupted`]; what is wrong with a vector.
-    pub fn check(&self, desk: &OneShotWorker) -> Result<(), Error> {
+    /// [`Error::NetlistDiffers`], [`Error::Interrupted`], or an error in a vector.
+    pub fn check(&self, worker: &OneShotWorker) -> Result<(), Error> {
         let Self { block, profile, .. } = *self;
         let setup = Setup {
             profiles: vec![profile.clone()],
@@ -78,7 +78,7 @@ impl Pair<'_> {
         let mut cases = cases_of(block.info(), &*session, profile, SEED, CASES);
         cases.retain(|case| session.length(case) <= LONGEST);
         self.compare(
-            desk,
+            worker,
             Comparison {
                 scenarios: session.scenarios_text()?,
                 cases,
@@ -87,7 +87,7 @@ impl Pair<'_> {
         )
     }
 
-    fn compare(&self, desk: &OneShotWorker, comparison: Comparison) -> Result<(), Error> {
+    fn compare(&self, worker: &OneShotWorker, comparison: Comparison) -> Result<(), Error> {
         let Self { block, profile, rtl, netlist } = *self;
         let task = Task {
             block: block.info().name.to_owned(),
@@ -95,7 +95,7 @@ impl Pair<'_> {
             model: rtl.clone(),
             action: Action::Compare(netlist.clone(), comparison),
         };
-        match desk.have::<Option<Disagreement>>(task)? {
+        match worker.have::<Option<Disagreement>>(task)? {
             Finish::Done(None) => Ok(()),
             Finish::Done(Some(Disagreement { name, difference })) => {
                 let Difference { cycle, port, values: [rtl, netlist] } = difference;
@@ -109,7 +109,7 @@ impl Pair<'_> {
                     ),
                 })
             }
-            // It is not known which of the two models it was.
+            // Either of the two models may be the cause.
             Finish::Lost(verdict) => Err(Error::Lost(
                 codes::MODEL_CRASHED,
                 format!(
@@ -145,12 +145,12 @@ fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
     Ok(vectors)
 }
 
-/// A block of which two models can be compared.
+/// A block whose models can be compared.
 pub trait CompareBlock {
-    /// The first case or vector in which two models of an RTL differ. In a worker only.
+    /// The first case or vector in which two models of an RTL differ. Call it only in a worker.
     ///
     /// # Errors
-    /// As [`compare`]; [`Error::Model`] if a model cannot be loaded.
+    /// As [`compare`]. [`Error::Model`] if a model cannot be loaded.
     fn compare(
         &self,
         profile: &str,
@@ -177,7 +177,7 @@ impl<B: Explain> CompareBlock for Engine<B> {
 /// The first case or vector in which two models differ.
 ///
 /// # Errors
-/// [`Error::Environment`] for scenarios that cannot be read; what is wrong with a vector.
+/// [`Error::Environment`] if the scenarios cannot be read, or an error in a vector.
 pub fn compare<B: Block>(
     comparison: &Comparison,
     profile: &Profile,
@@ -185,7 +185,7 @@ pub fn compare<B: Block>(
     netlist: ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Option<Disagreement>, Error> {
-    // A netlist of `mutate` has mutations, and none is switched on here.
+    // A netlist of `mutate` contains mutations; enable none.
     let netlist = netlist.with_mutation(0);
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
         .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
@@ -200,7 +200,8 @@ pub fn compare<B: Block>(
     }
     let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
     for (name, stimulus) in drawn.chain(all) {
-        // A seed gives a register bits by its name, and a netlist has other names.
+        // A random seed selects the bits of a register by its name, and the netlist has other
+        // names.
         let before_reset = match stimulus.before_reset {
             BeforeReset::Random(_) => BeforeReset::Zeros,
             given => given,

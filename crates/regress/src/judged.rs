@@ -13,23 +13,23 @@ use cosim_rtl::models::Examined;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Bytes that the cases of one run take, all profiles and scenarios together.
-const MOST_BYTES: usize = 32 << 20;
-/// RTL with such text can run C++ of its own, which could change what a worker counts.
+/// Cached bytes of the cases of one run, over all profiles and scenarios.
+const MAX_BYTES: usize = 32 << 20;
+/// RTL with such text can run C++ code, which could change what a worker counts.
 const C_CODE: [&str; 3] = ["DPI", "``", "`systemc_"];
 
-/// The cases of a run that were judged before, and those that are judged in it.
+/// The cached cases of a run, and the cases that the run adds.
 #[derive(Debug, Default)]
 pub struct Judged {
     store: Option<Store>,
     /// By profile and scenario, in the order of the plan.
     lists: Vec<List>,
     scenarios: usize,
-    /// Whether what this run judges is kept.
+    /// Whether the results of this run are stored.
     learns: bool,
-    /// Cases whose counts were taken from here.
+    /// Cases that took their counts from the cache.
     used: u64,
-    /// Bytes that new cases may take.
+    /// Bytes left for new cases.
     room: usize,
 }
 
@@ -37,12 +37,13 @@ pub struct Judged {
 #[derive(Debug)]
 struct List {
     key: Key,
-    /// The counts of each case by its seed, as [`Counts`] in postcard: most of hundreds of counters are 0.
+    /// The [`Counts`] of each case in postcard, by seed. The encoding is compact because most
+    /// counters are 0.
     cases: BTreeMap<u64, Vec<u8>>,
     has_new: bool,
 }
 
-/// What a case's golden side adds to a run.
+/// What the golden side of a case adds to the totals of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Counts {
     cycles: u64,
@@ -53,12 +54,13 @@ struct Counts {
 }
 
 impl Judged {
-    /// No case was judged before, and none is kept.
+    /// An empty cache that stores nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The cases in `store` that a run with these profiles can have. `learns` says whether what it judges is kept.
+    /// Reads the cached cases of a run with these profiles from `store`. `learns` enables storing
+    /// new results.
     pub fn open(store: Store, opening: &SessionSetup, profiles: &[Profile], learns: bool) -> Self {
         let weights: Vec<serde_json::Value> =
             serde_json::from_str(&opening.scenarios).unwrap_or_default();
@@ -79,22 +81,22 @@ impl Judged {
             })
             .collect::<Vec<List>>();
         let bytes: usize = lists.iter().flat_map(|list| list.cases.values()).map(Vec::len).sum();
-        let room = MOST_BYTES.saturating_sub(bytes);
+        let room = MAX_BYTES.saturating_sub(bytes);
         Self { store: Some(store), lists, scenarios: weights.len(), learns, used: 0, room }
     }
 
-    /// Whether the golden side of a case was judged before.
+    /// Whether the golden side of a case is cached.
     pub fn has(&self, case: &Case) -> bool {
         self.list(case).is_some_and(|list| self.lists[list].cases.contains_key(&case.seed))
     }
 
-    /// Cases whose counts were taken from here.
+    /// Cases that took their counts from the cache.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// The whole outcome of a case, from what a worker says of it: a match that was not judged again gets its counts, and
-    /// one that was judged is kept.
+    /// Completes the outcome that a worker reports. A match without golden checks gets the cached
+    /// counts. A match with golden checks is added to the cache.
     pub fn complete(&mut self, case: &Case, outcome: Outcome) -> Outcome {
         let Some(list) = self.list(case).filter(|_| outcome.verdict == Verdict::Match) else {
             return outcome;
@@ -123,15 +125,15 @@ impl Judged {
         }
     }
 
-    /// Keeps what this run has judged. A folder that cannot be written costs the next run some time, and nothing else.
+    /// Stores the new cases. If the folder is not writable, later runs are only slower.
     pub fn keep(&self) {
         let Some(store) = &self.store else { return };
         for list in self.lists.iter().filter(|list| list.has_new) {
-            // Another process may have kept other cases meanwhile.
+            // Another process may have stored other cases meanwhile.
             let mut cases = List::read(store, list.key.clone()).cases;
             cases.extend(list.cases.iter().map(|(name, counts)| (*name, counts.clone())));
             if let Ok(bytes) = postcard::to_stdvec(&cases)
-                && bytes.len() <= 2 * MOST_BYTES
+                && bytes.len() <= 2 * MAX_BYTES
             {
                 let _ = store.put(&list.key, &bytes);
             }
@@ -151,7 +153,7 @@ impl List {
         Self { key, cases, has_new: false }
     }
 
-    /// Adds a case unless it takes more than `room` bytes; the bytes that it takes.
+    /// Adds a case unless it takes more than `room` bytes. Returns its size in bytes.
     fn add(&mut self, seed: u64, outcome: &Outcome, room: usize) -> usize {
         let Outcome { cycles, packets, hits, counters, .. } = outcome.clone();
         let counts = postcard::to_stdvec(&Counts { cycles, packets, hits, counters });
@@ -163,15 +165,14 @@ impl List {
     }
 }
 
-/// Whether what workers count beside this RTL is believed for other RTL, too: it has no C++ of its own, in no file and no
-/// macro.
+/// Whether counts made with this RTL hold for other RTL, too: no file and no macro calls C++.
 pub fn is_trusted(rtl: &Examined, defines: &[String]) -> bool {
     let texts = rtl.texts.iter().map(|file| String::from_utf8_lossy(&file.text));
     !texts.chain(defines.iter().map(Into::into)).any(|text| has_c_code(&text))
 }
 
-/// Whether a text may call C++: by `$c` and its relatives, by DPI, in a block for SystemC, or by a word that macros put
-/// together.
+/// Whether a text may call C++: by `$c` and its variants, by DPI, in a SystemC block, or by a token
+/// that macros concatenate.
 fn has_c_code(text: &str) -> bool {
     let calls = |(at, _): (usize, &str)| {
         let rest = &text[at + 2..];
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_that_was_judged_gets_its_counts_in_another_run_of_the_same_scenario() {
+    fn a_cached_case_gets_its_counts_in_another_run_of_the_scenario() {
         let folder = TempDir::new().unwrap();
         let scenarios = r#"[{"name":"x"},{"name":"y"}]"#;
         let mut first = judged(&folder, scenarios, true);
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_golden_side_that_takes_other_cycles_than_when_it_was_judged_is_no_match() {
+    fn a_golden_side_whose_cycles_differ_from_the_cache_is_no_match() {
         let folder = TempDir::new().unwrap();
         let mut run = judged(&folder, "[{}]", true);
         run.complete(&case(0, 5), outcome(100, vec![1]));
@@ -239,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_and_what_untrusted_rtl_ran_with_are_not_kept() {
+    fn failures_and_cases_of_untrusted_rtl_are_not_stored() {
         let folder = TempDir::new().unwrap();
         let mut run = judged(&folder, "[{}]", false);
         run.complete(&case(0, 5), outcome(100, vec![1]));
@@ -251,14 +252,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_of_all_scenarios_together_has_a_bound() {
+    fn the_size_of_the_cache_is_bounded() {
         let folder = TempDir::new().unwrap();
         let scenarios = r#"[{"name":"x"},{"name":"y"}]"#;
         let mut run = judged(&folder, scenarios, true);
-        assert_eq!(run.room, MOST_BYTES);
-        // Two cases have room, whatever their scenario is.
+        assert_eq!(run.room, MAX_BYTES);
+        // Two cases fit, in any scenario.
         run.complete(&case(0, 0), outcome(100, vec![1]));
-        let bytes = MOST_BYTES - run.room;
+        let bytes = MAX_BYTES - run.room;
         run.room = bytes;
         for (scenario, seed) in [(1, 1), (0, 2), (1, 3)] {
             run.complete(&case(scenario, seed), outcome(100, vec![1]));
@@ -267,13 +268,13 @@ mod tests {
             [(0, 0), (1, 1), (0, 2), (1, 3)].map(|(place, seed)| run.has(&case(place, seed)));
         assert_eq!(kept, [true, true, false, false]);
         run.keep();
-        // The next run begins with both. The two profiles have the same parameters, so each of them reads both.
+        // The next run reads both cases twice, because its two profiles have the same parameters.
         let next = judged(&folder, scenarios, true);
-        assert_eq!(next.room, MOST_BYTES - 2 * 2 * bytes);
+        assert_eq!(next.room, MAX_BYTES - 2 * 2 * bytes);
     }
 
     #[test]
-    fn text_that_can_run_c_is_seen() {
+    fn text_that_can_run_c_is_detected() {
         for text in [
             "$c(\"x\")",
             "$c32 (1)",

@@ -7,7 +7,7 @@
 //!   run.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
-//! - [`checks`] has the checks for the tests of any block.
+//! - [`checks`] contains the generic tests of a block.
 //!
 //! ```no_run
 //! use cosim_base::error::Error;
@@ -24,7 +24,7 @@
 //! }
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// `println!` panics when the reader of a pipe is gone; `program::say` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agreement;

@@ -1,7 +1,8 @@
 //! Merges the shards of a run into the run directory that one machine would have written.
 //!
-//! Shards are read side by side, a line of each at a time, and written in the order of the plan by what writes the results of a
-//! run, so memory does not grow with the number of cases. `docs/how-to/scale-out.md` is for those who do it.
+//! The merge reads one line of each shard at a time and writes the cases in the order of the plan,
+//! so memory use does not grow with the number of cases. `docs/how-to/scale-out.md` is the user
+//! guide.
 
 mod files;
 mod shard;
@@ -23,30 +24,30 @@ use shard::ShardFile;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What a run has, whole or begun.
+/// The files that mark a run directory, complete or partial.
 pub const RUN: [&str; 2] = [RESULTS, PARTIAL];
 
-/// Shards that are missing of which each is named.
+/// Missing shards that the error message lists.
 const MISSING_NAMED: usize = 16;
 
-/// The shards of the run of one block, each of them once.
+/// All shards of the run of one block.
 pub struct Shards {
     block: &'static dyn AnyBlock,
-    /// The plan of what they make.
+    /// The plan of the whole run.
     plan: Plan,
-    /// What identifies that.
+    /// The header of the whole run.
     pub header: Header,
     /// By index.
     shards: Vec<ShardFile>,
 }
 
-/// What the shards of a run come to.
+/// The merged results of the shards.
 pub struct Merged {
     /// Totals, rules and counters.
     pub tally: Tally,
-    /// What was covered.
+    /// Coverage.
     pub coverage: Database,
-    /// The text of the RTL, if it was counted what of it was reached.
+    /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
     /// The failures.
     pub failures: Vec<Group>,
@@ -58,10 +59,11 @@ pub struct Merged {
     pub times: Vec<RunTiming>,
 }
 
-/// The runs that lie in folders of shards, by their folders' names if each has several. What a run is, any of some `files` says.
+/// The runs in folders of shards, by block name if the folders hold several blocks. A folder with
+/// any of `files` is a run.
 ///
 /// # Errors
-/// [`Error::File`] if one of the folders has other blocks than the first.
+/// [`Error::File`] if a folder has other blocks than the first.
 pub fn runs(
     folders: &[PathBuf],
     files: &[&str],
@@ -97,12 +99,12 @@ pub fn runs(
     Ok(runs)
 }
 
-/// Whether any of some folders is one, or holds one, by its `files`.
+/// Whether any of the folders is a run or contains one, marked by any of `files`.
 pub fn any(folders: &[PathBuf], files: &[&str]) -> bool {
     folders.iter().any(|folder| blocks(folder, files).is_ok())
 }
 
-/// What a folder has runs of: nothing if it is a run directory itself.
+/// The blocks whose runs a folder contains, or `None` if it is a run directory itself.
 fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
     let runs = runner::runs_in(folder, files)?;
     let name = |run: &PathBuf| {
@@ -118,10 +120,11 @@ fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
 }
 
 impl Shards {
-    /// Looks at all shards of the run of one block. Nothing but what identifies them is read.
+    /// Reads the headers of all shards of the run of one block.
     ///
     /// # Errors
-    /// [`Error::File`] for a shard that is not whole, there twice, or of another run; [`Error::Usage`] if some are missing.
+    /// [`Error::File`] for a shard that is incomplete, duplicate, or of another run.
+    /// [`Error::Usage`] if shards are missing.
     pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
         allow_many_files();
         let mut shards = folders.iter().map(|folder| ShardFile::open(folder));
@@ -160,15 +163,15 @@ impl Shards {
         self.block.info().name
     }
 
-    /// Where the block stands among those of the program.
+    /// The index of the block in the program.
     pub fn place_of_block(&self) -> Option<usize> {
         program::blocks().iter().position(|block| block.info().name == self.block.info().name)
     }
 
-    /// Writes the cases and what is kept of failures into the directory of the whole run.
+    /// Writes the cases and the files of failures into the directory of the whole run.
     ///
     /// # Errors
-    /// What is wrong with a shard, with the line; what cannot be written.
+    /// An error in a shard, with its line, or a write error.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
         let reported = self.cases(directory)?;
         let results = (0..self.shards.len()).map(|index| self.results(index));
@@ -193,13 +196,13 @@ impl Shards {
         Ok(Merged { tally, coverage, sources, failures, end, day, times })
     }
 
-    /// Which of the shards has a place.
+    /// The index of the shard that contains a place.
     fn shard_of(&self, place: u64) -> usize {
         let count = self.shards[0].header.shard.count();
         (place % count) as usize
     }
 
-    /// The cases that a shard has.
+    /// The plan of a shard.
     fn plan_of(&self, shard: &ShardFile) -> Plan {
         Plan { shard: shard.header.shard, ..self.plan.clone() }
     }
@@ -258,7 +261,7 @@ impl Shards {
         directory.ended(&ended, case)
     }
 
-    /// What a shard says beside its cases, which were read. It has all of them.
+    /// The results of a shard whose cases were all read.
     fn results(&mut self, index: usize) -> Result<Results, Error> {
         let results = self.shards[index].finish()?;
         let shard = &self.shards[index];
@@ -278,7 +281,7 @@ impl Shards {
         }
     }
 
-    /// The UTC day on which the last shard ended. Waivers are checked against it.
+    /// The UTC day on which the last shard ended. Waivers expire by this day.
     fn day(&self, results: &[Results]) -> Result<Option<Day>, Error> {
         if self.header.waivers.is_empty() {
             return Ok(None);
@@ -301,7 +304,7 @@ impl Shards {
     }
 
     fn coverage(&self, results: &[Results]) -> Result<Database, Error> {
-        // One of them at a time is in memory.
+        // Only one database at a time is in memory.
         let mut together = CoverageMerge::new(self.plan.index_step());
         for (shard, results) in self.shards.iter().zip(results) {
             together.look(&Self::covered(shard, results)?);
@@ -326,7 +329,7 @@ impl Shards {
         })
     }
 
-    /// The failures of the run, with the files that it would have kept.
+    /// The failures of the run. Copies the files that one machine would have kept.
     fn failures(
         &self,
         shards: Vec<Vec<Group>>,
@@ -336,7 +339,7 @@ impl Shards {
         let place = |name: &str| self.plan.place(name).unwrap_or(u64::MAX);
         let folder = |place: u64| self.shards[self.shard_of(place)].folder.as_path();
         let mut groups = match <[Vec<Group>; 1]>::try_from(shards) {
-            // It is all of it.
+            // A single shard is the whole run.
             Ok([groups]) => groups,
             Err(shards) => runner::merge_groups(shards, place),
         };
@@ -361,16 +364,16 @@ impl Shards {
     }
 }
 
-/// Cases of which something is kept.
+/// Cases whose files are copied.
 #[derive(Default)]
 struct ReportedCases {
-    /// Failures that are told in full, in the order of the plan.
+    /// Fully reported failures, in the order of the plan.
     failed: Vec<(u64, Signature)>,
-    /// Cases that matched and have a vector.
+    /// Number of matching cases with a saved vector.
     saved: u64,
 }
 
-/// Adds what a part of a run came to; coverage has its own file.
+/// Adds the totals of a part of a run. Coverage has its own file.
 pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[ProfileResults]) {
     tally.totals.add_all(totals);
     let counters = (block.counters)();
@@ -392,13 +395,13 @@ pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[Pr
     }
 }
 
-/// Nothing is recorded any more.
+/// A recorder needs a run, although the merge records nothing.
 fn unused(header: &Header) -> Run {
     let Header { build, rtl, seed, packets, .. } = header.clone();
     Run { build, rtl, seed, packets }
 }
 
-/// What rules, counters and bins mean is known to the program that ran the shard.
+/// Refuses shards of another build, whose rules, counters and bins may have other meanings.
 fn of_this_program(shard: &ShardFile) -> Result<(), Error> {
     let (build, now) = (&shard.header.build, program::build());
     if build == now {
@@ -410,7 +413,7 @@ fn of_this_program(shard: &ShardFile) -> Result<(), Error> {
     Err(Error::File { code: codes::OTHER_BUILD, path: shard.folder.clone(), message })
 }
 
-/// Everything that identifies a run is the same in all of its shards.
+/// Refuses shards whose headers differ.
 fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
     let fields = |shard: &ShardFile| {
         let header = Header { shard: Shard::WHOLE, ..shard.header.clone() };
@@ -439,7 +442,7 @@ fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
     Ok(())
 }
 
-/// A value for a message.
+/// Shortens a value for a message.
 fn shown(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(200) {
@@ -448,7 +451,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Each shard is there, once; they are sorted.
+/// Checks that each shard exists once. `shards` is sorted.
 fn complete(shards: &[ShardFile]) -> Result<(), Error> {
     for pair in shards.windows(2) {
         if pair[0].header.shard == pair[1].header.shard {
@@ -486,12 +489,12 @@ fn complete(shards: &[ShardFile]) -> Result<(), Error> {
     ))
 }
 
-/// A file of each shard is open at a time.
+/// Raises the limit of open files, because a file of each shard is open at the same time.
 fn allow_many_files() {
     if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
         && soft < hard
     {
-        // If it is refused, what cannot be opened is told.
+        // If the system refuses, opening a file reports the error.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
 }

@@ -1,4 +1,4 @@
-//! Observes a DUT: waves of both models, and the cycles around an event.
+//! Observes a DUT: waveforms of both models, and the cycles around an event.
 
 use cosim_base::error::Error;
 use cosim_harness::harness::{Block, CycleView, Dut, Golden};
@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use verilated::{BeforeReset, Model, ModelKind};
 
-/// One cycle, kept to be explained.
+/// One recorded cycle.
 #[derive(Debug, Clone)]
 pub struct Record<B: Block> {
     /// The cycle.
@@ -26,20 +26,20 @@ pub struct Record<B: Block> {
     pub rtl_state: u64,
 }
 
-/// A model inside an observing top.
+/// A model with an observing top.
 ///
-/// A cycle of the waves begins with the rising edge: at time 2n the clock rises and everything, inputs and
-/// the golden model's state, rules and outputs, has the values of cycle n; at time 2n + 1 the clock falls
-/// and nothing else changes.
+/// A cycle of the waveform begins with the rising edge. At time 2n the clock rises and all signals
+/// take their values of cycle n: inputs, and the golden model's state, rules and outputs. At time
+/// 2n + 1 the clock falls and nothing else changes.
 #[derive(Debug)]
 pub struct Observed<B: Block> {
     model: Model<B::Inputs, B::Outputs>,
-    /// Cycles to dump and to keep.
+    /// Cycles to dump and to record.
     window: Range<u64>,
     aftermath: u64,
     /// The rules of the cycle.
     rules: String,
-    /// Why the model stopped while it was shown the golden model.
+    /// Why the model stopped while it received the golden model's values.
     stopped: Option<verilated::Error>,
     records: VecDeque<Record<B>>,
     /// Why the trace ended early.
@@ -47,11 +47,11 @@ pub struct Observed<B: Block> {
 }
 
 impl<B: Block> Observed<B> {
-    /// A new model of `kind` with these registers before reset, that keeps the cycles of `window`, and goes on for `aftermath` cycles
-    /// after a mismatch.
+    /// Creates a model of `kind` with these register values before reset. It records the cycles of
+    /// `window` and continues for `aftermath` cycles after a mismatch.
     ///
     /// # Errors
-    /// [`Error::Model`] if it cannot be made.
+    /// [`Error::Model`] if the model cannot be created.
     pub fn new(
         kind: &ModelKind<B::Inputs, B::Outputs>,
         before_reset: BeforeReset,
@@ -63,7 +63,7 @@ impl<B: Block> Observed<B> {
         Ok(Self { model, window, aftermath, rules, stopped: None, records, trace_error: None })
     }
 
-    /// Writes the window's waves to `path`, too.
+    /// Also writes a waveform of the window to `path`.
     ///
     /// # Errors
     /// [`Error::Model`] if the file cannot be written.
@@ -76,22 +76,21 @@ impl<B: Block> Observed<B> {
         self.trace_error.as_ref()
     }
 
-    /// Ends the trace and gives the cycles that were kept.
+    /// Ends the trace and returns the recorded cycles.
     ///
     /// # Errors
-    /// [`Error::Model`] if the last waves cannot be written.
+    /// [`Error::Model`] if the end of the waveform cannot be written.
     pub fn finish(mut self) -> Result<VecDeque<Record<B>>, Error> {
         self.model.close_trace()?;
         Ok(self.records)
     }
 
-    /// Adds the present values to the trace. One that cannot be written any more ends; the comparison
-    /// goes on.
+    /// Adds the current values to the trace. A write error ends the trace, but not the comparison.
     fn dump(&mut self, cycle: u64) {
         if !self.window.contains(&cycle) {
             self.model.advance(1);
         } else if let Err(error) = self.model.dump() {
-            // The first error is the one that tells.
+            // Report the first error only.
             let _ = self.model.close_trace();
             self.trace_error = Some(error);
         }

@@ -1,4 +1,4 @@
-//! The program: its blocks, and what it was built from.
+//! The blocks of the program.
 
 use crate::agreement::CompareBlock;
 use crate::checks::CheckBlock;
@@ -8,8 +8,8 @@ pub use cosim_base::program::*;
 use cosim_harness::harness::Explain;
 use std::sync::OnceLock;
 
-/// A block, as commands use it: what each feature needs of its types. A feature that needs more adds a trait of its own
-/// here; what a feature reads of a block as data is in [`BlockInfo`](cosim_harness::harness::BlockInfo).
+/// A block, as commands use it. Each feature that needs the types of a block has a trait here. Data
+/// about a block is in [`BlockInfo`](cosim_harness::harness::BlockInfo).
 pub trait AnyBlock: RunBlock + MeasureBlock + CompareBlock + MutateBlock + CheckBlock {}
 
 impl<B: Explain> AnyBlock for Engine<B> {}
@@ -17,26 +17,26 @@ impl<B: Explain> AnyBlock for Engine<B> {}
 /// A program with blocks; created by `program!`.
 #[derive(Clone, Copy)]
 pub struct Program {
-    /// Its name, its version, and what it was built from.
+    /// Name, version, and build.
     pub identity: Identity,
-    /// Its blocks, in the order they are listed; the first is the one that is meant where none is named.
+    /// Its blocks, in the order of lists. The first is the default.
     pub blocks: &'static [&'static dyn AnyBlock],
 }
 
 static BLOCKS: OnceLock<&'static [&'static dyn AnyBlock]> = OnceLock::new();
 
-/// Sets the program of this process; the first call counts.
+/// Sets the program of this process. Only the first call has an effect.
 pub fn set(program: Program) {
     identify(program.identity);
     let _ = BLOCKS.set(program.blocks);
 }
 
-/// The blocks of this process; none if it is no program.
+/// The blocks of this process, or none if no program is set.
 pub fn blocks() -> &'static [&'static dyn AnyBlock] {
     BLOCKS.get().copied().unwrap_or_default()
 }
 
-/// The block of a name.
+/// The block with this name.
 pub fn find(name: &str) -> Option<&'static dyn AnyBlock> {
     blocks().iter().copied().find(|block| block.info().name == name)
 }

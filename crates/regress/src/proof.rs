@@ -1,4 +1,4 @@
-//! A proof of the properties of one block: what the prover finds is replayed on the RTL and the golden model.
+//! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
 use crate::agreement::Pair;
 use crate::mutate::netlist_model;
@@ -20,26 +20,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use verilated::BeforeReset;
 
-/// Cycles behind what breaks a property in which it may show.
+/// Cycles to drive after a counterexample, in which the violation may reach an output.
 const BEHIND: usize = 100;
 
-/// A property has its result.
+/// The result of a property is known.
 #[derive(Debug, Clone, Copy)]
 pub struct ProofEvent<'a> {
     /// The profile.
     pub profile: &'a str,
     /// The result.
     pub result: &'a PropertyResult,
-    /// Properties of the profile that have their results.
+    /// Properties of the profile with a result so far.
     pub done: usize,
-    /// Properties of the profile.
+    /// All selected properties of the profile.
     pub all: usize,
 }
 
 /// The callback for events; several threads call it.
 pub type ProofEvents<'a> = dyn Fn(ProofEvent<'_>) + std::marker::Sync + 'a;
 
-/// The places of the properties that are asked.
+/// The places of the properties that `only` selects.
 pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
     let all = prover.properties().iter().enumerate();
     let asked = all.filter(|(_, property)| property.is_asked(only));
@@ -52,18 +52,18 @@ pub struct ProofRun<'a> {
     pub block: &'static dyn AnyBlock,
     /// The RTL.
     pub rtl: &'a Rtl,
-    /// What replays counterexamples.
+    /// Replays counterexamples.
     pub worker: &'a OneShotWorker,
-    /// What properties are to have in their words.
+    /// Text that selected properties contain.
     pub only: Option<&'a str>,
-    /// The cycles that are accepted in place of a proof.
+    /// Depth in cycles to which a bounded result is accepted as a proof.
     pub accept_bounded: Option<u32>,
     /// The folder of the result.
     pub folder: &'a Path,
 }
 
 impl ProofRun<'_> {
-    /// Checks that the netlists that properties are proved of behave like the RTL.
+    /// Checks that the netlists behave like the RTL.
     ///
     /// # Errors
     /// [`Error::NetlistDiffers`] if one does not.
@@ -85,10 +85,10 @@ impl ProofRun<'_> {
         provers.par_iter().map(check).collect()
     }
 
-    /// Proves the properties of every profile, and replays what refutes one.
+    /// Proves the properties of every profile, and replays each counterexample.
     ///
     /// # Errors
-    /// What is wrong with the tools, or with writing.
+    /// A tool fails, or a file cannot be written.
     pub fn prove(
         &self,
         provers: Vec<(Profile, Result<Prover, String>)>,
@@ -162,8 +162,9 @@ impl ProofRun<'_> {
         Ok(PropertyResult { kind: property.kind, property: property.text.clone(), shown })
     }
 
-    /// Drives what was found into the model, with registers before reset that differ, until it differs from the golden
-    /// model; if it never does, the vector is what was found. What is broken inside may show behind it only.
+    /// Replays a counterexample with different register values before reset and different inputs
+    /// after it, until the RTL differs from the golden model. A violation inside the RTL may reach
+    /// an output only later. If nothing differs, the vector is the counterexample itself.
     fn replayed(
         &self,
         profile: &Profile,
@@ -191,7 +192,7 @@ impl ProofRun<'_> {
             Ok(self.worker.replay(&subject)?.done()?.outcome.verdict)
         };
         let mut verdict = Verdict::Match;
-        // A hang lasts, whatever comes next.
+        // A hang persists for all later inputs.
         let behind = if property.kind == Kind::Hang { vec![Vec::new()] } else { behind(found) };
         for behind in behind {
             let mut cycles = [found, &behind].concat();
@@ -213,20 +214,20 @@ impl ProofRun<'_> {
     }
 }
 
-/// What may follow what breaks a property: nothing; what came last, on and on; all inputs low.
+/// Inputs after a counterexample: none, its last cycle repeated, or all inputs low.
 fn behind(found: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
     let last = found.last().cloned().unwrap_or_default();
     vec![Vec::new(), vec![last; BEHIND], vec![Vec::new(); BEHIND]]
 }
 
-/// What a replay of what was found shows.
+/// The result of replaying a counterexample.
 struct Replayed {
     verdict: Verdict,
-    /// The vector, below the folder of the result.
+    /// The vector, relative to the result folder.
     vector: PathBuf,
 }
 
-/// Why nothing differs although something is broken.
+/// Why the replay of a counterexample shows no difference.
 fn unconfirmed(memories: Memories) -> &'static str {
     match memories {
         Memories::Cut | Memories::Kept => {
@@ -240,7 +241,7 @@ fn unconfirmed(memories: Memories) -> &'static str {
     }
 }
 
-/// A hang that is said to be known, and that nothing brings about.
+/// The result for a known hang that is never reached.
 fn not_reached(shown: PropertyStatus) -> PropertyStatus {
     let because = match shown {
         PropertyStatus::Proved { .. } => {

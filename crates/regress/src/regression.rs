@@ -1,8 +1,9 @@
-//! Regressions: the cases of one block, with what decides whether it passed.
+//! Regressions: runs the cases of one block and decides whether it passed.
 //!
-//! [`Regression::prepare`] reads the RTL and builds its models. [`PreparedRegression::begin`] takes a run directory,
-//! [`PreparedRegression::run`] runs the cases and reports [`Event`]s as they happen, and [`Outcome::conclude`] decides
-//! whether the run passed and writes `results.json`. Nothing is printed here.
+//! [`Regression::prepare`] reads the RTL and builds its models. [`PreparedRegression::begin`]
+//! creates a run directory. [`PreparedRegression::run`] runs the cases and reports [`Event`]s.
+//! [`Outcome::conclude`] decides whether the run passed and writes `results.json`. Nothing is
+//! printed here.
 
 mod code;
 mod collector;
@@ -35,7 +36,7 @@ pub use event::{Event, Events};
 pub use outcome::{FinishedRun, Goal, Outcome, WriteFailures};
 pub use prepared::{PreparedRegression, RunStart};
 
-/// A case's name, taken apart.
+/// The components of a case's name.
 #[derive(Debug, Clone)]
 pub struct CaseName {
     /// The block.
@@ -72,7 +73,7 @@ impl FromStr for CaseName {
 
 /// A regression of one block. It can run several times.
 pub struct Regression {
-    /// The name of its run directory among others: the block, unless a plan names it.
+    /// The name of its run directory: the block, unless a plan names it.
     pub name: String,
     /// The block.
     pub block: &'static dyn AnyBlock,
@@ -80,13 +81,13 @@ pub struct Regression {
     pub seed: u64,
     /// Profiles, scenarios and RTL.
     pub setup: Setup,
-    /// The one case that is run, if it is one.
+    /// The single case to run, if there is one.
     pub case: Option<CaseName>,
     /// Indices of the cases of each profile and scenario.
     pub indices: Range<u64>,
     /// The part to run.
     pub shard: Shard,
-    /// Limits at which it ends early.
+    /// Limits at which the run ends early.
     pub limits: Limits,
     /// Handling of failures.
     pub keep: FailureHandling,
@@ -94,26 +95,26 @@ pub struct Regression {
     pub save: u64,
     /// Coverage that every profile must reach, in percent of the reachable bins.
     pub goal: Option<f64>,
-    /// Percent of the reachable bins of every profile at which the run ends.
+    /// Coverage of reachable bins at which the run ends, in percent in every profile.
     pub until: Option<f64>,
-    /// Failures that are waived until a day.
+    /// Waivers of failures, each with an expiry day.
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
     pub program: Program,
-    /// Whether to judge all cases again, without the judgements of earlier runs.
+    /// Whether to ignore cached results of earlier runs.
     pub judges_all: bool,
 }
 
 impl Regression {
-    /// How long it may take.
+    /// The time limit of the run.
     pub fn time(&self) -> Option<Duration> {
         self.limits.time
     }
 
-    /// Reads the RTL and builds its models. Nothing is written yet.
+    /// Reads the RTL and builds its models. Writes no results yet.
     ///
     /// # Errors
-    /// What is wrong with scenarios or RTL.
+    /// An error in scenarios or RTL.
     pub fn prepare(
         &self,
         interrupted: &Arc<AtomicBool>,
@@ -199,7 +200,8 @@ impl Regression {
     }
 }
 
-/// Compares netlists with the RTL. A run of one case skips this, so that the user can look into a difference.
+/// Compares netlists with the RTL. A run of one case skips this, so that the user can debug a
+/// difference.
 fn check_netlists(
     block: &'static dyn AnyBlock,
     setup: &Setup,
@@ -218,7 +220,7 @@ fn check_netlists(
 }
 
 impl Regression {
-    /// The cases that were judged before, unless every case is to be judged.
+    /// The cached cases, or an empty cache if all cases must be checked again.
     fn judged(
         &self,
         opening: &SessionSetup,
@@ -229,7 +231,7 @@ impl Regression {
         Ok(store.map_or_else(Judged::none, |store| Judged::open(store, opening, profiles, learns)))
     }
 
-    /// The files of scenarios that are not built in, by the scenarios' names.
+    /// The scenarios that are not built in: their files by name.
     fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
         let built_in = (self.block.info().scenarios)();
         let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
@@ -238,16 +240,16 @@ impl Regression {
     }
 }
 
-/// One hash of what all scenarios draw, as an [`SessionSetup`] has them.
+/// One hash over the weights of all scenarios, given as in [`SessionSetup`].
 pub fn hash_of_weights(scenarios: &str) -> String {
     let mut hash = Hash::default();
     weights_hashes(scenarios).iter().for_each(|one| hash.add(one));
     hash.short()
 }
 
-/// Refuses models with other ports before anything is written, and says by profile why one is driven with
-/// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
-/// case, and is its verdict.
+/// Refuses models with wrong ports before anything is written. Returns by profile why a model needs
+/// two evaluations per cycle. Other failures while loading repeat with the first case and become
+/// its verdict.
 fn check_models(
     worker: &OneShotWorker,
     opening: &SessionSetup,

@@ -4,14 +4,14 @@
 //! the main process never loads a model. It starts itself again with the hidden command `worker`
 //! and sends work through a pipe. A crash or a hang of such a process is a verdict.
 //!
-//! - [`task`] is a piece of work on a model, with all it needs.
-//! - [`wire`] has the frames and messages, the same on both sides.
-//! - [`serve`] is the worker's side.
-//! - [`process`] starts and ends a worker; [`supervisor`] listens to one and notices when it is lost;
-//!   [`loss`] decides what follows from that.
-//! - [`sandbox`] keeps a worker from the rest of the machine.
-//! - [`one_shot`] has one piece of work done, as a shrink; [`worker_pool`] has many done by several workers, as the
-//!   cases of a run.
+//! - [`task`]: a self-contained unit of work on a model.
+//! - [`wire`]: frames and messages of the protocol.
+//! - [`serve`]: the worker's side.
+//! - [`process`] starts and ends a worker; [`supervisor`] detects its loss; [`loss`] decides what
+//!   follows.
+//! - [`sandbox`] restricts what a worker may do to the machine.
+//! - [`one_shot`] runs one task, such as a shrink; [`worker_pool`] runs many on several workers,
+//!   such as the cases of a run.
 
 pub mod loss;
 pub mod one_shot;

@@ -1,5 +1,5 @@
-//! ^C while a vector is run, made smaller or explained. Each time the work can come to no end by itself:
-//! that the command ends all the same does not depend on how fast anything is.
+//! ^C during a replay, shrink or explanation. Each time, the work cannot end by itself, so the test
+//! does not depend on timing.
 
 use super::{RTL, are_gone, marked, marks, send, wait_for};
 use crate::common::{code, json, program, project, text, wait_until};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
 use tempfile::TempDir;
 
-/// Interrupts a command that can come to no end by itself; what it has said.
+/// Interrupts a command that cannot end by itself, and returns its output.
 fn interrupted(mut child: Child) -> Output {
     send(&child, Signal::INT);
     wait_for("the command goes on", || child.try_wait().unwrap().is_some());
@@ -38,14 +38,14 @@ fn an_interruption_is_heard_while_a_vector_is_at_work_that_never_returns() {
     let vector = large_vector(folder.path());
     let trace = folder.path().join("waves.vcd");
     let trace = trace.to_str().unwrap();
-    // Models are compiled now, so that it is RTL that is at work later.
+    // Compile the models first, so that the RTL is running when the signal arrives.
     for arguments in [&["replay", "--trace", trace][..], &["explain"]] {
         let environment = [("HARM_BUG", "1")];
         let output = start(&vector, arguments, &environment).wait_with_output().unwrap();
         assert_eq!(code(&output), 1, "{}", text(&output));
     }
     fs::remove_file(trace).unwrap();
-    // The second model is the one that tells how the first failed.
+    // The second model determines how the first failed.
     for (arguments, turn) in [
         (&["replay"][..], "1"),
         (&["shrink"], "1"),
@@ -87,7 +87,7 @@ fn start(vector: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Chi
         .unwrap()
 }
 
-/// The fortieth model never returns: the smallest vector until then is written.
+/// The fortieth model hangs: the smallest vector until then is written.
 #[test]
 fn an_interrupted_shrink_writes_what_it_found() {
     let folder = TempDir::new().unwrap();
@@ -107,7 +107,7 @@ fn an_interrupted_shrink_writes_what_it_found() {
     let again = start(&small, &["replay"], &[("HARM_BUG", "1")]).wait_with_output().unwrap();
     assert_eq!(code(&again), 1, "{}", text(&again));
     assert!(text(&again).contains("(as recorded)"), "{}", text(&again));
-    // The bug is there from cycle 60 on: the window before it, of the packets that have run until then, fails.
+    // The bug shows from cycle 60 on, so the window of packets before that cycle fails.
     let packets = json(&small)["stimulus"]["traffic"]["packets"].as_array().unwrap().len();
     assert!(packets < 20_000, "{packets} packets");
 }

@@ -1,4 +1,4 @@
-//! Workers that are lost to something else than the RTL: is the verdict that of the RTL all the same?
+//! Workers lost to causes outside the RTL: the verdict is still that of the RTL.
 
 use super::{Child, Signal, code, json, run, start, text, wait_until};
 use rustix::process::{Pid, kill_process};
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// The results of a run that nothing disturbs.
+/// The results of an undisturbed run.
 fn undisturbed(folder: &Path) -> Vec<u8> {
     let out = folder.join("undisturbed");
     let output = run(&out, &[], &["--cases", "8"]);
@@ -15,7 +15,7 @@ fn undisturbed(folder: &Path) -> Vec<u8> {
     fs::read(out.join("results.json")).unwrap()
 }
 
-/// The run passed as if nothing had been, and says how its one worker was lost.
+/// Checks that the run passed as if undisturbed, and reports how its one worker was lost.
 fn is_unharmed(out: &Path, child: Child, expected: &[u8], how: &str) {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -38,7 +38,7 @@ fn a_worker_that_is_killed_from_outside_changes_no_result() {
     is_unharmed(&out, child, &expected, ": process killed by SIGKILL");
 }
 
-/// Somebody stops a worker: it makes no progress, and its case is run again.
+/// A stopped worker makes no progress, so its case is repeated.
 #[test]
 fn a_worker_that_is_stopped_from_outside_changes_no_result() {
     let folder = TempDir::new().unwrap();
@@ -49,9 +49,9 @@ fn a_worker_that_is_stopped_from_outside_changes_no_result() {
     is_unharmed(&out, child, &expected, ": process made no progress");
 }
 
-/// As where memory is short: the run ends and says why, and can be resumed.
+/// As when memory is short: the run ends with the reason and can be resumed.
 #[test]
-fn workers_that_are_killed_again_and_again_end_the_run() {
+fn too_many_killed_workers_end_the_run() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let more = ["--cases", "2", "--threads", "1", "--no-sandbox"];
@@ -65,9 +65,10 @@ fn workers_that_are_killed_again_and_again_end_the_run() {
     assert_eq!(results["totals"]["cases"], 2);
 }
 
-/// RTL can send itself what people and batch systems send: the second time it is a verdict.
+/// RTL can send itself the signals of people and batch systems: the second time, the verdict
+/// counts.
 #[test]
-fn a_termination_that_comes_again_is_a_verdict() {
+fn a_repeated_termination_is_a_verdict() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let output = run(&out, &[("HARM", "term")], &["--cases", "1", "--no-shrink", "--no-waves"]);

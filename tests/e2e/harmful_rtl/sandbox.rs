@@ -1,4 +1,4 @@
-//! What RTL may do to the machine: nothing, unless the user says so.
+//! The sandbox: by default, RTL can do nothing to the machine.
 
 use super::{code, cosim, json, run, text};
 use crate::common::files;
@@ -12,7 +12,7 @@ const REFUSED: &str =
 const ALLOWED: &str =
     "escape: write=1 remove=1 folder=1 mode=1 system=1 socket=1 fork=1 signal=1 null=1 read=1";
 
-/// A folder with files that the RTL removes and changes, if it may.
+/// A folder with files that the RTL tries to remove and change.
 fn targets() -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in ["harm_removed", "harm_mode"] {
@@ -21,7 +21,7 @@ fn targets() -> TempDir {
     folder
 }
 
-/// A command in that folder, on RTL that tries everything.
+/// Runs a command in that folder on RTL that tries to escape.
 fn escape(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = cosim();
     command.args(arguments).args(["--rtl", super::RTL.to_str().unwrap()]);
@@ -37,7 +37,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A failing run, so that all that follows from a failure is done, too; its first vector.
+/// A failing run, so that failures are processed, too. Returns its first vector.
 fn failing_run(folder: &Path, more: &[&str]) -> (Output, PathBuf) {
     let fixed = ["run", "--scenario", "smoke", "--fixes", "spec", "--packets", "64"];
     let rest = ["--cases", "1", "--max-failures", "1", "--out", "out"];
@@ -91,7 +91,7 @@ fn without_a_sandbox_rtl_may_do_what_its_user_may() {
     assert!(folder.path().join("harm_escape").exists());
 }
 
-/// In a sandbox only others can end a worker by SIGKILL, so RTL that tries that gets a verdict.
+/// In a sandbox, RTL cannot send SIGKILL to itself, so trying is a verdict.
 #[test]
 fn rtl_that_kills_itself_is_a_verdict_in_a_sandbox() {
     let folder = TempDir::new().unwrap();

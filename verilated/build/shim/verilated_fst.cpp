@@ -1,5 +1,5 @@
-// Verilator's writer of FST waves, with its temporary files in memory. The C library puts them into /tmp, where a model in
-// a sandbox may not write.
+// Verilator's writer of FST waveforms, with temporary files in memory. The C library would create
+// them in /tmp, which the sandbox forbids.
 
 #include <cstdio>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-// What every model's file begins with. It is included before all else, so a compiler may have it precompiled.
+// Included first in every model's file, so that compilers can precompile it.
 
 #ifndef VERILATED_MODEL_H_
 #define VERILATED_MODEL_H_

@@ -1,13 +1,13 @@
-// How Verilator's runtime opens files: those that the RTL names in constants are part of the model.
+// Redirects how Verilator's runtime opens files: the model embeds files with constant names.
 
 #ifndef VERILATED_OPEN_H_
 #define VERILATED_OPEN_H_
 
-// All headers that declare what is renamed below.
+// Include all headers that declare what is renamed below.
 #include <cstdio>
 #include <fstream>
 
-// Opens a file as `fopen` does. A file of the present model is read from the model and from nowhere else.
+// Like `fopen`, but reads an embedded file only from the current model.
 std::FILE *vl_shim_open(const char *name, const char *mode);
 
 namespace std {

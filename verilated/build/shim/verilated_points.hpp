@@ -1,8 +1,9 @@
-// The points of the RTL that Verilator counts (`--coverage-line --coverage-toggle`), taken from the macro with which a model
-// tells of them. The runtime's own list of them would be made anew for every model, at a cost of many short cases; here a
-// model notes where its counters are, and what they count is asked once.
+// Collects the coverage points that Verilator counts (`--coverage-line --coverage-toggle`). It
+// redefines the macro with which a model registers them. Verilator's own list would be built for
+// every model, at the cost of many short cases. Here, a model records the addresses of its
+// counters, and the names are collected only once.
 //
-// Included before the sources of a model that counts.
+// Include it before the sources of a model with coverage.
 
 #ifndef VERILATED_POINTS_HPP_
 #define VERILATED_POINTS_HPP_
@@ -16,7 +17,7 @@
 
 namespace vl_points {
 
-// What a counter counts, in Verilator's words.
+// The description of a point, as Verilator registers it.
 struct named {
   std::string file;
   uint32_t line = 0;
@@ -26,14 +27,14 @@ struct named {
   std::string lines;
 };
 
-// Where the model that is being made notes its points; names only if somebody asks.
+// The points of a model under construction. Names are recorded on request only.
 struct list {
   std::vector<uint32_t *> counters;
-  // Cycles that the model was shown, up to those after which it counts.
+  // Number of cycles seen, up to the start of counting.
   int cycles = 0;
-  // Whether the last of them was one of a batch.
+  // Whether the last cycle belongs to a batch.
   bool in_batch = false;
-  // What the counters said before the edge that ended a batch.
+  // The counters before the edge that ended a batch.
   std::vector<uint32_t> before_edge;
   bool with_names = false;
   std::vector<named> names;
@@ -59,8 +60,8 @@ void keys(named &point, const char *key, const Value &value, const Rest &...rest
   keys(point, rest...);
 }
 
-// As Verilator 5.006 has it: the counter, then keys and values. Instances that share their counters tell of them again, each time
-// but the first with a counter of nothing: `enable` is false.
+// The arguments in Verilator 5.006: the counter, then keys and values. Instances with shared
+// counters register them again, with `enable` false.
 template <class... Rest>
 void insert(bool enable, uint32_t *counter, const Rest &...rest) {
   if (!present || !enable) return;
@@ -71,13 +72,13 @@ void insert(bool enable, uint32_t *counter, const Rest &...rest) {
   present->names.push_back(std::move(point));
 }
 
-// As newer ones have it: the instance comes first.
+// The arguments in newer versions: the instance comes first.
 template <class Name, class... Rest>
 void insert(bool enable, const Name &, uint32_t *counter, const Rest &...rest) {
   insert(enable, counter, rest...);
 }
 
-// Lets the model that is made while one lives note its points.
+// While it lives, a model under construction records its points.
 class noting final {
  public:
   explicit noting(list &points) { present = &points; }

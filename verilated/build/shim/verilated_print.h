@@ -1,4 +1,4 @@
-// Where `$display` and the runtime's messages go: standard error.
+// Redirects `$display` and messages of the runtime to standard error.
 
 #ifndef VERILATED_PRINT_H_
 #define VERILATED_PRINT_H_

@@ -1,5 +1,5 @@
-// The runtime table. Compiled with VL_USER_FINISH, VL_USER_STOP and VL_USER_FATAL, so that the
-// functions Verilator calls on `$finish`, `$stop` and fatal errors are the ones below.
+// The runtime table. Compiled with VL_USER_FINISH, VL_USER_STOP and VL_USER_FATAL, so that
+// Verilator calls the functions below on `$finish`, `$stop` and fatal errors.
 
 #include "verilated_shim.hpp"
 
@@ -15,8 +15,8 @@
 #include <new>
 #include <string>
 
-// Variables of a thread have no destructors: a model may be dropped while its thread ends, when those
-// that have one are gone.
+// `__thread` variables have no destructors. A model may be dropped at the thread's end, after
+// variables with destructors are gone.
 __thread vl_context *vl_shim_current = nullptr;
 
 namespace {
@@ -26,15 +26,15 @@ __thread bool closing = false;
 __thread bool closing_failed = false;
 __thread bool thread_ended = false;
 
-// A context asks the system for its number of processors, which takes as long as all the rest of a
-// small model's creation. So each thread keeps the last one that nothing was left in.
+// Creating a context queries the number of processors, which takes as long as the rest of creating
+// a small model. So each thread keeps its last reusable context.
 __thread vl_context *spare = nullptr;
 
-// Verilator notes the last context of all threads without a lock, constructors do, too.
+// Verilator stores the last context of all threads without a lock, also in constructors.
 std::recursive_mutex last_context;
 
-// Frees the spare context at the thread's end. From then on the thread runs no model: what Verilator
-// keeps for the thread may be gone, too.
+// Frees the spare context at the thread's end. The thread then runs no more models, because
+// Verilator's thread-local variables may be gone, too.
 struct ThreadEnd {
   bool armed = false;
   ~ThreadEnd() {
@@ -108,7 +108,7 @@ const vl_runtime_api runtime_api = {
 
 vl_context::vl_context() : VerilatedContext{} {
   vl_shim_adopt(this);
-  // A context with more threads starts a pool of them for every model.
+  // With more threads, a context starts a thread pool for every model.
   threads(1);
   traceEverOn(true);
   fresh_files = m_fdps.size();
@@ -145,7 +145,7 @@ bool vl_context::is_reusable() const {
 }
 
 void vl_context::reset() {
-  // Newer Verilators keep atomics in it, which cannot be assigned as a whole.
+  // Newer Verilators store atomics here, which cannot be assigned.
   m_s.~Serialized();
   new (&m_s) Serialized;
   traceEverOn(true);
@@ -158,7 +158,7 @@ uint64_t vl_shim_register(const char *scope, const char *member, const char *des
       name.replace(at, from.size(), to);
     }
   };
-  // Verilator's way to write a dot, brackets, and the members of a class.
+  // Verilator's encodings of a dot, of brackets, and of class members.
   replace("__DOT__", ".");
   replace("__BRA__", "[");
   replace("__KET__", "]");
@@ -183,7 +183,7 @@ std::FILE *vl_shim_open(const char *name, const char *mode) {
       errno = ENOENT;
       return nullptr;
     }
-    // Some systems open no memory of no bytes.
+    // Some systems cannot open empty memory.
     if (data->length == 0) return std::fopen("/dev/null", "r");
     return fmemopen(const_cast<char *>(data->text), data->length, "r");
   }

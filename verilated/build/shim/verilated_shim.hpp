@@ -1,4 +1,4 @@
-// What the generated model code and the runtime share on the C++ side of the interface.
+// Shared by the generated model code and the runtime on the C++ side of the interface.
 
 #ifndef VERILATED_SHIM_HPP_
 #define VERILATED_SHIM_HPP_
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// A file that the RTL opens by a constant name, ended by one without a name. Without a text there is no such file.
+// An embedded file. An entry without a name ends a list. A file without a text does not exist.
 struct vl_data {
   const char *name;
   const char *text;
@@ -24,25 +24,25 @@ struct vl_context final : VerilatedContext {
   vl_context();
   ~vl_context();
 
-  // What registers hold before reset, and where random numbers begin.
+  // Sets the register values before reset and the seed of random numbers.
   void begin(int mode, int seed);
-  // What the model's `$value$plusargs` finds, and nothing else.
+  // Sets the only plusarg of the model.
   void argument(const char *text);
-  // Begins the random numbers anew: `$random(seed)`.
+  // Restarts the random numbers, for `$random(seed)`.
   void reseed(int seed);
-  // Whether a model left nothing in it that the next one could see, once the scalars are reset.
+  // Whether the next model can reuse the context after `reset`.
   bool is_reusable() const;
-  // Resets what models change in passing: time, units, formats, errors.
+  // Resets time, units, formats and errors.
   void reset();
 
-  // The files of the model.
+  // The embedded files of the model.
   const vl_data *data = nullptr;
 
-  // The generator of `$random` and its like; made when the first number is drawn, since most RTL
-  // draws none.
+  // The generator of `$random` and similar functions. Created on first use, because most RTL draws
+  // no random numbers.
   std::shared_ptr<void> generator;
   uint64_t generator_seed = 0;
-  // The model writes a trace or was stopped; or there is none yet.
+  // The model writes a trace, was stopped, or does not exist yet, so the context is not reusable.
   bool leaves_traces = true;
 
  private:
@@ -51,20 +51,20 @@ struct vl_context final : VerilatedContext {
   std::vector<IData> fresh_channels;
 };
 
-// Verilator keeps the context that belongs to a thread, and takes from it what is not handed down as
-// an argument: seeds, files, arguments, assertions. So each call of a model begins with this. The
-// variable has no constructor: it costs one comparison.
+// Verilator takes seeds, files, arguments and assertions from the thread's current context, so each
+// call of a model first sets it. The variable has no constructor, which reduces the check to one
+// comparison.
 extern __attribute__((visibility("hidden"))) __thread vl_context *vl_shim_current;
 void vl_shim_switch(vl_context *context);
-// The same for destructors, which run even while the thread ends.
+// As above for destructors, which may run while the thread ends.
 void vl_shim_adopt(vl_context *context) noexcept;
 
 inline void vl_shim_enter(vl_context *context) {
   if (__builtin_expect(vl_shim_current != context, 0)) vl_shim_switch(context);
 }
 
-// The generator of random numbers of the present model, of the kind that Verilator's version has.
-// Verilator's own belongs to the thread and begins anew whenever any thread seeds any context.
+// The random number generator of the current model, of the class in Verilator's version.
+// Verilator's own is per thread and restarts whenever any thread seeds a context.
 template <class Generator>
 inline Generator &vl_shim_generator() {
   vl_context &context = *vl_shim_current;
@@ -72,7 +72,7 @@ inline Generator &vl_shim_generator() {
   return *static_cast<Generator *>(context.generator.get());
 }
 
-// The generator for Verilators that have no class of their own: SplitMix64.
+// The generator for Verilators without a class of their own: SplitMix64.
 class vl_shim_random final {
  public:
   explicit vl_shim_random(uint64_t seed) : state_(seed) {}
@@ -87,16 +87,17 @@ class vl_shim_random final {
   uint64_t state_;
 };
 
-// The register `member` of the instance `scope`, by its name below the module `design`, of which only letters
-// and digits count: whether Verilator cuts the hierarchy into classes or into names makes no difference.
+// Hashes the name of the register `member` in the instance `scope` below the module `design`. Only
+// letters and digits count, so that it does not matter whether Verilator maps the hierarchy to
+// classes or to names.
 uint64_t vl_shim_register(const char *scope, const char *member, const char *design);
 
-// An element of it, if it is a memory; or a word, if it is wide.
+// The hash of a memory element, or of a word of a wide register.
 inline uint64_t vl_shim_element(uint64_t name, uint64_t index) {
   return vl_shim_random{name + index}.next();
 }
 
-// What registers hold before reset, by their names.
+// Register values before reset, by hashed name.
 inline QData vl_shim_before_reset_Q(int bits, uint64_t name) {
   const int mode = vl_shim_current->randReset();
   if (mode == 0) return 0;
@@ -113,8 +114,8 @@ inline void vl_shim_before_reset_W(int bits, WDataOutP words, uint64_t name) {
   }
 }
 
-// Thrown by `$fatal`, `$stop`, `$finish` and the runtime's own fatal errors, so that they end one
-// model and not the process.
+// Thrown by `$fatal`, `$stop`, `$finish` and fatal errors of the runtime, which must end one model
+// and not the process.
 class vl_shim_stopped : public std::exception {
  public:
   explicit vl_shim_stopped(const std::string &message) : message_(message) {}
@@ -126,7 +127,7 @@ class vl_shim_stopped : public std::exception {
 
 void vl_shim_record_error(const char *message) noexcept;
 
-// Runs `body`; an exception becomes the recorded error and a non-zero return.
+// Runs `body`. Records an exception and returns non-zero.
 template <class Body>
 inline int32_t vl_shim_guarded(Body body) noexcept {
   try {
@@ -140,13 +141,13 @@ inline int32_t vl_shim_guarded(Body body) noexcept {
   return 1;
 }
 
-// While one lives, fatal errors are recorded instead of thrown: destructors must not throw, and
-// Verilator goes on where the handler returns.
+// While one lives, fatal errors are recorded instead of thrown, because destructors must not throw.
+// Verilator continues after the handler returns.
 class vl_shim_closing final {
  public:
   vl_shim_closing() noexcept;
   ~vl_shim_closing();
-  // Whether something went wrong since.
+  // Whether an error occurred since its construction.
   bool failed() const noexcept;
 };
 

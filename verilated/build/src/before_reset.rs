@@ -1,29 +1,29 @@
-//! Registers before reset: what each one holds follows from the seed and its name in the hierarchy.
+//! Makes register values before reset depend only on the seed and the name of the register.
 //!
-//! Verilator draws them one after the other, in the order of the variables of its classes. That order, and
-//! how many there are, depends on what stands around the design (registered inputs, the golden model beside
-//! it) and on what is kept for waves, so the same seed would give a register other values in each of these
-//! models, and a failure that needs one of the values would not be seen in all of them. So the draws in
-//! Verilator's output are replaced by ones that know the register's name.
+//! Verilator draws them one after the other, in the order of its C++ variables. That order and the
+//! number of draws depend on the surroundings of the design (registered inputs, the golden model's
+//! observer) and on the signals kept for waveforms. So the same seed would give different values in
+//! each kind of model, and a failure that needs one of them would not reproduce. This module
+//! therefore replaces the draws in Verilator's output by draws keyed by name.
 //!
-//! Newer Verilators set the nets that they make for outputs of instances to zero. Such a net may be a register, so it is
-//! drawn, too.
+//! Newer Verilators set the nets of instance outputs to zero. Such a net may be a register, so it
+//! is drawn, too.
 
 use crate::ports::INSTANCE;
 use crate::{Error, Verilated};
 use std::fs;
 use std::path::Path;
 
-/// How the names of tops that stand around a design begin.
+/// Prefix of the names of generated tops around a design.
 const AROUND: &str = "cosim_";
-/// The end of the names of functions that draw.
+/// End of the names of functions with draws.
 const FUNCTION: &str = "___ctor_var_reset(";
-/// How the names of nets begin that Verilator makes for outputs of instances.
+/// Prefix of the nets that Verilator creates for instance outputs.
 const OUTPUT: &str = "__Vcellout__";
-/// The class of everything that is not in a class of its own.
+/// The class of the design's root scope.
 const ROOT: &str = "___024root";
 
-/// Names every draw in the output of a design with this top.
+/// Replaces every draw in the output of a design with this top by a draw keyed by name.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -38,7 +38,8 @@ pub fn name_draws(verilated: &Verilated, top: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A source with its draws named; `None` if there are none. `header` reads the header of a class.
+/// A source with its draws replaced, or `None` if it has none. `header` reads the header of a
+/// class.
 fn named(
     text: &str,
     top: &str,
@@ -58,7 +59,7 @@ fn named(
             && let Some((head, _)) = line.split_once(FUNCTION)
         {
             members = header(head.rsplit(' ').next().unwrap_or(head))?;
-            // There is one of the root; the instances of other classes know their names.
+            // The root has one instance; instances of other classes store their names.
             scope = Some(if line.contains(ROOT) { None } else { Some(name_in(&members)) });
         } else if line.starts_with('}') {
             scope = None;
@@ -76,23 +77,23 @@ fn named(
     Ok(is_changed.then(|| lines.join("\n")))
 }
 
-/// The name of an instance of a class with these members.
+/// The C++ expression for the name of an instance of a class with these members.
 fn name_in(members: &str) -> &'static str {
-    // Newer Verilators keep the name itself.
+    // Newer Verilators store the name itself.
     if members.contains(" vlNamep;") { "vlSelf->vlNamep" } else { "vlSelf->name()" }
 }
 
-/// A line that draws a variable.
+/// A line that draws the value of a variable.
 #[derive(Debug, PartialEq, Eq)]
 struct Draw<'a> {
-    /// The letter of Verilator's function: up to 32 bits, up to 64, more.
+    /// The suffix of Verilator's function: I up to 32 bits, Q up to 64 bits, W beyond.
     kind: char,
     width: u32,
-    /// The variable, with its indices.
+    /// The variable with its indices.
     variable: &'a str,
 }
 
-/// What a line draws.
+/// Parses a line as a draw.
 fn draw(line: &str) -> Option<Draw<'_>> {
     let (before, call) = line.trim().split_once("RAND_RESET_")?;
     let before = before.strip_suffix("VL_").or_else(|| before.strip_suffix("VL_SCOPED_"))?;
@@ -107,7 +108,8 @@ fn draw(line: &str) -> Option<Draw<'_>> {
     variable.starts_with("vlSelf->").then_some(Draw { kind, width, variable })
 }
 
-/// The draw for a line that sets the net of an output to zero, in a class with these members.
+/// The draw that replaces a line which sets an output net to zero. `members` are those of its
+/// class.
 fn zeroed<'a>(line: &'a str, members: &str) -> Option<Draw<'a>> {
     let line = line.trim();
     let wide = line.strip_prefix("VL_ZERO_RESET_W(").and_then(|call| call.strip_suffix(");"));
@@ -131,7 +133,7 @@ fn zeroed<'a>(line: &'a str, members: &str) -> Option<Draw<'a>> {
     Some(Draw { kind, width, variable })
 }
 
-/// The width of a member, as in `VlUnpacked<CData/*7:0*/, 2> name;`.
+/// The width of a member, from a declaration such as `VlUnpacked<CData/*7:0*/, 2> name;`.
 fn declared(name: &str, members: &str) -> Option<u32> {
     let mut members = members.lines().filter_map(|line| line.strip_suffix(';')?.rsplit_once(' '));
     let (r#type, _) = members.find(|(_, member)| *member == name)?;
@@ -141,12 +143,12 @@ fn declared(name: &str, members: &str) -> Option<u32> {
 }
 
 impl Draw<'_> {
-    /// The same draw by name, inside the instance with the name `scope`.
+    /// The C++ code of the draw by name, in the instance named `scope`.
     fn named(&self, scope: Option<&str>, design: &str) -> String {
         let Self { kind, width, variable } = self;
         let place = variable.trim_start_matches("vlSelf->");
         let (name, indices) = place.split_at(place.find('[').unwrap_or(place.len()));
-        // The root's names are constants.
+        // Names in the root are constants.
         let (storage, scope) = match scope {
             None => ("static const", "\"TOP\""),
             Some(scope) => ("const", scope),

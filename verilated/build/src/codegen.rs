@@ -1,5 +1,5 @@
-//! The code around a model: packed structs in C and Rust, and the C++ shim that fills them. All of it is in templates;
-//! here is what they are filled with.
+//! Generates the code around a model from templates: packed structs in C and Rust, and the C++ shim
+//! that fills them.
 
 use crate::ports::{Storage, member};
 use crate::templates::render;
@@ -8,15 +8,15 @@ use minijinja::{Value, context};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// Name of the function that returns the model's table in a shared library.
+/// The function that returns the model's table in a shared library.
 pub const LIBRARY_SYMBOL: &str = "vl_model_in_library";
 
 /// The C header of the pins.
 const PINS: &str = include_str!("../templates/pins.h");
 /// The Rust tables of the pins.
 const TABLES: &str = include_str!("../templates/tables.rs");
-/// The parts of a model's C++ file, in order: the model, what is counted in it, the functions that drive cycles, those
-/// that show it the golden model, its table.
+/// The parts of a model's C++ file, in order: the model, coverage counters, functions that drive
+/// cycles, functions that pass in the golden model's values, and the table.
 const PARTS: [(&str, &str); 5] = [
     ("model.cc", include_str!("../templates/model.cc")),
     ("counts.cc", include_str!("../templates/counts.cc")),
@@ -25,12 +25,12 @@ const PARTS: [(&str, &str); 5] = [
     ("table.cc", include_str!("../templates/table.cc")),
 ];
 
-/// The texts that decide what is generated around a model, for content hashes.
+/// The texts that determine the generated code, for content hashes.
 pub fn text() -> impl Iterator<Item = &'static str> {
     [include_str!("codegen.rs"), PINS, TABLES].into_iter().chain(PARTS.map(|(_, text)| text))
 }
 
-/// A port with its place in the packed struct of its direction, as templates see it.
+/// A port with its place in the packed struct of its direction, for templates.
 #[derive(Serialize)]
 struct Pin<'a> {
     name: &'a str,
@@ -38,9 +38,9 @@ struct Pin<'a> {
     member: String,
     width: u32,
     offset: u32,
-    /// 32-bit words of a wide port.
+    /// Number of 32-bit words of a wide port.
     words: Option<u32>,
-    /// The bits in use of an integer, or of the last word; none if all are.
+    /// Mask of the used bits of an integer, or of the last word. `None` if all bits are used.
     mask: Option<String>,
 }
 
@@ -55,8 +55,8 @@ impl<'a> Pin<'a> {
     }
 }
 
-/// The struct of a direction: its ports laid out without holes, and the padding that makes its size a multiple of eight
-/// bytes. There is always some: code that names every field is the same for any ports.
+/// The struct of a direction: its ports without gaps, and padding to a multiple of eight bytes. The
+/// padding is never empty, so that code which names every field works for any ports.
 #[derive(Serialize)]
 struct Struct<'a> {
     name: &'static str,
@@ -85,7 +85,7 @@ fn structs(ports: &Ports) -> [Struct<'_>; 2] {
 
 /// The C header with `struct Inputs` and `struct Outputs`, the input of bindgen.
 ///
-/// A field of N bits has the type `BitsN`, so that a width is part of the type.
+/// A field of N bits has the type `BitsN`, so that the width is part of the type.
 ///
 /// # Errors
 /// [`Error::Template`].
@@ -103,11 +103,12 @@ pub fn c_header(ports: &Ports) -> Result<String, Error> {
     render("pins.h", PINS, &context! { types, structs => structs(ports) })
 }
 
-/// Widths that have a name whether or not a port has that width: code that uses the wrong one is told so at
-/// the port, as a wrong type, and not that there is no such type.
+/// Widths that always have a type. Using a wrong width then is a type mismatch at the port instead
+/// of an unknown type.
 const NAMED_WIDTHS: u32 = 1024;
 
-/// Rust lines that go in front of the bindings: one alias per width to `Bits` of the crate `verilated`.
+/// Rust type aliases of each width, to insert before the bindings. They refer to `Bits` of the
+/// crate `verilated`.
 pub fn rust_aliases(ports: &Ports, verilated: &str) -> Vec<String> {
     let wider = widths(ports).into_iter().filter(|width| *width > NAMED_WIDTHS);
     (1..=NAMED_WIDTHS)
@@ -125,8 +126,8 @@ pub fn rust_aliases(ports: &Ports, verilated: &str) -> Vec<String> {
         .collect()
 }
 
-/// Rust code that goes behind the bindings: the port tables of the two structs, in words of the crate
-/// `verilated`.
+/// The Rust port tables of the two structs, to insert after the bindings. `verilated` is the path
+/// of that crate.
 ///
 /// # Errors
 /// [`Error::Template`].
@@ -134,30 +135,30 @@ pub fn rust_tables(ports: &Ports, verilated: &str) -> Result<String, Error> {
     render("tables.rs", TABLES, &context! { verilated, structs => structs(ports) })
 }
 
-/// What makes the C++ file of a model.
+/// Everything that determines the C++ file of a model.
 #[derive(Debug)]
 pub struct ModelFile<'a> {
-    /// The model.
+    /// The verilated design.
     pub verilated: &'a Verilated,
     /// Its ports.
     pub ports: &'a Ports,
-    /// The module whose model it is.
+    /// Its top module.
     pub top: &'a str,
-    /// Whether it can write waves.
+    /// The waveform format.
     pub tracing: Tracing,
-    /// Whether it counts what of its code is reached.
+    /// Whether it counts code coverage.
     pub coverage: bool,
     /// How it is driven.
     pub driving: &'a Driving,
-    /// The files that it has inside.
+    /// The data files embedded in it.
     pub data: &'a [DataFile],
     /// The C function that returns its table.
     pub symbol: &'a str,
 }
 
 impl ModelFile<'_> {
-    /// The text: the model's own sources, the drivers of its ports and its table. One translation unit, so that the
-    /// compiler sees through it.
+    /// The C++ text: the model's sources, the port drivers and the table. One translation unit lets
+    /// the compiler inline across them.
     ///
     /// # Errors
     /// [`Error::Template`].
@@ -174,7 +175,7 @@ impl ModelFile<'_> {
         };
         let two_evaluations = match driving {
             Driving::Registered => String::new(),
-            // C++ knows Rust's escapes of ASCII, and not those of other characters.
+            // C++ knows Rust's escapes of ASCII characters only.
             Driving::TwoEvaluations(reason) => {
                 let ascii = reason.replace(|c: char| !c.is_ascii(), "?");
                 ascii.escape_default().to_string()
@@ -206,8 +207,8 @@ impl ModelFile<'_> {
     }
 }
 
-/// Bytes inside the quotes of a text in C. Whatever is no letter or digit is an escape of three digits, which no digit
-/// behind it changes.
+/// The inside of a C string literal. Every other character than letters and digits becomes a
+/// three-digit octal escape, which a following digit cannot extend.
 fn literal(bytes: &[u8]) -> String {
     let mut literal = String::with_capacity(2 * bytes.len());
     for byte in bytes {

@@ -1,4 +1,4 @@
-//! From C++ to an archive or a shared library.
+//! Compiles C++ to an archive or a shared library.
 
 use crate::{Error, Tracing, Verilator, tool};
 use std::collections::BTreeMap;
@@ -18,10 +18,10 @@ const SHIM_FILES: [(&str, &str); 7] = [
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
 
-/// The file of the shim that is compiled in the place of Verilator's writer of FST waves, which it includes.
+/// Replaces Verilator's writer of FST waveforms, which it includes.
 const FST: (&str, &str) = ("verilated_fst.cpp", include_str!("../shim/verilated_fst.cpp"));
 
-/// What a file of the runtime begins with, and one of a model.
+/// The kind of source, which selects the header that is included first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
     /// Verilator's own sources.
@@ -31,7 +31,7 @@ pub enum Of {
 }
 
 impl Of {
-    /// The file of the shim that is included before all else.
+    /// The file of the shim that is included first.
     fn header(self) -> &'static str {
         match self {
             Self::Runtime => "verilated_print.h",
@@ -40,7 +40,7 @@ impl Of {
     }
 }
 
-/// The text of the shim, for content hashes of what is built with it.
+/// The text of the shim, for content hashes.
 pub fn shim_text() -> impl Iterator<Item = &'static str> {
     SHIM_FILES.iter().map(|(_, text)| *text)
 }
@@ -58,9 +58,10 @@ pub fn write_shim(dir: &Path) -> Result<PathBuf, Error> {
     Ok(dir.join(SHIM_FILES[0].0))
 }
 
-/// A C++ compilation of the runtime of `verilator`, or of a model against it; `shim` is where [`write_shim`] wrote.
+/// A C++ compilation of the runtime of `verilator` or of a model. `shim` is the folder of
+/// [`write_shim`].
 ///
-/// Outside of a build script give it target, host and output folder before compiling.
+/// Outside of a build script, set target, host and output folder before compiling.
 pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
     let mut build = cc::Build::new();
     build
@@ -81,8 +82,8 @@ pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
         .flag(shim.join(of.header()))
         .flag("-fvisibility=hidden")
         .flag("-w")
-        // A template static that two loaded models share would outlive its library. Each option that may be missing
-        // starts the compiler once more for each model; only GCC makes such statics, and only it has this one.
+        // A template static shared by two loaded models would outlive its library. Only GCC creates
+        // such statics. Checking further flags would start the compiler once more per model.
         .flag_if_supported("-fno-gnu-unique");
     for (name, value) in [
         ("VM_SC", "0"),
@@ -97,12 +98,12 @@ pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
     build
 }
 
-/// The further text of the shim that models with `tracing` are built with.
+/// The additional shim text of models with `tracing`, for content hashes.
 pub fn trace_shim_text(tracing: Tracing) -> &'static str {
     if tracing == Tracing::Fst { FST.1 } else { "" }
 }
 
-/// Defines the macros by which Verilator's sources know what they are built for.
+/// Defines the feature macros of Verilator's sources.
 pub fn define_features(build: &mut cc::Build, tracing: Tracing, coverage: bool) {
     let flag = |on: bool| if on { "1" } else { "0" };
     build
@@ -112,7 +113,7 @@ pub fn define_features(build: &mut cc::Build, tracing: Tracing, coverage: bool) 
         .define("VM_TRACE_FST", flag(tracing == Tracing::Fst));
 }
 
-/// Whether the compiler that builds for `target` takes what [`precompile`] makes. Others than GCC are not asked to.
+/// Whether the compiler for `target` supports [`precompile`]. Only GCC is supported.
 ///
 /// # Errors
 /// [`Error::CompilerMissing`].
@@ -121,10 +122,10 @@ pub fn precompiles(target: &str) -> Result<bool, Error> {
     Ok(tool.is_like_gnu() && !tool.is_like_clang())
 }
 
-/// Compiles the headers of a model into `result`, for models compiled by `build` with the same options.
+/// Precompiles the headers of models into `result`. `build` must have the options of the models.
 ///
 /// # Errors
-/// [`Error::Compile`] with the compiler's own message.
+/// [`Error::Compile`] with the compiler's message.
 pub fn precompile(build: &cc::Build, shim: &Path, result: &Path) -> Result<(), Error> {
     let header = shim.join(Of::Model.header());
     let mut command = tool(build)?.to_command();
@@ -132,8 +133,8 @@ pub fn precompile(build: &cc::Build, shim: &Path, result: &Path) -> Result<(), E
     run(command, "the headers of models")
 }
 
-/// Has models that are compiled against `shim` use headers that were [precompiled](precompile) elsewhere. A compiler
-/// that finds them unfit takes the headers themselves.
+/// Makes models compiled against `shim` use [precompiled](precompile) headers. A compiler that
+/// finds them unfit reads the headers themselves.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -142,10 +143,10 @@ pub fn use_precompiled(precompiled: &Path, shim: &Path) -> Result<(), Error> {
     std::os::unix::fs::symlink(precompiled, &beside).map_err(Error::io(beside))
 }
 
-/// Compiles each source to an object in `out`, all at once.
+/// Compiles each source to an object in `out`, in parallel.
 ///
 /// # Errors
-/// [`Error::Compile`] with the compiler's own message.
+/// [`Error::Compile`] with the compiler's message.
 pub fn objects(build: &cc::Build, sources: &[PathBuf], out: &Path) -> Result<Vec<PathBuf>, Error> {
     let tool = tool(build)?;
     let compile = |source: &PathBuf| {
@@ -168,10 +169,10 @@ pub fn objects(build: &cc::Build, sources: &[PathBuf], out: &Path) -> Result<Vec
     })
 }
 
-/// Puts objects into `lib<name>.a` in `out`.
+/// Archives objects as `lib<name>.a` in `out`.
 ///
 /// # Errors
-/// [`Error::Compile`] with the tool's own message.
+/// [`Error::Compile`] with the tool's message.
 pub fn archive(
     mut build: cc::Build,
     objects: &[PathBuf],
@@ -185,7 +186,7 @@ pub fn archive(
 /// Runs a compiler or linker.
 ///
 /// # Errors
-/// [`Error::Compile`] with its own message; [`Error::CompilerMissing`]; [`Error::Interrupted`].
+/// [`Error::Compile`] with its message, [`Error::CompilerMissing`] or [`Error::Interrupted`].
 pub fn run(command: Command, what: &str) -> Result<(), Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = tool::output(command).map_err(|error| match error {
@@ -206,13 +207,13 @@ pub fn run(command: Command, what: &str) -> Result<(), Error> {
     Err(failure(what, message))
 }
 
-/// The C++ compiler that builds for `target` use: its path, the options that the environment adds, and
-/// what it says of itself. Two that differ in one of them can make different code of the same source.
+/// Identifies the C++ compiler for `target`: its path, the options from the environment, and its
+/// version output. Compilers that differ in one of them may generate different code.
 ///
 /// # Errors
-/// [`Error::CompilerMissing`]; [`Error::Interrupted`].
+/// [`Error::CompilerMissing`] or [`Error::Interrupted`].
 pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
-    // Asked once: for a whole command, the compiler is what it was then.
+    // Cached, because the compiler does not change during a command.
     static KNOWN: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(identity) = known.get(target) {
@@ -220,7 +221,7 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
     }
     let compiler = tool(&plain(target))?;
     let command = compiler.to_command();
-    // Its environment is all that of this process, most of which does not matter.
+    // The command's environment is that of this process and mostly irrelevant.
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let mut identity: Vec<u8> =
         words.flat_map(|word| [word.as_encoded_bytes(), b"\0"].concat()).collect();
@@ -236,7 +237,7 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
     Ok(identity)
 }
 
-/// A compilation for `target` with no other options than those of the environment.
+/// A compilation for `target` with only the options from the environment.
 fn plain(target: &str) -> cc::Build {
     let mut build = cc::Build::new();
     build.cpp(true).opt_level(3).debug(false).target(target).host(target).cargo_metadata(false);
@@ -255,9 +256,9 @@ fn failure(what: &str, message: impl ToString) -> Error {
     Error::Compile { what: what.to_owned(), message: message.to_string() }
 }
 
-/// Where Verilator's runtime finds the generator of random numbers, and what is put there: the
-/// generator of the model that runs. Its own belongs to the thread, and begins anew whenever any thread
-/// seeds any context, so what `$random` gives would depend on other threads.
+/// The definition of the random number generator in Verilator's runtime, and the code inserted to
+/// use the generator of the running model instead. Verilator's own is per thread and restarts
+/// whenever any thread seeds a context, so `$random` would depend on other threads.
 const RANDOM: [(&str, &str); 2] = [
     // Before Verilator had a class for it.
     (
@@ -269,29 +270,29 @@ const RANDOM: [(&str, &str); 2] = [
         "if (vl_shim_current) return vl_shim_generator<VlRNG>();",
     ),
 ];
-/// Where Verilator's runtime seeds it.
+/// The same for seeding.
 const SEED: (&str, &str) = (
     "void VerilatedContext::randSeed(int val) VL_MT_SAFE {",
     "if (vl_shim_current == this) return vl_shim_current->reseed(val);",
 );
 
-/// Where the shim becomes known to it.
+/// The shim's header is included after this line.
 const LAST_INCLUDE: &str = "#include \"verilated_imp.h\"";
 
-/// What the runtime opens files with. Before all else: it stands in the runtime's headers, too.
+/// Redirects the opening of files. It comes first, because the runtime's headers open files, too.
 const OPEN: &str = "#include \"verilated_open.h\"\n";
 
-/// The text of Verilator's `verilated.cpp` with random numbers and files that belong to the model.
+/// Verilator's `verilated.cpp`, changed to use random numbers and files of the model.
 fn runtime_text(original: &str) -> Option<String> {
     let (definition, body) = RANDOM.iter().find(|(definition, _)| original.contains(definition))?;
     let text = put(original, definition, body)?;
     let text = put(&text, SEED.0, SEED.1)?;
-    // After this header Verilator's sources know that they may see each other's insides.
+    // This header gives Verilator's sources access to each other's private members.
     let (before, after) = text.split_once(LAST_INCLUDE)?;
     Some(format!("{OPEN}{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
 }
 
-/// Puts code at the beginning of a function of which there is one definition.
+/// Inserts code at the beginning of a function with exactly one definition.
 fn put(text: &str, definition: &str, code: &str) -> Option<String> {
     let mut parts = text.split(definition);
     match (parts.next(), parts.next(), parts.next()) {
@@ -300,11 +301,10 @@ fn put(text: &str, definition: &str, code: &str) -> Option<String> {
     }
 }
 
-/// The runtime's sources, shim included: what every model needs, and the trace writer of
-/// `tracing`.
+/// The sources of the runtime with the shim, including the waveform writer for `tracing`.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Compile`] if this Verilator draws random numbers in an unknown way.
+/// [`Error::Io`]. [`Error::Compile`] if this Verilator generates random numbers in an unknown way.
 pub fn runtime_sources(
     verilator: &Verilator,
     shim: &Path,
@@ -337,8 +337,8 @@ pub fn runtime_sources(
     Ok(sources)
 }
 
-/// Libraries a program needs that holds a model with `tracing`: newer Verilators take lz4 from
-/// the system, older ones bring it along.
+/// The system libraries of a model with `tracing`. Newer Verilators use the system's lz4, older
+/// ones bundle it.
 pub fn libraries(verilator: &Verilator, tracing: Tracing) -> Vec<&'static str> {
     match tracing {
         Tracing::Off | Tracing::Vcd => Vec::new(),

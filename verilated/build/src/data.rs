@@ -1,7 +1,8 @@
-//! Files that RTL reads while it runs, as `$readmemh` does: which names it gives them.
+//! Finds the names of files that RTL opens at run time, for example with `$readmemh`.
 //!
-//! Verilator says which names are constant after elaboration. It elaborates one set of parameters and drops what
-//! that set does not use, so the preprocessed text is searched, too. Where the files are is up to the caller.
+//! Verilator reports the names that are constant after elaboration. It elaborates one set of
+//! parameters and drops what that set does not use, so this module also searches the preprocessed
+//! text. The caller locates the files.
 
 use crate::{Elaboration, Preprocessed};
 use sha2::{Digest, Sha256};
@@ -10,18 +11,18 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A file that RTL opens by a constant name. A model has its text inside, so that it reads what was hashed, from
-/// whatever folder it runs in.
+/// A file that RTL opens by a constant name. The model embeds its text, so that it reads the hashed
+/// text in any working directory.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DataFile {
-    /// Its name, as the RTL has it.
+    /// Its name in the RTL.
     pub name: String,
-    /// Its text; `None` if there is no such file.
+    /// Its text, or `None` if the file does not exist.
     pub text: Option<Arc<[u8]>>,
 }
 
 impl fmt::Debug for DataFile {
-    /// A hash stands for the text: designs are hashed by what they look like here.
+    /// Shows a hash instead of the text, because designs are hashed by their debug output.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hash = self.text.as_ref().map(Sha256::digest);
         f.debug_struct("DataFile").field("name", &self.name).field("hash", &hash).finish()
@@ -33,7 +34,7 @@ impl fmt::Debug for DataFile {
 pub struct Opened {
     /// The name of the file; `None` if the RTL computes it.
     pub name: Option<String>,
-    /// Whether the simulation ends if there is no such file, as after `$readmemh`.
+    /// Whether the simulation fails without the file, as for `$readmemh`.
     pub is_required: bool,
     /// The file with the call, as Verilator names it.
     pub file: PathBuf,
@@ -44,7 +45,7 @@ pub struct Opened {
 /// The names of the files that RTL opens to read them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DataNames {
-    /// Constant names. One that an elaborated call has comes with that call.
+    /// Constant names, with the call if it is elaborated.
     pub constant: BTreeMap<String, Option<Opened>>,
     /// Calls with names that the RTL computes.
     pub computed: Vec<Opened>,
@@ -71,7 +72,7 @@ impl DataNames {
     }
 }
 
-/// Whether a text has a call that opens a file.
+/// Whether a text contains a call that opens a file.
 pub fn opens_files(text: &str) -> bool {
     CALLS.iter().any(|call| text.contains(call))
 }
@@ -79,12 +80,12 @@ pub fn opens_files(text: &str) -> bool {
 /// The calls that open files.
 const CALLS: [&str; 3] = ["$readmemh", "$readmemb", "$fopen"];
 
-/// Whether a file that is opened in this mode is only written.
+/// Whether this mode only writes the file.
 pub(crate) fn only_writes(mode: &str) -> bool {
     mode.starts_with(['w', 'a']) && !mode.contains('+')
 }
 
-/// The text of a constant as Verilator describes it: a quoted text, or a number that is one.
+/// The text of a constant in Verilator's description: a quoted text, or a number that encodes one.
 pub(crate) fn constant(text: &str) -> Option<String> {
     if let Some(text) = text.strip_prefix('"') {
         return text.strip_suffix('"').map(str::to_owned);
@@ -97,7 +98,7 @@ pub(crate) fn constant(text: &str) -> Option<String> {
     String::from_utf8(bytes[start..].to_vec()).ok()
 }
 
-/// A word of Verilog, as far as names of files need it.
+/// A token of Verilog, as far as file names need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Word {
     /// A quoted text.
@@ -146,7 +147,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// The words up to the end of an argument, a list's element or an assignment, and the words behind.
+/// Splits the tokens at the end of an argument, list element or assignment.
 fn expression(words: &[Word]) -> (&[Word], &[Word]) {
     let mut depth = 0;
     let end = words.iter().position(|word| {
@@ -162,15 +163,15 @@ fn expression(words: &[Word]) -> (&[Word], &[Word]) {
     words.split_at(end.unwrap_or(words.len()))
 }
 
-/// The names of files in preprocessed text: quoted texts in calls that open files, and those that the names in such
-/// calls are given anywhere, as parameters are.
+/// The file names in preprocessed text: string literals in calls that open files, and string
+/// literals assigned anywhere to the names in such calls, for example to parameters.
 fn in_text(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     if !opens_files(text) {
         return found;
     }
     let words = words(text);
-    // What each name is given: after `=`, or in parentheses as in `.NAME(...)`.
+    // The expressions assigned to each name, by `=` or as `.NAME(...)`.
     let mut given: BTreeMap<&str, Vec<&[Word]>> = BTreeMap::new();
     let mut pending: Vec<&[Word]> = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -183,7 +184,7 @@ fn in_text(text: &str) -> BTreeSet<String> {
                 let is_written = || match rest {
                     [Word::Sign(','), Word::Text(mode), ..] => only_writes(mode),
                     [Word::Sign(','), ..] => false,
-                    // A channel of `$fopen` without a mode is for writing.
+                    // `$fopen` without a mode opens a channel for writing.
                     _ => true,
                 };
                 if name != "$fopen" || !is_written() {
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_in_calls_and_in_what_calls_name() {
+    fn names_are_found_in_calls_and_in_assigned_constants() {
         for (text, expected) in [
             ("$readmemh(\"a.hex\", m);", vec!["a.hex"]),
             ("$readmemb (\"a.hex\" , m, 0, 3);", vec!["a.hex"]),
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_design_is_told_from_one_with_another_text() {
+    fn designs_with_different_data_differ() {
         let shown =
             |text: &[u8]| format!("{:?}", DataFile { name: "a".into(), text: Some(text.into()) });
         assert_eq!(shown(b"1"), shown(b"1"));

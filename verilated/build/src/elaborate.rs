@@ -1,4 +1,4 @@
-//! What Verilator says a design is made of.
+//! Elaborates a design with Verilator: its files, modules and includes.
 
 use crate::data::{Opened, constant, only_writes};
 use crate::{Design, Error, Verilator, tool};
@@ -16,38 +16,38 @@ use std::thread;
 pub struct Module {
     /// Its name.
     pub name: String,
-    /// The file that declares it, as Verilator names it.
+    /// The file that declares it, as named by Verilator.
     pub file: PathBuf,
-    /// Its parameters, those local to it left out.
+    /// Its parameters without local ones.
     pub parameters: Vec<String>,
 }
 
-/// What a design is made of.
+/// The structure of a design.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Elaboration {
-    /// Every file that was read, as Verilator names it.
+    /// Every file that Verilator read, as named by Verilator.
     pub files: Vec<PathBuf>,
-    /// The modules under the top, and the top.
+    /// The top module and all modules below it.
     pub modules: Vec<Module>,
     /// The calls that open files to read them.
     pub opened: Vec<Opened>,
 }
 
-/// A file that another includes, as Verilator names both.
+/// A file that another one includes, as named by Verilator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Include {
     /// The file with the `include`.
     pub from: PathBuf,
-    /// The file that was read for it.
+    /// The file that it includes.
     pub file: PathBuf,
 }
 
-/// What Verilator's preprocessor makes of sources.
+/// The output of Verilator's preprocessor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preprocessed {
-    /// Every include, in the order they are read.
+    /// Every include, in reading order.
     pub includes: Vec<Include>,
-    /// The text that comes of each source, without directives and empty lines.
+    /// The preprocessed text of each file, without directives and empty lines.
     pub texts: BTreeMap<PathBuf, String>,
 }
 
@@ -55,7 +55,7 @@ impl Preprocessed {
     fn parse(text: &str, sources: &[PathBuf]) -> Self {
         let mut found = Self::default();
         let (mut source, mut here) = (PathBuf::new(), PathBuf::new());
-        // Where a file is included, the place in its includer comes right before it.
+        // The position in the including file directly precedes the text of an included one.
         let mut last = String::new();
         for line in text.lines() {
             let Some((file, level)) = line_directive(line) else {
@@ -81,11 +81,11 @@ impl Preprocessed {
     }
 }
 
-/// A design as Verilator describes it.
+/// A design in Verilator's output.
 pub(crate) enum Description {
-    /// By older versions.
+    /// The format of older versions.
     Xml(String),
-    /// By newer versions.
+    /// The format of newer versions.
     Json {
         /// The design.
         tree: String,
@@ -94,14 +94,16 @@ pub(crate) enum Description {
     },
 }
 
-/// Class name in what Verilator writes here.
+/// Prefix of the files that Verilator writes here.
 const PREFIX: &str = "Vask";
 
 impl Design {
-    /// Asks Verilator for the files and modules of the design; `out` is a folder for its answer.
+    /// Elaborates the design and returns its files and modules. `out` is a folder for Verilator's
+    /// output.
     ///
     /// # Errors
-    /// [`Error::Twice`] if two files declare a module; [`Error::Verilate`] with Verilator's message.
+    /// [`Error::Twice`] if two files declare the same module. [`Error::Verilate`] with Verilator's
+    /// message.
     pub fn elaborate(&self, verilator: &Verilator, out: &Path) -> Result<Elaboration, Error> {
         let options = ["-Werror-MODDUP".to_owned()];
         let elaboration = match self.describe(verilator, out, &options).map_err(twice)? {
@@ -111,7 +113,8 @@ impl Design {
         elaboration.ok_or_else(|| self.not_understood())
     }
 
-    /// Asks Verilator for a description of the design, with further options; `out` is a folder for its answer.
+    /// Runs Verilator with further options and returns its description of the design. `out` is a
+    /// folder for Verilator's output.
     pub(crate) fn describe(
         &self,
         verilator: &Verilator,
@@ -144,16 +147,16 @@ impl Design {
         }
     }
 
-    /// The error for a description that lacks something or has it in an unknown form.
+    /// The error for an incomplete description or one in an unknown format.
     pub(crate) fn not_understood(&self) -> Error {
         let output = "cannot parse its description of the design".to_owned();
         Error::VerilatorFailed { top: self.top.clone(), output }
     }
 
-    /// Asks Verilator's preprocessor what it makes of each source.
+    /// Preprocesses each source. The text of a source with an error ends at the error.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] and the like. What cannot be preprocessed to its end is as far as it can.
+    /// [`Error::Interrupted`], or Verilator cannot be run.
     pub fn preprocess(&self, verilator: &Verilator) -> Result<Preprocessed, Error> {
         let mut command = self.command(verilator);
         command.arg("-E").args(&self.sources);
@@ -162,13 +165,13 @@ impl Design {
     }
 }
 
-/// Takes `` `line 1 "file" 1`` apart into file and level.
+/// Splits `` `line 1 "file" 1`` into file and level.
 fn line_directive(line: &str) -> Option<(&str, &str)> {
     let (file, level) = line.strip_prefix("`line ")?.split_once('"')?.1.rsplit_once('"')?;
     Some((file, level.trim()))
 }
 
-/// Two declarations of a module are an error of their own.
+/// Converts Verilator's error about a duplicate module.
 fn twice(error: Error) -> Error {
     let Error::Verilate { output, .. } = &error else { return error };
     let found = || {
@@ -180,7 +183,7 @@ fn twice(error: Error) -> Error {
         })?;
         let original = ": ... Location of original declaration";
         let first = output.lines().find_map(|line| line.trim().strip_suffix(original))?;
-        // The column says nothing: a module begins its line.
+        // Omit the column, because a module starts its line.
         let place = |text: &str| text.rsplit_once(':').map(|(place, _)| place.to_owned());
         Some((module.to_owned(), place(first)?, place(at)?))
     };
@@ -190,12 +193,12 @@ fn twice(error: Error) -> Error {
     }
 }
 
-/// The file of a place like `d,2,8,2,11` or `d,2:8,2:11`.
+/// The file of a location such as `d,2,8,2,11` or `d,2:8,2:11`.
 fn file_at(files: &BTreeMap<String, PathBuf>, place: &str) -> Option<PathBuf> {
     files.get(place.split(',').next()?).filter(|file| is_file(&file.to_string_lossy())).cloned()
 }
 
-/// Names in angle brackets are Verilator's own.
+/// Names in angle brackets denote Verilator's built-in files.
 fn is_file(name: &str) -> bool {
     !name.starts_with('<')
 }
@@ -212,7 +215,7 @@ fn from_xml(text: &str) -> Option<Elaboration> {
     }
     let mut modules = Vec::new();
     for module in section("netlist")?.children().filter(|node| node.has_attribute("name")) {
-        // What has a name here and a place in a file declares something; types have none.
+        // A named node with a location is a declaration; types have no location.
         let Some(file) = module.attribute("loc").and_then(|place| file_at(&files, place)) else {
             continue;
         };
@@ -230,8 +233,8 @@ fn from_xml(text: &str) -> Option<Elaboration> {
     Some(Elaboration { files: real(files), modules, opened: sorted(calls) })
 }
 
-/// The call of an element, if it opens a file to read it. What it opens is its first argument, or the last but one
-/// where the last is the mode.
+/// The call in a node, if it opens a file for reading. The name is the first argument of `readmem`;
+/// for `fopen`, the mode follows it.
 fn opened_in_xml(node: Node<'_, '_>, files: &BTreeMap<String, PathBuf>) -> Option<Opened> {
     let arguments: Vec<Node<'_, '_>> = node.children().filter(Node::is_element).collect();
     let text = |argument: &Node<'_, '_>| match argument.has_tag_name("const") {
@@ -249,7 +252,7 @@ fn opened_in_xml(node: Node<'_, '_>, files: &BTreeMap<String, PathBuf>) -> Optio
     opened(text(name), mode, node.attribute("loc")?, files)
 }
 
-/// As [`opened_in_xml`], for an object and all objects in it.
+/// As [`opened_in_xml`], for a JSON node and all nodes below it.
 fn opened_in_json(node: &Value, files: &BTreeMap<String, PathBuf>, found: &mut Vec<Opened>) {
     let text = |argument: &Value| {
         let argument = argument.as_array().and_then(|list| list.first())?;
@@ -274,7 +277,7 @@ fn opened_in_json(node: &Value, files: &BTreeMap<String, PathBuf>, found: &mut V
     }
 }
 
-/// A call with this name and, of `$fopen`, this mode, unless it only writes.
+/// A call with this file name and, for `$fopen`, this mode, unless it only writes.
 fn opened(
     name: Option<String>,
     mode: Option<Option<String>>,
@@ -284,7 +287,7 @@ fn opened(
     if mode.as_ref().and_then(Option::as_deref).is_some_and(only_writes) {
         return None;
     }
-    // `d,2,8,2,11` or `d,2:8,2:11`.
+    // Formats: `d,2,8,2,11` or `d,2:8,2:11`.
     let line = place.split([',', ':']).nth(1)?.parse().ok()?;
     Some(Opened { name, is_required: mode.is_none(), file: file_at(files, place)?, line })
 }
@@ -295,7 +298,7 @@ fn sorted(mut calls: Vec<Opened>) -> Vec<Opened> {
     calls
 }
 
-/// Reads a text of JSON. A long sum or chain of `else if` is nested deeper than an ordinary stack allows.
+/// Parses JSON on a large stack: long sums and `else if` chains are deeply nested.
 pub(crate) fn from_deep_json<T: Send>(
     text: &str,
     read: impl FnOnce(&Value) -> Option<T> + Send,
@@ -354,10 +357,10 @@ fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// How Verilator's XML ends.
+/// The end of Verilator's XML.
 const END_OF_XML: &str = "</verilator_xml>";
 
-/// Refuses what Verilator wrote of a design if it ends before its end: Verilator does not notice that a disk is full.
+/// Refuses a truncated description. Verilator does not report a full disk.
 fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error> {
     if text.trim_end().ends_with(end) {
         return Ok(());
@@ -420,7 +423,7 @@ mod tests {
   "d":{"filename":"rtl/t.v"}, "e":{"filename":"rtl/h.vh"}}}"#;
 
     #[test]
-    fn a_description_that_is_cut_off_says_so() {
+    fn a_truncated_description_is_an_error() {
         assert!(check_whole("t", XML, END_OF_XML).is_ok());
         let half = &XML[..XML.len() / 2];
         let error = check_whole("t", half, END_OF_XML).unwrap_err().to_string();
@@ -428,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn xml_and_json_say_the_same() {
+    fn xml_and_json_give_the_same_result() {
         let expected = Elaboration {
             files: vec!["rtl/h.vh".into(), "rtl/t.v".into()],
             modules: vec![Module {
@@ -451,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_read_however_deep_it_is() {
+    fn deeply_nested_json_is_read() {
         let depth = 100_000;
         let text = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
         let is_list = |value: &Value| Some(value.is_array());
@@ -460,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn includes_are_told_with_their_includer() {
+    fn includes_are_found_with_their_includer() {
         let text = "`line 1 \"t.v\" 1\nmodule t;\n\n`line 3 \"t.v\" 2\n`line 1 \"a/x.v\" 1\n`line 1 \"a/x.v\" \
                     0\n`line 1 \"a/h.vh\" 1\n \n`line 3 \"a/h.vh\" 2\n`line 1 \"a/x.v\" 0\nmodule x;\n";
         let found = Preprocessed::parse(text, &["t.v".into(), "a/x.v".into()]);
@@ -471,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_another_one_includes_is_told_from_one_that_is_given() {
+    fn a_source_that_is_also_included_stays_a_source() {
         let text = "`line 1 \"t.v\" 1\n \n`line 1 \"t.v\" 0\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \"x.v\" 2\n\
                     `line 1 \"t.v\" 0\nmodule t;\n`line 5 \"t.v\" 2\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \
                     \"x.v\" 2\n";
@@ -482,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_declared_twice_is_told_with_both_places() {
+    fn a_duplicate_module_is_an_error_with_both_places() {
         let output = "%Error-MODDUP: b.v:2:8: Duplicate declaration of module: 'x'\n    2 | module x;\n      \
                       |        ^\n               a b.v:7:8: ... Location of original declaration\n";
         let error = twice(Error::Verilate { top: "t".to_owned(), output: output.to_owned() });

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 /// A failure between Verilog sources and a compiled model. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No program of that name, or it does not run.
+    /// The Verilator program is missing or does not run.
     #[error(
         "Verilator was not found ({tried}); install it with `apt-get install verilator`, or set \
          VERILATOR to the program"
     )]
     VerilatorMissing {
-        /// The program that was tried, with the system's reason.
+        /// The program that was tried, with the system's error.
         tried: String,
     },
-    /// Verilator runs but its runtime sources are not where it says.
+    /// Verilator runs, but its runtime sources are missing.
     #[error(
         "Verilator `{program}` has no runtime sources: {root} has no include/verilated.h; set \
          VERILATOR_ROOT to the folder that has"
@@ -23,7 +23,7 @@ pub enum Error {
     RootMissing {
         /// The program that was asked.
         program: PathBuf,
-        /// The folder that was looked at.
+        /// The folder that Verilator reported.
         root: PathBuf,
     },
     /// Verilator is older than [`MINIMUM_VERSION`](crate::MINIMUM_VERSION).
@@ -34,23 +34,23 @@ pub enum Error {
         /// The oldest version that works.
         minimum: String,
     },
-    /// Verilator refused the RTL; its own words follow.
+    /// Verilator rejected the RTL. Its messages follow.
     #[error("Verilator refused {top}:\n{output}")]
     Verilate {
         /// The top module.
         top: String,
-        /// What Verilator printed, file and line included.
+        /// Verilator's messages with file and line.
         output: String,
     },
-    /// Verilator failed for a reason that is not in the RTL, as a full disk; its own words follow.
+    /// Verilator failed for a reason outside the RTL, such as a full disk. Its messages follow.
     #[error("Verilator failed on {top}:\n{output}")]
     VerilatorFailed {
         /// The top module.
         top: String,
-        /// What Verilator printed.
+        /// Verilator's messages.
         output: String,
     },
-    /// The header Verilator wrote has a port that cannot be driven from here.
+    /// A port has an unsupported type or direction.
     #[error("port `{port}` of {top}: {reason}")]
     Port {
         /// The top module.
@@ -60,7 +60,7 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
-    /// The RTL imports a function of C.
+    /// The RTL imports a C function.
     #[error(
         "{top} imports the C function `{function}` (`import \"DPI-C\"`), which is not supported; \
          exclude the import with a macro (-D), or write the function in SystemVerilog"
@@ -71,7 +71,7 @@ pub enum Error {
         /// The function's name in C.
         function: String,
     },
-    /// A template of generated code and what it is filled with do not fit.
+    /// A code template does not match its data.
     #[error("internal error in a template of generated code, please report it: {0}")]
     Template(String),
     /// The C++ compiler failed or is missing.
@@ -82,13 +82,13 @@ pub enum Error {
         /// The compiler's message.
         message: String,
     },
-    /// There is no libclang, which reads the C header of a model's ports.
+    /// libclang, which reads the C header of a model's ports, is missing.
     #[error(
         "libclang was not found: {reason}; install it with `apt-get install libclang-dev`, or set \
          LIBCLANG_PATH to the folder that has libclang.so"
     )]
     LibclangMissing {
-        /// What was looked for.
+        /// The reason.
         reason: String,
     },
     /// A module is declared twice.
@@ -98,63 +98,63 @@ pub enum Error {
         module: String,
         /// Where it is declared, as `file:line`.
         first: String,
-        /// Where it is declared again.
+        /// The second declaration.
         second: String,
     },
-    /// The model has other ports than those that were expected.
+    /// The model has unexpected ports.
     #[error("the ports of {top} differ from those this program was built with:\n{differences}")]
     Ports {
         /// The top module.
         top: String,
-        /// Each difference on a line.
+        /// One difference per line.
         differences: String,
     },
-    /// A file that Verilator read is none of those that were given.
+    /// Verilator read a file that was not given.
     #[error("{path} changed while it was being compiled; run the command again")]
     Changed {
         /// The file.
         path: PathBuf,
     },
-    /// What was asked for was interrupted.
+    /// The user interrupted the operation.
     #[error("interrupted")]
     Interrupted,
-    /// A program could not be run.
+    /// A program cannot be run.
     #[error("cannot run `{program}`: {source}")]
     Program {
         /// The program.
         program: String,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is no Icarus Verilog.
+    /// Icarus Verilog is missing.
     #[error(
         "Icarus Verilog was not found ({tried}); install it with `apt-get install iverilog`, or set IVERILOG to \
          the program"
     )]
     IcarusMissing {
-        /// What was tried, with the system's reason.
+        /// The program that was tried, with the system's error.
         tried: String,
     },
-    /// There is no C++ compiler.
+    /// No C++ compiler was found.
     #[error(
         "no C++ compiler was found ({tried}); install one with `apt-get install g++`, or set CXX \
          to its path"
     )]
     CompilerMissing {
-        /// What was tried, with the system's reason.
+        /// What was tried, with the system's error.
         tried: String,
     },
-    /// Compiled models cannot be kept.
+    /// The cache folder is not writable.
     #[error(
         "cannot write compiled models to {folder}: {source}; set COSIM_CACHE to another folder"
     )]
     Cache {
         /// The folder.
         folder: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
-    /// Others could replace compiled models, which are executed.
+    /// Other users could replace compiled models in the cache, which are executed.
     #[error(
         "{folder} is not safe for compiled models: {reason}; set COSIM_CACHE to a folder that only you can write"
     )]
@@ -164,12 +164,12 @@ pub enum Error {
         /// Who could write it.
         reason: String,
     },
-    /// A file could not be read or written.
+    /// A file cannot be read or written.
     #[error("{path}: {source}")]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         source: io::Error,
     },
 }

@@ -1,19 +1,20 @@
-//! What Verilator's preprocessor makes of sources, for other tools that read Verilog.
+//! Preprocesses sources with Verilator for other tools that read Verilog.
 //!
-//! Tools define macros of their own, as `SYNTHESIS`, and read some comments as commands, as `synopsys translate_off`. A
-//! tool that is given the text of this module reads what Verilator compiles.
+//! Tools define their own macros, such as `SYNTHESIS`, and read some comments as commands, such as
+//! `synopsys translate_off`. A tool that reads the output of this module reads what Verilator
+//! compiles.
 
 use crate::{Design, Error, Verilator};
 use std::fs;
 use tempfile::TempDir;
 
-/// What the preprocessor is given behind each source. The `` `line`` directives do not say where a source ends: another one
-/// may include it, and versions end files in different ways.
+/// Marks the end of each source. The `` `line`` directives do not: one source may include another,
+/// and versions of Verilator end files differently.
 const END: &str = "cosim_end_of_source";
 
 impl Design {
-    /// The text of each source behind the preprocessor: macros replaced, files included, comments left out, and `` `line``
-    /// directives that say where each line comes from.
+    /// The preprocessed text of each source, with macros expanded, files included, comments
+    /// removed, and `` `line`` directives that locate each line.
     ///
     /// # Errors
     /// [`Error::Verilate`] with Verilator's message.
@@ -36,7 +37,7 @@ impl Design {
     }
 }
 
-/// The parts of a text that come of so many sources, each with [`END`] behind it, from a file of this name.
+/// Splits a text into its `sources` parts, each followed by [`END`] from the file `end`.
 fn split(text: &str, end: &str, sources: usize) -> Option<Vec<String>> {
     let mut parts = Vec::new();
     let mut part = String::new();
@@ -68,7 +69,7 @@ endmodule
 `include \"b.v\"
 ";
 
-    /// `a.v` and `b.v`, of which `a.v` includes the other one, too.
+    /// `a.v` and `b.v`, where `a.v` also includes `b.v`.
     fn expanded() -> Vec<String> {
         let folder = TempDir::new().unwrap();
         for (name, text) in
@@ -85,7 +86,7 @@ endmodule
         design.expand(&Verilator::find().unwrap()).unwrap()
     }
 
-    /// The line of the first source that a text is said to be in.
+    /// The line number of `what` according to the `` `line`` directives.
     fn line_of(text: &str, what: &str) -> usize {
         let mut number = 0;
         for line in text.lines() {

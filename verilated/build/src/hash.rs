@@ -1,14 +1,14 @@
-//! Hashes of what something was made from.
+//! Content hashes.
 
 use crate::Error;
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Hex digits of a hash that a person is shown.
+/// Hex digits of a hash for display.
 const SHORT: usize = 12;
 
-/// SHA-256 of a sequence of texts; `ab`, `c` is not `a`, `bc`.
+/// SHA-256 of a sequence of texts. The sequence `ab`, `c` differs from `a`, `bc`.
 #[derive(Debug, Clone, Default)]
 pub struct Hash(Sha256);
 
@@ -29,7 +29,7 @@ impl Hash {
         Ok(())
     }
 
-    /// Adds the names of all files below a folder, in an order that is always the same.
+    /// Adds the names of all files below a folder, sorted.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -40,12 +40,12 @@ impl Hash {
         Ok(())
     }
 
-    /// All of it, in hex.
+    /// All digits in hex.
     pub fn hex(self) -> String {
         self.0.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Its first digits, which tell two of them apart for a person.
+    /// The first digits, for display.
     pub fn short(self) -> String {
         let mut hex = self.hex();
         hex.truncate(SHORT);
@@ -53,7 +53,7 @@ impl Hash {
     }
 }
 
-/// A hash of names and contents of files, those in folders included.
+/// A hash of the names and contents of files and of all files in folders.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -68,7 +68,7 @@ pub fn identity(paths: &[PathBuf]) -> Result<String, Error> {
     Ok(hash.hex())
 }
 
-/// The file, or all files below the folder, sorted. What a tool builds or hides in there is left out.
+/// The file, or all files below the folder, sorted. Skips build output and hidden files.
 fn files_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_told_apart_by_where_they_end() {
+    fn the_boundaries_of_texts_count() {
         let of = |texts: &[&str]| {
             let mut hash = Hash::default();
             texts.iter().for_each(|text| hash.add(text));

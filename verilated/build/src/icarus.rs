@@ -1,4 +1,4 @@
-//! Icarus Verilog, for simulations with four values.
+//! Icarus Verilog, for four-state simulation.
 
 use crate::{DataFile, Error, Hash, Kept, KeptFile, SourceFile, tool};
 use std::env;
@@ -9,28 +9,29 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What Icarus is given, from files in one folder.
+/// A simulation of files in one folder.
 #[derive(Debug, Clone, Default)]
 pub struct Simulation {
     /// The top module.
     pub top: String,
-    /// Every file, by its name in the folder.
+    /// All files, named relative to the folder.
     pub files: Vec<SourceFile>,
-    /// Those that it is given; it finds the others.
+    /// The files passed to Icarus, which searches for the others.
     pub sources: Vec<PathBuf>,
     /// Folders searched for included files and for modules.
     pub include: Vec<PathBuf>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
-    /// Endings of files that are searched for modules, beside `.v` and `.sv`.
+    /// Endings of files searched for modules, besides `.v` and `.sv`.
     pub extensions: Vec<String>,
-    /// Files that the RTL opens by constant names while it runs.
+    /// Files that the RTL opens by constant names at run time.
     pub data: Vec<DataFile>,
 }
 
-/// What a line begins with that holds such a file behind the compiled simulation. To `vvp` it is a comment.
+/// Prefix of a line that appends a data file to the compiled simulation. It is a comment for `vvp`.
 const DATA: &str = "# cosim-data ";
-/// How deep the folder lies that their names begin at: so many `..` may lead out of it.
+/// Depth of the folder in which relative names are resolved, so that `..` components stay inside
+/// the temporary folder.
 const DEPTH: usize = 8;
 
 /// An installed Icarus Verilog.
@@ -41,7 +42,7 @@ pub struct Icarus {
 }
 
 impl Icarus {
-    /// The compiler named by the environment variable `IVERILOG`, else the one on `PATH`.
+    /// The compiler named by the environment variable `IVERILOG`, otherwise `iverilog` on `PATH`.
     ///
     /// # Errors
     /// [`Error::IcarusMissing`].
@@ -56,7 +57,7 @@ impl Icarus {
         Ok(Self { program, version })
     }
 
-    /// The simulation, compiled unless it is among the kept ones: a file for `vvp`.
+    /// The compiled simulation as a `vvp` file. Compiles it unless it is cached.
     ///
     /// # Errors
     /// [`Error::Compile`] with Icarus's message.
@@ -119,7 +120,7 @@ impl Icarus {
     }
 }
 
-/// Puts files behind a compiled simulation.
+/// Appends data files to a compiled simulation.
 fn append(data: &[DataFile], compiled: &Path) -> Result<(), Error> {
     let hex = |bytes: &[u8]| {
         let mut digits = String::with_capacity(2 * bytes.len());
@@ -138,8 +139,8 @@ fn append(data: &[DataFile], compiled: &Path) -> Result<(), Error> {
     opened.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(Error::io(compiled))
 }
 
-/// Writes the files behind a compiled simulation into a new folder below `scratch`, in which the simulation finds them;
-/// `None` if there are none.
+/// Writes the appended data files into a new folder below `scratch` and returns the working
+/// directory in which the simulation finds them. `None` if there are none.
 fn laid_out(compiled: &Path, scratch: &Path) -> Result<Option<PathBuf>, Error> {
     let bytes = |digits: &str| -> Option<Vec<u8>> {
         let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
@@ -154,7 +155,7 @@ fn laid_out(compiled: &Path, scratch: &Path) -> Result<Option<PathBuf>, Error> {
     let mut is_any = false;
     for (name, text) in files {
         is_any = true;
-        // What has a whole path is where that says.
+        // A file with an absolute name is already in place.
         let path = folder.join(&name);
         if name.is_absolute() {
             continue;
@@ -167,12 +168,12 @@ fn laid_out(compiled: &Path, scratch: &Path) -> Result<Option<PathBuf>, Error> {
     Ok((is_any && folder.is_dir()).then_some(folder))
 }
 
-/// Simulates what was compiled, and ends it behind so many seconds of the processor: nothing else ends a loop without
-/// delay once nobody waits for it. Files that the RTL reads are written below `scratch`; then that is where it runs.
-/// Paths in `arguments` are absolute.
+/// Runs a compiled simulation, limited to this many seconds of processor time, which ends a
+/// zero-delay loop. Data files are written below `scratch`, which then becomes the working
+/// directory, so paths in `arguments` must be absolute.
 ///
 /// # Errors
-/// [`Error::IcarusMissing`]; [`Error::Interrupted`]; [`Error::Io`].
+/// [`Error::IcarusMissing`], [`Error::Interrupted`] or [`Error::Io`].
 pub fn simulate(
     compiled: &Path,
     arguments: &[String],
@@ -189,7 +190,7 @@ pub fn simulate(
     tool::output_within(seconds, command).map_err(missing)
 }
 
-/// What cannot be run is not there.
+/// A program that cannot be run counts as missing.
 fn missing(error: Error) -> Error {
     match error {
         Error::Program { program, source } => {

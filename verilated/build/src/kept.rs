@@ -1,4 +1,5 @@
-//! Files that are kept because making them takes long: whole, checked, of a trusted owner, and not more than a limit.
+//! A cache of files that take long to create. Cached files are complete, verified, owned by a
+//! trusted user, and limited in total size.
 
 use crate::{Error, tool, trust};
 use rustix::fs::OFlags;
@@ -14,27 +15,28 @@ use tempfile::Builder;
 
 /// The only value of a record's `format`.
 const FORMAT: &str = "cosim-kept-3";
-/// Endings of the files beside a kept one: its record, the lock of who makes it, where it is made.
+/// Endings of the files beside a cached one: its record, the lock of its creator, and the work
+/// folder.
 const RECORD: &str = "kept";
 const LOCK: &str = "lock";
 const WORK: &str = "work";
 
-/// Files this process uses: open and locked, so that nobody removes them.
+/// Files in use by this process. They stay open and locked, so that no process removes them.
 static IN_USE: Mutex<BTreeMap<PathBuf, KeptFile>> = Mutex::new(BTreeMap::new());
 
-/// What is known of a kept file; it lies beside it, and its time of change is when the file was last
-/// used.
+/// The metadata of a cached file, stored beside it. The record's modification time is the time of
+/// last use.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     format: String,
-    /// The name of the file: one that was moved to another name is not the file of that name.
+    /// The name of the file, so that a renamed file is not accepted.
     name: String,
     about: String,
     size: u64,
     blake3: String,
 }
 
-/// A kept file that is open: what is read from it is what was checked, whatever happens to its name.
+/// An open cached file. Its content is what was verified, whatever happens to its path.
 #[derive(Debug, Clone)]
 pub struct KeptFile {
     path: PathBuf,
@@ -43,10 +45,11 @@ pub struct KeptFile {
 }
 
 impl KeptFile {
-    /// A kept file that another process obtained, by its path and hash.
+    /// Opens a cached file that another process obtained, by its path and hash.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no such file, if its owner or mode is not trusted, or if its hash differs.
+    /// [`Error::Io`] if there is no such file, if its owner or mode is not trusted, or if its hash
+    /// differs.
     pub fn again(path: PathBuf, blake3: String) -> Result<Self, Error> {
         let open = || -> io::Result<Arc<File>> {
             let mut file = open(&path)?;
@@ -81,41 +84,42 @@ impl KeptFile {
     }
 }
 
-/// A kept file, for people.
+/// A cached file, for listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its path.
     pub path: PathBuf,
-    /// What it is.
+    /// A description of its content.
     pub about: String,
-    /// Bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When it was last asked for.
+    /// Time of last use.
     pub used: SystemTime,
 }
 
-/// What was removed.
+/// The result of removing cached files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
-    /// Files.
+    /// Number of removed files.
     pub files: u64,
-    /// Their bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// Files that stay since a process uses them.
+    /// Files that stay because a process uses them.
     pub in_use: u64,
 }
 
-/// A folder of kept files.
+/// A folder of cached files.
 ///
-/// A file appears under its name only when it is whole, and its size and hash are checked whenever it
-/// is asked for: one that was cut off, or decayed, is made again. Two processes that want the same
-/// file wait for one another. When the files are larger than the limit, those that were not used for
-/// longest go, but none that a living process asked for.
+/// A file appears under its name only when it is complete. Its size and hash are verified on each
+/// use, and a truncated or damaged file is created again. Processes that want the same file wait
+/// for each other. When the total size exceeds the limit, the least recently used files are
+/// removed, except those that a running process uses.
 ///
-/// A kept file is code that is executed, so it is used only if its owner is this user or root and if nobody else can
-/// write it; else it is made again. The same holds of the folder. In a folder that everybody may write and that is
-/// sticky, as /tmp is, each user has a subfolder. Any other folder that others may write is refused. So users share
-/// files only in a folder of root that they cannot write.
+/// Cached files are executed. A file is used only if its owner is this user or root and if nobody
+/// else can write it; otherwise it is created again. The same holds for the folder. In a sticky
+/// folder that everybody can write, such as /tmp, each user has a subfolder. Any other folder that
+/// others can write is refused. So users share files only in a folder of root that they cannot
+/// write.
 #[derive(Debug, Clone)]
 pub struct Kept {
     folder: PathBuf,
@@ -123,7 +127,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The kept files of `folder`, `limit` bytes of them.
+    /// A cache in `folder` with a size limit of `limit` bytes.
     pub fn new(folder: impl Into<PathBuf>, limit: u64) -> Self {
         Self { folder: folder.into(), limit }
     }
@@ -138,11 +142,11 @@ impl Kept {
         self.limit
     }
 
-    /// The file `name`, made by `make` unless it is there and whole. `make` gets a folder to work in and
+    /// The file `name`. If no complete file exists, `make` creates it; it gets a work folder and
     /// the path to write.
     ///
     /// # Errors
-    /// What `make` returns; [`Error::Cache`] if nothing can be written; [`Error::Interrupted`].
+    /// Errors of `make`, [`Error::Cache`] if the folder is not writable, or [`Error::Interrupted`].
     pub fn obtain<E: From<Error>>(
         &self,
         name: &str,
@@ -158,7 +162,7 @@ impl Kept {
             return Ok(kept);
         }
         let work = beside(&path, WORK);
-        // Left by a process that was killed.
+        // A killed process may have left it.
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(self.unwritable())?;
         let unfinished = work.join("result");
@@ -172,10 +176,10 @@ impl Kept {
         Ok(kept)
     }
 
-    /// Every kept file, the one used last first.
+    /// All cached files, the most recently used first.
     ///
     /// # Errors
-    /// [`Error::Io`] if the folder cannot be read; one that is not there has none.
+    /// [`Error::Io`] if the folder cannot be read. A missing folder is empty.
     pub fn entries(&self) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::new();
         for record_path in self.with_ending(RECORD)? {
@@ -191,8 +195,8 @@ impl Kept {
         Ok(entries)
     }
 
-    /// Removes every kept file that no living process uses, and what killed processes left. Files of
-    /// others are not touched.
+    /// Removes every cached file that no running process uses, and leftovers of killed processes.
+    /// Does not touch other files.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -203,7 +207,7 @@ impl Kept {
         }
         for path in self.with_ending(LOCK)? {
             let made = path.with_extension("");
-            // Who makes something has its lock.
+            // The creator of a file holds its lock.
             let Ok(lock) = File::open(&path) else { continue };
             if lock.try_lock().is_ok() {
                 let _ = fs::remove_dir_all(beside(&made, WORK));
@@ -230,7 +234,7 @@ impl Kept {
     fn remove(&self, path: &Path, removed: &mut Removed) -> Result<(), Error> {
         match File::open(path) {
             Ok(file) => {
-                // Only this process's own use is known without asking the system.
+                // The lock does not show the use by this process itself.
                 match file.try_lock() {
                     Ok(()) => {}
                     Err(TryLockError::WouldBlock) => {
@@ -250,11 +254,11 @@ impl Kept {
         gone(fs::remove_file(&record)).map_err(Error::io(&record))
     }
 
-    /// Moves a finished file to its name, then its record.
+    /// Moves a finished file to its name and then writes its record.
     fn put(&self, path: &Path, unfinished: &Path, about: &str) -> Result<(), Error> {
         let mut file = File::open(unfinished).map_err(Error::io(unfinished))?;
         let (size, blake3) = measure(&mut file).map_err(Error::io(unfinished))?;
-        // The umask may let the group write.
+        // The umask may permit group write access.
         let mode = file.metadata().map_err(Error::io(unfinished))?.mode() & 0o777 & !trust::OTHERS;
         file.set_permissions(Permissions::from_mode(mode)).map_err(Error::io(unfinished))?;
         file.sync_all().map_err(Error::io(unfinished))?;
@@ -263,7 +267,7 @@ impl Kept {
         let record = Record { format: FORMAT.to_owned(), name, about, size, blake3 };
         let text = serde_json::to_string(&record)
             .map_err(|error| Error::io(path)(io::Error::other(error)))?;
-        // Whoever may read the file may read its record: the umask decides about both.
+        // Give the record the same readers as the file: the umask applies to both.
         let mut note = Builder::new()
             .permissions(Permissions::from_mode(0o666 & !trust::OTHERS))
             .tempfile_in(path.parent().unwrap_or(&self.folder))
@@ -274,7 +278,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Waits until no other process makes the file, and keeps them waiting as long as the result lives.
+    /// Waits until no other process creates the file. Others wait while the result lives.
     fn lock(&self, path: &Path) -> Result<File, Error> {
         let name = beside(path, LOCK);
         tool::wait(|| {
@@ -285,7 +289,7 @@ impl Kept {
                 Err(TryLockError::Error(error)) => return Err(self.unwritable()(error)),
                 Ok(()) => {}
             }
-            // Whoever cleared the cache meanwhile removed the name: others would lock another file.
+            // If the lock file was removed meanwhile, other processes would lock a new one.
             let ours = lock.metadata().map_err(Error::io(&name))?.ino();
             let named = fs::metadata(&name).map(|data| data.ino()).ok();
             Ok((named == Some(ours)).then_some(lock))
@@ -314,19 +318,19 @@ impl Kept {
     }
 }
 
-/// The file, if it is there, whole and trusted; it is this process's until its end then.
+/// The file, if it exists, is complete and trusted. It then stays in use until this process ends.
 fn claim(path: &Path) -> Option<KeptFile> {
     let mut file = open(path).ok()?;
     file.lock_shared().ok()?;
     let record = Record::read(path)?;
     let (size, blake3) = measure(&mut file).ok()?;
     let metadata = file.metadata().ok()?;
-    // Removed between opening and locking, it has no name any more.
+    // A file removed between opening and locking has no links.
     let is_whole = size == record.size && blake3 == record.blake3 && metadata.nlink() > 0;
     if !is_whole || !trust::is_trusted(&metadata) {
         return None;
     }
-    // It was used now; in a folder that cannot be written nobody removes it either.
+    // Record the use. In a read-only folder, nothing is removed anyway.
     if let Ok(record) = File::options().append(true).open(beside(path, RECORD)) {
         let _ = record.set_modified(SystemTime::now());
     }
@@ -336,7 +340,7 @@ fn claim(path: &Path) -> Option<KeptFile> {
     Some(kept)
 }
 
-/// Opens a file for reading. No link is followed, and a pipe does not make it wait.
+/// Opens a file for reading, without following links or blocking on pipes.
 fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
     OpenOptions::new().read(true).custom_flags(flags).open(path)
@@ -354,7 +358,7 @@ impl Record {
     }
 }
 
-/// The file beside a kept one: its name, with an ending more.
+/// The file with this additional ending beside a cached one.
 fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".");
@@ -370,7 +374,7 @@ fn measure(file: &mut File) -> io::Result<(u64, String)> {
     Ok((hash.count(), hash.finalize().to_hex().to_string()))
 }
 
-/// What is not there need not be removed.
+/// Treats a missing file as removed.
 fn gone(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -395,7 +399,7 @@ mod tests {
         kept.obtain(name, "for a test", make).unwrap().path().to_owned()
     }
 
-    /// As if the process that used the files had ended.
+    /// Simulates the end of the process that uses the files in `folder`.
     fn forget(folder: &Path) {
         let mut in_use = IN_USE.lock().unwrap();
         in_use.retain(|path, _| !path.starts_with(folder));
@@ -434,7 +438,7 @@ mod tests {
         let record = beside(&path, RECORD);
         let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
         assert_eq!([mode(&path) & 0o022, mode(&record) & 0o022], [0, 0]);
-        // Whoever may read one may read the other.
+        // The same users may read both files.
         assert_eq!(mode(&path) & 0o044, mode(&record) & 0o044);
         for (count, (path, mode)) in
             [(&path, 0o666), (&path, 0o664), (&record, 0o646)].into_iter().enumerate()
@@ -443,7 +447,7 @@ mod tests {
             obtain(&kept, "a.so", "text", &made);
             assert_eq!(made.get(), count as u32 + 2, "{path:?} {mode:o}");
         }
-        // A link to a file of the right owner, and the files of another name.
+        // A link to a trusted file, and the files of another name.
         let other = obtain(&kept, "b.so", "other", &made);
         for ending in ["", RECORD] {
             let at = |path: &Path| {
@@ -458,7 +462,7 @@ mod tests {
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
         obtain(&kept, "a.so", "text", &made);
         assert_eq!(made.get(), 7);
-        // Only root can give a file away.
+        // Only root can change the owner.
         for path in [&path, &beside(&path, RECORD)] {
             if std::os::unix::fs::chown(path, Some(12345), None).is_ok() {
                 let before = made.get();
@@ -469,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_checked_is_what_is_open() {
+    fn the_verified_file_stays_open() {
         let folder = TempDir::new().unwrap();
         let kept = Kept::new(folder.path(), ALL);
         let make = |_: &Path, result: &Path| fs::write(result, "text").map_err(Error::io(result));
@@ -488,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_goes_first_and_none_that_is_used() {
+    fn the_least_recently_used_file_is_removed_first_unless_in_use() {
         let folder = TempDir::new().unwrap();
         let (kept, made) = (Kept::new(folder.path(), 10), Cell::new(0));
         let names = |kept: &Kept| {
@@ -502,7 +506,7 @@ mod tests {
             let record = File::options().append(true).open(beside(&path, RECORD)).unwrap();
             record.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
         }
-        // Both are this process's: nothing can go.
+        // This process uses both files, so none can be removed.
         obtain(&kept, "c", "12345", &made);
         assert_eq!(names(&kept), [a.clone(), b.clone(), c.clone()]);
         forget(folder.path());
@@ -511,11 +515,11 @@ mod tests {
     }
 
     #[test]
-    fn clearing_leaves_what_is_used_and_what_is_not_ours() {
+    fn clearing_keeps_used_and_foreign_files() {
         let folder = TempDir::new().unwrap();
         let (kept, made) = (Kept::new(folder.path(), ALL), Cell::new(0));
         let [used, unused] = ["used", "unused"].map(|name| obtain(&kept, name, "1234", &made));
-        // Processes that other tests start may have it open, too.
+        // Processes that other tests start may have the file open, too.
         IN_USE.lock().unwrap().remove(&unused).unwrap().file().unlock().unwrap();
         let other = folder.path().join("thesis.so");
         fs::write(&other, "years of work").unwrap();

@@ -1,15 +1,15 @@
 //! Builds Verilator models behind the C interface of the `verilated` crate.
 //!
-//! Used twice: by build scripts, for the models linked into a program, and at run time, for models
-//! that are compiled on demand and loaded from a shared library. The steps are the same:
+//! Build scripts use it for the models linked into a program. The program uses it at run time for
+//! models that are compiled on demand and loaded from a shared library. The steps are the same:
 //!
 //! 1. [`Verilator::find`] locates the tool and its runtime sources.
 //! 2. [`Design::verilate`] translates a Verilog top module to C++ ([`Verilated`]).
-//! 3. [`Ports::read`] derives the ports from the header Verilator wrote; nobody types them.
-//! 4. [`codegen`] writes the packed structs of inputs and outputs and the shim around the model.
-//! 5. [`compile`] says how C++ is compiled for linking; [`LibraryCache`] makes shared libraries.
+//! 3. [`Ports::read`] derives the ports from the header that Verilator generates.
+//! 4. [`codegen`] generates the packed structs of inputs and outputs and the shim around the model.
+//! 5. [`compile`] compiles C++ for linking; [`LibraryCache`] builds shared libraries.
 //!
-//! [`Design::elaborate`] asks Verilator what a design is made of, without translating it.
+//! [`Design::elaborate`] reports the structure of a design without translating it.
 
 mod before_reset;
 pub mod codegen;
@@ -52,7 +52,7 @@ pub use tool::{EXCEEDED, interrupt, output, output_within};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Clock, Design, Tracing, Verilated};
 
-/// The texts that decide what is generated around a model, for hashes of what is made with them.
+/// The texts that determine the generated code and its compilation, for content hashes.
 pub fn generator_text() -> impl Iterator<Item = &'static str> {
     let own = [
         env!("CARGO_PKG_VERSION"),

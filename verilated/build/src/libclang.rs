@@ -1,8 +1,8 @@
-//! What bindgen needs before it can bind.
+//! Loads libclang for bindgen.
 
 use crate::Error;
 
-/// Loads libclang, which bindgen would otherwise panic without.
+/// Loads libclang. Without it, bindgen panics.
 ///
 /// # Errors
 /// [`Error::LibclangMissing`] with the package to install.

@@ -1,4 +1,4 @@
-//! Models compiled at run time into shared libraries, kept by content.
+//! Compiles models at run time into shared libraries, cached by content.
 
 use crate::compile::{self, Of};
 use crate::{Design, Error, Kept, KeptFile, Ports, Tracing, Verilated, Verilator, choose, codegen};
@@ -9,23 +9,24 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// A file of a design: what Verilator is given is this text, whatever becomes of the file.
+/// A file of a design. Verilator reads this text, even if the file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// The name the design knows it by: relative to its folder, or absolute.
+    /// Its name in the design: absolute, or relative to the design's folder.
     pub name: PathBuf,
     /// Its text.
     pub text: Arc<[u8]>,
 }
 
-/// How deep the folder lies that a design's names begin at: so many `..` may lead out of it.
+/// Depth of the folder in which relative names are resolved, so that `..` components stay inside
+/// the temporary folder.
 const DEPTH: usize = 8;
 
-/// Builds shared libraries with one model each and keeps them in a folder.
+/// Builds shared libraries with one model each and caches them in a folder.
 ///
-/// The name of a library is a hash of everything that goes into it: name and text of every file,
-/// parameters, Verilator, compiler options, shim. The texts are written to a folder of their own and
-/// compiled there, so that what is hashed is what is compiled.
+/// The name of a library is a hash of everything that determines it: name and text of every file,
+/// parameters, Verilator, compiler options, shim. The texts are written to a temporary folder and
+/// compiled there, so that the hashed text is what is compiled.
 #[derive(Debug, Clone)]
 pub struct LibraryCache {
     verilator: Verilator,
@@ -33,21 +34,21 @@ pub struct LibraryCache {
     kept: Kept,
 }
 
-/// A shared library that a [`LibraryCache`] made of a design, or found to be made of the same before.
+/// A shared library from a [`LibraryCache`].
 ///
-/// It says that the code in the file is what Verilator and this crate generated, which is why it may be loaded
-/// by safe code. It is open: what was checked is what is loaded. Another process of the program takes the same one by
-/// [`BuiltLibrary::again`].
+/// It guarantees that Verilator and this crate generated the code in the file, so safe code may
+/// load it. The file is open, so the verified bytes are the ones that are loaded. Another process
+/// of the program opens the same file with [`BuiltLibrary::again`].
 #[derive(Debug, Clone)]
 pub struct BuiltLibrary {
     kept: KeptFile,
 }
 
 impl BuiltLibrary {
-    /// A library that another process made, by its file and the hash of its bytes.
+    /// Opens a library that another process built, by its path and the hash of its bytes.
     ///
     /// # Errors
-    /// As [`KeptFile::again`]; [`Error::Io`] if its name is not one that a [`LibraryCache`] gives.
+    /// As [`KeptFile::again`]. [`Error::Io`] if its name is not one of a [`LibraryCache`].
     pub fn again(path: PathBuf, blake3: String) -> Result<Self, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let hash = name.strip_suffix(".so").and_then(|name| name.rsplit_once('-'));
@@ -80,17 +81,18 @@ impl BuiltLibrary {
 }
 
 impl LibraryCache {
-    /// A cache that keeps its libraries in `kept`, for the platform `target` (a Rust target triple).
+    /// A cache in `kept` for the platform `target` (a Rust target triple).
     pub fn new(verilator: Verilator, target: impl Into<String>, kept: Kept) -> Self {
         Self { verilator, target: target.into(), kept }
     }
 
-    /// The library of `design`, built if it is not there yet. All paths of the design are names of
-    /// `files` or of folders they lie in. If `ports` are given, a model with others is not compiled.
+    /// The library of `design`, compiled unless it is cached. All paths of the design are names of
+    /// `files` or of folders that contain them. If `ports` are given, a model with other ports is
+    /// refused before compilation.
     ///
     /// # Errors
-    /// Whatever [`Design::verilate`] and [`Ports::read`] return; [`Error::Ports`]; [`Error::Compile`];
-    /// [`Error::Changed`] if Verilator read anything else.
+    /// Errors of [`Design::verilate`] and [`Ports::read`], [`Error::Ports`], [`Error::Compile`], or
+    /// [`Error::Changed`] if Verilator read a file that is not in `files`.
     pub fn library(
         &self,
         design: &Design,
@@ -117,7 +119,7 @@ impl LibraryCache {
         Ok(BuiltLibrary { kept })
     }
 
-    /// Nothing but the given files was read, and those outside of the folder are as they were.
+    /// Checks that Verilator read only the given files, and that absolute ones have not changed.
     fn check_read(
         &self,
         verilated: &Verilated,
@@ -126,7 +128,7 @@ impl LibraryCache {
     ) -> Result<(), Error> {
         for name in verilated.names_read(&self.verilator)? {
             let path = folder.join(&name);
-            // Older Verilators list names, too, that they only looked for.
+            // Older Verilators also list names that they only searched for.
             if !path.is_file() {
                 continue;
             }
@@ -182,8 +184,8 @@ impl LibraryCache {
         self.link(&build, objects.iter().chain([&runtime]), design.tracing, library)
     }
 
-    /// The headers of models like this one, precompiled, if the compiler can: to read them is more than half of the
-    /// time it takes to compile a small model.
+    /// The precompiled headers for models like this one, if the compiler supports them. Reading the
+    /// headers takes more than half of the time to compile a small model.
     fn headers(&self, design: &Design) -> Result<Option<PathBuf>, Error> {
         if !compile::precompiles(&self.target)? {
             return Ok(None);
@@ -228,9 +230,9 @@ impl LibraryCache {
         tracing: Tracing,
         library: &Path,
     ) -> Result<(), Error> {
-        // With the compiler's own options: some, as those of sanitizers, name libraries.
+        // Use the compiler's own options, because some, such as sanitizers, link libraries.
         let mut command = compile::tool(build)?.to_command();
-        // What the RTL imports and nobody defines is an error now, not when it is called.
+        // Report undefined imports of the RTL at link time instead of at the first call.
         command.args(["-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-o"]).arg(library).args(objects);
         for name in compile::libraries(&self.verilator, tracing) {
             command.arg(format!("-l{name}"));
@@ -254,7 +256,7 @@ impl LibraryCache {
         build
     }
 
-    /// A hash of all that decides the bytes of a library.
+    /// A hash of everything that determines the bytes of a library.
     fn library_name(
         &self,
         design: &Design,
@@ -276,7 +278,7 @@ impl LibraryCache {
     fn common_hash(&self, tracing: Tracing) -> Result<Sha256, Error> {
         let mut hash = Sha256::new();
         hash.update(compile::trace_shim_text(tracing));
-        // What the environment says (CXX, CXXFLAGS, ...) and which compiler it is.
+        // The compiler and its environment variables (CXX, CXXFLAGS, ...).
         let compiler = compile::identity(&self.target)?;
         hash.update(compiler.len().to_le_bytes());
         hash.update(compiler);
@@ -289,10 +291,10 @@ impl LibraryCache {
     }
 }
 
-/// Hex digits of the hash in a library's name.
+/// Number of hex digits in a library's name.
 const HASH_DIGITS: usize = 32;
 
-/// The first half of a SHA-256 in hex: short enough for a file name, long enough never to clash.
+/// The first half of a SHA-256 in hex: short for a file name, and practically free of collisions.
 fn hex(hash: Sha256) -> String {
     hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -305,7 +307,7 @@ fn write(path: &Path, text: &str) -> Result<(), Error> {
 fn write_files(files: &[SourceFile], folder: &Path) -> Result<(), Error> {
     fs::create_dir_all(folder).map_err(Error::io(folder))?;
     for SourceFile { name, text } in files.iter().filter(|file| file.name.is_relative()) {
-        // A name like a/../b is found only if there is an a.
+        // A name like a/../b needs the folder a.
         let mut path = folder.to_owned();
         for part in name.parent().unwrap_or(Path::new("")).components() {
             path.push(part);
@@ -317,7 +319,7 @@ fn write_files(files: &[SourceFile], folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A name without `.` and `..` inside; `..` at its beginning stays.
+/// Removes `.` and inner `..` components from a name. A leading `..` stays.
 fn normal(name: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in name.components() {

@@ -1,7 +1,7 @@
-//! The variables and instances of each module, and the types, as Verilator elaborates a design.
+//! The variables and instances of each module, and the types, in a design elaborated by Verilator.
 //!
-//! Older Verilators describe a design in XML, newer ones in JSON. Either format becomes the same [`Netlist`], which
-//! [`Register`](crate::Register)s are found in.
+//! Older Verilators describe a design in XML, newer ones in JSON. Either becomes the same
+//! [`Netlist`], in which [`Register`](crate::Register)s are found.
 
 use crate::elaborate::from_deep_json;
 use roxmltree::{Document, Node};
@@ -13,20 +13,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Netlist {
     /// The key of the top module.
     pub top: String,
-    /// Modules by keys of their format.
+    /// Modules by key. The key depends on the format.
     pub modules: BTreeMap<String, Module>,
-    /// Types by keys of their format. Types that are not made of bits are missing.
+    /// Types by key. Types that do not consist of bits are missing.
     pub types: BTreeMap<String, Type>,
 }
 
-/// A module. Paths are below the module: generate blocks, each with a dot, then the name.
+/// A module. Paths are relative to the module: the names of generate blocks, each followed by a
+/// dot, then the variable's name.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// The key of the type of each variable.
+    /// The type key of each variable.
     pub variables: BTreeMap<String, String>,
-    /// The variables that always processes assign.
+    /// Variables assigned in always processes.
     pub assigned: BTreeSet<String>,
-    /// The variables that initial processes set.
+    /// Variables set in initial processes.
     pub initialized: BTreeSet<String>,
     pub instances: Vec<Instance>,
 }
@@ -35,24 +36,24 @@ pub(crate) struct Module {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Instance {
     pub path: String,
-    /// The key of its module, which is missing from [`Netlist::modules`] if it is an interface.
+    /// Key of its module, which is missing from [`Netlist::modules`] if it is an interface.
     pub module: String,
-    /// The outputs that are connected.
+    /// The connected outputs.
     pub outputs: Vec<Output>,
 }
 
 /// An output of an instance.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Output {
-    /// The path of the variable in the module of the instance.
+    /// The path of the port variable in the instance's module.
     pub port: String,
-    /// Verilator's name for the connection: the port, or a number if it is connected by position.
+    /// Verilator's name of the connection: the port, or a number for a connection by position.
     pub pin: String,
-    /// The path of the net, if it drives all of one.
+    /// The path of the connected net, if the output drives a whole net.
     pub net: Option<String>,
 }
 
-/// A type; others are named by their keys.
+/// A type. It refers to other types by key.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Type {
     Bits(u32),
@@ -64,7 +65,7 @@ pub(crate) enum Type {
     Unpacked((i64, i64), String),
 }
 
-/// Built-in types that are made of bits.
+/// Built-in types that consist of bits.
 const BITS: [&str; 8] = ["logic", "bit", "integer", "int", "byte", "shortint", "longint", "reg"];
 
 /// The number of indices from the lowest to the highest.
@@ -77,7 +78,7 @@ fn sorted(left: i64, right: i64) -> (i64, i64) {
 }
 
 impl Netlist {
-    /// The netlist in Verilator's XML; `None` if something is missing from it.
+    /// Parses Verilator's XML. `None` if something is missing.
     pub(crate) fn from_xml(text: &str) -> Option<Self> {
         let document = Document::parse(text).ok()?;
         let netlist = child(document.root_element(), "netlist")?;
@@ -101,7 +102,7 @@ impl Netlist {
         Some(Self { top: (*top).to_owned(), modules, types })
     }
 
-    /// The netlist in Verilator's JSON; `None` if something is missing from it.
+    /// Parses Verilator's JSON. `None` if something is missing.
     pub(crate) fn from_json(text: &str) -> Option<Self> {
         from_deep_json(text, Self::from_json_tree)
     }
@@ -131,7 +132,7 @@ impl Netlist {
     }
 }
 
-/// The elements below a node.
+/// The child elements of a node.
 fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl DoubleEndedIterator<Item = Node<'a, 'i>> {
     node.children().filter(Node::is_element)
 }
@@ -161,7 +162,7 @@ fn xml_variables(scope: Node<'_, '_>, path: &str, module: &mut Module) -> Option
     xml_blocks(scope, path).try_for_each(|(block, path)| xml_variables(block, &path, module))
 }
 
-/// The processes and instances of a module, or of a generate block in it.
+/// Reads the processes and instances of a module or of a generate block.
 fn xml_scope(
     scope: Node<'_, '_>,
     path: &str,
@@ -200,7 +201,7 @@ fn xml_scope(
     xml_blocks(scope, path).try_for_each(|(block, path)| xml_scope(block, &path, modules, module))
 }
 
-/// The name of the port that an instance connects; where it connects by position, XML has a number for a name.
+/// The port of a connection. For a connection by position, the XML has a number instead of a name.
 fn xml_port<'a>(port: Node<'a, '_>, module: Node<'a, '_>) -> Option<&'a str> {
     let name = port.attribute("name")?;
     if !name.starts_with("__pinNumber") {
@@ -211,12 +212,12 @@ fn xml_port<'a>(port: Node<'a, '_>, module: Node<'a, '_>) -> Option<&'a str> {
     variables.find(|node| node.attribute("pinIndex") == Some(index))?.attribute("name")
 }
 
-/// The variables of the module that a process assigns.
+/// The variables that a process assigns.
 fn xml_targets(process: Node<'_, '_>, path: &str, module: &Module) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for node in process.descendants() {
         match node.tag_name().name() {
-            // The target follows the value, and the name of the file.
+            // The target is the last child, after the value and the file name.
             "assign" | "assigndly" => {
                 elements(node).next_back().iter().for_each(|target| xml_names(*target, &mut names));
             }
@@ -232,7 +233,7 @@ fn xml_targets(process: Node<'_, '_>, path: &str, module: &Module) -> BTreeSet<S
     names.iter().filter_map(|name| resolve(name, path, module)).collect()
 }
 
-/// The variables of a target, not of the indices in it.
+/// The variables in an assignment target, without those in indices.
 fn xml_names<'a>(target: Node<'a, '_>, into: &mut BTreeSet<&'a str>) {
     match target.tag_name().name() {
         "varref" => into.extend(target.attribute("name")),
@@ -243,7 +244,7 @@ fn xml_names<'a>(target: Node<'a, '_>, into: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// The path of the variable that a name means in a generate block.
+/// Resolves a name inside a generate block to the path of a variable.
 fn resolve(name: &str, mut block: &str, module: &Module) -> Option<String> {
     loop {
         let path = format!("{block}{name}");
@@ -255,7 +256,7 @@ fn resolve(name: &str, mut block: &str, module: &Module) -> Option<String> {
     }
 }
 
-/// A type; `Some(None)` if it is not made of bits.
+/// A type, or `Some(None)` if it does not consist of bits.
 fn xml_type(node: Node<'_, '_>) -> Option<Option<Type>> {
     let inner = |node: Node<'_, '_>| Some(node.attribute("sub_dtype_id")?.to_owned());
     let members = || elements(node).map(inner).collect::<Option<Vec<_>>>();
@@ -266,7 +267,7 @@ fn xml_type(node: Node<'_, '_>) -> Option<Option<Type>> {
     let end = |name| Some(node.attribute(name)?.parse::<i64>().ok());
     Some(Some(match node.tag_name().name() {
         "basicdtype" if BITS.contains(&node.attribute("name")?) => {
-            // A range is missing from a type of 1 bit.
+            // A 1-bit type has no range.
             match (end("left"), end("right")) {
                 (Some(left), Some(right)) => Type::Bits(length(sorted(left?, right?))?),
                 _ => Type::Bits(1),
@@ -281,15 +282,15 @@ fn xml_type(node: Node<'_, '_>) -> Option<Option<Type>> {
     }))
 }
 
-/// A number as Verilator writes constants: `32'sh1f`.
+/// Parses a constant in Verilator's format: `32'sh1f`.
 fn number(text: &str) -> Option<i64> {
     let digits = text.split_once('h').map_or(text, |(_, digits)| digits);
     let value = u32::from_str_radix(digits, 16).ok()?;
-    // Ends of ranges have 32 bits and may be below 0.
+    // Range bounds are 32-bit and may be negative.
     Some(i64::from(value.cast_signed()))
 }
 
-/// The nodes in a list of a node.
+/// The nodes in a list field of a node.
 fn list<'a>(node: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     node[name].as_array().into_iter().flatten()
 }
@@ -298,7 +299,7 @@ fn text_of(node: &Value, name: &str) -> Option<String> {
     node[name].as_str().map(str::to_owned)
 }
 
-/// What stands in a module or in a generate block.
+/// The items of a module or generate block.
 fn json_items(scope: &Value) -> impl Iterator<Item = &Value> {
     ["declsp", "itemsp", "stmtsp"].into_iter().flat_map(|name| list(scope, name))
 }
@@ -313,13 +314,13 @@ fn json_blocks<'a>(scope: &'a Value, path: &str) -> impl Iterator<Item = (&'a Va
     })
 }
 
-/// A variable of any module: its path, and whether it is an output.
+/// A variable of any module.
 struct Declared {
     path: String,
     is_output: bool,
 }
 
-/// Variables of all modules, by their addresses.
+/// Variables of all modules, by node address.
 type Addresses<'a> = BTreeMap<&'a str, Declared>;
 
 fn json_variables<'a>(
@@ -338,7 +339,7 @@ fn json_variables<'a>(
         .try_for_each(|(block, path)| json_variables(block, &path, module, variables))
 }
 
-/// The processes and instances of a module, or of a generate block in it.
+/// Reads the processes and instances of a module or of a generate block.
 fn json_scope(
     scope: &Value,
     path: &str,
@@ -347,7 +348,7 @@ fn json_scope(
 ) -> Option<()> {
     for node in json_items(scope) {
         match node["type"].as_str()? {
-            // A continuous assignment is a process, too.
+            // In JSON, a continuous assignment is also an ALWAYS node.
             "ALWAYS" if node["keyword"] != "cont_assign" => {
                 json_targets(node, variables, &mut module.assigned)?;
             }
@@ -378,7 +379,7 @@ fn json_scope(
         .try_for_each(|(block, path)| json_scope(block, &path, variables, module))
 }
 
-/// The variables of modules that a process writes: JSON says of every reference whether it does.
+/// The variables that a process writes. In JSON, each reference has its access mode.
 fn json_targets(
     node: &Value,
     variables: &Addresses<'_>,
@@ -398,7 +399,7 @@ fn json_targets(
     }
 }
 
-/// A type; `Some(None)` if it is not made of bits.
+/// A type, or `Some(None)` if it does not consist of bits.
 fn json_type(node: &Value) -> Option<Option<Type>> {
     let inner = |node| text_of(node, "refDTypep");
     let members = || list(node, "membersp").map(inner).collect::<Option<Vec<_>>>();

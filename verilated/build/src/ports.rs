@@ -1,18 +1,18 @@
-//! The ports of a model, read from the header Verilator wrote for it.
+//! Reads the ports of a model from the header that Verilator generates.
 
 use crate::{Clock, Error, Verilated};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-/// How the names of an observing top's own ports begin.
+/// Prefix of the observing top's own ports.
 const OBSERVER: &str = "cosim_";
 
-/// What tops around the design call it.
+/// Instance name of the design in generated tops.
 pub(crate) const INSTANCE: &str = "dut";
 
-/// What something of an observing top is called that is not a port: as it is, or with a prefix that no port has where
-/// `is_taken` says that a port has the name.
+/// A name for an object of an observing top that is not a port. Adds a prefix that no port has if
+/// `is_taken` reports a port of that name.
 pub fn own_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     if is_taken(name) { format!("{OBSERVER}{name}") } else { name.to_owned() }
 }
@@ -26,7 +26,8 @@ pub struct Port {
     pub width: u32,
 }
 
-/// How Verilator's C++ calls a signal: it writes what no name of C++ has, and two underscores in a row, in hex.
+/// Verilator's C++ name of a signal. Verilator encodes characters that are invalid in C++, and
+/// double underscores, in hex.
 pub(crate) fn member(name: &str) -> String {
     let mut member = String::new();
     let mut letters = name.chars().peekable();
@@ -45,7 +46,7 @@ pub(crate) fn member(name: &str) -> String {
     member
 }
 
-/// The name in the RTL of what Verilator's C++ calls `member`.
+/// The RTL name of a C++ member.
 fn name_of(member: &str) -> String {
     let mut name = Vec::new();
     let mut rest = member.as_bytes();
@@ -66,22 +67,22 @@ fn name_of(member: &str) -> String {
     String::from_utf8_lossy(&name).into_owned()
 }
 
-/// What Verilator puts in front of names that are words of C++.
+/// Verilator's prefix for names that are C++ keywords.
 const WORD_OF_C: &str = "__SYM__";
 
-/// Whether something can have this name without an escape: in Verilog, C and Rust.
+/// Whether a name needs no escape in Verilog, C and Rust.
 fn is_plain(name: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     name.starts_with(is_letter)
         && name.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit())
 }
 
-/// How a port is stored: one unsigned integer, or 32-bit words from the least significant on.
+/// Storage of a port: one unsigned integer, or 32-bit words, least significant first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// One integer of that many bits: 8, 16, 32 or 64.
+    /// An integer of 8, 16, 32 or 64 bits.
     Integer(u32),
-    /// That many 32-bit words.
+    /// A number of 32-bit words.
     Words(u32),
 }
 
@@ -96,7 +97,7 @@ impl Storage {
         }
     }
 
-    /// Bytes of alignment; integers are aligned to their size.
+    /// Alignment in bytes. Integers are aligned to their size.
     pub(crate) fn alignment(self) -> u32 {
         match self {
             Self::Integer(bits) => bits / 8,
@@ -104,7 +105,7 @@ impl Storage {
         }
     }
 
-    /// Bytes taken.
+    /// Size in bytes.
     pub(crate) fn size(self) -> u32 {
         match self {
             Self::Integer(bits) => bits / 8,
@@ -113,20 +114,20 @@ impl Storage {
     }
 }
 
-/// The ports of a top module by direction, the clock left out.
+/// The ports of a top module by direction, without the clock.
 ///
-/// Within a direction they are in the order of the packed struct: by falling alignment, so that the
-/// struct has no holes, then by name, so that the order of declaration does not matter.
+/// Within a direction, they have the order of the packed struct: by falling alignment, so that the
+/// struct has no gaps, then by name, so that the order of declaration does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ports {
-    /// The clock's name; the shim drives it, it is not among the inputs.
+    /// The clock's name. The shim drives it, so it is not among the inputs.
     pub clock: String,
     /// Driven by the harness.
     pub inputs: Vec<Port>,
     /// Driven by the model.
     pub outputs: Vec<Port>,
-    /// Whether the top is an observing one: it has ports named `cosim_...`, which are not among the
-    /// others.
+    /// Whether the top is an observing one. It then has ports named `cosim_...`, which are not
+    /// listed here.
     pub observing: bool,
 }
 
@@ -134,8 +135,8 @@ impl Ports {
     /// Reads the ports of a verilated model.
     ///
     /// # Errors
-    /// [`Error::Port`] for a port that cannot be driven or compared, or if `clock` is no input of 1 bit;
-    /// [`Error::Foreign`] if the RTL imports functions of C, which nothing here has; [`Error::Io`].
+    /// [`Error::Port`] for an unsupported port, or if `clock` is no 1-bit input. [`Error::Foreign`]
+    /// if the RTL imports C functions. [`Error::Io`].
     pub fn read(verilated: &Verilated, top: &str, clock: &Clock) -> Result<Self, Error> {
         let read = |path: PathBuf| fs::read_to_string(&path).map_err(Error::io(path));
         let foreign = verilated.dir.join(format!("{}__Dpi.h", verilated.prefix));
@@ -147,7 +148,7 @@ impl Ports {
         Self::parse(&read(verilated.header())?, top, clock)
     }
 
-    /// What the observing top around a block with these ports calls something of its own, beside its ports.
+    /// A name in the observing top around a block with these ports.
     pub(crate) fn own_name(&self, name: &str) -> String {
         let is_port = |name: &str| {
             name == self.clock
@@ -156,13 +157,13 @@ impl Ports {
         own_name(name, is_port)
     }
 
-    /// What the scope of the golden model calls something of its own, beside the outputs.
+    /// A name in the scope of the golden model.
     pub(crate) fn golden_name(&self, name: &str) -> String {
         own_name(name, |name| self.outputs.iter().any(|port| port.name == name))
     }
 
-    /// What is different in `found`, a line for each port; empty if nothing is. Ports of an observing top
-    /// are not compared with those of a bare one.
+    /// The differences of `found`, one line per port. An observing top is not compared with a bare
+    /// one.
     pub fn differences(&self, found: &Self) -> String {
         let all = |ports: &Self| -> BTreeMap<String, (&'static str, u32)> {
             let sides = [("input", &ports.inputs), ("output", &ports.outputs)];
@@ -262,7 +263,7 @@ impl Ports {
     }
 }
 
-/// Takes `VL_OUTW(&name,msb,lsb,words);` apart into direction and port.
+/// Parses `VL_OUTW(&name,msb,lsb,words);` into direction and port.
 fn declaration(line: &str) -> Option<(&str, Port)> {
     let (kind, arguments) = line.trim().strip_prefix("VL_")?.split_once("(&")?;
     let direction = kind.trim_end_matches(|c: char| c.is_ascii_digit() || c == 'W');
@@ -282,7 +283,7 @@ fn array(line: &str) -> Option<&str> {
     (kind.starts_with("IN") || kind.starts_with("OUT")).then(|| rest.split(')').next())?
 }
 
-/// The first port of a type that is neither bits nor an array of them, as in `double &level;`.
+/// The first port that is neither a bit vector nor an array of them, as in `double &level;`.
 fn other_type(header: &str) -> Option<String> {
     let (_, ports) = header.split_once("// PORTS")?;
     let (ports, _) = ports.split_once("// CELLS")?;
@@ -294,7 +295,7 @@ fn other_type(header: &str) -> Option<String> {
     Some(name_of(name))
 }
 
-/// The first function of C that a design imports, by the header that Verilator writes for those who have it.
+/// The first C function that a design imports, from Verilator's DPI header.
 fn imported(header: &str) -> Option<String> {
     let mut lines = header.lines().skip_while(|line| !line.contains("// DPI import at"));
     let declaration = lines.nth(1)?.split('(').next()?;

@@ -1,14 +1,15 @@
-//! The top with registered inputs, and which designs behave in it as they do without.
+//! Wraps a design in a top with registered inputs, and decides whether the design behaves the same
+//! in it.
 //!
-//! In the plain model a cycle takes two evaluations: inputs change while the clock is low, and everything
-//! that depends on them is computed; then the clock rises, and it is computed again. In a top that
-//! registers every input the design's registers and its inputs change at the same edge, and one heavy
-//! evaluation does. The load of the inputs has a clock of its own, so that the same model can be driven
+//! In the plain model, a cycle takes two evaluations: inputs change while the clock is low, and
+//! everything that depends on them is computed; then the clock rises. In a top that registers every
+//! input, the design's registers and its inputs change at the same edge, so one heavy evaluation
+//! suffices. The input registers have a clock of their own, so that the same model can be driven
 //! with two evaluations as well.
 //!
-//! The outputs are the same in every cycle unless something in the design looks at the time between the
-//! edges: a falling edge, a latch, the clock used as data, or a clock made of it. Verilator's scheduler
-//! has found all of these when it has translated the design, and what it found is in its output.
+//! The outputs are the same in every cycle unless the design reacts between rising edges: a falling
+//! edge, a latch, the clock used as data, or a derived clock. Verilator's scheduler finds all of
+//! these, and they appear in its output.
 
 use crate::ports::member;
 use crate::templates::render;
@@ -20,30 +21,30 @@ use std::path::PathBuf;
 const TEMPLATE: &str = include_str!("../templates/registered.v");
 /// The module's name.
 const TOP: &str = "cosim_registered";
-/// How the names of the registers begin.
+/// Prefix of the names of the input registers.
 const REGISTER: &str = "cosim_q_";
-/// The registers' clock.
+/// The clock of the input registers.
 const LOAD: &str = "cosim_load";
 
-/// How a model is to be driven.
+/// How a model is driven.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Driving {
-    /// Its inputs are registered: one heavy evaluation for a cycle.
+    /// Inputs are registered: one heavy evaluation per cycle.
     Registered,
-    /// Two evaluations for a cycle, because of this.
+    /// Two evaluations per cycle, for this reason.
     TwoEvaluations(String),
 }
 
-/// The texts that decide what a model is and how it is driven, for content hashes.
+/// The texts that determine the top and how it is driven, for content hashes.
 pub fn text() -> [&'static str; 2] {
     [TEMPLATE, include_str!("registered.rs")]
 }
 
-/// The model to compile of a design that was verilated as it is: in the registered top if the design
-/// wants that and behaves the same in it.
+/// Selects the model to compile for a design, given its plain translation. Uses the registered top
+/// if the design requests it and behaves the same in it.
 ///
 /// # Errors
-/// [`Error::Io`]. A registered top that Verilator refuses is a reason for two evaluations.
+/// [`Error::Io`]. A registered top that Verilator rejects is a reason for two evaluations.
 pub fn choose(
     design: &Design,
     plain: Verilated,
@@ -60,7 +61,7 @@ pub fn choose(
     let registered = Design {
         top: TOP.to_owned(),
         sources: std::iter::once(source).chain(design.sources.iter().cloned()).collect(),
-        // They are in the text of the top.
+        // The text of the top contains them.
         parameters: Vec::new(),
         ..design.clone()
     };
@@ -68,14 +69,14 @@ pub fn choose(
         Ok(verilated) => verilated,
         Err(Error::Verilate { output, .. }) => {
             let line = output.lines().find(|line| line.contains("%Error")).unwrap_or(&output);
-            // Where it was tried says nothing, and would differ from one machine to the next.
+            // Remove the folder, which differs between machines.
             let line = line.replace(&format!("{}/", folder.display()), "");
             let reason = format!("Verilator refuses it with registered inputs: {}", line.trim());
             return Ok((plain, Driving::TwoEvaluations(reason)));
         }
         Err(other) => return Err(other),
     };
-    // That the clock's own toggles are counted is no part of the design.
+    // Toggle counters of the clock would look like uses of the clock.
     let judged = match design.coverage {
         true => Some(
             Design { coverage: false, ..registered }.verilate(verilator, &folder.join("judged"))?,
@@ -106,19 +107,18 @@ fn top(design: &Design, ports: &Ports) -> Result<String, Error> {
     render("registered.v", TEMPLATE, &context)
 }
 
-/// What in a design in its registered top looks at the time between the edges, in words; `None` if
-/// nothing does.
+/// The part of a registered design that reacts between edges, or `None`.
 ///
-/// Verilator names every event that something waits for in the texts of its debugging functions, those of
-/// the clocks and the one of logic that follows top-level inputs at once. With registered inputs the
-/// clock is the only input that such logic can follow.
+/// Verilator's debugging functions name every event that a process waits for, and the one of logic
+/// that follows top-level inputs directly. With registered inputs, the clock is the only input that
+/// such logic can follow.
 fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, Error> {
     let read = |path: &PathBuf| fs::read_to_string(path).map_err(Error::io(path));
     let texts: Vec<String> = verilated.sources.iter().map(read).collect::<Result<_, _>>()?;
-    let mut knows_the_load = false;
+    let mut has_load_event = false;
     for event in texts.iter().flat_map(|text| events(text)) {
         match event {
-            _ if event == format!("@(posedge {LOAD})") => knows_the_load = true,
+            _ if event == format!("@(posedge {LOAD})") => has_load_event = true,
             "Internal 'stl' trigger - first iteration" => {}
             "Internal 'ico' trigger - first iteration" => {
                 return Ok(Some(format!("logic follows the level of {clock}")));
@@ -127,7 +127,7 @@ fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, E
             _ => {
                 let event = event.replace(&format!("{TOP}.{REGISTER}"), "");
                 let event = event.replace(&format!("{TOP}.dut."), "");
-                // Any change: some Verilators say `[changed] clk`, others ` clk`.
+                // Any change: some Verilators write `[changed] clk`, others ` clk`.
                 let event = event.replace("[changed]", "").replace("( ", "(").replace("  ", " ");
                 return Ok(Some(format!("something waits for {event}")));
             }
@@ -137,16 +137,16 @@ fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, E
         return Ok(Some(format!("{clock} is used as data ({function} of Verilator's output)")));
     }
     let unknown = "Verilator's output does not show which events trigger the design";
-    Ok((!knows_the_load).then(|| unknown.to_owned()))
+    Ok((!has_load_event).then(|| unknown.to_owned()))
 }
 
-/// The events named in a source: `@(posedge clk or posedge cosim_registered.cosim_q_rst)`.
+/// The events named in a source, such as `@(posedge clk or posedge cosim_registered.cosim_q_rst)`.
 fn events(text: &str) -> impl Iterator<Item = &str> {
     let named = text.lines().filter(|line| line.contains(" region trigger index "));
     named.filter_map(|line| Some(line.split_once(" is active: ")?.1.split("\\n").next()?.trim()))
 }
 
-/// Whether an event is made of rising edges of the clock and edges of inputs alone, which come at the
+/// Whether an event consists only of rising clock edges and edges of inputs, which occur at the
 /// same times in both models.
 fn is_edge_of_pins(event: &str, clock: &str) -> bool {
     let Some(terms) = event.strip_prefix("@(").and_then(|rest| rest.strip_suffix(')')) else {
@@ -161,7 +161,7 @@ fn is_edge_of_pins(event: &str, clock: &str) -> bool {
     })
 }
 
-/// The first function for a process of the design that reads the clock's level.
+/// The first function of a design process that reads the clock's level.
 fn reader_of_clock<'a>(text: &'a str, clock: &str) -> Option<&'a str> {
     let mut function = "";
     for line in text.lines() {
@@ -189,7 +189,7 @@ mod tests {
     use crate::Port;
     use tempfile::TempDir;
 
-    /// The design `odd` with its processes, verilated in both ways.
+    /// Translates the design `odd` with these processes in both ways.
     fn driving(processes: &str) -> Driving {
         let folder = TempDir::new().unwrap();
         let source = folder.path().join("odd.v");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_between_the_edges_needs_two() {
+    fn logic_between_the_edges_needs_two_evaluations() {
         for (processes, reasons) in [
             ("always @(negedge clk) x <= a;", &["waits for @(negedge clk)"][..]),
             ("always @(clk) x = a;", &["waits for @(clk)"]),
@@ -240,7 +240,8 @@ mod tests {
             ),
             (
                 "wire gated = clk & a[0]; always @(posedge gated) x <= a;",
-                // Debian's Verilator makes a signal of the gate, the newest an expression in the event.
+                // Debian's Verilator makes the gate a signal; the newest one has an expression in
+                // the event.
                 &["level of clk", "waits for @(posedge (clk & a[0]))"],
             ),
             ("always @(posedge rst) x <= {8{clk}};", &["clk is used as data"]),
@@ -260,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn every_input_is_registered_and_parameters_are_handed_on() {
+    fn every_input_is_registered_and_parameters_are_passed_on() {
         let port = |name: &str, width| Port { name: name.to_owned(), width };
         let ports = Ports {
             clock: "clk_i".to_owned(),

@@ -1,4 +1,4 @@
-//! The registers of a design, as Verilator elaborates it: what a case says they hold before reset.
+//! The registers of a design elaborated by Verilator, whose values before reset a case defines.
 
 use crate::elaborate::Description;
 use crate::netlist::{Netlist, Type, length};
@@ -6,24 +6,26 @@ use crate::{Design, Error, Verilator};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A variable that a design's processes assign, and that nothing sets when the simulation begins.
+/// A variable that processes assign and that no initial process sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Register {
-    /// Its name below the top module, as in `lane[0].fifo.head`.
+    /// Its path below the top module, such as `lane[0].fifo.head`.
     pub path: String,
-    /// The name a model keeps it under: of an output of an instance, that of the net it drives.
+    /// Its name in a model: for an output of an instance, the name of the net that it drives.
     pub kept_as: String,
-    /// Bits of an element.
+    /// Bits per element.
     pub width: u32,
-    /// Lowest and highest index of each unpacked dimension, the outermost first; empty if it is no memory.
+    /// Lowest and highest index of each unpacked dimension, outermost first. Empty if it is no
+    /// memory.
     pub dimensions: Vec<(i64, i64)>,
 }
 
 impl Design {
-    /// Asks Verilator for the design's registers; `out` is a folder for its answer. Parameters count.
+    /// The registers of the design with its parameters. `out` is a folder for Verilator's output.
     ///
     /// # Errors
-    /// [`Error::Verilate`] with Verilator's message; [`Error::VerilatorFailed`] if its answer is not understood.
+    /// [`Error::Verilate`] with Verilator's message. [`Error::VerilatorFailed`] if its output
+    /// cannot be parsed.
     pub fn registers(&self, verilator: &Verilator, out: &Path) -> Result<Vec<Register>, Error> {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
         let parameters: Vec<String> = parameters.collect();
@@ -41,8 +43,9 @@ fn registers(netlist: &Netlist) -> Option<Vec<Register>> {
     Some(found)
 }
 
-/// Adds the registers of a module and of all modules below it. `place` is the path of the module and a dot; empty for the
-/// top. `nets` are the names under which its outputs are kept.
+/// Adds the registers of a module and of all modules below it. `place` is the module's path with a
+/// trailing dot, empty for the top. `nets` maps its outputs to the names of the nets that they
+/// drive.
 fn add_registers(
     netlist: &Netlist,
     module: &str,
@@ -62,7 +65,7 @@ fn add_registers(
     {
         let kept = instance.outputs.iter().map(|output| {
             let net = output.net.as_ref().map(|net| kept_as(net));
-            // Verilator makes a net with such a name for an output that does not drive all of a net.
+            // Verilator creates a net with this name for an output that does not drive a whole net.
             let made = || format!("{place}__Vcellout__{}__{}", instance.path, output.pin);
             (output.port.as_str(), net.unwrap_or_else(made))
         });
@@ -72,7 +75,7 @@ fn add_registers(
     Some(())
 }
 
-/// Width and unpacked dimensions of a type; `None` if it is not made of bits.
+/// Width and unpacked dimensions of a type, or `None` if it does not consist of bits.
 fn shape(netlist: &Netlist, id: &str) -> Option<(u32, Vec<(i64, i64)>)> {
     let widths = |members: &[String]| {
         members.iter().map(|id| Some(shape(netlist, id)?.0)).collect::<Option<Vec<u32>>>()
@@ -168,7 +171,7 @@ module t import p::*; (input clk, input [3:0] d, output logic [7:0] z);
 endmodule
 "#;
 
-    /// The registers of a design with a top `t`, each on a line.
+    /// The registers of a design with top `t`, one per line.
     fn found(text: &str, parameters: Vec<(String, String)>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("t.sv");

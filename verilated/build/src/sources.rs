@@ -1,24 +1,25 @@
-//! Which sources a design needs, and in which order Verilator reads them.
+//! Determines which sources a design needs, and in which order Verilator reads them.
 //!
-//! SystemVerilog wants a package and an interface declared before their first use; Verilator looks for modules by
-//! itself, and for those not. The texts say what they declare and which names they use. Preprocessor directives are
-//! not followed: a name that is used in one branch counts. So this finds too many uses rather than too few.
+//! SystemVerilog requires that a package or an interface is declared before its first use.
+//! Verilator searches for modules, but not for those. This module scans the texts for declarations
+//! and names. It does not evaluate preprocessor directives, so names in all branches count: it
+//! finds too many uses rather than too few.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the text of a source declares, and every name in it.
+/// The declarations in a source, and every name in it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declarations {
-    /// Packages, interfaces and classes: they are declared before they are used.
+    /// Packages, interfaces and classes, which must be declared before use.
     first: BTreeSet<String>,
-    /// Modules, programs and the like.
+    /// Modules, programs and other declarations.
     others: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
 }
 
 impl Declarations {
-    /// What a text declares.
+    /// Scans a text.
     pub fn of(text: &str) -> Self {
         let mut found = Self::default();
         let mut words = names(text).peekable();
@@ -53,24 +54,24 @@ impl Declarations {
         self.first.contains(name) || self.others.contains(name)
     }
 
-    /// Whether it declares something that `other` declares, too.
+    /// Whether both declare the same name.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.first.iter().chain(&self.others).any(|name| other.declares(name))
     }
 
-    /// Whether it declares what Verilator does not look for by itself, as packages.
+    /// Whether it declares something that Verilator does not search for, such as a package.
     pub fn is_read_first(&self) -> bool {
         !self.first.is_empty()
     }
 
-    /// Whether it declares nothing: macros, or what stands outside of modules.
+    /// Whether it declares nothing, for example only macros.
     pub fn is_bare(&self) -> bool {
         self.first.is_empty() && self.others.is_empty()
     }
 }
 
-/// The order in which sources are read, as their places: the given one, but whatever declares a package or an interface
-/// comes before what uses it. Sources that use each other stay as they were given.
+/// Sorts sources, as indices: a source with a package or an interface precedes its users; otherwise
+/// the given order stays. Sources that use each other keep their order.
 pub fn order(sources: &[Declarations]) -> Vec<usize> {
     let mut declared: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate() {
@@ -96,8 +97,9 @@ pub fn order(sources: &[Declarations]) -> Vec<usize> {
     order
 }
 
-/// The places of the sources that a design needs: those that declare `top` or a name that `others` have, and whatever
-/// these use. What declares nothing may be macros for all that follow, and stays.
+/// The indices of the sources that a design needs: those that declare `top` or a name in `others`,
+/// and transitively what they use. A source without declarations may define macros, so it is always
+/// needed.
 pub fn needed(sources: &[Declarations], top: &str, others: &[Declarations]) -> BTreeSet<usize> {
     let mut needed: BTreeSet<usize> = BTreeSet::new();
     let mut pending: BTreeSet<&str> = [top].into();
@@ -122,7 +124,7 @@ pub fn needed(sources: &[Declarations], top: &str, others: &[Declarations]) -> B
     needed
 }
 
-/// The names in a text: comments, quoted texts, macros and names of system functions left out.
+/// The names in a text, without comments, string literals, macros and system functions.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -136,7 +138,7 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
                 '/' if rest.starts_with("//") => end(rest, "\n"),
                 '/' if rest.starts_with("/*") => 2 + end(&rest[2..], "*/"),
                 '"' => quoted(rest),
-                // A macro's name says nothing, but its arguments do.
+                // Skip the macro's name but not its arguments.
                 '`' | '$' => 1 + word(&rest[1..]),
                 '\\' => rest.find(char::is_whitespace).unwrap_or(rest.len()),
                 letter if letter.is_ascii_digit() => word(rest),
@@ -152,7 +154,8 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The length of the quoted text that a text begins with; it ends with its line at the latest.
+/// The length of the string literal at the start of a text. It ends at the end of the line at the
+/// latest.
 fn quoted(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
@@ -176,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_text_declares_is_found() {
+    fn declarations_are_found() {
         let text = "// module no\n/* package no; */ package automatic p; endpackage : p\n\
                     interface automatic i(input clk); modport m(input clk); endinterface\n\
                     interface class ic; endclass virtual class c; endclass\n\

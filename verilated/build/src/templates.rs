@@ -1,9 +1,9 @@
-//! Text that is generated, from templates.
+//! Generates text from templates.
 
 use crate::Error;
 use minijinja::{Environment, UndefinedBehavior, Value};
 
-/// The text that a template is for a context. A name that the context has not is an error.
+/// Renders a template. A name that the context lacks is an error.
 ///
 /// # Errors
 /// [`Error::Template`], with the place in the template.

@@ -1,4 +1,4 @@
-//! Programs that are run: watched, so that an interruption ends them.
+//! Runs programs so that an interruption ends them.
 
 use crate::Error;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
@@ -12,25 +12,25 @@ use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The signal that ends a program behind its limit of processor time.
+/// The signal that ends a program at its limit of processor time.
 pub const EXCEEDED: i32 = Signal::XCPU.as_raw();
-/// How often a running program is looked at.
+/// Polling interval of a running program.
 const TICK: Duration = Duration::from_millis(5);
-/// How long a program may take to end once it was asked to.
+/// How long a program may take to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Ends every program that this crate runs in this process, and lets it begin no other; what was asked
-/// for returns [`Error::Interrupted`]. Safe to call from a thread that handles signals.
+/// Ends every program that this crate runs in this process and prevents new ones. The operations
+/// return [`Error::Interrupted`]. Safe to call from a thread that handles signals.
 pub fn interrupt() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
-/// Whether [`interrupt`] was called.
+/// Fails after a call of [`interrupt`].
 pub(crate) fn check() -> Result<(), Error> {
     if INTERRUPTED.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
-/// Waits for `ready` until it returns a value.
+/// Polls `ready` until it returns a value.
 pub(crate) fn wait<T>(mut ready: impl FnMut() -> Result<Option<T>, Error>) -> Result<T, Error> {
     loop {
         if let Some(value) = ready()? {
@@ -41,16 +41,17 @@ pub(crate) fn wait<T>(mut ready: impl FnMut() -> Result<Option<T>, Error>) -> Re
     }
 }
 
-/// Runs a program to its end; what it says is in the result. It has a process group of its own: a ^C of the terminal does not reach
-/// it, so that its end is never mistaken for a failure.
+/// Runs a program to its end and returns its output. The program has its own process group, so that
+/// a ^C of the terminal does not reach it and is not mistaken for a failure.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; [`Error::Program`] if it cannot be begun.
+/// [`Error::Interrupted`], or [`Error::Program`] if it cannot be started.
 pub fn output(command: Command) -> Result<Output, Error> {
     watched(command, None)
 }
 
-/// Runs a program as [`output`] does, with so many seconds of processor time at most: behind them [`EXCEEDED`] ends it.
+/// Runs a program like [`output`], limited to `seconds` of processor time. [`EXCEEDED`] ends it at
+/// the limit.
 ///
 /// # Errors
 /// As [`output`].
@@ -70,7 +71,7 @@ fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> 
     let mut child = spawned.map_err(|source| Error::Program { program, source })?;
     if let (Some(pid), Some(_)) = (Pid::from_raw(child.id().cast_signed()), seconds) {
         let limit = Rlimit { current: seconds, ..getrlimit(Resource::Cpu) };
-        // Where it has ended already there is nothing to limit.
+        // Fails if the program has ended already.
         let _ = prlimit(Some(pid), Resource::Cpu, limit);
     }
     let stdout = reader(child.stdout.take());
@@ -80,11 +81,12 @@ fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> 
     Ok(Output { status: status?, stdout, stderr })
 }
 
-/// Reads what a program says on a thread of its own: it waits for nobody with a full pipe.
+/// Reads a program's output on a separate thread, so that the program does not block on a full
+/// pipe.
 fn reader<R: Read + Send + 'static>(pipe: Option<R>) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What could be read is shown; the exit status says how it ended.
+        // A read error keeps the output so far; the exit status reports failures.
         let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
         bytes
     })
@@ -96,7 +98,7 @@ fn watch(child: &mut Child) -> Result<ExitStatus, Error> {
     if !matches!(ended, Err(Error::Interrupted)) {
         return ended;
     }
-    // The program and all that it began: a compiler's driver does its work in others.
+    // End the whole process group: a compiler driver starts further programs.
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let end = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
     end(Signal::TERM);

@@ -1,4 +1,4 @@
-//! Where Verilator is and which one it is.
+//! Locates Verilator and determines its version.
 
 use crate::Error;
 use std::env;
@@ -18,10 +18,11 @@ pub struct Verilator {
 }
 
 impl Verilator {
-    /// The Verilator named by the environment variable `VERILATOR`, else the one on `PATH`.
+    /// The Verilator named by the environment variable `VERILATOR`, otherwise `verilator` on
+    /// `PATH`.
     ///
-    /// The version is read from the runtime's `verilated_config.h`: `--version` of some packages
-    /// prints no number.
+    /// The version comes from the runtime's `verilated_config.h`, because `--version` of some
+    /// packages prints no number.
     ///
     /// # Errors
     /// [`Error::VerilatorMissing`], [`Error::RootMissing`] or [`Error::VerilatorTooOld`].
@@ -37,7 +38,7 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::find`].
     pub fn at(program: PathBuf) -> Result<Self, Error> {
-        // It is run in other folders, too.
+        // It also runs in other working directories.
         let program = match program.parent() {
             Some(folder) if folder != Path::new("") => {
                 std::path::absolute(&program).map_err(Error::io(&program))?
@@ -58,7 +59,7 @@ impl Verilator {
         Ok(Self { program, root, version })
     }
 
-    /// The program, as it was named.
+    /// The program as given.
     pub fn program(&self) -> &Path {
         &self.program
     }
@@ -73,14 +74,14 @@ impl Verilator {
         self.root.join("include")
     }
 
-    /// The version as Verilator writes it, as in `5.006`; `unknown` if it does not say.
+    /// Verilator's version, such as `5.006`, or `unknown`.
     pub fn version(&self) -> &str {
         &self.version
     }
 }
 
-/// Asks the program for its root; a moved package answers with the folder it was built in, so the
-/// program's own surroundings are the second guess.
+/// The root that the program reports, otherwise the folder above the program: a relocated package
+/// reports the folder of its build.
 fn root_of(program: &Path) -> Result<PathBuf, Error> {
     let output =
         Command::new(program).args(["--getenv", "VERILATOR_ROOT"]).output().map_err(|source| {

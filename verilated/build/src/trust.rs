@@ -1,4 +1,5 @@
-//! Which files and folders hold code that may be executed: those that only this user or root can write.
+//! Decides which files and folders may hold executable code: those that only this user or root can
+//! write.
 
 use crate::Error;
 use rustix::process::geteuid;
@@ -7,15 +8,15 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The mode bits with which group and others may write.
+/// The mode bits for write access of group and others.
 pub const OTHERS: u32 = 0o022;
-/// The mode bit that lets everybody who writes into a folder remove only his own files.
+/// The mode bit that restricts removal in a shared folder to the owner of a file.
 const STICKY: u32 = 0o1000;
-/// The mode bit with which everybody may write.
+/// The mode bit for write access of everybody.
 const EVERYBODY: u32 = 0o002;
 const ROOT: u32 = 0;
 
-/// Whether only this user or root can have written what the metadata are of.
+/// Whether only this user or root can have written the file or folder.
 pub fn is_trusted(metadata: &Metadata) -> bool {
     (metadata.is_file() || metadata.is_dir())
         && is_of_user(metadata)
@@ -26,11 +27,12 @@ fn is_of_user(metadata: &Metadata) -> bool {
     [geteuid().as_raw(), ROOT].contains(&metadata.uid())
 }
 
-/// The folder in which this user keeps files of `folder`: that folder if only he or root can write it, and a subfolder
-/// of his own if everybody can and it is sticky. It is made if it does not exist.
+/// The folder for this user's files in `folder`, created if missing. It is `folder` itself if only
+/// this user or root can write it, and a subfolder if it is sticky and everybody can write it.
 ///
 /// # Errors
-/// [`Error::UnsafeCache`] if others could replace what lies there; [`Error::Cache`] if it cannot be made.
+/// [`Error::UnsafeCache`] if others could replace its files. [`Error::Cache`] if it cannot be
+/// created.
 pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     let unsafe_because = |folder: &Path, reason: String| {
         Err(Error::UnsafeCache { folder: folder.to_owned(), reason })
@@ -59,7 +61,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     }
     let own = folder.join(format!("user-{}", geteuid().as_raw()));
     make(&own)?;
-    // Whoever was faster may have made it, or a link to elsewhere.
+    // Another user may have created it before, or a link to elsewhere.
     let metadata = fs::symlink_metadata(&own).map_err(unwritable)?;
     if metadata.is_dir() && is_trusted(&metadata) {
         Ok(own)
@@ -68,7 +70,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// Makes a folder for this user alone, and those around it.
+/// Creates a private folder and its parents.
 fn make(folder: &Path) -> Result<(), Error> {
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -109,20 +111,20 @@ mod tests {
             assert_eq!(folder(&cache).unwrap(), own, "{mode:o}");
             assert_eq!(folder(&own).unwrap(), own, "{mode:o}");
         }
-        // What another one prepared is not used.
+        // A folder prepared by another user is refused.
         set(&own, 0o777);
         assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
         fs::remove_dir(&own).unwrap();
         symlink(temporary.path(), &own).unwrap();
         assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
         fs::remove_file(&own).unwrap();
-        // Whoever can rename a folder around it can replace it.
+        // A user who can rename a parent folder can replace this one.
         set(&cache, 0o700);
         set(cache.parent().unwrap(), 0o777);
         assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
         set(cache.parent().unwrap(), 0o1777);
         assert_eq!(folder(&cache).unwrap(), cache);
-        // Only root can give a folder away.
+        // Only root can change the owner.
         if chown(&cache, Some(12345), None).is_ok() {
             assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
         }

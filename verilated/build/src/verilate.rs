@@ -1,4 +1,4 @@
-//! From Verilog to C++.
+//! Translates Verilog to C++ with Verilator.
 
 use crate::{DataFile, Error, Verilator, before_reset, tool};
 use std::ffi::OsString;
@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The waveform format a model is built for; a model carries at most one.
+/// The waveform format of a model. A model supports at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tracing {
-    /// No trace code: the fastest model.
+    /// No trace code, for the fastest model.
     #[default]
     Off,
     /// Value change dump.
@@ -19,10 +19,10 @@ pub enum Tracing {
     Fst,
 }
 
-/// The widest signal and the largest memory in a trace, in bits and words.
+/// The widest signal in bits, and the largest memory in words, that a trace contains.
 const TRACED: &str = "4096";
 
-/// The name of a design's clock, an input of 1 bit; `clk` if nothing else is said. Its rising edge counts.
+/// The name of a design's clock, a 1-bit input whose rising edge is active. Default: `clk`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clock(String);
 
@@ -44,52 +44,52 @@ impl fmt::Display for Clock {
     }
 }
 
-/// A Verilog design and how it is to be translated.
+/// A Verilog design and the options for its translation.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
     /// The top module.
     pub top: String,
     /// The top's clock.
     pub clock: Clock,
-    /// Source files given to Verilator; further modules are found in `include`.
+    /// Source files passed to Verilator, which searches `include` for further modules.
     pub sources: Vec<PathBuf>,
-    /// Folders searched for `include`d files and for modules.
+    /// Folders searched for included files and for modules.
     pub include: Vec<PathBuf>,
-    /// Library files: modules in them are used where nothing else declares them.
+    /// Library files, whose modules are used if nothing else declares them.
     pub libraries: Vec<PathBuf>,
-    /// Endings of files that are searched for modules, beside Verilator's own; as in `.vlib`.
+    /// Endings of files searched for modules, besides Verilator's own; for example `.vlib`.
     pub extensions: Vec<String>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
-    /// Files that the RTL opens by constant names while it runs. A model has them inside.
+    /// Files that the RTL opens by constant names at run time. The model embeds them.
     pub data: Vec<DataFile>,
-    /// The folder that relative paths begin at; the process's own if there is none.
+    /// The folder for relative paths, or the working directory if `None`.
     pub folder: Option<PathBuf>,
     /// Parameters of the top module, as (name, Verilog literal).
     pub parameters: Vec<(String, String)>,
-    /// Class name of the C++ model; distinct for each model in one program.
+    /// Class name of the C++ model, unique in a program.
     pub prefix: String,
     /// Waveform format.
     pub tracing: Tracing,
-    /// Counters of lines, branches and toggles.
+    /// Whether to count lines, branches and toggles.
     pub coverage: bool,
-    /// Whether inputs are to be registered in a top around it, if it behaves the same then.
+    /// Whether to register the inputs in a top around the design, if it behaves the same.
     pub registered: bool,
-    /// Whether it is compiled in a fraction of the time and runs at a fraction of the speed: for texts of many
-    /// thousand gates, of which a few cases are run.
+    /// Whether to compile fast at the expense of simulation speed: for texts of many thousand gates
+    /// that run only a few cases.
     pub quick: bool,
 }
 
-/// C++ sources of one model, as Verilator wrote them.
+/// The C++ sources that Verilator generated for one model.
 #[derive(Debug, Clone)]
 pub struct Verilated {
-    /// The folder with all of them.
+    /// Their folder.
     pub dir: PathBuf,
     /// The model's class.
     pub prefix: String,
     /// Every C++ file of the model, sorted.
     pub sources: Vec<PathBuf>,
-    /// Warnings Verilator printed; empty if none.
+    /// Verilator's warnings, or an empty string.
     pub warnings: String,
 }
 
@@ -99,8 +99,8 @@ impl Verilated {
         self.dir.join(format!("{}.h", self.prefix))
     }
 
-    /// Every file of the design that Verilator read, included ones too, as it names them; not those of
-    /// Verilator itself.
+    /// Every file of the design that Verilator read, including included ones, as named by
+    /// Verilator. Excludes Verilator's own files.
     ///
     /// # Errors
     /// [`Error::Io`].
@@ -108,14 +108,13 @@ impl Verilated {
         let path = self.dir.join(format!("{}__verFiles.dat", self.prefix));
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let mut files = Vec::new();
-        // A source's line is `S <size> <inode> <times> "<path>"`, with a hash before the path in newer
-        // versions.
+        // A source's line is `S <size> <inode> <times> "<path>"`. Newer versions add a quoted hash
+        // before the path.
         for line in text.lines().filter(|line| line.starts_with('S')) {
             let Some((_, file)) = line.strip_suffix('"').and_then(|line| line.split_once(" \""))
             else {
                 continue;
             };
-            // In newer versions a hash in quotes comes first.
             let file = PathBuf::from(file.split_once("\" \"").map_or(file, |(_, file)| file));
             let is_tool = file.file_name().is_some_and(|name| name == "verilator_bin");
             if !is_tool && !file.starts_with(verilator.root()) {
@@ -140,12 +139,12 @@ impl Verilated {
 impl Design {
     /// Translates the design into `dir`, which is emptied first.
     ///
-    /// Registers hold what the context's random-reset mode says until they are reset
-    /// (`--x-initial unique`), so that a missing reset is seen; random bits are those of the register's name
-    /// in the hierarchy, whatever stands around the design. Delays are ignored.
+    /// Registers start with values according to the context's random-reset mode (`--x-initial
+    /// unique`), so that a missing reset shows. Random bits depend on the register's hierarchical
+    /// name, not on the surroundings of the design. Delays are ignored.
     ///
     /// # Errors
-    /// [`Error::Verilate`] with Verilator's message; [`Error::Io`].
+    /// [`Error::Verilate`] with Verilator's message, or [`Error::Io`].
     pub fn verilate(&self, verilator: &Verilator, dir: &Path) -> Result<Verilated, Error> {
         if dir.exists() {
             fs::remove_dir_all(dir).map_err(Error::io(dir))?;
@@ -162,12 +161,12 @@ impl Design {
             Tracing::Fst => drop(command.arg("--trace-fst")),
         }
         if self.tracing != Tracing::Off {
-            // Wide ports and memories, too; Verilator leaves out what is larger than 256 bits or 32 words.
+            // By default, Verilator omits signals above 256 bits and memories above 32 words.
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
         }
         if self.coverage {
-            // Not `--coverage`: newer versions count expressions then, too, and end with an internal error at an element of a
-            // memory that is written.
+            // Newer versions of `--coverage` also count expressions and fail with an internal error
+            // when an element of a memory is written.
             command.args(["--coverage-line", "--coverage-toggle"]);
         }
         for (name, value) in &self.parameters {
@@ -184,7 +183,7 @@ impl Design {
         Ok(verilated)
     }
 
-    /// Verilator with what every use of it needs; [`run`](Self::run) adds the sources.
+    /// Verilator with the options that every use needs. [`run`](Self::run) adds the sources.
     pub(crate) fn command(&self, verilator: &Verilator) -> Command {
         let mut command = Command::new(verilator.program());
         command.args(["--no-timing", "-Wno-fatal", "--top-module", &self.top]);
@@ -239,7 +238,7 @@ impl Design {
     }
 }
 
-/// Words of Verilator and the system that tell of the machine and not of the RTL.
+/// Messages of Verilator and the system about the machine instead of the RTL.
 const MACHINE: [&str; 6] = [
     "Can't write",
     "Cannot write",
@@ -249,7 +248,7 @@ const MACHINE: [&str; 6] = [
     "bad_alloc",
 ];
 
-/// An option that its value follows at once.
+/// Joins an option and its value without a space.
 fn option(name: &str, value: &Path) -> OsString {
     let mut option = OsString::from(name);
     option.push(value);

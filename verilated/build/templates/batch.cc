@@ -1,9 +1,9 @@
 namespace {
 
-// Whether the top registers its inputs: one heavy evaluation for a cycle instead of two.
+// Whether the top registers its inputs, so that a cycle takes one heavy evaluation instead of two.
 constexpr bool registered = {{ "true" if registered else "false" }};
 
-// A cycle's inputs, once the edge that ends the cycle before has come, if there is one.
+// Drives the inputs of a cycle, together with the edge that ends the previous cycle if it is due.
 template <class Top>
 inline void present(Top &top, const Inputs &pins, bool edge_due) {
   if constexpr (registered) {
@@ -22,9 +22,9 @@ inline void present(Top &top, const Inputs &pins, bool edge_due) {
   }
 }
 
-// Tells a model that both clocks were seen low, where its class has what Verilator remembers of them (by the
-// names of 5.006, and by those of later versions). Nothing in a registered top answers a falling edge, so
-// this is all that an evaluation would do. False where there are no such names.
+// Sets both clocks low in Verilator's edge detection, if the class has these members (named as in
+// 5.006 or as in later versions), and returns true. Nothing in a registered top reacts to a falling
+// edge, so an evaluation would have no other effect.
 template <class Root>
 auto lower(Root &root, int) -> decltype(root.__Vtrigrprev__TOP__{{ clock }}, root.__Vtrigrprev__TOP__cosim_load, bool()) {
   root.__Vtrigrprev__TOP__{{ clock }} = 0;
@@ -43,7 +43,7 @@ bool lower(Root &, long) {
   return false;
 }
 
-// The falling edge of the registers' clock, and of the design's where the rising one came with it.
+// The falling edge of the input registers' clock, and of the design's clock if it rose, too.
 template <class Top>
 inline void rest(Top &top) {
   if constexpr (registered) {

@@ -1,8 +1,9 @@
 namespace {
 
 {% if coverage %}
-// Before reset, registers hold what no state is made of, and logic that follows them goes where it never comes again. So counting
-// begins behind the cycle when power comes up and the first one in reset, with the edge that ends it.
+// Counting starts with the edge that ends the second cycle: power comes up in the first, and the
+// second is in reset. Before reset, registers hold unreachable values, and logic that depends on
+// them would count.
 constexpr int uncounted = 2;
 
 inline void shown(vl_model &model, bool in_batch) {
@@ -14,7 +15,8 @@ inline void shown(vl_model &model, bool in_batch) {
   }
 }
 
-// The edge that ends a batch comes without the inputs of a next cycle, so what logic makes of the old ones then counts nothing.
+// The edge that ends a batch comes without the next inputs. Logic that evaluates the old inputs
+// once more must not count.
 inline void before_edge(vl_model &model) {
   vl_points::list &points = model.points;
   if (!points.in_batch) return;
@@ -24,7 +26,7 @@ inline void before_edge(vl_model &model) {
 
 int32_t points(vl_context *context, const vl_point **points, size_t *count) noexcept {
   return vl_shim_guarded([&] {
-    // For the life of the library: the names are those of every model.
+    // Static, because the names are the same for all models of the library.
     static const std::vector<vl_points::named> names = make(context, true)->points.names;
     static const std::vector<vl_point> all = [] {
       std::vector<vl_point> all;

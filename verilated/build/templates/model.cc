@@ -8,8 +8,8 @@
 
 namespace {
 
-// Verilator indexes by values of ports without a look at their range, so no bits above a port's width may reach it,
-// whatever bytes a caller's struct is made of.
+// Verilator uses port values as indices without a range check, so bits above a port's width must
+// not reach it, whatever the caller's struct contains.
 void drive({{ class }} &top, const Inputs &pins) {
 {% for pin in inputs %}
 {% if pin.words %}
@@ -87,7 +87,7 @@ const vl_data data[] = {
 
 struct vl_model {
   vl_context *context;
-  // An exception left it, so what it holds is no state of the RTL.
+  // An exception stopped the model, so its state is invalid.
   bool stopped = false;
 {% if trace %}
   std::unique_ptr<{{ trace.writer }}> trace;
@@ -96,7 +96,7 @@ struct vl_model {
   vl_points::list points;
 {% endif %}
   std::unique_ptr<{{ class }}> top;
-  // The last cycle of a batch has not had its rising edge.
+  // The rising edge of a batch's last cycle is still due.
   bool edge_due = false;
 };
 
@@ -123,7 +123,7 @@ std::unique_ptr<vl_model> make(vl_context *context, [[maybe_unused]] bool with_n
   std::unique_ptr<vl_model> model{new vl_model};
   model->context = context;
 {% if coverage %}
-  // The points are noted in the constructor of the model.
+  // The constructor of the model registers its points.
   model->points.with_names = with_names;
   const vl_points::noting noting{model->points};
 {% endif %}

@@ -1,7 +1,7 @@
 namespace {
 
 {% if observing %}
-// Shows an observing top the golden model: its outputs, the name of its state and of its rule.
+// Passes the golden model's outputs and the names of its state and rule to an observing top.
 int32_t observe(vl_model *model, uint64_t cycle, const void *inputs, const void *outputs,
                 const uint32_t *state, const uint32_t *rule) noexcept {
   auto &root = *model->top->rootp;
@@ -24,7 +24,7 @@ int32_t observe(vl_model *model, uint64_t cycle, const void *inputs, const void 
     model->top->eval();
   });
 }
-// The RTL's state.
+// The RTL's state register.
 uint64_t probe(vl_model *model) noexcept { return model->top->cosim_dut_state; }
 {% else %}
 int32_t observe(vl_model *, uint64_t, const void *, const void *, const uint32_t *,

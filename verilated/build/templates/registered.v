@@ -1,6 +1,6 @@
-// Generated around a design. Its inputs are registers here: at one rising edge of both clocks the design
-// takes its next state from the inputs of one cycle and is shown those of the next. So one evaluation
-// does for a cycle where two are needed if inputs change between the edges.
+// Generated around a design. The inputs are registers here. At one rising edge of both clocks, the
+// design computes its next state from the inputs of one cycle and receives those of the next. So
+// one evaluation per cycle suffices, instead of two with inputs that change between the edges.
 
 module cosim_registered (
 {% for port in inputs %}
@@ -15,7 +15,7 @@ module cosim_registered (
 
 {% for port in inputs %}
   reg [{{ port.left }}:0] {{ register }}{{ port.name }};
-  // The first evaluation sees the inputs as they are, as in the plain model: edges come after it.
+  // The first evaluation, before any edge, uses the inputs directly, as in the plain model.
   initial {{ register }}{{ port.name }} = {{ port.name }};
 {% endfor %}
 

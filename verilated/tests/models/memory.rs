@@ -1,4 +1,5 @@
-//! Memory errors: lives of models that cross, and the tools that would see it.
+//! Memory errors: models with overlapping lifetimes, and checks that the memory checkers detect
+//! faults.
 
 use super::{Counter, CounterKind, Inputs, Outputs, cycle, inputs, kind, kind_of, library};
 use std::cell::RefCell;
@@ -15,8 +16,8 @@ static_assertions::assert_not_impl_any!(Counter: Sync, Clone);
 static_assertions::assert_impl_all!(Counter: Send);
 static_assertions::assert_impl_all!(CounterKind: Send, Sync);
 
-/// Models whose lives cross on one thread: Verilator remembers the context of the last one, and looks
-/// there for seeds, files and names.
+/// Models with overlapping lifetimes on one thread. Verilator stores the last context and takes
+/// seeds, files and names from it.
 #[test]
 fn a_model_outlives_the_ones_after_it() {
     let mut first = kind_of("random.v").create(BeforeReset::Random(1)).unwrap();
@@ -33,7 +34,7 @@ fn a_model_outlives_the_ones_after_it() {
 fn a_model_that_a_thread_keeps_to_its_end_is_dropped_there() {
     thread_local!(static HELD: RefCell<Option<Counter>> = const { RefCell::new(None) });
     thread::spawn(|| {
-        // The thread's variable is there before all that Verilator keeps for the thread.
+        // The thread-local variable exists before those of Verilator.
         HELD.set(None);
         let mut model = kind(Tracing::Off, false).create(BeforeReset::Ones).unwrap();
         cycle(&mut model, inputs(1, 0, 0)).unwrap();
@@ -64,8 +65,8 @@ fn bits_above_a_width_never_reach_the_model() {
     #[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
     #[repr(C)]
     struct Dirty([u8; 8]);
-    // SAFETY: not what the trait asks for; the model gets bits that are none of its ports', which is
-    // what this test is about. The struct has the size and alignment of the right one.
+    // SAFETY: intentionally violates the trait's contract, to pass bits outside of ports to the
+    // model. The struct has the right size and alignment.
     unsafe impl Pins for Dirty {
         const PORTS: &'static [Port] = Inputs::PORTS;
     }
@@ -82,7 +83,7 @@ fn bits_above_a_width_never_reach_the_model() {
     assert_eq!([pins.enable.get(), pins.misbehave.get(), pins.rst.get()], [1, 7, 1]);
 }
 
-/// Runs tests of this program, each by its full name.
+/// Runs tests of this program by full name.
 fn run(program: &mut Command, tests: &[&str]) -> (Output, String) {
     let output = program
         .args(["--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
@@ -152,7 +153,7 @@ fn sanitizers_see_faults() {
     }
 }
 
-/// Tests that commit the faults of `fault.v`: the tests above expect to see them.
+/// Tests that commit the faults of `fault.v`. The tests above expect the checkers to detect them.
 mod faulty {
     use super::{cycle, inputs, kind_of};
     use verilated::BeforeReset;

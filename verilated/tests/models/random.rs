@@ -1,4 +1,4 @@
-//! Random numbers and registers before reset belong to the model alone.
+//! Random numbers and register values before reset depend on the model alone.
 
 use super::{Counter, CounterKind, Outputs, cycle, inputs, kind_of};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ fn random() -> CounterKind {
     kind_of("random.v")
 }
 
-/// The outputs of cycles that draw.
+/// The outputs of cycles that draw random numbers.
 fn drawn(model: &mut Counter, cycles: usize) -> Vec<u8> {
     let draw = |_| cycle(model, inputs(0, 1, 0)).unwrap();
     (0..cycles).map(draw).flat_map(|outputs| outputs.as_bytes().to_vec()).collect()
@@ -60,7 +60,7 @@ fn a_model_draws_the_same_beside_other_threads_and_when_it_moves() {
     let expected = alone(BeforeReset::Random(9));
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Others are created, and so seeded, all the time.
+        // Other threads keep creating and seeding models.
         for seed in 0..3 {
             let done = &done;
             scope.spawn(move || {

@@ -1,7 +1,8 @@
 //! Stable codes of the errors that users see.
 //!
-//! `table.rs` declares each code once: its number, name, exit code, title and explanation. `cosim error`, docs/reference/errors.md and
-//! the exit codes are made from it. A code names a kind of mistake, not one message.
+//! `table.rs` declares each code once: its number, name, exit code, title and explanation. `cosim
+//! error`, docs/reference/errors.md and the exit codes are generated from it. A code names a kind
+//! of mistake, not one message.
 
 mod table;
 
@@ -10,16 +11,16 @@ pub use table::*;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The code of an error, as `E0213`.
+/// The code of an error, such as `E0213`.
 #[derive(Clone, Copy)]
 pub struct Code(&'static Entry);
 
-/// Who has to act, and so the command's exit code.
+/// Who must act. Determines the command's exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     /// The RTL failed.
     Rtl,
-    /// The user gave something that cannot be used.
+    /// The user's input is wrong.
     User,
     /// The machine lacks something.
     Machine,
@@ -37,7 +38,7 @@ struct Entry {
     explanation: &'static str,
 }
 
-/// The groups of codes, by the beginning of their numbers.
+/// The groups of codes, by prefix.
 const GROUPS: [(&str, &str); 7] = [
     ("E01", "Command line"),
     ("E02", "Input files"),
@@ -48,7 +49,7 @@ const GROUPS: [(&str, &str); 7] = [
     ("E09", "Machine and missing tools"),
 ];
 
-/// The width of explanations in characters.
+/// Maximum line length of explanations, in characters.
 const WIDTH: usize = 100;
 
 const PAGE: &str = "\
@@ -78,7 +79,7 @@ This page is generated. To add a code:
 ";
 
 impl Code {
-    /// The code with this number or name, in any case of letters.
+    /// The code with this number or name, ignoring case.
     pub fn find(text: &str) -> Option<Self> {
         let is_it = |code: &Self| {
             code.number().eq_ignore_ascii_case(text) || code.name().eq_ignore_ascii_case(text)
@@ -86,17 +87,17 @@ impl Code {
         ALL.iter().copied().find(is_it)
     }
 
-    /// The number, as `E0213`.
+    /// The number, such as `E0213`.
     pub fn number(self) -> &'static str {
         self.0.number
     }
 
-    /// The name of the constant, as `UNKNOWN_FIELD`.
+    /// The name of the constant, such as `UNKNOWN_FIELD`.
     pub fn name(self) -> &'static str {
         self.0.name
     }
 
-    /// The mistake in a few words.
+    /// A short description of the mistake.
     pub fn title(self) -> &'static str {
         self.0.title
     }
@@ -111,7 +112,7 @@ impl Code {
         }
     }
 
-    /// What is wrong, why, and what to do, in lines.
+    /// What is wrong, why, and what to do, wrapped to lines.
     pub fn explanation(self) -> String {
         wrapped(self.0.explanation)
     }
@@ -173,7 +174,7 @@ pub fn page() -> String {
     page
 }
 
-/// A text in lines of at most [`WIDTH`] characters.
+/// Wraps a text to lines of at most [`WIDTH`] characters.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -8,12 +8,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Rounds of a part beyond the one that all parts are run for: what the rest of the process takes cancels out.
+/// Additional rounds of a part. The count of all parts with one round each is subtracted, which
+/// cancels the cost of the rest of the process.
 const ROUNDS: u32 = 2;
-/// How to have valgrind.
+/// How to install valgrind.
 const INSTALL: &str = "install it with `apt-get install valgrind`";
 
-/// Instructions that a cycle of a block takes.
+/// Instructions per cycle of a block.
 #[derive(Debug, Serialize)]
 pub struct Instructions {
     block: &'static str,
@@ -22,12 +23,12 @@ pub struct Instructions {
     per_cycle: BTreeMap<&'static str, f64>,
 }
 
-/// Whether there is a valgrind.
+/// Whether valgrind is installed.
 pub fn can_count() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Counts the instructions of a profile's linked model, and of what is around it.
+/// Counts the instructions of a profile's linked model and of the harness.
 ///
 /// # Errors
 /// [`Error::Environment`] if valgrind cannot run this program.
@@ -45,7 +46,7 @@ pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error>
     Ok(Instructions { block: block.info().name, profile: profile.to_owned(), per_cycle })
 }
 
-/// The instructions of this program in so many rounds, and the cycles of a round.
+/// The instructions of this program for these numbers of rounds, and the cycles of a round.
 fn run(
     block: &dyn AnyBlock,
     profile: &str,
@@ -75,14 +76,14 @@ fn run(
 }
 
 impl Instructions {
-    /// A line for people.
+    /// A line of text output.
     pub fn line(&self) -> String {
         let parts: Vec<String> =
             self.per_cycle.iter().map(|(part, number)| format!("{part} {number}")).collect();
         format!("  {}: instructions per cycle: {}\n", self.profile, parts.join(", "))
     }
 
-    /// Rows of a table: block, profile, part and number, with tabs between.
+    /// Table rows of block, profile, part and count, separated by tabs.
     pub fn rows(&self) -> String {
         let Self { block, profile, per_cycle } = self;
         let row = |(part, number)| format!("{block}\t{profile}\t{part}\t{number}\n");

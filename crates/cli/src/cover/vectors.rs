@@ -14,10 +14,10 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Writes a vector for each case into a folder that is new or empty; returns how many.
+/// Writes a vector for each case into a new or empty folder. Returns the number of vectors.
 ///
 /// # Errors
-/// If the folder holds something, or if a case cannot be drawn again: then nothing is written.
+/// If the folder is not empty, or if a case cannot be generated again. Nothing is written then.
 pub fn write(folder: &Path, ranked: &[(&ContributingCase, u32)]) -> Result<usize, Error> {
     is_free(folder)?;
     let drawn: Vec<(PathBuf, String)> = ranked
@@ -61,7 +61,7 @@ fn file_name(find: &ContributingCase) -> String {
     format!("{plain}-seed-{}.json", find.run.seed)
 }
 
-/// The vector of a case, drawn again.
+/// Generates the vector of a case again.
 fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
     let refuse =
         |message: String| Error::Usage(codes::OTHER_BUILD, format!("{}: {message}", find.name));

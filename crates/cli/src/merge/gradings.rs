@@ -1,4 +1,4 @@
-//! `cosim merge` of the parts of a grading.
+//! `cosim merge` of mutation analyses.
 
 use super::{Arguments, apart, place_of_each};
 use crate::options::Format;
@@ -12,7 +12,8 @@ use cosim_regress::runner::{DirectoryLock, OutputLocation};
 use cosim_report::report::write_grading;
 use std::process::ExitCode;
 
-/// Makes one grading of its parts, for each block; ends as the grading would have.
+/// Merges the shards of the mutation analysis of each block. Ends with the exit code of the
+/// analysis.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, out, earlier, .. } = arguments;
     if let Some(option) = earlier.option() {
@@ -22,7 +23,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         ));
     }
     apart(folders, out)?;
-    // Whatever is wrong with the parts of one grading is told before anything is written.
+    // Open all shards first, so that errors are reported before anything is written.
     let mut all = Vec::new();
     for (name, folders) in merge::runs(folders, &GRADING)? {
         all.push((name, MutationShards::open(&folders)?));
@@ -52,7 +53,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(u8::from(!wrong.is_empty())))
 }
 
-/// The grading of one block. If its parts are of no use, nothing is left.
+/// Merges the shards of one block. After an error, the folder is removed.
 fn one(parts: &MutationShards, place: &OutputLocation) -> Result<Report, Error> {
     let claim = DirectoryLock::new(place)?;
     match parts.merge(&claim.folder) {

@@ -1,4 +1,4 @@
-//! `cosim mutate --golden`: faults in the golden model in place of the RTL.
+//! `cosim mutate --golden`: injects faults into the golden model instead of the RTL.
 
 use super::Arguments;
 use crate::options::{Format, of_block};
@@ -16,12 +16,12 @@ use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 use std::process::ExitCode;
 
-/// Faults of each profile, if nothing else is said.
+/// Default number of faults of each profile.
 const FAULTS: u32 = 1000;
-/// Cases of each scenario, if nothing else is said.
+/// Default number of cases of each scenario.
 const CASES: u64 = 3;
 
-/// What `golden.json` holds.
+/// The content of `golden.json`.
 #[derive(Serialize)]
 struct Report {
     format: &'static str,
@@ -35,7 +35,7 @@ struct Report {
     profiles: Vec<ProfileFaults>,
 }
 
-/// Grades scoreboards and corpus, one block after another.
+/// Grades the scoreboard and corpus of each block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !arguments.target.rtl()?.is_usual() {
         let message = "--golden injects faults into the golden model and runs no RTL; leave out \
@@ -61,7 +61,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let threads = arguments.threads.count();
-    // A golden model may panic with a fault in it, and threads of this name do so in silence.
+    // A faulty golden model may panic. The panic hook is silent for threads of this name.
     let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "case-golden".into());
     let pool =
         pool.build().map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;

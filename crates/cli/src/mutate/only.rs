@@ -20,13 +20,13 @@ use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-/// Cases that are run before it is looked whether one has found it.
+/// Cases to run before checking for a kill.
 const BATCH: usize = 64;
 
-/// Runs one mutant. Exit code 1 if nothing finds it.
+/// Analyses one mutant. Exit code 1 if it survives.
 pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
-    // Nothing is written before it is known that there is such a mutant.
+    // Check that the mutant exists before writing anything.
     let blocks = arguments.target.blocks()?;
     let [block] = &blocks[..] else {
         return Err(Error::Usage(
@@ -60,7 +60,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
         about(mutation)
     ))?;
 
-    // The RTL with this one alone, put in by Yosys itself.
+    // The RTL with this mutation only, inserted by Yosys itself.
     let folder = job.lock.folder.join(VECTORS);
     fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
     let path = |ending: &str| folder.join(format!("{}-{id}.{ending}", profile.name));
@@ -88,7 +88,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let mut found = None;
     for begin in (0..cases.len()).step_by(BATCH) {
         let end = cases.len().min(begin + BATCH);
-        // A case that fails without the mutation says nothing about the mutant.
+        // Refuse a case that fails without the mutation.
         check_rtl(&workers, &ground, &unchanged, begin..end)?;
         let mut all = workers.round(&ground, begin..end, &[0, id])?;
         check_netlist(&all, &ground)?;

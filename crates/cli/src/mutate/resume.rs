@@ -15,7 +15,7 @@ use cosim_rtl::yosys;
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The gradings in a folder, one or those of several blocks: those that have ended, and those to resume.
+/// The complete and the resumable analyses in a folder, of one block or of several.
 pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<MutationRequest>, Error> {
     let wrong = |message: String| Error::File {
         code: codes::CANNOT_RESUME,
@@ -39,7 +39,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         return Err(wrong(message.to_owned()));
     };
     let RunCommand { command, folder: at } = run_command;
-    // What was typed is relative to where it was typed.
+    // The original arguments are relative to the original working directory.
     env::set_current_dir(&at).map_err(|error| {
         wrong(format!("was started in folder {}, which cannot be entered: {error}", at.display()))
     })?;
@@ -61,7 +61,8 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     reports.into_iter().map(todo).collect()
 }
 
-/// What went before a result is in its way, if the process ended just when it had it.
+/// Finishes an analysis that was killed after writing its result, but before removing the partial
+/// one.
 fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
     if !report.complete || !folder.join(PARTIAL).exists() {
         return Ok(());
@@ -72,7 +73,7 @@ fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
     Ok(())
 }
 
-/// The grading that a folder was left with.
+/// The analysis to resume in a folder.
 fn resumed(
     arguments: &Arguments,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! Shows the events of a regression: a progress bar where somebody looks, and warnings.
+//! Shows the events of a regression: a progress bar on a terminal, and warnings.
 
 use crate::is_watched;
 use cosim_regress::program;
@@ -13,7 +13,8 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Shows progress, unless it `is_quiet` or standard error is not a terminal. Warnings are always printed.
+    /// Shows progress, unless it `is_quiet` or standard error is not a terminal. Warnings are
+    /// always printed.
     pub fn new(is_quiet: bool) -> Self {
         Self { bar: ProgressBar::hidden(), shows_progress: !is_quiet && is_watched() }
     }
@@ -38,7 +39,7 @@ impl Renderer {
     }
 }
 
-/// How far the run is.
+/// The progress bar of a run.
 fn progress_bar(plan: &Plan) -> ProgressBar {
     let endless = plan.indices.end == u64::MAX;
     let (length, template) = if endless {

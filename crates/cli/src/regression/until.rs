@@ -19,7 +19,7 @@ pub struct UntilCovered {
 }
 
 impl UntilCovered {
-    /// Gives a job the goal. The goal of its plan comes first.
+    /// Sets the coverage goal of a job. The goal of its plan takes precedence.
     ///
     /// # Errors
     /// [`Error::Usage`] if the job is a shard.

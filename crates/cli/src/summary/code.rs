@@ -6,21 +6,22 @@ use cosim_formats::coverage::code::{CodeHits, Point};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Lines and branches that were not reached that are named.
-const HOLES_SHOWN: usize = 4;
+/// Number of uncovered lines and branches to list.
+const POINTS_SHOWN: usize = 4;
 
 impl Summary<'_> {
-    /// A line for the block, and the first holes; with details, one for each profile, and all.
+    /// A line for the block and the first uncovered points. With details, a line per profile and
+    /// all points.
     pub(super) fn code(&self, detail: Detail, text: &mut String) {
         let Some(shares) = self.run.coverage.shares() else { return };
         let all = self.run.coverage.reached();
         let holes: usize = all.iter().map(|reached| reached.holes().count()).sum();
-        let told = match holes {
+        let suffix = match holes {
             0 => String::new(),
             holes => format!("; {} in lines and branches", counted(holes as u64, "hole")),
         };
-        let _ = writeln!(text, "  RTL: {}{told}", shares.text());
-        let shown = if detail == Detail::Tables { usize::MAX } else { HOLES_SHOWN };
+        let _ = writeln!(text, "  RTL: {}{suffix}", shares.text());
+        let shown = if detail == Detail::Tables { usize::MAX } else { POINTS_SHOWN };
         for (profile, point) in self.code_holes().into_iter().take(shown) {
             let _ = writeln!(text, "    not reached: {}, profile {profile}", point.place());
         }
@@ -49,7 +50,7 @@ impl Summary<'_> {
         self.run.coverage.reached().iter().flat_map(of).collect()
     }
 
-    /// Waived points that were reached, which is a failure.
+    /// Waived points that were reached, which fail the run.
     pub(super) fn contradicted(&self, text: &mut String) {
         for reached in self.run.coverage.reached() {
             for (point, reason) in reached.contradicted() {
@@ -63,7 +64,7 @@ impl Summary<'_> {
         }
     }
 
-    /// The same for programs; nothing if no code was counted.
+    /// The same as JSON, or null without code coverage.
     pub(super) fn code_json(&self) -> Value {
         let one = |reached: &CodeHits<'_>| {
             let holes: Vec<String> = reached.holes().map(Point::place).collect();

@@ -7,16 +7,16 @@ use cosim_regress::runner::{ProfileTally, Totals};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Rules on one line of a table.
+/// Rules per line of a table.
 const RULES_PER_LINE: usize = 8;
 
-/// Bins that were not hit that are named, of all profiles together, but at least one of each.
-const HOLES_SHOWN: usize = 4;
+/// Number of uncovered bins to list over all profiles, with at least one per profile.
+const BINS_SHOWN: usize = 4;
 
 impl Summary<'_> {
-    /// A line for each profile, and the first holes.
+    /// A line for each profile, and the first uncovered bins.
     pub(super) fn profile_lines(&self, text: &mut String) {
-        let shown = (HOLES_SHOWN / self.run.tally.profiles.len().max(1)).max(1);
+        let shown = (BINS_SHOWN / self.run.tally.profiles.len().max(1)).max(1);
         for profile in &self.run.tally.profiles {
             let sum = |of: fn(&Totals) -> u64| {
                 profile.scenarios.iter().map(|(_, totals)| of(totals)).sum::<u64>()
@@ -33,7 +33,7 @@ impl Summary<'_> {
         }
     }
 
-    /// All of a profile.
+    /// All details of a profile.
     pub(super) fn profile_tables(&self, profile: &ProfileTally, text: &mut String) {
         let parameters = profile.parameters.iter().map(|(name, value)| format!(", {name}={value}"));
         let parameters = parameters.collect::<String>();
@@ -56,7 +56,7 @@ impl Summary<'_> {
         }
     }
 
-    /// What a profile covers, in a line, and so many bins that it does not, in a line each.
+    /// The coverage of a profile in one line, and up to `shown` uncovered bins, one per line.
     fn holes(&self, profile: &str, shown: usize, text: &mut String) {
         let covered = self.run.coverage.covered(profile);
         let (share, of) = (covered.percent(), covered.reachable);
@@ -104,7 +104,7 @@ fn rule_table(profile: &ProfileTally, text: &mut String) {
     }
 }
 
-/// Why rules cannot be hit.
+/// Why rules are unreachable.
 fn reasons(profile: &ProfileTally, text: &mut String) {
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (rule, reason) in &profile.unreachable {

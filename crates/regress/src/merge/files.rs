@@ -1,7 +1,8 @@
 //! Selects the files of failures that the whole run would have kept.
 //!
-//! A shard keeps the first failure of a signature and rule shrunk, and what comes first in the run comes first in its shard. Where a
-//! shard's first is not the run's, the run would have kept the vector as it was found, and the shard has that, too.
+//! A shard keeps the first failure of a signature and rule shrunk. The first failure of the run is
+//! also the first of its shard. Where the first of a shard is not the first of the run, the run
+//! would have kept the unshrunk vector, which the shard has, too.
 
 use crate::runner::{FAILURES, Group, SAVED, file_stem};
 use cosim_base::error::{Error, codes};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Copies files of failures into the directory of the run.
 pub(super) struct Copies<'a> {
     out: &'a Path,
-    /// What is there, by its path in the run directory.
+    /// Paths of the copied files, relative to the run directory.
     done: BTreeSet<String>,
 }
 
@@ -23,7 +24,7 @@ impl<'a> Copies<'a> {
         Self { out, done: BTreeSet::new() }
     }
 
-    /// What the first failures of a group have; `folder` is where a case was run.
+    /// Copies the files of the first failures of a group. `folder` maps a case to its shard.
     pub fn group<'s>(
         &mut self,
         group: &Group,
@@ -40,7 +41,7 @@ impl<'a> Copies<'a> {
         Ok(())
     }
 
-    /// The vector of a further failure with a signature, as it was found.
+    /// Copies the unshrunk vector of a further failure with a signature.
     pub fn further(
         &mut self,
         folder: &Path,
@@ -53,7 +54,7 @@ impl<'a> Copies<'a> {
         if self.done.contains(&to) {
             return Ok(());
         }
-        // One that the shard could not write is in neither place; the shard's notes say so.
+        // If the shard could not write the vector, neither file exists; its notes say so.
         match [&original, &to].into_iter().find(|from| folder.join(from).exists()) {
             Some(from) => self.copy(folder, from, &to),
             None => Ok(()),
@@ -68,7 +69,7 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// The vector of a case that matched, if it is there.
+/// Copies the vector of a matching case, if it exists.
 pub(super) fn saved(folder: &Path, out: &Path, case: &str) -> Result<(), Error> {
     let file: PathBuf = [SAVED, &format!("{}.json", file_stem(case))].iter().collect();
     let from = folder.join(&file);

@@ -1,4 +1,4 @@
-//! Reads the `results.json` of a shard case by case, so that memory does not grow with its
+//! Reads the `results.json` of a shard case by case, so that memory use does not grow with its
 //! length.
 
 use crate::runner::{Entry, Results};
@@ -14,39 +14,39 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// How the line before the first case reads.
+/// End of the line before the first case.
 const CASES: &str = "\"cases\": [";
-/// The file before the first case has not more than that.
-const LONGEST_HEAD: u64 = 64 << 20;
+/// Maximum size of the text before the first case, in bytes.
+const MAX_HEAD_BYTES: u64 = 64 << 20;
 
-/// A shard whose cases are read one after the other.
+/// A shard whose cases are read one by one.
 pub(super) struct ShardFile {
     /// Its run directory.
     pub folder: PathBuf,
-    /// What identifies it.
+    /// Its header.
     pub header: Header,
     path: PathBuf,
     /// The text up to the first case.
     head: String,
     head_lines: usize,
     lines: BufReader<File>,
-    /// The number of the line that was read last.
+    /// Number of the last line read.
     line: usize,
     row: VecDeque<FinishedCase>,
     signatures: HashMap<u64, Signature>,
-    /// The place that comes next.
+    /// The place of the next case.
     place: Option<u64>,
-    /// What its cases came to so far: cases, cycles, packets.
+    /// Sums of its cases so far: cases, cycles, packets.
     sums: [u64; 3],
     /// The text after the last case.
     tail: Option<String>,
 }
 
 impl ShardFile {
-    /// Reads what identifies a shard.
+    /// Reads the header of a shard.
     ///
     /// # Errors
-    /// [`Error::File`] if it is none, or not whole.
+    /// [`Error::File`] if it is no run directory, or incomplete.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(RESULTS);
         let file = File::open(&path).map_err(|error| {
@@ -63,7 +63,7 @@ impl ShardFile {
         let mut head_lines = 0;
         loop {
             let begin = head.len();
-            let most = LONGEST_HEAD - begin as u64;
+            let most = MAX_HEAD_BYTES - begin as u64;
             let read = lines.by_ref().take(most).read_line(&mut head);
             let read = read.map_err(|error| Error::unreadable(&path, &error))?;
             head_lines += 1;
@@ -95,10 +95,10 @@ impl ShardFile {
         })
     }
 
-    /// The next case; none after the last. `plan` is that of the shard.
+    /// The next case, or `None` after the last. `plan` is the plan of the shard.
     ///
     /// # Errors
-    /// [`Error::Input`] if it cannot be read, or is not the one that comes next.
+    /// [`Error::Input`] if the case cannot be read, or is not the next one of the plan.
     pub fn next(&mut self, plan: &Plan) -> Result<Option<FinishedCase>, Error> {
         if self.row.is_empty() && self.tail.is_none() {
             self.read(plan)?;
@@ -111,7 +111,7 @@ impl ShardFile {
         Ok(Some(ended))
     }
 
-    /// Reads a line: a case, several, or the end of them.
+    /// Reads a line: one case, several cases, or the end of the list.
     fn read(&mut self, plan: &Plan) -> Result<(), Error> {
         let mut text = String::new();
         let unreadable = |error| Error::unreadable(&self.path, &error);
@@ -133,7 +133,7 @@ impl ShardFile {
         let step = plan.shard.count();
         let mut place = self.place.or_else(|| plan.iter().next().map(|case| case.place));
         if self.header.until_coverage.is_some() {
-            // They come in the order in which they were chosen.
+            // These cases are listed in the order in which they were chosen.
             let (Entry::Failed { place: at, .. } | Entry::Row { from: at, .. }) = &entry;
             place = Some(*at);
         }
@@ -179,7 +179,7 @@ impl ShardFile {
         Ok(())
     }
 
-    /// Nothing is left out, and nothing is there twice.
+    /// Checks that no case is missing or duplicate.
     fn follows(&self, at: u64, expected: Option<u64>) -> Result<(), Error> {
         if Some(at) == expected {
             return Ok(());
@@ -188,7 +188,7 @@ impl ShardFile {
         Err(self.wrong(&format!("found place {at}, expected {expected}")))
     }
 
-    /// A failure that is not told in full.
+    /// The failure of a case that only refers to its signature.
     fn known(&self, group: u64) -> Result<Failure, Error> {
         match self.signatures.get(&group) {
             Some(signature) => Ok(Failure { signature: signature.clone(), verdict: None }),
@@ -196,10 +196,10 @@ impl ShardFile {
         }
     }
 
-    /// What the file says after its cases, once they are read; it can be asked once.
+    /// The text after the cases. Call it once, after all cases are read.
     ///
     /// # Errors
-    /// [`Error::Input`] if it cannot be read, or is not what the cases come to.
+    /// [`Error::Input`] if it cannot be read, or contradicts the cases.
     pub fn finish(&mut self) -> Result<Results, Error> {
         let Some(tail) = self.tail.take() else {
             return Err(self.wrong("has more cases than planned"));
@@ -225,7 +225,7 @@ impl ShardFile {
     }
 }
 
-/// What identifies a run, of the text before its cases.
+/// Parses the header from the text before the cases.
 fn header(path: &Path, head: &str) -> Result<Header, Error> {
     let wrong =
         |message: String| Error::File { code: codes::WRONG_FORMAT, path: path.to_owned(), message };

@@ -1,7 +1,8 @@
-//! A mutation analysis of one block: cases run on mutants, and mutants that no case finds are checked for equivalence.
+//! Mutation analysis of one block: runs cases on mutants, and checks surviving mutants for
+//! equivalence.
 //!
-//! [`MutationAnalysis::run`] keeps the report in its folder up to date, so that an interrupted analysis can be resumed.
-//! Nothing is printed here: what happens is an [`AnalysisEvent`].
+//! [`MutationAnalysis::run`] keeps the report in its folder up to date, so that an interrupted
+//! analysis can be resumed. Nothing is printed here; progress is reported as [`AnalysisEvent`]s.
 
 mod equivalence;
 
@@ -24,12 +25,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-/// Cases of each scenario after which what nothing can find is taken out, as far as that takes little.
-const LOOKS: usize = 10;
-/// A model with fewer mutants is faster, and is made if it has at most this part of them.
-const FEWER: (usize, usize) = (3, 4);
+/// Cases of each scenario after which cheap equivalence checks remove mutants.
+const EARLY_CHECK_CASES: usize = 10;
+/// A smaller model is built once at most this fraction of its mutants is alive, because fewer
+/// mutants simulate faster.
+const REBUILD_FRACTION: (usize, usize) = (3, 4);
 
-/// A profile and the mutants that were chosen in it.
+/// A profile and the mutants chosen in it.
 pub struct ChosenMutants {
     /// The profile.
     pub profile: Profile,
@@ -37,7 +39,7 @@ pub struct ChosenMutants {
     pub mutants: Mutants,
 }
 
-/// A mutation analysis of one block, in a folder that is its own.
+/// A mutation analysis of one block. It owns its folder.
 pub struct MutationAnalysis {
     /// The block.
     pub block: &'static dyn AnyBlock,
@@ -45,7 +47,7 @@ pub struct MutationAnalysis {
     pub chosen: Vec<ChosenMutants>,
     /// Profiles, scenarios and RTL.
     pub setup: Setup,
-    /// What identifies the analysis.
+    /// The header of the analysis.
     pub header: Header,
     /// The folder of the result.
     pub lock: DirectoryLock,
@@ -55,11 +57,11 @@ pub struct MutationAnalysis {
     pub threads: usize,
     /// The program whose workers run the models.
     pub program: Program,
-    /// Whether mutants that no case finds are checked for equivalence.
+    /// Whether survivors are checked for equivalence.
     pub checks_equivalence: bool,
 }
 
-/// What happens in a mutation analysis.
+/// An event of a mutation analysis.
 #[derive(Debug, Clone, Copy)]
 pub enum AnalysisEvent<'a> {
     /// A profile begins.
@@ -71,7 +73,7 @@ pub enum AnalysisEvent<'a> {
     },
     /// A round of cases begins.
     Round {
-        /// Mutants that no case has found.
+        /// Mutants that no case has killed.
         alive: u64,
         /// All mutants.
         mutants: u64,
@@ -80,11 +82,11 @@ pub enum AnalysisEvent<'a> {
         /// Cases of the profile.
         cases: u64,
     },
-    /// Mutants that are equivalent to the RTL are sorted out early.
+    /// Cheap equivalence checks remove mutants early.
     Sorting,
-    /// Mutants that no case has found are checked for equivalence.
+    /// Surviving mutants are checked for equivalence.
     Equivalence {
-        /// How many.
+        /// Number of survivors.
         left: u64,
     },
     /// The profile has ended.
@@ -94,9 +96,9 @@ pub enum AnalysisEvent<'a> {
 /// The callback for events.
 pub type AnalysisEvents<'a> = dyn FnMut(AnalysisEvent<'_>) + 'a;
 
-/// What an analysis came to. The folder stays its own until the lock is released.
+/// The outcome of an analysis. The folder stays locked until the lock is released.
 pub struct AnalysisResult {
-    /// The report, which is written.
+    /// The report, already written.
     pub report: Report,
     /// Whether every mutant has its verdict.
     pub is_whole: bool,
@@ -105,10 +107,10 @@ pub struct AnalysisResult {
 }
 
 impl MutationAnalysis {
-    /// Runs every profile. What was found until an interruption is in the folder.
+    /// Analyses every profile. After an interruption, the folder holds the results so far.
     ///
     /// # Errors
-    /// What is wrong with the RTL, or with the workers.
+    /// The RTL or the workers fail.
     pub fn run(
         self,
         interrupted: &Arc<AtomicBool>,
@@ -121,7 +123,7 @@ impl MutationAnalysis {
         for (index, chosen) in self.chosen.iter().enumerate() {
             match self.profile(index, chosen, &workers, &mut report, events) {
                 Ok(()) => {}
-                // While a model is compiled it is the compiler that is interrupted.
+                // An interruption during a compilation ends the compiler with an error.
                 Err(error) if error.code() == codes::INTERRUPTED => {
                     is_whole = false;
                     break;
@@ -163,8 +165,8 @@ impl MutationAnalysis {
         }
         let bench = Bench::new(self, mutants);
         thread::scope(|scope| {
-            // To make the judge is the work of one thread, as is to make the model that comes first. What goes wrong
-            // is told when the judge is asked.
+            // Creating the equivalence checker and building the first model take one thread each,
+            // so run them in parallel. Errors are reported when the checker is used.
             if self.looks() && self.threads > 1 {
                 scope.spawn(|| drop(bench.judge()));
             }
@@ -179,7 +181,7 @@ impl MutationAnalysis {
         Ok(())
     }
 
-    /// Runs cases, round by round, on what is not found.
+    /// Runs cases in rounds on the mutants that are alive.
     fn run_job(
         &self,
         index: usize,
@@ -213,7 +215,9 @@ impl MutationAnalysis {
                 run: begin as u64,
                 cases: cases.len() as u64,
             });
-            let is_still_good = |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
+            let is_still_good = |(_, size): &(_, usize)| {
+                alive.len() * REBUILD_FRACTION.1 > *size * REBUILD_FRACTION.0
+            };
             if !made.as_ref().is_some_and(is_still_good) {
                 let model = mutants.build(block.info(), &self.mutations(mutants, &alive))?;
                 made = Some((model, alive.len()));
@@ -229,7 +233,7 @@ impl MutationAnalysis {
                     )?;
                     let worker =
                         OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
-                    // No mutation is switched on in it.
+                    // This model has no mutation enabled.
                     Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
                     rtl
                 }
@@ -245,32 +249,33 @@ impl MutationAnalysis {
             };
             check_rtl(workers, &ground, &rtl, begin..end)?;
             checked = Some(rtl);
-            // 0 is the netlist without a mutation.
-            let hunted: Vec<u32> = [0].into_iter().chain(alive).collect();
-            let found = workers.round(&ground, begin..end, &hunted)?;
+            // Mutant 0 is the unmodified netlist.
+            let selected: Vec<u32> = [0].into_iter().chain(alive).collect();
+            let found = workers.round(&ground, begin..end, &selected)?;
             check_netlist(&found, &ground)?;
             let killed =
                 |(case, outcome): &FirstKill| MutantStatus::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
-            // What nothing can find need not be run with all the cases that follow.
-            let looked_at = LOOKS * scenarios;
+            // Mutants proved equivalent here need not run the remaining cases.
+            let looked_at = EARLY_CHECK_CASES * scenarios;
             if self.looks() && begin < looked_at && looked_at <= end {
                 events(AnalysisEvent::Sorting);
                 bench.look(report, index)?;
             }
-            // Not before: what the judge has not looked at when it is interrupted is looked at again.
+            // Count the cases only now: after an interruption, the equivalence checks above are
+            // repeated.
             report.profiles[index].cases_run = end as u64;
             report.write(&self.lock.folder)?;
         }
         Ok(())
     }
 
-    /// Whether what nothing can find is taken out: what is compared is what can be seen.
+    /// Whether equivalence checks may remove mutants early. They may only if outputs are compared.
     fn looks(&self) -> bool {
         self.header.means == KillMethod::Compare
     }
 
-    /// No more cases can have run than there are.
+    /// Refuses a report that counts more cases than exist.
     fn check_run(&self, graded: &ProfileGrading, cases: usize) -> Result<(), Error> {
         let run = graded.cases_run;
         if run <= cases as u64 {
@@ -284,37 +289,37 @@ impl MutationAnalysis {
         Err(Error::File { code: codes::DAMAGED, path: self.lock.folder.clone(), message })
     }
 
-    /// The cases of one profile, whose session it is, in the order in which they are run.
+    /// The cases of one profile in the order of execution. `session` is that of the profile.
     pub fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
         let Header { run_seed, cases, .. } = self.header;
         cases_of(self.block.info(), session, profile, run_seed, cases)
     }
 
-    /// The session of a profile alone.
+    /// The session of one profile.
     ///
     /// # Errors
-    /// What is wrong with scenarios or RTL.
+    /// An error in scenarios or RTL.
     pub fn session(&self, profile: &Profile) -> Result<Arc<dyn Session>, Error> {
         self.block.session(&Setup { profiles: vec![profile.clone()], ..self.setup.clone() })
     }
 
-    /// The mutations of the part that is graded.
+    /// The mutations of this shard.
     fn own(&self, mutants: &Mutants) -> Vec<Mutation> {
         let all = mutants.mutations.iter();
         all.filter(|mutation| self.header.has(mutation.id)).cloned().collect()
     }
 
-    /// The mutations of these numbers, which rise.
+    /// The mutations with these numbers. `ids` is sorted.
     pub fn mutations(&self, mutants: &Mutants, ids: &[u32]) -> Vec<Mutation> {
         let is_named = |mutation: &&Mutation| ids.binary_search(&mutation.id).is_ok();
         mutants.mutations.iter().filter(is_named).cloned().collect()
     }
 }
 
-/// Runs cases on Verilator's model of the RTL without a mutation: none may fail.
+/// Runs cases on Verilator's model of the unmodified RTL. None may fail.
 ///
 /// # Errors
-/// [`Error::Lost`] if one fails.
+/// [`Error::Lost`] if a case fails.
 pub fn check_rtl(
     workers: &Workers<'_>,
     ground: &CaseSet<'_>,
@@ -332,10 +337,11 @@ pub fn check_rtl(
     ))
 }
 
-/// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.
+/// Checks that no case fails on the unmodified netlist. The model of the RTL has passed the same
+/// cases.
 ///
 /// # Errors
-/// [`Error::NetlistDiffers`] if one fails.
+/// [`Error::NetlistDiffers`] if a case fails.
 pub fn check_netlist(found: &BTreeMap<u32, FirstKill>, ground: &CaseSet<'_>) -> Result<(), Error> {
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
     Err(Error::NetlistDiffers {

@@ -9,17 +9,18 @@ use cosim_rtl::models::Built;
 
 /// A block whose cases can be run on mutants.
 pub trait MutateBlock {
-    /// Grades scoreboard and corpus with faults in the golden model, on cases of these scenarios; of all, if none is named.
+    /// Grades scoreboard and corpus with faults in the golden model, on cases of the named
+    /// scenarios, or of all scenarios if `names` is empty.
     ///
     /// # Errors
-    /// As [`golden::grade`]; [`Error::Usage`] or [`Error::Input`] for a scenario.
+    /// As [`golden::grade`]. [`Error::Usage`] or [`Error::Input`] for a scenario.
     fn golden_faults(
         &self,
         ask: &golden::FaultRequest<'_>,
         names: &[String],
     ) -> Result<ProfileFaults, Error>;
 
-    /// Drives what is said to make a difference into a mutation. In a worker only.
+    /// Drives a counterexample into a mutant. Call it only in a worker.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
@@ -31,7 +32,7 @@ pub trait MutateBlock {
         watch: &Watch,
     ) -> Result<AttemptResult, Error>;
 
-    /// Runs cases on mutations of the RTL. In a worker only.
+    /// Runs cases on mutants of the RTL. Call it only in a worker.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.

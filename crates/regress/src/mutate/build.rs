@@ -14,35 +14,35 @@ use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 
 /// The netlist of the RTL.
 pub const BASE: &str = "base.il";
-/// From what was read to a netlist that means the same to whoever reads it. Assertions are no part of the design.
-/// What is unknown is 0, also what lies beyond a signal that is indexed (`$shiftx`): Yosys and Verilator each
-/// choose a value of their own.
+/// Yosys commands that convert the RTL to a netlist. They remove assertions and replace unknown
+/// bits with 0, also those beyond an indexed signal (`$shiftx`), because Yosys and Verilator would
+/// choose different values.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero\ncheck";
-/// What is chosen, one command of Yosys a line.
+/// The chosen mutations, one Yosys command per line.
 const LIST: &str = "list.txt";
 /// The netlist with all mutations.
 const WOVEN: &str = "woven.il";
-/// Mutations that Yosys is asked for beyond what is wanted, at least.
+/// Minimum number of extra mutations requested from Yosys, because some are discarded.
 const SPARE: u32 = 8;
 /// The RTL with one mutation.
 const ONE: &str = "one.v";
-/// What is compiled.
+/// The source file of the model.
 const SOURCE: &str = "mutated.sv";
 
-/// An RTL with one set of parameters, and the mutations that were chosen in it.
+/// An RTL with one set of parameters, and the mutations chosen in it.
 #[derive(Debug)]
 pub struct Mutants {
-    /// Where Yosys works on it.
+    /// The Yosys session of the RTL.
     pub workshop: YosysSession,
     /// The parameters.
     pub parameters: Parameters,
-    /// The mutations; the one with the number 1 comes first.
+    /// The mutations, numbered from 1.
     pub mutations: Vec<Mutation>,
 }
 
 impl Mutants {
-    /// Chooses mutations over the whole design, as `seed` says.
+    /// Chooses mutations over the whole design, using `seed`.
     ///
     /// # Errors
     /// As [`YosysSession::read`].
@@ -61,13 +61,13 @@ impl Mutants {
         Ok(Self { workshop, parameters: *parameters, mutations })
     }
 
-    /// The same with a judge that asks nothing that `answers` has.
+    /// Uses cached results of the equivalence checker.
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
         Self { workshop: self.workshop.with_answers(answers), ..self }
     }
 
-    /// The RTL with one mutation in it, as Yosys puts it in and writes it.
+    /// The RTL with one mutation, as Yosys inserts and writes it.
     ///
     /// # Errors
     /// As [`YosysSession::script`].
@@ -79,10 +79,10 @@ impl Mutants {
         self.workshop.text(ONE)
     }
 
-    /// Builds a model with these mutations in it, unless it is among the kept ones; it is not loaded.
+    /// Builds a model with these mutations, unless it is cached. Does not load it.
     ///
     /// # Errors
-    /// [`Error::Environment`] if the netlist is none that is understood; as [`Rtl::build`].
+    /// [`Error::Environment`] if the netlist cannot be parsed. As [`Rtl::build`].
     pub fn build(&self, info: &'static BlockInfo, mutations: &[Mutation]) -> Result<Built, Error> {
         let top = info.rtl.top;
         let base = self.workshop.text(BASE)?;
@@ -97,14 +97,14 @@ impl Mutants {
                 )
             })?;
         self.workshop.write(WOVEN, &netlist)?;
-        // A package comes before what uses it.
+        // The package must precede its uses.
         let text = format!("{modules}\n{}", self.workshop.verilog(WOVEN)?);
         selectable(info, &text, Design::default(), kept()?)
     }
 }
 
-/// Builds a model of a text with mutations, each switched on by its number, unless it is among the kept ones; it is not
-/// loaded. `design` says what is to be done otherwise than usual.
+/// Builds a model of a text whose mutations are enabled by number, unless it is cached. Does not
+/// load it. `design` holds further build options.
 ///
 /// # Errors
 /// As [`Rtl::build`].
@@ -129,8 +129,8 @@ fn selectable(
     Ok(Built::from(&library))
 }
 
-/// Builds a model of a text in which bugs can be switched on, to be compiled quickly and to run some cases; does not
-/// load it.
+/// Builds a model of a text whose bugs are enabled by number. It compiles quickly but simulates
+/// slowly. Does not load it.
 ///
 /// # Errors
 /// As [`Rtl::build`].
@@ -144,7 +144,7 @@ pub fn woven_model(
     selectable(info, text, Design { parameters, quick: true, ..Design::default() }, kept)
 }
 
-/// Builds a model of a netlist in Verilog, to run a few cases; does not load it.
+/// Builds a model of a Verilog netlist, for running a few cases. Does not load it.
 ///
 /// # Errors
 /// As [`Rtl::build`].
@@ -152,7 +152,7 @@ pub fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<Built, E
     selectable(info, netlist, Design { quick: true, ..Design::default() }, kept()?)
 }
 
-/// Lets Yosys read the RTL: its netlist is in [`BASE`].
+/// Reads the RTL with Yosys and writes its netlist to [`BASE`].
 ///
 /// # Errors
 /// As [`YosysSession::read`].
@@ -162,22 +162,22 @@ pub fn begin(workshop: &YosysSession, parameters: &[(String, String)]) -> Result
     workshop.write(BASE, &enabled(&workshop.text(BASE)?))
 }
 
-/// Yosys's choice of mutations: its commands, without a selector.
+/// Lets Yosys choose mutations. Returns one command per line, without a selector.
 fn choose(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<String, Error> {
-    // What it takes is an `int`.
+    // Yosys parses the seed as an `int`.
     let seed = seed % i32::MAX as u64;
     workshop
         .script(&format!("read_ilang {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}\n"))?;
     workshop.text(LIST)
 }
 
-/// So many mutations over the whole design, as `seed` says, numbered from 1.
+/// Chooses up to `mutations` mutations over the whole design, numbered from 1.
 ///
 /// # Errors
 /// As [`YosysSession::script`].
 pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| workshop.typed(place);
-    // Some are left out.
+    // Some are discarded below.
     let list = choose(workshop, mutations + mutations / 8 + SPARE, seed)?;
     let base = workshop.text(BASE)?;
     let fixed = fixed(&base);
@@ -206,7 +206,7 @@ pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<
 mod tests {
     use super::*;
 
-    /// Yosys asserts that ports of a memory which follow one another have one clock, and ends itself if not.
+    /// Yosys aborts if adjacent ports of a memory have different clocks.
     #[test]
     fn a_memory_that_is_written_twice_can_be_written_with_all_its_mutations() {
         let workshop = YosysSession::of_verilog(

@@ -22,46 +22,46 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// The netlist with mutations, flat; without memories.
+/// The flat netlist with mutations, with memories and without.
 const FILES: [&str; 2] = ["flat.il", "cut.il"];
-/// The module that says what words of a memory mean, and its graph.
+/// The Verilog of a memory word abstraction, and its AIG.
 const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
-/// The input that switches mutations on.
+/// The input that selects the enabled mutation.
 const SELECT: &str = "cosim_select";
-/// How the names of outputs begin that break what is to hold in every cycle.
+/// Prefix of the outputs that are 1 when an invariant is violated.
 const NEVER: &str = "cosim_never_";
-/// How far from a mutation registers may be that differ, in a quick proof.
+/// Distances in register stages from the mutation that the local proof tries.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
 
-/// What the judge says of a mutation.
+/// The result of an equivalence check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EquivalenceVerdict {
-    /// It never makes a difference; how that was shown.
+    /// No input makes a difference, by this proof.
     Equivalent(Proof),
-    /// Inputs that make a difference, if memories gave what the trace says: for each cycle behind the one in reset
-    /// the names of the bits that are 1.
+    /// A counterexample, exact except for the contents of memories: the names of the bits that are
+    /// 1 in each cycle after reset.
     Differs(Vec<Vec<String>>),
-    /// Nothing was shown.
+    /// Undecided, with the reason.
     Open(String),
 }
 
-/// An RTL with mutations, as the judge sees it. Several threads may ask it.
+/// An RTL with mutations, prepared for equivalence checks. Several threads may share it.
 #[derive(Debug)]
 pub struct EquivalenceChecker<'a> {
     workshop: &'a YosysSession,
     aig: Aig,
     reset: Option<(&'static str, bool)>,
-    /// Numbers of mutations, and the values that switch them on.
+    /// Mutant numbers, and the selector values that enable them.
     selected: BTreeMap<u32, u32>,
-    /// Those that cannot be judged, and why.
+    /// Mutants that cannot be checked, with the reason.
     apart: BTreeMap<u32, &'static str>,
-    /// Properties of the RTL that its monitor looks at.
+    /// Number of properties of the RTL that the monitor observes.
     property_range: u32,
-    /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
+    /// Outputs proved to be 0 in every cycle of the unmodified RTL.
     proved: Vec<String>,
-    /// What words mean, by the numbers of memories.
+    /// Abstractions of memory words, by memory number.
     word_abstractions: BTreeMap<String, Aig>,
-    /// With memories as they are, or the reason why there is none; made when it is first asked.
+    /// The graph with exact memories, or the reason why there is none. Created on first use.
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> EquivalenceChecker<'a> {
     /// Reads the RTL with these mutations.
     ///
     /// # Errors
-    /// The reason why it cannot be judged, or [`Error`] for what Yosys cannot do.
+    /// [`Error`] if Yosys fails. The inner error is the reason why the RTL cannot be checked.
     pub fn new(
         info: &'static BlockInfo,
         mutants: &'a Mutants,
@@ -85,7 +85,7 @@ impl<'a> EquivalenceChecker<'a> {
         })
     }
 
-    /// Learns what words of memories mean.
+    /// Adds the abstractions of memory words.
     fn with_word_abstractions(
         mut self,
         word_abstractions: &[WordAbstraction],
@@ -124,7 +124,7 @@ impl<'a> EquivalenceChecker<'a> {
         let [flat, cut_open] = FILES;
         let base = workshop.text(BASE)?;
         let unjudged = unjudged(&base);
-        // One of these would spoil the netlist for all.
+        // One of these mutations would make the netlist unusable for all.
         let (mut apart, mut selected) = (BTreeMap::new(), BTreeMap::new());
         let mut commands = Vec::new();
         for mutation in mutations {
@@ -141,7 +141,7 @@ impl<'a> EquivalenceChecker<'a> {
         for (command, value) in commands.iter().zip(1..) {
             script += &format!("mutate -ctrl {SELECT} {width} {value} {command}\n");
         }
-        // Of another RTL, which may not have what the block names, nothing is known.
+        // User RTL may lack signals that the block's properties name.
         let monitor = match commands.is_empty() {
             true => None,
             false => monitor(width)?.filter(|monitor| monitor.missing(&base).is_empty()),
@@ -179,19 +179,19 @@ impl<'a> EquivalenceChecker<'a> {
         }))
     }
 
-    /// The places of what the block promises of the RTL as it is.
+    /// The places of the block's properties on the unmodified RTL.
     pub fn property_range(&self) -> Range<u32> {
         0..self.property_range
     }
 
-    /// Takes it that the RTL does what is promised at these places: that [holds](Self::holds). It helps proofs; what is seen at
-    /// once does without.
+    /// Assumes the properties at these places, which must [hold](Self::holds) on the RTL. They
+    /// strengthen proofs other than structural equality.
     pub fn with_proved(self, mut places: Vec<u32>) -> Self {
         places.sort_unstable();
         Self { proved: places.into_iter().map(never).collect(), ..self }
     }
 
-    /// Whether the RTL as it is does in every cycle what is promised at a place, as far as that takes little to show.
+    /// Whether a cheap proof shows that the property at a place holds on the unmodified RTL.
     ///
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
@@ -214,12 +214,12 @@ impl<'a> EquivalenceChecker<'a> {
         Ok(false)
     }
 
-    /// Why a mutation cannot be judged; `None` if it can be.
+    /// Why a mutant cannot be checked, or `None` if it can.
     pub fn apart(&self, id: u32) -> Option<&'static str> {
         self.apart.get(&id).copied()
     }
 
-    /// Judges a mutation by what can be seen at once; `None` if that does not do.
+    /// Checks for structural equality. Returns `None` if that decides nothing.
     pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
         let value = *self.selected.get(&id)?;
         match self.question(value, &self.aig, false) {
@@ -228,15 +228,15 @@ impl<'a> EquivalenceChecker<'a> {
         }
     }
 
-    /// Judges a mutation by what takes little: whether it can be shown to be equivalent. Memories are cut out.
+    /// Tries cheap equivalence proofs. Memory contents are free.
     ///
     /// # Errors
-    /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
+    /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
     pub fn soon(&self, id: u32) -> Result<bool, Error> {
         Ok(self.near(id, NEARBY)? || self.by(id, EQUAL_REGISTERS)?)
     }
 
-    /// Whether registers near the mutation are all that it reaches.
+    /// Whether differences stay in registers close to the mutation.
     fn near(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for hops in NEAR {
@@ -244,16 +244,16 @@ impl<'a> EquivalenceChecker<'a> {
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
             match ask(self.workshop, &format!("near-{id}"), &file, &inputs, attempt)? {
                 Answer::Never => return Ok(true),
-                // It may still be that it goes no farther.
+                // Differences may still stop at a larger distance.
                 Answer::Seen(_) => {}
-                // What is farther away is more to look at.
+                // A larger distance makes the proof harder.
                 Answer::Open { .. } => break,
             }
         }
         Ok(false)
     }
 
-    /// The same by what takes a little longer, where [`EquivalenceChecker::soon`] does not do.
+    /// Tries longer equivalence proofs, for use after [`EquivalenceChecker::soon`] fails.
     ///
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
@@ -264,7 +264,7 @@ impl<'a> EquivalenceChecker<'a> {
             || self.near(id, NEARBY_LONG)?)
     }
 
-    /// Whether nothing differs but words of memories that mean the same.
+    /// Whether only memory words differ that have the same abstraction.
     fn by_word(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         Ok(match self.aig.by_word(&self.interface(false), *value, &self.word_abstractions) {
@@ -277,7 +277,7 @@ impl<'a> EquivalenceChecker<'a> {
         })
     }
 
-    /// Whether one register alone is ever reached.
+    /// Whether differences reach a single register only.
     fn alone(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
@@ -295,7 +295,7 @@ impl<'a> EquivalenceChecker<'a> {
         Ok(matches!(self.judge(id, &self.aig, false, attempt)?, EquivalenceVerdict::Equivalent(_)))
     }
 
-    /// Judges a mutation by what takes its time. Memories are cut out.
+    /// Runs the full equivalence check. Memory contents are free.
     ///
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
@@ -311,7 +311,7 @@ impl<'a> EquivalenceChecker<'a> {
         })
     }
 
-    /// Searches for a difference as far as that takes little, with memories cut out or as they are. It proves nothing.
+    /// Searches briefly for a difference, with free or exact memories. Proves nothing.
     ///
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
@@ -322,7 +322,7 @@ impl<'a> EquivalenceChecker<'a> {
         }
     }
 
-    /// Searches for a difference with memories as they are: registers, many of them. It proves nothing.
+    /// Searches for a difference with exact memories, which become many registers. Proves nothing.
     ///
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
@@ -336,14 +336,14 @@ impl<'a> EquivalenceChecker<'a> {
             Err(because) => return Ok(open(because)),
         };
         Ok(match self.judge(id, &aig, true, attempt)? {
-            // Of registers that begin with some values, not with any.
+            // Such a proof holds only for certain initial memory contents.
             EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
             EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
             differs @ EquivalenceVerdict::Differs(_) => differs,
         })
     }
 
-    /// The graph with memories as they are.
+    /// The graph with exact memories.
     fn whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
         let Ok(mut whole) = self.whole.lock() else {
             return Err(Error::Environment(
@@ -410,12 +410,11 @@ impl<'a> EquivalenceChecker<'a> {
     }
 }
 
-/// The output of what is promised at a place.
+/// The output that signals a violation of the property at a place.
 fn never(place: u32) -> String {
     format!("{NEVER}{place}")
 }
 
-/// Nothing was shown.
 fn open(because: impl Into<String>) -> EquivalenceVerdict {
     EquivalenceVerdict::Open(because.into())
 }

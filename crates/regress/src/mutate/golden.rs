@@ -1,9 +1,9 @@
 //! Injects faults into the golden model, to grade the scoreboard and the corpus.
 //!
-//! A comparison finds faults of the RTL, but not those of the golden model. Faults are injected
-//! for each rule in turn, and only where the rule applies: a register is not written, an input is
-//! replaced by another, or an output is wrong. So the effect, the guard and the constants of a
-//! row are wrong one after another.
+//! A comparison finds faults of the RTL, but not those of the golden model. Each fault belongs to
+//! one rule and acts only where the rule applies: it skips the register update, inverts an input
+//! bit, or inverts an output bit. Together, the faults of a rule break its effect, its guard and
+//! its constants.
 
 use super::report::{counted, percent};
 use crate::engine::Cases;
@@ -24,50 +24,50 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use verilated::{Error as ModelError, Pins, Port};
 use zerocopy::IntoBytes;
 
-/// The result, in a folder of its own.
+/// The report file.
 pub use super::report::GOLDEN as RESULT;
-/// Cycles in which a side with a fault may end its case: so many times those of the golden model, and so many more.
+/// Cycle limit of a faulty golden model: a multiple of the correct model's cycles, plus a constant.
 const CYCLES: (u64, u64) = (2, 1_000);
-/// Faults that a text names one by one.
-const NAMED: usize = 20;
-/// The check that is said of a golden model that panics with a fault in it.
+/// Maximum number of faults that the report text lists.
+const MAX_LISTED: usize = 20;
+/// The check that detects a fault if the golden model panics.
 const PANICS: &str = "panic";
 
-/// What is asked for.
+/// Parameters of the grading.
 #[derive(Debug)]
 pub struct FaultRequest<'a> {
     /// The profile.
     pub profile: &'a Profile,
-    /// Faults at most.
+    /// Maximum number of faults.
     pub faults: u32,
-    /// The seed by which they are chosen.
+    /// Seed for choosing faults.
     pub seed: u64,
     /// Cases of each scenario.
     pub cases: u64,
-    /// The seed of the cases.
+    /// Seed of the cases.
     pub run_seed: u64,
-    /// Packets of a case; drawn if there is no number.
+    /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
-    /// Vectors that are to notice faults.
+    /// The vectors to grade.
     pub corpus: &'a [VectorFile],
-    /// Set when somebody wants it to end.
+    /// Set when the user interrupts.
     pub interrupted: &'a AtomicBool,
 }
 
-/// What a fault does where its rule applies.
+/// The effect of a fault where its rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum Kind {
-    /// Registers and state stay what they are.
+    /// Registers and state keep their values.
     Skips,
-    /// A bit of an input is taken for the other.
+    /// An input bit is inverted.
     Misreads {
         /// The input.
         port: &'static str,
         /// The bit.
         bit: u32,
     },
-    /// A bit of an output is the other.
+    /// An output bit is inverted.
     Drives {
         /// The output.
         port: &'static str,
@@ -76,58 +76,58 @@ pub enum Kind {
     },
 }
 
-/// A fault, and who noticed it.
+/// A fault, and what detected it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// Its number, from 1.
     pub id: u32,
-    /// The rule.
+    /// The rule where it acts.
     pub rule: &'static str,
-    /// What it does.
+    /// Its effect.
     #[serde(flatten)]
     pub kind: Kind,
-    /// The first case in which an output differs; none if none does.
+    /// The first case in which an output differs, if any.
     pub differs: Option<String>,
-    /// The check that notices it, and the first case in which it does.
+    /// The check that detects it, and the first case where it does.
     pub noticed: Option<(String, String)>,
-    /// The first vector that it does not pass.
+    /// The first vector that fails.
     pub vector: Option<String>,
 }
 
-/// A profile's faults.
+/// The faults of a profile.
 #[derive(Debug, Clone, Serialize)]
 pub struct ProfileFaults {
     /// The profile.
     pub profile: String,
-    /// Cases that were run.
+    /// Number of cases run.
     pub cases: usize,
-    /// Vectors that were run.
+    /// Number of vectors run.
     pub vectors: usize,
-    /// The numbers.
+    /// Counts of faults.
     pub score: FaultScore,
     /// Every fault.
     pub faults: Vec<Fault>,
 }
 
-/// Numbers of faults.
+/// Counts of faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct FaultScore {
-    /// All of them.
+    /// All faults.
     pub faults: u64,
-    /// Those that make a difference in some case or vector, or that a check notices.
+    /// Faults that change an output in some case or vector, or that a check detects.
     pub seen: u64,
-    /// Of those: that the scoreboard notices, with nothing compared.
+    /// Of `seen`: faults that the scoreboard detects without a comparison.
     pub checks: u64,
-    /// That the corpus notices.
+    /// Of `seen`: faults that the corpus detects.
     pub corpus: u64,
-    /// That one of both notices.
+    /// Of `seen`: faults that the scoreboard or the corpus detects.
     pub either: u64,
-    /// Percent of those that are seen.
+    /// `either` in percent of `seen`.
     pub percent: f64,
 }
 
 impl Fault {
-    /// What it does, for a person.
+    /// A description of the fault.
     pub fn words(&self) -> String {
         let rule = self.rule;
         match self.kind {
@@ -162,7 +162,7 @@ impl FaultScore {
 }
 
 impl ProfileFaults {
-    /// The table: the numbers, and what nobody noticed.
+    /// The report text: counts, and the undetected faults.
     pub fn text(&self, block: &str) -> String {
         let Self { profile, cases, vectors, score, faults } = self;
         let FaultScore { faults: all, seen, checks, corpus, either, percent } = score;
@@ -180,18 +180,18 @@ impl ProfileFaults {
         }
         let left: Vec<&Fault> =
             faults.iter().filter(|fault| fault.is_seen() && !fault.is_noticed()).collect();
-        for fault in left.iter().take(NAMED) {
+        for fault in left.iter().take(MAX_LISTED) {
             let case = fault.differs.as_deref().unwrap_or_default();
             let _ = writeln!(text, "  {:>5} {}: seen in {case} only", fault.id, fault.words());
         }
-        if left.len() > NAMED {
-            let _ = writeln!(text, "  and {} more undetected", left.len() - NAMED);
+        if left.len() > MAX_LISTED {
+            let _ = writeln!(text, "  and {} more undetected", left.len() - MAX_LISTED);
         }
         text
     }
 }
 
-/// A golden model with a fault, in the place of a DUT.
+/// A golden model with a fault, used as a DUT.
 struct Faulty<B: Block> {
     golden: B::Golden,
     rule: usize,
@@ -199,7 +199,7 @@ struct Faulty<B: Block> {
     inputs: B::Inputs,
 }
 
-/// Pins with a bit of a port inverted.
+/// Copies `pins` with one bit of a port inverted.
 fn inverted<P: Pins>(pins: &P, port: &str, bit: u32) -> P {
     let mut bytes = pins.as_bytes().to_vec();
     if let Some(port) = P::PORTS.iter().find(|known| known.name == port) {
@@ -214,12 +214,12 @@ impl<B: Block> Faulty<B> {
         Self { golden, rule, kind, inputs: B::Inputs::new_zeroed() }
     }
 
-    /// Whether the rule applies now.
+    /// Whether the rule applies in the current cycle.
     fn applies(&self, inputs: &B::Inputs) -> bool {
         self.golden.clone().edge(inputs).iter().any(|rule| rule == self.rule)
     }
 
-    /// Inputs as the model takes them to be.
+    /// The inputs that the faulty model reads.
     fn read(&self, inputs: &B::Inputs) -> B::Inputs {
         match self.kind {
             Kind::Misreads { port, bit } if self.applies(inputs) => inverted(inputs, port, bit),
@@ -250,13 +250,13 @@ impl<B: Block> Dut<B> for Faulty<B> {
     }
 }
 
-/// Every fault of a profile, or as many of them as are asked for.
-fn faults<B: Block>(ask: &FaultRequest<'_>) -> Vec<(usize, Kind)> {
-    let mut rng = CaseRng::seed_from_u64(case_seed(ask.seed, "faults of the golden model"));
+/// The faults of a profile, or a random selection if the request limits their number.
+fn faults<B: Block>(request: &FaultRequest<'_>) -> Vec<(usize, Kind)> {
+    let mut rng = CaseRng::seed_from_u64(case_seed(request.seed, "faults of the golden model"));
     let reset = B::RESET.map(|pin| pin.name_and_level().0);
     let mut all = Vec::new();
     for rule in 0..B::Golden::RULES.len() {
-        if B::Golden::unreachable(rule, &ask.profile.parameters).is_some() {
+        if B::Golden::unreachable(rule, &request.profile.parameters).is_some() {
             continue;
         }
         all.push((rule, Kind::Skips));
@@ -268,7 +268,7 @@ fn faults<B: Block>(ask: &FaultRequest<'_>) -> Vec<(usize, Kind)> {
             all.push((rule, Kind::Drives { port: port.name, bit: bit(port) }));
         }
     }
-    let amount = all.len().min(ask.faults as usize);
+    let amount = all.len().min(request.faults as usize);
     let mut chosen = index::sample(&mut rng, all.len(), amount).into_vec();
     chosen.sort_unstable();
     chosen.into_iter().map(|place| all[place]).collect()
@@ -280,7 +280,7 @@ struct NamedStimulus<B: Block> {
     stimulus: Stimulus<B>,
 }
 
-/// What faults are tried on: stimulus, and what the golden model makes of it.
+/// A stimulus and the golden model's recording of it.
 struct FaultStimulus<'s, B: Block> {
     name: &'s str,
     stimulus: &'s Stimulus<B>,
@@ -288,12 +288,12 @@ struct FaultStimulus<'s, B: Block> {
 }
 
 impl<B: Block> FaultStimulus<'_, B> {
-    /// Whether the rule applies in it at all.
+    /// Whether the rule applies in any cycle.
     fn hits(&self, rule: usize) -> bool {
         self.recording.outcome().hits.get(rule).is_some_and(|hits| *hits > 0)
     }
 
-    /// Whether an output differs from the golden model's.
+    /// Whether an output differs from the golden model's in any cycle.
     fn differs(&self, mut faulty: Faulty<B>) -> bool {
         let mut outputs = B::Outputs::new_zeroed();
         let run = || {
@@ -310,7 +310,7 @@ impl<B: Block> FaultStimulus<'_, B> {
         catch_unwind(AssertUnwindSafe(run)).unwrap_or(true)
     }
 
-    /// The check that objects to it, with nothing compared.
+    /// The check that detects the fault without a comparison.
     fn noticed(&self, mut faulty: Faulty<B>, profile: &Profile) -> Option<String> {
         let Drive::Traffic(traffic) = &self.stimulus.drive else { return None };
         let most = CYCLES.0 * self.recording.outcome().cycles + CYCLES.1;
@@ -323,7 +323,7 @@ impl<B: Block> FaultStimulus<'_, B> {
     }
 }
 
-/// Runs the golden model on each, and keeps those that end well.
+/// Records the golden model on each stimulus, and keeps the ones without failure.
 fn grounds<'s, B: Block>(
     all: &'s [NamedStimulus<B>],
     profile: &Profile,
@@ -337,32 +337,32 @@ fn grounds<'s, B: Block>(
     all.par_iter().map(ground).filter(ends_well).collect()
 }
 
-/// The cases of the default run, as far as they are asked for.
+/// The selected cases of the default run.
 fn cases<B: Block>(
-    ask: &FaultRequest<'_>,
+    request: &FaultRequest<'_>,
     scenarios: Vec<Scenario<B::Weights>>,
 ) -> Vec<NamedStimulus<B>> {
     let plan = Plan {
         block: B::NAME,
-        seed: ask.run_seed,
-        profiles: vec![ask.profile.clone()],
+        seed: request.run_seed,
+        profiles: vec![request.profile.clone()],
         scenarios: scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
-        indices: 0..ask.cases,
+        indices: 0..request.cases,
         shard: Shard::WHOLE,
     };
-    let cases = Cases::<B> { scenarios, profiles: plan.profiles.clone(), packets: ask.packets };
+    let cases = Cases::<B> { scenarios, profiles: plan.profiles.clone(), packets: request.packets };
     plan.iter()
         .map(|case| NamedStimulus { stimulus: cases.stimulus(&case), name: case.name.clone() })
         .collect()
 }
 
-/// The vectors that are of the profile.
-fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<NamedStimulus<B>>, Error> {
+/// The vectors of the profile.
+fn vectors<B: Block>(request: &FaultRequest<'_>) -> Result<Vec<NamedStimulus<B>>, Error> {
     let mut all = Vec::new();
-    for file in ask.corpus.iter().filter(|file| file.block == B::NAME) {
+    for file in request.corpus.iter().filter(|file| file.block == B::NAME) {
         let vector = file.parse::<B>()?;
         let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
-        let is_of_it = |profiles: Vec<Profile>| profiles.contains(ask.profile);
+        let is_of_it = |profiles: Vec<Profile>| profiles.contains(request.profile);
         if profiles.is_ok_and(is_of_it) {
             let name = file.path.display().to_string();
             all.push(NamedStimulus { name, stimulus: vector.stimulus });
@@ -371,27 +371,27 @@ fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<NamedStimulus<B>>, Er
     Ok(all)
 }
 
-/// Grades scoreboard and corpus of a profile.
+/// Grades the scoreboard and corpus of a profile.
 ///
 /// # Errors
-/// [`Error::Interrupted`]; what is wrong with a vector.
+/// [`Error::Interrupted`], or an error in a vector.
 pub fn grade<B: Block>(
-    ask: &FaultRequest<'_>,
+    request: &FaultRequest<'_>,
     scenarios: Vec<Scenario<B::Weights>>,
 ) -> Result<ProfileFaults, Error> {
-    let (cases, vectors) = (cases::<B>(ask, scenarios), vectors::<B>(ask)?);
-    let (cases, vectors) = (grounds(&cases, ask.profile), grounds(&vectors, ask.profile));
+    let (cases, vectors) = (cases::<B>(request, scenarios), vectors::<B>(request)?);
+    let (cases, vectors) = (grounds(&cases, request.profile), grounds(&vectors, request.profile));
     let one = |(place, (rule, kind)): (usize, (usize, Kind))| {
-        if ask.interrupted.load(Ordering::Relaxed) {
+        if request.interrupted.load(Ordering::Relaxed) {
             return Err(Error::Interrupted);
         }
-        let faulty = || Faulty::<B>::new(ask.profile, rule, kind);
+        let faulty = || Faulty::<B>::new(request.profile, rule, kind);
         let differs = |all: &[FaultStimulus<'_, B>]| {
             let mut all = all.iter().filter(|ground| ground.hits(rule));
             all.find(|ground| ground.differs(faulty())).map(|ground| ground.name.to_owned())
         };
         let noticed = cases.iter().filter(|ground| ground.hits(rule)).find_map(|ground| {
-            Some((ground.noticed(faulty(), ask.profile)?, ground.name.to_owned()))
+            Some((ground.noticed(faulty(), request.profile)?, ground.name.to_owned()))
         });
         Ok(Fault {
             id: place as u32 + 1,
@@ -402,10 +402,10 @@ pub fn grade<B: Block>(
             vector: differs(&vectors),
         })
     };
-    let faults = faults::<B>(ask).into_par_iter().enumerate().map(one);
+    let faults = faults::<B>(request).into_par_iter().enumerate().map(one);
     let faults = faults.collect::<Result<Vec<Fault>, Error>>()?;
     Ok(ProfileFaults {
-        profile: ask.profile.name.to_string(),
+        profile: request.profile.name.to_string(),
         cases: cases.len(),
         vectors: vectors.len(),
         score: FaultScore::of(&faults),

@@ -20,22 +20,22 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Mutations of a piece at most: what is recorded once serves so many.
+/// Maximum number of mutants of a batch, which share the recorded golden side.
 const GROUP: usize = 64;
-/// Pieces for each worker in a round, so that all end at about the same time.
+/// Batches per worker in a round. Several let all workers end at about the same time.
 const PIECES: usize = 4;
 
-/// Cases of each scenario after which a round ends: most mutations are found by the first ones, and what is found
-/// is not run again.
+/// Cases of each scenario after which a round ends. Killed mutants do not run in later rounds, and
+/// the first cases kill most of them.
 const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
 
-/// Cases of each scenario after which a round ends, if there are so many of each.
+/// Ends of the rounds, in cases of each scenario.
 pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
     ROUNDS.into_iter().filter(move |end| *end < cases).chain([cases])
 }
 
-/// The first cases of a run with one profile, whose session it is, in the order in which they find mutations: far longer
-/// ones, which take as long as hundreds of others, only where all others find nothing.
+/// The first cases of a run with one profile, in the order in which they run on mutants. Cases that
+/// take as long as hundreds of others run last, only on the remaining survivors.
 pub fn cases_of(
     block: &BlockInfo,
     session: &dyn Session,
@@ -56,7 +56,7 @@ pub fn cases_of(
     cases
 }
 
-/// What the cases of a profile have in common.
+/// The parameters that the cases of a profile share.
 #[derive(Debug)]
 pub struct CaseSet<'a> {
     /// The block.
@@ -67,33 +67,33 @@ pub struct CaseSet<'a> {
     pub model: &'a Built,
     /// The scenarios, as JSON.
     pub scenarios: &'a str,
-    /// Packets of a case, if they are not drawn.
+    /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
     /// The cases.
     pub cases: &'a [Case],
-    /// What is to find mutations.
+    /// How mutants are killed.
     pub method: KillMethod,
 }
 
-/// Workers.
+/// The worker settings of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Workers<'a> {
-    /// What they are started from.
+    /// The executable of the workers.
     pub program: &'a Program,
-    /// How many.
+    /// Number of workers.
     pub threads: usize,
-    /// Set when the user does not want to wait.
+    /// Set when the user interrupts.
     pub interrupted: &'a Arc<AtomicBool>,
 }
 
-/// What found a mutation: a case of [`CaseSet::cases`] by its index, and how it ended.
+/// The case that kills a mutant, as an index into [`CaseSet::cases`], and its outcome.
 pub type FirstKill = (usize, Outcome);
 
 impl Workers<'_> {
-    /// Runs some of the cases on mutations, and says which case found which.
+    /// Runs some of the cases on mutants. Returns the first kill of each mutant.
     ///
     /// # Errors
-    /// [`Error::Interrupted`]; if there can be no workers.
+    /// [`Error::Interrupted`], or no workers can be started.
     pub fn round(
         &self,
         ground: &CaseSet<'_>,
@@ -103,30 +103,30 @@ impl Workers<'_> {
         let mut round = GradingRound {
             ground,
             interrupted: self.interrupted,
-            pieces: pieces(cases, mutations, self.threads),
+            batches: batches(cases, mutations, self.threads),
             found: BTreeMap::new(),
             again: Vec::new(),
         };
-        while !round.pieces.is_empty() {
+        while !round.batches.is_empty() {
             worker_pool::run(self.program, None, self.threads, &mut round)?;
             if self.interrupted.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            round.pieces = std::mem::take(&mut round.again).into();
+            round.batches = std::mem::take(&mut round.again).into();
         }
         Ok(round.found)
     }
 }
 
-/// Some mutations and the cases they are run with.
+/// Mutants, and the cases that run on them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct MutantBatch {
     mutations: Vec<u32>,
     cases: Range<usize>,
 }
 
-/// Cuts a round into pieces.
-fn pieces(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<MutantBatch> {
+/// Divides a round into batches.
+fn batches(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<MutantBatch> {
     let wanted = threads * PIECES;
     let group = mutations.len().div_ceil(wanted).clamp(1, GROUP);
     let groups = mutations.len().div_ceil(group).max(1);
@@ -142,7 +142,8 @@ fn pieces(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<Mu
 }
 
 impl MutantBatch {
-    /// Smaller ones, if a worker was lost with it: which mutation and which case it was is not known.
+    /// Smaller batches to run after a worker was lost, because the mutant and the case that caused
+    /// the loss are unknown.
     fn parts(&self) -> Vec<Self> {
         if self.mutations.len() > 1 {
             let part = |mutation: &u32| Self { mutations: vec![*mutation], ..self.clone() };
@@ -160,9 +161,9 @@ impl MutantBatch {
 struct GradingRound<'a> {
     ground: &'a CaseSet<'a>,
     interrupted: &'a AtomicBool,
-    pieces: VecDeque<MutantBatch>,
+    batches: VecDeque<MutantBatch>,
     found: BTreeMap<u32, FirstKill>,
-    /// Parts of pieces with which a worker was lost.
+    /// Parts of batches whose worker was lost.
     again: Vec<MutantBatch>,
 }
 
@@ -180,22 +181,22 @@ impl Client for GradingRound<'_> {
 
     fn next(&mut self) -> Option<(MutantBatch, Work)> {
         loop {
-            let mut piece = self.pieces.pop_front()?;
-            // What an earlier case has found need not be run with a later one.
+            let mut batch = self.batches.pop_front()?;
+            // An earlier case may have killed the mutant meanwhile.
             let found = &self.found;
             let is_open = |mutation: &u32| {
-                found.get(mutation).is_none_or(|(case, _)| *case >= piece.cases.start)
+                found.get(mutation).is_none_or(|(case, _)| *case >= batch.cases.start)
             };
-            piece.mutations.retain(is_open);
-            if piece.mutations.is_empty() {
+            batch.mutations.retain(is_open);
+            if batch.mutations.is_empty() {
                 continue;
             }
             let CaseSet { block, profile, model, scenarios, packets, cases, method } = self.ground;
             let run_job = MutationJob {
                 scenarios: (*scenarios).to_owned(),
                 packets: *packets,
-                cases: cases[piece.cases.clone()].to_vec(),
-                mutations: piece.mutations.clone(),
+                cases: cases[batch.cases.clone()].to_vec(),
+                mutations: batch.mutations.clone(),
                 method: *method,
             };
             let task = Task {
@@ -204,7 +205,7 @@ impl Client for GradingRound<'_> {
                 model: (*model).clone(),
                 action: Action::MutationJob(run_job),
             };
-            return Some((piece, Work::Task(Box::new(task))));
+            return Some((batch, Work::Task(Box::new(task))));
         }
     }
 
@@ -216,14 +217,14 @@ impl Client for GradingRound<'_> {
         }
     }
 
-    fn landed(&mut self, piece: MutantBatch, landing: Completion) -> Result<PoolAction, Error> {
+    fn landed(&mut self, batch: MutantBatch, landing: Completion) -> Result<PoolAction, Error> {
         let lost = match landing {
             Completion::Answer(Answer::Task(json)) => {
                 let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {
                     Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
                 })?;
                 for Kill { mutation, case, outcome } in deaths {
-                    self.note(mutation, piece.cases.start + case, outcome);
+                    self.note(mutation, batch.cases.start + case, outcome);
                 }
                 return Ok(PoolAction::Continue);
             }
@@ -238,10 +239,10 @@ impl Client for GradingRound<'_> {
                 ));
             }
         };
-        if piece.is_whole() {
-            self.note(piece.mutations[0], piece.cases.start, Outcome::without_cycles(lost));
+        if batch.is_whole() {
+            self.note(batch.mutations[0], batch.cases.start, Outcome::without_cycles(lost));
         } else {
-            self.again.extend(piece.parts());
+            self.again.extend(batch.parts());
         }
         Ok(PoolAction::Continue)
     }
@@ -252,15 +253,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_have_every_mutation_with_every_case_once() {
+    fn batches_have_every_mutant_with_every_case_once() {
         for (cases, mutations, threads) in
             [(0..1, 1, 1), (3..20, 1, 2), (0..9, 300, 2), (5..6, 7, 4)]
         {
             let list: Vec<u32> = (1..=mutations).collect();
             let mut seen = BTreeMap::new();
-            for piece in pieces(cases.clone(), &list, threads) {
+            for batch in batches(cases.clone(), &list, threads) {
                 for (mutation, case) in
-                    piece.mutations.iter().flat_map(|m| piece.cases.clone().map(move |c| (*m, c)))
+                    batch.mutations.iter().flat_map(|m| batch.cases.clone().map(move |c| (*m, c)))
                 {
                     *seen.entry((mutation, case)).or_insert(0) += 1;
                 }
@@ -271,9 +272,9 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_with_which_a_worker_was_lost_is_parted_until_it_is_one_case_of_one_mutation() {
-        let piece = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
-        let parts = piece.parts();
+    fn a_lost_batch_is_split_down_to_one_case_of_one_mutant() {
+        let batch = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
+        let parts = batch.parts();
         assert_eq!(parts.len(), 2);
         assert!(parts.iter().all(|part| part.parts().iter().all(MutantBatch::is_whole)));
     }

@@ -14,7 +14,8 @@ use std::collections::VecDeque;
 use verilated::{BeforeReset, Model, ModelKind, Pins};
 use zerocopy::IntoBytes;
 
-/// Cycles that a mutant alone may take for each one of the golden model, and beyond that.
+/// Cycle limit of a mutant without comparison: a multiple of the golden model's cycles, plus a
+/// constant.
 const CYCLES: [u64; 2] = [4, 10_000];
 
 /// A job for a worker: cases, and the mutants that they may kill.
@@ -22,11 +23,11 @@ const CYCLES: [u64; 2] = [4, 10_000];
 pub struct MutationJob {
     /// The scenarios, as JSON.
     pub scenarios: String,
-    /// Packets of a case, if they are not drawn.
+    /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
     /// The cases, in order.
     pub cases: Vec<Case>,
-    /// Numbers of mutations; 0 is the RTL as it is.
+    /// Mutant numbers; 0 is the unmodified RTL.
     pub mutations: Vec<u32>,
     /// How mutants are killed.
     pub method: KillMethod,
@@ -43,11 +44,11 @@ pub struct Kill {
     pub outcome: Outcome,
 }
 
-/// Runs the cases, with the golden side of each once. A mutant runs up to the first case that
-/// kills it.
+/// Runs the cases. The golden side of a case runs once for all mutants. A mutant runs up to the
+/// first case that kills it.
 ///
 /// # Errors
-/// [`Error::Environment`] for scenarios that cannot be read.
+/// [`Error::Environment`] if the scenarios cannot be read.
 pub fn run_job<B: Block>(
     run_job: &MutationJob,
     profile: Profile,
@@ -59,7 +60,7 @@ pub fn run_job<B: Block>(
     let parameters = profile.parameters;
     let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: run_job.packets };
     let mut alive = run_job.mutations.clone();
-    let mut deaths = Vec::new();
+    let mut kills = Vec::new();
     for (index, case) in run_job.cases.iter().enumerate() {
         if alive.is_empty() || watch.is_cancelled() {
             break;
@@ -68,11 +69,11 @@ pub fn run_job<B: Block>(
         let mut found = |mutation, outcome: Outcome| {
             let is_found = outcome.verdict.is_failure();
             if is_found {
-                deaths.push(Kill { mutation, case: index, outcome });
+                kills.push(Kill { mutation, case: index, outcome });
             }
             is_found
         };
-        // Of each that has a model.
+        // A mutant whose model cannot be created counts as killed.
         let mut models = Vec::new();
         alive.retain(|mutation| {
             let create = || kind.with_mutation(*mutation).create(stimulus.before_reset);
@@ -102,10 +103,10 @@ pub fn run_job<B: Block>(
             None => true,
         });
     }
-    Ok(deaths)
+    Ok(kills)
 }
 
-/// What the checks say of each mutant alone; a match if they have no objection.
+/// The verdict of the scoreboard on each mutant without comparison.
 fn judged<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -129,38 +130,38 @@ fn judged<B: Block>(
     models.iter_mut().map(judge).collect()
 }
 
-/// Inputs that the judge says make a difference.
+/// A counterexample of the equivalence checker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KillAttempt {
     /// The mutation.
     pub mutation: u32,
-    /// For each cycle behind the one in reset, the names of the bits that are 1, as in `data[3]`.
+    /// The names of the bits that are 1, such as `data[3]`, for each cycle after reset.
     pub cycles: Vec<Vec<String>>,
-    /// What the vector is to say of itself.
+    /// The origin recorded in the vector.
     #[serde(with = "cosim_harness::as_json")]
     pub origin: Origin,
 }
 
-/// What came of it.
+/// The result of replaying a counterexample.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum AttemptResult {
-    /// The mutation is found, and the RTL as it is does what the golden model does: the vector that shows it.
+    /// It kills the mutant, and the unmodified RTL matches the golden model. Holds the vector.
     Found(String),
-    /// It is not found.
+    /// It does not kill the mutant.
     NotFound,
-    /// The RTL as it is differs from the golden model in it.
+    /// The unmodified RTL differs from the golden model.
     Red {
-        /// How.
+        /// The verdict on the RTL.
         verdict: String,
-        /// The vector that shows it.
+        /// The failing vector.
         vector: String,
     },
 }
 
-/// Drives the inputs into the RTL as it is and into the mutation.
+/// Replays a counterexample on the unmodified RTL and on the mutant.
 ///
 /// # Errors
-/// [`Error::Model`] if there can be no model; [`Error::VectorTooLarge`].
+/// [`Error::Model`] if a model cannot be created, or [`Error::VectorTooLarge`].
 pub fn attempt<B: Block>(
     request: &KillAttempt,
     profile: &Profile,
@@ -193,7 +194,7 @@ pub fn attempt<B: Block>(
     Ok(AttemptResult::NotFound)
 }
 
-/// The inputs of a cycle of which these bits are 1.
+/// The inputs in which exactly these bits are 1.
 pub fn pins<B: Block>(bits: &[String]) -> B::Inputs {
     let mut bytes = B::Inputs::default().as_bytes().to_vec();
     bytes.fill(0);

@@ -1,6 +1,6 @@
-//! Merges the parts of a mutation analysis into the result that one machine would have written.
+//! Merges the shards of a mutation analysis into the result that one machine would have written.
 //!
-//! The result of a mutant does not depend on other mutants, so the parts are concatenated.
+//! The result of a mutant does not depend on other mutants, so merging concatenates the shards.
 
 use super::report::{
     Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,
@@ -14,29 +14,30 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Parts that are missing of which each is named.
+/// Missing shards that the error message lists.
 const MISSING_NAMED: usize = 16;
 
-/// A folder with a part of a grading.
+/// A folder with a shard of a mutation analysis.
 pub struct MutationShard {
     folder: PathBuf,
     report: Report,
 }
 
-/// All parts of the grading of one block.
+/// All shards of the mutation analysis of one block.
 pub struct MutationShards {
     /// By index.
     parts: Vec<MutationShard>,
 }
 
-/// What a grading has, whole or begun.
+/// The files that mark the folder of a mutation analysis, complete or partial.
 pub const GRADING: [&str; 2] = [RESULT, PARTIAL];
 
 impl MutationShards {
-    /// Reads the parts.
+    /// Reads the shards.
     ///
     /// # Errors
-    /// [`Error::File`] for a part that is not whole, there twice, or of another grading; [`Error::Usage`] if some are missing.
+    /// [`Error::File`] for a shard that is incomplete, duplicate, or of another analysis.
+    /// [`Error::Usage`] if shards are missing.
     pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
         let part = |folder: &PathBuf| {
             let part = MutationShard { folder: folder.clone(), report: Report::read(folder)? };
@@ -64,10 +65,10 @@ impl MutationShards {
         &self.parts[0].report.run.block
     }
 
-    /// Copies the vectors that find what no case did, and puts the verdicts together.
+    /// Copies the vectors of the equivalence checker and merges the verdicts.
     ///
     /// # Errors
-    /// [`Error::File`] if the parts do not have each mutation once; what cannot be written.
+    /// [`Error::File`] if the shards do not contain each mutant once, or a write error.
     pub fn merge(&self, out: &Path) -> Result<Report, Error> {
         let run = Header { shard: Shard::WHOLE, ..self.parts[0].report.run.clone() };
         let mut report = Report::new(run);
@@ -115,7 +116,7 @@ impl MutationShard {
         Error::File { code, path: self.folder.clone(), message }
     }
 
-    /// It has ended, and this program knows what it means.
+    /// Checks that the shard is complete and was written by this build.
     fn check(&self) -> Result<(), Error> {
         let Report { complete, run, .. } = &self.report;
         if !complete {
@@ -133,7 +134,7 @@ impl MutationShard {
         Ok(())
     }
 
-    /// Everything that identifies a grading is the same in all of its parts.
+    /// Checks that the shard and `first` have the same header.
     fn is_of(&self, first: &Self) -> Result<(), Error> {
         let fields = |part: &Self| {
             let run = Header { shard: Shard::WHOLE, ..part.report.run.clone() };
@@ -160,7 +161,7 @@ impl MutationShard {
         Ok(())
     }
 
-    /// The vector that finds a mutation, if the judge has made one.
+    /// Copies the vector that kills a survivor, if the equivalence checker found one.
     fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
         let MutantStatus::Survived { vector: Some(file) } = &mutant.status else { return Ok(()) };
         let (from, to) = (self.folder.join(file), out.join(file));
@@ -175,7 +176,7 @@ impl MutationShard {
     }
 }
 
-/// Each part is there, once; they are sorted.
+/// Checks that each shard exists once. `parts` is sorted.
 fn complete(parts: &[MutationShard]) -> Result<(), Error> {
     let shard = |part: &MutationShard| part.report.run.shard;
     for pair in parts.windows(2) {

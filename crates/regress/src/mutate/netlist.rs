@@ -1,8 +1,9 @@
-//! Puts all mutations into one netlist, each enabled by its number.
+//! Inserts all mutations into one netlist, each enabled by its number.
 //!
-//! Yosys's own `mutate -ctrl` splits a signal into single bits, which Verilator then takes for loops: the
-//! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
-//! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/how-to/mutation.md`.
+//! Yosys's own `mutate -ctrl` splits a signal into single bits, which Verilator reports as
+//! combinational loops, and the model becomes ten times slower. Here, each mutated port goes
+//! through a module that inverts the bits of the enabled mutation, as one word. The mutations mean
+//! the same as in Yosys: `docs/how-to/mutation.md`.
 
 use cosim_formal::cut::{Cell, parts};
 use cosim_formal::rtlil::{Unknown, plain, width, widths};
@@ -10,25 +11,25 @@ use cosim_formats::mutation::{Mode, Mutation};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// How the names begin of what is put in.
+/// Prefix of all inserted names.
 const PREFIX: &str = "cosim_mutation";
 
-/// Where a mutation is: module, cell and port.
+/// A mutated port: module, cell and port.
 type Port<'a> = (&'a str, &'a str, &'a str);
 
-/// A netlist in Yosys's own language with the mutations in it.
+/// A netlist in RTLIL with mutations inserted.
 #[derive(Debug)]
 pub struct Woven {
     /// The netlist.
     pub netlist: String,
-    /// The modules it instantiates that do the mutations, in SystemVerilog.
+    /// The inserted mutation modules, in SystemVerilog.
     pub modules: String,
 }
 
-/// Puts mutations into a netlist whose top is `top`.
+/// Inserts mutations into a netlist whose top module is `top`.
 ///
 /// # Errors
-/// The mutation, or the line of the netlist, that is not understood.
+/// The mutation or netlist line that cannot be parsed.
 pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, Unknown> {
     let mut at: BTreeMap<Port<'_>, Vec<&Mutation>> = BTreeMap::new();
     for mutation in mutations {
@@ -41,7 +42,8 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     let mut modules = selector();
     let (mut module, mut cell, mut kind) = ("", "", "");
     let mut placed = 0;
-    // What belongs to the module: behind the present cell, and, since wires are declared first, at its beginning.
+    // Lines to insert after the current cell, and at the beginning of the module because wires must
+    // be declared first.
     let (mut behind, mut declared, mut begin) = (String::new(), String::new(), 0);
     for line in netlist.lines() {
         let words = line.trim_start();
@@ -104,8 +106,8 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     Ok(Woven { netlist: woven, modules })
 }
 
-/// The package with the number that is switched on, and the module that the top instantiates to set it. A model that
-/// is given no number has none of the mutations.
+/// The package with the number of the enabled mutation, and the module that sets it, which the top
+/// instantiates. Without a plusarg, no mutation is enabled.
 pub fn selector() -> String {
     format!(
         "package {PREFIX};\n  int selected;\n  function automatic int number();\n    \
@@ -114,13 +116,13 @@ pub fn selector() -> String {
     )
 }
 
-/// The module that does the mutations of one port.
+/// The module that applies the mutations of one port.
 fn text(name: &str, width: u32, mutations: &[&Mutation]) -> String {
     let mut bits: BTreeMap<u32, Vec<String>> = BTreeMap::new();
     for mutation in mutations {
         let Mutation { id, bit, .. } = mutation;
         let is_on = format!("{PREFIX}::selected == {id}");
-        // What the bit is inverted by.
+        // The term that inverts the bit.
         let when = match (mutation.mode, mutation.control) {
             (Mode::Const0, _) => format!("({is_on}) & i[{bit}]"),
             (Mode::Const1, _) => format!("({is_on}) & ~i[{bit}]"),
@@ -157,7 +159,7 @@ fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
         let is_read = kind.starts_with("$memrd") && port == "\\DATA";
         return is_read || ["\\Y", "\\Q", "\\X", "\\CO", "\\RD_DATA"].contains(&port);
     }
-    // An instance: its module says so.
+    // For an instance, the module declares the direction.
     let mut inside = false;
     for line in netlist.lines() {
         if let Some(name) = line.strip_prefix("module ") {
@@ -172,14 +174,15 @@ fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
     false
 }
 
-/// How the line begins that says what a wire begins with.
+/// Prefix of a line with the initial value of a wire.
 const INITIAL: &str = "attribute \\init ";
 
-/// What wires begin with, by module and name, the lowest bit first. It belongs to the register that drives a wire:
-/// where a mutation comes between, it goes with the register.
+/// Initial values of wires by module and name, lowest bit first. An initial value belongs to the
+/// register that drives the wire. Where a mutation is inserted between them, it moves to the
+/// register's output.
 struct InitialValues<'a> {
     values: BTreeMap<(&'a str, &'a str), Vec<char>>,
-    /// Bits of wires behind a mutation.
+    /// Bits of wires that a mutation drives.
     behind: BTreeSet<(&'a str, &'a str, u32)>,
 }
 
@@ -199,7 +202,7 @@ impl<'a> InitialValues<'a> {
             } else if let Some(name) = name_of_wire(line) {
                 values.extend(value.take().map(|value| ((module, name), value)));
             } else if !line.trim_start().starts_with("attribute ") {
-                // Attributes of what is no wire.
+                // These are attributes of something else than a wire.
                 value = None;
             }
         }
@@ -218,7 +221,7 @@ impl<'a> InitialValues<'a> {
         Self { values, behind }
     }
 
-    /// What is left to a wire.
+    /// The attribute of a wire without the bits that moved.
     fn left(&self, (module, wire): (&str, &str)) -> String {
         let Some(value) = self.values.get(&(module, wire)) else { return String::new() };
         let is_behind = |bit: u32| self.behind.contains(&(module, wire, bit));
@@ -227,7 +230,7 @@ impl<'a> InitialValues<'a> {
         )
     }
 
-    /// What goes to the wire that drives a signal through a mutation.
+    /// The attribute of the inserted wire, with the bits that moved.
     fn moved(&self, module: &str, signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> String {
         let digit = |bit: Option<(&str, u32)>| {
             let (wire, bit) = bit?;
@@ -238,7 +241,7 @@ impl<'a> InitialValues<'a> {
     }
 }
 
-/// The digits of a number in two's complement, the lowest first.
+/// The binary digits of a Yosys constant, lowest first.
 fn digits(number: &str) -> Vec<char> {
     match number.split_once('\'') {
         Some((_, digits)) => digits.chars().rev().collect(),
@@ -249,7 +252,7 @@ fn digits(number: &str) -> Vec<char> {
     }
 }
 
-/// The line that says what a wire begins with; nothing if it may begin with anything.
+/// The attribute line for an initial value, or an empty string if all bits are unknown.
 fn attribute(lowest_first: impl Iterator<Item = char>) -> String {
     let digits: Vec<char> = lowest_first.collect();
     if digits.iter().all(|digit| *digit == 'x') {
@@ -262,7 +265,7 @@ fn name_of_wire(line: &str) -> Option<&str> {
     line.strip_prefix("  wire ")?.split(' ').next_back()
 }
 
-/// The bits of a signal, the lowest first: the wire and its bit; `None` for those that are numbers.
+/// The bits of a signal as wire and bit index, lowest first. A constant bit is `None`.
 fn bits<'a>(
     signal: &'a str,
     wires: Option<&BTreeMap<&str, u32>>,
@@ -285,7 +288,7 @@ fn bits<'a>(
             part = part.get(low..=high)?.to_vec();
             words.next();
         }
-        // The highest part comes first.
+        // A concatenation lists its highest part first.
         part.append(&mut all);
         all = part;
     }
@@ -343,7 +346,7 @@ end
     }
 
     #[test]
-    fn an_input_is_changed_before_the_cell_and_an_output_behind_it() {
+    fn inputs_are_mutated_before_the_cell_and_outputs_after_it() {
         let mutations = [mutation(1, Mode::Const0, "B", 2), mutation(2, Mode::Inv, "Y", 7)];
         let Woven { netlist, modules } = weave(NETLIST, "top", &mutations).unwrap();
         for part in [
@@ -363,8 +366,8 @@ end
         assert!(modules.contains("assign o = i ^ {1'((cosim_mutation::selected == 2)), 7'b0};"));
     }
 
-    /// A register that begins with 4'1010, of which the middle has another name. Yosys writes attributes in an order of
-    /// its own.
+    /// A register that starts as 4'1010, whose middle bits have another name. Yosys orders
+    /// attributes arbitrarily.
     const REGISTERS: &str = "\
 module \\top
   attribute \\init 4'1010
@@ -384,7 +387,7 @@ end
 ";
 
     #[test]
-    fn what_a_register_begins_with_goes_with_it_and_not_with_what_is_behind_a_mutation() {
+    fn an_initial_value_stays_with_its_register() {
         let mutation = Mutation { cell: "$one".to_owned(), ..mutation(1, Mode::Inv, "Q", 2) };
         let Woven { netlist, .. } = weave(REGISTERS, "top", &[mutation]).unwrap();
         let b = format!("{}x1", "0".repeat(30));
@@ -399,7 +402,7 @@ end
     }
 
     #[test]
-    fn a_mutation_that_is_nowhere_is_refused() {
+    fn a_mutation_of_an_unknown_port_is_refused() {
         for mutation in [mutation(1, Mode::Inv, "Z", 0), mutation(1, Mode::Inv, "Y", 8)] {
             assert!(weave(NETLIST, "top", &[mutation]).is_err());
         }

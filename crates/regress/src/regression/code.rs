@@ -9,19 +9,20 @@ use cosim_formats::coverage::code::{Code, Idle, Point, Sources, Waivers};
 use cosim_rtl::models::Examined;
 use std::collections::BTreeMap;
 
-/// What is counted of the RTL's code.
+/// The code coverage points of the RTL.
 pub(super) struct CodeCoverage {
     /// By RTL and profile.
     pub code: BTreeMap<(String, String), Code>,
-    /// The RTL's text.
+    /// The text of the RTL.
     pub sources: Sources,
 }
 
 impl CodeCoverage {
-    /// What the models of a run count. Waivers of a block are about its own RTL; of another one they waive what is alike.
+    /// Reads the points of the models of a run. Waivers of a block apply to its built-in RTL, and
+    /// on user RTL to code that is the same.
     ///
     /// # Errors
-    /// What is wrong with the block's waivers, or with a model.
+    /// An error in the block's waivers, or a model that fails.
     pub fn new(
         block: &dyn AnyBlock,
         worker: &OneShotWorker,

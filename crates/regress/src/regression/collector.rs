@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Collects what the run does.
+/// Collects the results of a run.
 pub(super) struct Collector<'a, 'e> {
     /// The callback for events.
     pub events: &'a mut Events<'e>,
@@ -26,7 +26,7 @@ pub(super) struct Collector<'a, 'e> {
     pub session: Arc<dyn Session>,
     pub profiles: Vec<Profile>,
     pub origin: Origin,
-    /// Vectors of matching cases still to be saved.
+    /// Number of further matching cases whose vectors are saved.
     pub save: u64,
     pub unwritten: WriteFailures,
     /// Time spent on failures.
@@ -36,13 +36,13 @@ pub(super) struct Collector<'a, 'e> {
     pub milestones: Milestones,
     /// The journal that lets `resume` continue the run, if it can be written.
     pub journal: Option<Journal>,
-    /// Cases whose model did not return.
+    /// Cases whose model hung.
     pub hangs: u64,
     /// Workers lost to causes outside the RTL.
     pub lost_workers: LostWorkers,
     /// Seconds of cases and of failures before the run was resumed.
     pub before: (f64, f64),
-    /// Percent of the reachable bins of every profile at which the run ends.
+    /// Coverage of reachable bins at which the run ends, in percent in every profile.
     pub until: Option<f64>,
 }
 
@@ -56,20 +56,20 @@ impl Progress for Collector<'_, '_> {
     }
 
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
-        // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
+        // A cancelled case has no verdict, so it is neither counted nor written.
         if outcome.verdict == Verdict::Cancelled {
-            // A resumed run begins here again, and has no gap.
+            // The journal ends here, so that a resumed run repeats the case.
             self.journal = None;
             return Ok(());
         }
         let kinds = self.failures.kinds();
         self.take(case, outcome)?;
-        // Of a failure that the user did not wait for, all is to be kept when the run is resumed.
+        // The interruption cut the processing of this failure short. A resumed run repeats it.
         if outcome.verdict.is_failure() && self.failures.is_interrupted() {
             self.journal = None;
         }
         let Some(mut journal) = self.journal.take() else { return Ok(()) };
-        // What took long is not done again.
+        // A failure of a new kind took long to process, so store the whole state.
         let written = match kinds == self.failures.kinds() {
             true => journal.add(case, outcome),
             false => Ok(true),
@@ -92,7 +92,7 @@ impl Progress for Collector<'_, '_> {
 }
 
 impl Collector<'_, '_> {
-    /// Counts a case that has ended, and keeps what is to be kept of it.
+    /// Counts a case and stores its files.
     pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         self.tally.add(case, outcome);
@@ -114,7 +114,7 @@ impl Collector<'_, '_> {
             }
         }
         if let Err(error) = self.directory.case(case, outcome) {
-            // Said at once: a long run goes on without.
+            // Warn now, because a long run continues without these results.
             (self.events)(Event::Warning(format!("cannot write results: {error}")));
         }
         Ok(())
@@ -126,7 +126,7 @@ impl Collector<'_, '_> {
         (self.before.0 + cases, self.before.1 + self.aside.as_secs_f64())
     }
 
-    /// Where the run stands if no place before `next` is left.
+    /// The state of the run if all places before `next` are done.
     pub fn state(&self, next: u64) -> State {
         let Database { parts, finds, .. } = self.tally.coverage.part();
         let groups = self.failures.groups().to_vec();
@@ -149,10 +149,11 @@ impl Collector<'_, '_> {
         state
     }
 
-    /// Continues where a run was left; the place of the next case. Nothing is run.
+    /// Restores the state of an interrupted run without running cases. Returns the place of the
+    /// next case.
     ///
     /// # Errors
-    /// If what was left cannot be read.
+    /// If the state cannot be read.
     pub fn restore(&mut self, block: &dyn AnyBlock, left: InterruptedRun) -> Result<u64, Error> {
         let InterruptedRun { state, cases, .. } = left;
         let profiles: Vec<ProfileResults> = match state.profiles {

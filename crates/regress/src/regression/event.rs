@@ -9,7 +9,7 @@ pub type Events<'a> = dyn FnMut(Event<'_>) + 'a;
 /// An event of a regression.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// Cases begin. `before` of them had ended when the run was interrupted.
+    /// The run starts. `before` cases ended before it was interrupted.
     Started {
         /// The cases.
         plan: &'a Plan,
@@ -29,6 +29,6 @@ pub enum Event<'a> {
     Shrinking(&'a Case),
     /// The last case has ended.
     Ended,
-    /// The run goes on, but something is lost.
+    /// The run continues, but something is lost.
     Warning(String),
 }

@@ -1,4 +1,4 @@
-//! Whether a regression passed, whether it ran here or was merged from its shards.
+//! Decides whether a regression passed, whether it ran here or was merged from shards.
 
 use crate::runner::{
     self, Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 
 /// The results of a regression when its last case has ended.
 pub struct Outcome {
-    /// What identifies the run.
+    /// The header of the run.
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
-    /// What was covered.
+    /// Coverage.
     pub coverage: Database,
     /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
@@ -30,12 +30,12 @@ pub struct Outcome {
     pub day: Option<Day>,
     /// How long it took.
     pub timing: Timing,
-    /// What could not be written so far.
+    /// Write errors so far.
     pub unwritten: WriteFailures,
 }
 
 impl Outcome {
-    /// Decides whether the run passed, and writes its results. The directory stays the run's own until
+    /// Decides whether the run passed, and writes its results. The directory stays locked until
     /// [`FinishedRun::release`].
     pub fn conclude(self, mut directory: RunDirectory) -> FinishedRun {
         let Self { header, tally, coverage, sources, end, day, timing, .. } = self;
@@ -44,7 +44,7 @@ impl Outcome {
         if let Some(Err(error)) = written {
             unwritten.add(&error);
         }
-        // The same whenever its parts are put together.
+        // The day is that of the run, so a later merge gives the same result.
         if let Some(day) = &day {
             runner::waive(&header.waivers, &mut failures, day);
         }
@@ -104,26 +104,26 @@ fn never_compared(header: &Header, coverage: &Database) -> BTreeMap<String, Vec<
     missed.filter(|(_, missed)| !missed.is_empty()).collect()
 }
 
-/// Writes what `genhtml` reads.
+/// Writes the input files of `genhtml`.
 fn write_code(folder: &Path, coverage: &Database, sources: &Sources) -> Result<(), Error> {
     sources.write(folder)?;
     let text = lcov::text(&coverage.reached());
     write_whole(&folder.join(lcov::INFO), text.as_bytes(), Sync::OnDisk)
 }
 
-/// A regression that has ended, and whose results are written.
+/// A regression that has ended, with its results written.
 pub struct FinishedRun {
-    /// What identifies the run.
+    /// The header of the run.
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
-    /// What was covered.
+    /// Coverage.
     pub coverage: Database,
-    /// The coverage that was asked for.
+    /// The coverage goal.
     pub goal: Option<Goal>,
     /// Output bits and transaction outputs that no case compared, by profile.
     pub never_compared: BTreeMap<String, Vec<String>>,
-    /// Whether everything matched, and the coverage that was asked for was reached.
+    /// Whether everything matched and the coverage goal was reached.
     pub passed: bool,
     /// Its failures.
     pub failures: Vec<Group>,
@@ -135,13 +135,13 @@ pub struct FinishedRun {
     pub timing: Timing,
     /// `results.json`, if it could be written.
     pub results: Option<PathBuf>,
-    /// What could not be written.
+    /// Write errors.
     pub unwritten: WriteFailures,
     directory: Option<RunDirectory>,
 }
 
 impl FinishedRun {
-    /// How many cases each waiver matched; none of a shard.
+    /// The number of cases that each waiver matched; empty for a shard.
     pub fn waivers(&self) -> Vec<WaiverUse> {
         match self.header.is_whole() {
             true => runner::uses(&self.header.waivers, &self.failures),
@@ -149,7 +149,7 @@ impl FinishedRun {
         }
     }
 
-    /// Gives up the run directory: nothing more is written there. An interrupted run can be resumed.
+    /// Unlocks the run directory. Nothing more is written there. An interrupted run can be resumed.
     pub fn release(&mut self) {
         let Some(directory) = self.directory.take() else { return };
         if self.end != End::Interrupted {
@@ -159,10 +159,10 @@ impl FinishedRun {
     }
 }
 
-/// The coverage that was asked for.
+/// The coverage goal.
 #[derive(Debug, Serialize)]
 pub struct Goal {
-    /// The option that asks for it.
+    /// The option that sets it.
     #[serde(skip)]
     pub option: &'static str,
     /// In percent of the reachable bins.
@@ -189,20 +189,20 @@ impl Goal {
 /// Files that could not be written.
 #[derive(Debug, Default, Serialize)]
 pub struct WriteFailures {
-    /// How many files.
+    /// Number of files.
     pub count: u64,
-    /// The first of them, with the reason.
+    /// The first errors.
     pub first: Vec<String>,
-    /// All of them.
+    /// All errors.
     #[serde(skip)]
     pub all: Vec<String>,
 }
 
 impl WriteFailures {
-    /// Failures that are listed one by one.
+    /// Errors that are listed individually.
     const SHOWN: usize = 3;
 
-    /// Counts one.
+    /// Adds an error.
     pub fn add(&mut self, error: &Error) {
         self.count += 1;
         self.all.push(error.to_string());

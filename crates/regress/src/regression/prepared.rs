@@ -1,4 +1,4 @@
-//! A regression whose models are built: begin or resume it, run it, conclude it.
+//! A regression whose models are built.
 
 use super::code::CodeCoverage;
 use super::collector::Collector;
@@ -22,16 +22,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A run directory in which a regression begins, or goes on.
+/// A run directory in which a regression starts or continues.
 pub struct RunStart {
     directory: RunDirectory,
     journal: Option<Journal>,
-    /// Where it was left.
+    /// The interrupted run, if it is resumed.
     left: Option<InterruptedRun>,
 }
 
 impl RunStart {
-    /// Cases that had ended when it was left.
+    /// Cases that ended before the interruption.
     pub fn cases(&self) -> u64 {
         self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
     }
@@ -53,10 +53,10 @@ pub struct PreparedRegression<'a> {
 }
 
 impl PreparedRegression<'_> {
-    /// Makes a place the run's own.
+    /// Creates the run directory.
     ///
     /// # Errors
-    /// If it is no place for a run.
+    /// If the location cannot hold a run.
     pub fn begin(
         &self,
         place: &OutputLocation,
@@ -79,10 +79,10 @@ impl PreparedRegression<'_> {
         Ok(RunStart { directory, journal: journal.ok(), left: None })
     }
 
-    /// Resumes a run that was left in a folder.
+    /// Resumes an interrupted run in a folder.
     ///
     /// # Errors
-    /// [`Error::File`] if it was another one, or is being written.
+    /// [`Error::File`] if the folder has another run, or another process writes it.
     pub fn again(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
         let now = self.identity();
         let then = &left.run_command.header;
@@ -104,15 +104,15 @@ impl PreparedRegression<'_> {
         Ok(RunStart { directory, journal: None, left: Some(left) })
     }
 
-    /// What identifies the run, as `results.json` has it.
+    /// The header, as in `results.json`.
     fn identity(&self) -> Value {
         serde_json::to_value(&self.header).unwrap_or_default()
     }
 
-    /// Runs the cases and writes the directory; begins no case after a `time`.
+    /// Runs the cases and writes the directory. Starts no case after `time`.
     ///
     /// # Errors
-    /// If there can be no workers. What cannot be written is in the report.
+    /// If no workers can be started. Write errors are in the result.
     pub fn run(
         &self,
         place: RunStart,
@@ -120,7 +120,7 @@ impl PreparedRegression<'_> {
         events: &mut Events<'_>,
     ) -> Result<FinishedRun, Error> {
         let RunStart { directory, journal, left } = place;
-        // Cases of the journal are events of their own.
+        // Cases of the journal are reported as events, so exclude them.
         let before = left.as_ref().map_or(0, |left| left.state.totals.cases);
         events(Event::Started { plan: &self.plan, before });
         let mut collector = self.collector(directory, events);
@@ -162,7 +162,7 @@ impl PreparedRegression<'_> {
             lost_workers,
             ..
         } = collector;
-        // The failures of a part of a run are put together with those of the others first.
+        // The failures of a shard are completed when the shards are merged.
         if plan.shard.is_whole() {
             failures.settle();
         }
@@ -238,7 +238,7 @@ impl PreparedRegression<'_> {
         }
     }
 
-    /// What can be covered.
+    /// An empty coverage database.
     fn nothing_covered(&self) -> Database {
         let mut database = Database::new(self.job.block.info(), &self.plan.profiles);
         if let Some(counted) = &self.counted {
@@ -262,10 +262,10 @@ impl PreparedRegression<'_> {
         Recorder::new(self.nothing_covered(), run, profiles, scenarios)
     }
 
-    /// Writes waves of the first case.
+    /// Writes a waveform of the first case.
     ///
     /// # Errors
-    /// If they cannot be made or written.
+    /// If the waveform cannot be recorded or written.
     pub fn trace(&self, waves: Waves) -> Result<(), Error> {
         let Some(case) = self.plan.iter().next() else { return Ok(()) };
         let text = self.session.vector(&case, Origin::default(), None)?;

@@ -1,4 +1,4 @@
-//! Processes failures: groups by signature, vectors, blame and waves.
+//! Processes failures: groups them by signature, and stores vectors, blame and waveforms.
 
 use super::{
     CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
@@ -22,20 +22,20 @@ use verilated_build::Tracing;
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
-/// Notes of one failure.
+/// Maximum number of notes of one failure.
 const MOST_NOTES: usize = 6;
-/// How long vectors of failures are still written after an interruption: there may be hundreds, of many MiB.
+/// How long after an interruption vectors are still written. There may be hundreds, of many MiB.
 const LAST_WORK: Duration = Duration::from_millis(300);
-/// How the first failure of a signature is processed.
+/// How to process the first failure of a signature.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureHandling {
-    /// Its vector is shrunk.
+    /// Shrink its vector.
     pub shrink: bool,
-    /// Its waves are written.
+    /// Write a waveform.
     pub waves: bool,
 }
 
-/// Keeps failures, in the order of the plan.
+/// Stores failures, in the order of the plan.
 pub struct Failures {
     block: &'static dyn RunBlock,
     session: Arc<dyn Session>,
@@ -46,12 +46,12 @@ pub struct Failures {
     worker: OneShotWorker,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
-    /// When an interruption was seen.
+    /// When the interruption was detected.
     interrupted: Cell<Option<Instant>>,
 }
 
 impl Failures {
-    /// Failures of a run in `folder`; `origin` has what their vectors have in common.
+    /// Failures of a run in `folder`. `origin` holds the fields that all vectors share.
     pub fn new(
         block: &'static dyn RunBlock,
         session: Arc<dyn Session>,
@@ -81,34 +81,34 @@ impl Failures {
         &self.groups
     }
 
-    /// Goes on where failures stood that had these groups.
+    /// Restores the groups of an interrupted run.
     pub fn restore(&mut self, groups: Vec<Group>) {
         self.groups = groups;
     }
 
-    /// How many failures were shrunk, traced and judged: each the first of its kind.
+    /// Number of kinds of failures. The first failure of each kind is shrunk, traced and judged.
     pub fn kinds(&self) -> usize {
         self.groups.iter().map(|group| group.variants.len()).sum()
     }
 
-    /// Whether the user does not want to wait, so that not everything may be kept of a failure.
+    /// Whether the user interrupted the run, so that files of a failure may be missing.
     pub fn is_interrupted(&self) -> bool {
         self.worker.is_interrupted()
     }
 
-    /// What could not be written, with the reason.
+    /// Write errors.
     pub fn unwritten(&self) -> &[Error] {
         &self.unwritten
     }
 
-    /// Adds a failing case. What cannot be written is noted; the failure counts all the same.
+    /// Adds a failing case. Write errors become notes, and the failure still counts.
     ///
     /// # Errors
     /// [`Error::Environment`] if it has no vector.
     pub fn add(&mut self, case: &Case, profile: &Profile, outcome: &Outcome) -> Result<(), Error> {
         let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
         if outcome.verdict == Verdict::NoGoldenModel {
-            // Of all cases alike: there is nothing to judge, to shrink or to keep.
+            // All cases fail alike, so nothing is worth storing.
             return Ok(());
         }
         let stem = file_stem(&format!("{signature}-{}", case.name));
@@ -191,7 +191,7 @@ impl Failures {
         Ok(())
     }
 
-    /// Keeps the first failure of its kind: its vector as it is, and shrunk.
+    /// Stores the first failure of its kind, with its original and shrunk vectors.
     fn keep_first(
         &mut self,
         (case, profile): (&Case, &Profile),
@@ -202,7 +202,7 @@ impl Failures {
     ) -> SavedFailure {
         let hangs = matches!(outcome.verdict, Verdict::Hang { cycle: None, .. });
         let lost = hangs || matches!(outcome.verdict, Verdict::Crashed { cycle: None, .. });
-        // As it is first: whatever happens to what follows, the failure is kept.
+        // Write the original first, so that it exists whatever happens later.
         let name = format!("{stem}.json");
         let as_found = self.vector(case, origin, outcome);
         let mut vector = self.keep_vector(&name, as_found.as_deref(), notes);
@@ -210,7 +210,7 @@ impl Failures {
         let mut original = None;
         let mut shown = outcome.clone();
         let mut drawn = None;
-        // Each try of a model that does not return takes all the time that is waited for one.
+        // Do not shrink a hang: every candidate would take the full timeout.
         if let Some(found) = text.clone().filter(|_| self.keep.shrink && !hangs) {
             let shrunk = if lost {
                 self.shrink_lost(found.clone(), profile, &outcome.verdict)
@@ -225,7 +225,7 @@ impl Failures {
                             shrunk.tried
                         ));
                     }
-                    // The larger of the two may be what the disk has no room for.
+                    // Hard-link the original, because the disk may have no room for a second copy.
                     let unshrunk = format!("{stem}.original.json");
                     original = match &vector {
                         Some(path) => self.name_again(path, &unshrunk),
@@ -255,7 +255,7 @@ impl Failures {
         SavedFailure { evidence, text, drawn, lost }
     }
 
-    /// The vector of a case as it was drawn.
+    /// The original vector of a case.
     fn vector(&self, case: &Case, origin: Origin, outcome: &Outcome) -> Result<String, Error> {
         if self.is_late() {
             return Err(Error::Interrupted);
@@ -263,8 +263,8 @@ impl Failures {
         self.session.vector(case, origin, Some(&outcome.verdict))
     }
 
-    /// Whether a vector is not begun any more, as the user does not want to wait. What is known without one is
-    /// in the results, with the command that shows the case again.
+    /// Whether an interruption was too long ago to start another vector. The results still hold the
+    /// failure and the command that reproduces it.
     fn is_late(&self) -> bool {
         if self.interrupted.get().is_none() && self.worker.is_interrupted() {
             self.interrupted.set(Some(Instant::now()));
@@ -272,7 +272,7 @@ impl Failures {
         self.interrupted.get().is_some_and(|since| since.elapsed() > LAST_WORK)
     }
 
-    /// An error once the user does not want to wait: a large vector is not even taken in hand.
+    /// Returns an error after an interruption, before a large vector is parsed.
     fn go_on(&self) -> Result<(), Error> {
         if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -282,7 +282,7 @@ impl Failures {
         settle_groups(&mut self.groups);
     }
 
-    /// Writes a vector, or notes why not; its path in the run directory.
+    /// Writes a vector, or notes the error. Returns its path relative to the run directory.
     fn keep_vector(
         &mut self,
         name: &str,
@@ -297,7 +297,7 @@ impl Failures {
             Ok(path) => Some(path),
             Err(error) => {
                 let note = format!("not written: {error}");
-                // A vector is written as it was found, and once more when it is shrunk.
+                // The original and the shrunk vector may fail with the same error.
                 if !notes.contains(&note) {
                     notes.push(note);
                     self.unwritten.push(error);
@@ -307,14 +307,14 @@ impl Failures {
         }
     }
 
-    /// Gives a vector that is written another name, which stays when a smaller one takes the first: large ones
-    /// are not written twice. Not every file system can.
+    /// Hard-links a vector under a second name, so that a shrunk one can replace the first. Returns
+    /// `None` if the file system has no hard links.
     fn name_again(&self, path: &str, name: &str) -> Option<String> {
         let again = format!("{FAILURES}/{name}");
         fs::hard_link(self.folder.join(path), self.folder.join(&again)).ok().map(|()| again)
     }
 
-    /// Shrinks a vector whose model takes its process with it.
+    /// Shrinks a vector whose model ends its process.
     fn shrink_lost(
         &self,
         text: String,
@@ -333,7 +333,7 @@ impl Failures {
         self.worker.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
 
-    /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
+    /// The blame of the shrunk vector, or of the original if no check decides on the shrunk one.
     fn judge(
         &self,
         kept: &SavedFailure,
@@ -380,7 +380,7 @@ impl Failures {
         self.worker.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
     }
 
-    /// Keeps what there is to say of a failure; its path in the run directory.
+    /// Stores the explanation of a failure. Returns its path relative to the run directory.
     fn explain(
         &self,
         text: Option<String>,
@@ -411,14 +411,14 @@ impl Failures {
     }
 }
 
-/// The stored first failure of a signature.
+/// The stored first failure of its kind.
 struct SavedFailure {
     evidence: Evidence,
-    /// The vector's text, as it was written last, unless it is too large.
+    /// Text of the vector as written last, unless it is too large.
     text: Option<String>,
-    /// The text as it was before it was shrunk.
+    /// Text of the original vector.
     drawn: Option<String>,
-    /// Running it takes the process's thread along.
+    /// Whether running it ends or hangs the worker.
     lost: bool,
 }
 

@@ -11,49 +11,49 @@ use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// When a run ends before its plan does.
+/// Limits that end a run before its plan does.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Workers at the same time; at least 1.
+    /// Number of workers; at least 1.
     pub threads: usize,
     /// Failures after which the run ends.
     pub max_failures: Option<u64>,
-    /// Cases whose model did not return after which the run ends.
+    /// Hangs after which the run ends.
     pub max_hangs: u64,
     /// Time after which no new case begins.
     pub time: Option<Duration>,
 }
 
-/// What happened before a run is resumed.
+/// Counts from before a run was resumed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start {
-    /// Failures before.
+    /// Failures so far.
     pub failures: u64,
-    /// Cases before whose model did not return.
+    /// Hangs so far.
     pub hangs: u64,
 }
 
-/// Told of every case, in the order in which they come.
+/// Receives every case, in the order of the plan.
 pub trait Progress {
     /// A case ended.
     ///
     /// # Errors
-    /// If it cannot be written down; the run ends then.
+    /// If the result cannot be recorded. This ends the run.
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
 
-    /// Whether the cases so far reach the goal of the run, which then ends.
+    /// Whether the run has reached its coverage goal and ends.
     fn is_enough(&self) -> bool {
         false
     }
 
-    /// A worker was lost, as the text says, and its case is run again.
+    /// A worker was lost for the reason in the text, and its case is repeated.
     fn lost_worker(&mut self, _: &str) {}
 }
 
-/// Runs cases until there is none any more, a limit, or `interrupted`.
+/// Runs cases until the plan ends, a limit is reached, or `interrupted` is set.
 ///
 /// # Errors
-/// What `progress` returns, or if there can be no workers.
+/// An error of `progress`, or no workers can be started.
 pub fn run(
     launch: &impl Launch,
     (opening, judged): (&SessionSetup, &mut Judged),
@@ -70,9 +70,9 @@ pub fn run(
     Ok(cases.end)
 }
 
-/// The cases of a run that goes on.
+/// The client of the worker pool.
 struct Cases<'a, S: Iterator<Item = Case>> {
-    /// Where they come from.
+    /// The cases still to run.
     source: Peekable<S>,
     judged: &'a mut Judged,
     limits: &'a Limits,
@@ -84,10 +84,10 @@ struct Cases<'a, S: Iterator<Item = Case>> {
     end: End,
 }
 
-/// What came of a case.
+/// Converts the result of a worker.
 ///
 /// # Errors
-/// [`Error::Environment`] if it is no answer to a case.
+/// [`Error::Environment`] if it is no result of a case.
 fn outcome_of(landing: Completion) -> Result<Outcome, Error> {
     match landing {
         Completion::Answer(Answer::Case(outcome)) => Ok(*outcome),
@@ -134,7 +134,6 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
 }
 
 impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
-    /// None yet, but what was before.
     fn new(
         (source, start): (S, Start),
         judged: &'a mut Judged,
@@ -148,35 +147,33 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
         Self { source, judged, limits, interrupted, progress, begin, failures, hangs, end }
     }
 
-    /// The work that a case is.
     fn work(&self, case: &Case) -> Work {
         Work::Case { case: case.clone(), is_judged: self.judged.has(case) }
     }
 
-    /// What came of a case.
+    /// The outcome of a case, completed from the cache.
     ///
     /// # Errors
-    /// [`Error::Environment`] if it is no answer to a case.
+    /// [`Error::Environment`] if it is no result of a case.
     fn outcome(&mut self, case: &Case, landing: Completion) -> Result<Outcome, Error> {
         Ok(self.judged.complete(case, outcome_of(landing)?))
     }
 
-    /// Tells of a case that has ended; whether there is to be a further one.
+    /// Records a case that has ended. Returns whether to continue.
     ///
     /// # Errors
-    /// If it cannot be written down.
+    /// If the result cannot be recorded.
     fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<PoolAction, Error> {
         self.progress.case(case, outcome)?;
         self.failures += u64::from(outcome.verdict.is_failure());
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         if self.end == End::Interrupted {
-            // What was done before is written down, and that is all.
+            // After an interruption, results that exist are still recorded.
             return Ok(PoolAction::Continue);
         }
         Ok(if self.is_over() { PoolAction::Abandon } else { PoolAction::Continue })
     }
 
-    /// A worker was lost.
     fn lost_worker(&mut self, how: &str) {
         self.progress.lost_worker(how);
     }
@@ -221,7 +218,8 @@ mod tests {
     const IS_ALWAYS_KILLED: u64 = 3_000_001;
     const NEVER_RETURNS: u64 = 1_000_000;
 
-    /// Starts scripted workers, whose cases do what their place says; no model and no process is involved.
+    /// Starts scripted workers. The place of a case selects its behaviour; no model or process is
+    /// involved.
     #[derive(Default)]
     struct Scripts {
         started: AtomicU64,
@@ -429,7 +427,7 @@ mod tests {
                 of(WRITES_NONSENSE),
                 "crashed: process corrupted its channel to the program"
             );
-            // With many workers it may be the first thing that one of them does.
+            // With several workers, the case may be the first of its worker.
             if threads == 1 {
                 assert_eq!(
                     of(EXITS_AFTER_OTHERS),
@@ -451,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_does_not_return_hangs_and_the_others_go_on() {
+    fn a_hung_model_does_not_stop_other_cases() {
         let limits = Limits { threads: 1, ..LIMITS };
         let (end, Log(log, _)) = run_script(NEVER_RETURNS - 1..NEVER_RETURNS + 10, limits, false);
         assert_eq!(end, End::Complete);
@@ -461,15 +459,15 @@ mod tests {
     }
 
     #[test]
-    fn models_that_do_not_return_end_the_run() {
+    fn too_many_hangs_end_the_run() {
         let limits = Limits { max_hangs: 1, ..LIMITS };
         let (end, Log(log, _)) = run_script(NEVER_RETURNS..NEVER_RETURNS + 10, limits, false);
         assert_eq!((end, log.len()), (End::MaxHangs, 1));
     }
 
-    /// Workers that somebody stops or ends change no verdict, and the run says that they were lost.
+    /// Losing workers to external signals changes no verdict, and the run reports the losses.
     #[test]
-    fn a_case_whose_worker_is_lost_to_others_is_run_again() {
+    fn a_case_whose_worker_is_lost_to_a_signal_is_repeated() {
         for threads in [1, 3] {
             let limits = Limits { threads, ..LIMITS };
             let (end, Log(log, mut lost)) =
@@ -503,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn time_ends_a_run_without_end() {
+    fn the_time_limit_ends_an_endless_run() {
         let limits = Limits { time: Some(Duration::from_secs(1)), ..LIMITS };
         let (end, Log(log, _)) = run_script(20..u64::MAX, limits, false);
         assert_eq!(end, End::Time);

@@ -10,12 +10,12 @@ use cosim_harness::harness::Verdict;
 use cosim_rtl::models::Built;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A vector to be replayed.
+/// A vector to replay.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
     /// The vector.
     pub file: &'a VectorFile,
-    /// What it has recorded.
+    /// Its recorded verdict.
     pub recorded: Option<&'a Verdict>,
     /// Name of the profile.
     pub profile: String,
@@ -23,10 +23,10 @@ pub struct Replay<'a> {
     pub model: Built,
 }
 
-/// Replays vectors with so many workers; `each` is given the results in order, with their index.
+/// Replays vectors on `workers` workers. `each` receives the results in order, with their indices.
 ///
 /// # Errors
-/// What `each` returns; what a worker refuses, as a model that has other ports.
+/// An error of `each`, or a refusal of a worker, such as a model with wrong ports.
 pub fn replay_all(
     launch: &impl Launch,
     workers: usize,

@@ -8,25 +8,26 @@
 use cosim_base::error::Error;
 use cosim_harness::harness::Verdict;
 
-/// How often a worker may be killed from outside with the same work. The work is not repeated for ever: where memory is
-/// short, it would be killed each time.
-const MOST_KILLED: u32 = 3;
+/// How often a worker may be killed from outside with the same work. The limit ends the command
+/// when memory is short, since each repetition would be killed again.
+const MAX_KILLED: u32 = 3;
 
 /// How a worker was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loss {
-    /// It ended by itself, as the text says.
+    /// The process ended by itself, as the text says.
     Died(String),
-    /// It was ended by a signal that people and batch systems send. RTL can send it to itself, too.
+    /// A signal that people and batch systems send ended it. RTL can send such a signal to itself,
+    /// too.
     Signalled(String),
-    /// It was ended by SIGKILL. The sandbox keeps RTL from sending that to itself.
+    /// SIGKILL ended it. The sandbox prevents RTL from sending SIGKILL to itself.
     Killed(String),
-    /// It made no progress for too long, and was ended.
+    /// The supervisor ended it because it made no progress.
     Hung,
 }
 
 impl Loss {
-    /// The loss in words.
+    /// A description of the loss.
     pub fn how(&self) -> &str {
         match self {
             Self::Died(how) | Self::Signalled(how) | Self::Killed(how) => how,
@@ -46,7 +47,7 @@ impl From<Loss> for Verdict {
     }
 }
 
-/// The workers that were lost with one piece of work.
+/// The losses of workers with one item of work.
 #[derive(Debug, Clone, Default)]
 pub struct Losses {
     /// Whether the last worker had no other work before.
@@ -54,45 +55,46 @@ pub struct Losses {
     killed: u32,
     signalled: bool,
     hung: bool,
-    /// How a worker died that had done other work before.
+    /// How a worker died that had processed other work before.
     died: Option<String>,
-    /// The losses that led to a repetition and may have nothing to do with the RTL.
+    /// Losses that led to a repetition and may have another cause than the RTL.
     doubtful: Vec<Loss>,
 }
 
 impl Losses {
-    /// None yet, and the worker does nothing else.
+    /// No losses, and a worker that processes nothing else.
     pub fn alone() -> Self {
         Self { is_alone: true, ..Self::default() }
     }
 
-    /// Whether a worker was lost.
+    /// Whether there is a loss.
     pub fn any(&self) -> bool {
         self.killed > 0 || self.signalled || self.hung || self.died.is_some()
     }
 
-    /// How a worker died that had done other work before. If its work does not end the next one, the RTL has damaged its
-    /// process earlier.
+    /// How a worker died that had processed other work before. If this item does not end the next
+    /// worker, earlier work damaged the process.
     pub fn died(self) -> Option<String> {
         self.died
     }
 
-    /// The losses to something else than the RTL, if the last repetition had a result or not: one that comes again is the
-    /// RTL's.
+    /// The losses whose cause is not the RTL. `has_result` says whether the last repetition had a
+    /// result: a loss that repeats is the RTL's.
     pub fn to_others(&self, has_result: bool) -> impl Iterator<Item = &Loss> {
         self.doubtful.iter().filter(move |loss| has_result || matches!(loss, Loss::Killed(_)))
     }
 
-    /// Takes note of a loss. Returns the verdict; none if the work is to be done again, alone in a fresh process.
+    /// Records a loss. Returns the verdict, or `None` if the work must be repeated alone in a fresh
+    /// process.
     ///
     /// # Errors
-    /// [`Error::Environment`] if the worker was killed too often.
+    /// [`Error::WorkersKilled`] if the worker was killed too often.
     pub fn add(&mut self, loss: Loss) -> Result<Option<Verdict>, Error> {
         let was_alone = std::mem::replace(&mut self.is_alone, true);
         let is_verdict = match &loss {
             Loss::Killed(how) => {
                 self.killed += 1;
-                if self.killed >= MOST_KILLED {
+                if self.killed >= MAX_KILLED {
                     return Err(Error::WorkersKilled { times: self.killed, how: how.clone() });
                 }
                 false
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hang_is_a_verdict_when_it_comes_again() {
+    fn a_repeated_hang_is_a_verdict() {
         let mut losses = Losses::alone();
         assert_eq!(losses.add(Loss::Hung).unwrap(), None);
         assert!(losses.to_others(true).eq([&Loss::Hung]), "a repetition that ends well decides");
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_a_verdict_when_it_comes_again() {
+    fn a_repeated_signal_is_a_verdict() {
         let signalled = || Loss::Signalled("process killed by SIGTERM".to_owned());
         let mut losses = Losses::alone();
         assert_eq!(losses.add(signalled()).unwrap(), None);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_is_killed_again_and_again_ends_the_command() {
+    fn too_many_kills_end_the_command() {
         let mut losses = Losses::default();
         assert_eq!(losses.add(killed()).unwrap(), None);
         assert_eq!(losses.add(killed()).unwrap(), None);

@@ -1,4 +1,4 @@
-//! One task in its own worker process.
+//! Runs one task in a worker process of its own.
 
 use super::loss::{Loss, Losses};
 use super::process::Program;
@@ -18,17 +18,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use verilated_build::Tracing;
 
-/// How often interruption is looked at.
+/// Polling interval for interruption.
 const TICK: Duration = Duration::from_millis(20);
-/// How long work may go on after it was cancelled, to end in good order.
+/// Time between cancelling a task and killing its worker.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// How work ended.
+/// How a task ended.
 #[derive(Debug, Clone)]
 pub enum Finish<T> {
-    /// With a result.
+    /// The task returned a result.
     Done(T),
-    /// The model took its process with it, or did not return: the verdict on it.
+    /// The model crashed or hung its process; the verdict. The user interrupted the task.
     Lost(Verdict),
     /// The user did not want to wait.
     Interrupted,
@@ -38,7 +38,7 @@ impl<T> Finish<T> {
     /// The result.
     ///
     /// # Errors
-    /// [`Error::Lost`] with the verdict; [`Error::Interrupted`].
+    /// [`Error::Lost`] with the verdict, or [`Error::Interrupted`].
     pub fn done(self) -> Result<T, Error> {
         match self {
             Self::Done(result) => Ok(result),
@@ -48,7 +48,7 @@ impl<T> Finish<T> {
     }
 }
 
-/// Has single pieces of work done.
+/// Runs single tasks, each in a fresh worker.
 #[derive(Debug, Clone)]
 pub struct OneShotWorker {
     program: Program,
@@ -80,12 +80,12 @@ impl VectorJob<'_> {
 }
 
 impl OneShotWorker {
-    /// A desk whose work ends soon after `interrupted` is set.
+    /// A runner whose task ends soon after `interrupted` is set.
     pub fn new(program: Program, interrupted: Arc<AtomicBool>) -> Self {
         Self { program, interrupted }
     }
 
-    /// Whether the user does not want to wait.
+    /// Whether the user interrupted the command.
     pub fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
     }
@@ -99,14 +99,15 @@ impl OneShotWorker {
         self.have(subject.task(model, Action::Replay(subject.vector.clone())))
     }
 
-    /// Writes the waves of a vector.
+    /// Writes a waveform of a vector.
     ///
     /// # Errors
-    /// If the model cannot be built, or the file not be written.
+    /// If the model cannot be built or the file cannot be written.
     pub fn trace(&self, subject: &VectorJob<'_>, waves: Waves) -> Result<Finish<()>, Error> {
         let view = View::Observed(Waves::format(&waves.path)?);
         let mut cut_short = None;
-        // The file is named here: what a model leaves that took its process with it must not be found.
+        // The temporary name ensures that a model that ends its process leaves no partial file at
+        // the path.
         let made = make_whole_apart(&waves.path, |partial| {
             let written = Waves { path: partial.to_owned(), ..waves.clone() };
             let finish = self.observed(subject, view, |observed| {
@@ -124,7 +125,7 @@ impl OneShotWorker {
         cut_short.map_or_else(|| made.map(Finish::Done), Ok)
     }
 
-    /// Says which side violates the specification.
+    /// Determines which side violates the specification.
     ///
     /// # Errors
     /// If the model cannot be built.
@@ -133,8 +134,8 @@ impl OneShotWorker {
         self.have(subject.task(model, Action::Judge(subject.vector.clone())))
     }
 
-    /// Takes the failure of a vector apart, with the model that has this kind of waves: where there is one, no
-    /// other need be compiled.
+    /// Explains the failure of a vector. `tracing` selects the model with waveform support to use,
+    /// so that an already compiled one serves.
     ///
     /// # Errors
     /// If the model cannot be built.
@@ -148,7 +149,7 @@ impl OneShotWorker {
         })
     }
 
-    /// Makes a vector smaller. If the work is cut short, the smallest vector until then is the result.
+    /// Shrinks a vector. If the task is cut short, the result is the smallest vector until then.
     ///
     /// # Errors
     /// If the model cannot be built, or the vector does not fail.
@@ -170,7 +171,7 @@ impl OneShotWorker {
             })?;
             match attempt {
                 Attempt::Finished(finish) => break finish,
-                // What was found until then is no verdict, and is kept.
+                // A hang while shrinking is no verdict on the vector: keep the smallest one.
                 Attempt::Lost(Loss::Hung) if best.is_some() => {
                     break Finish::Lost(Loss::Hung.into());
                 }
@@ -190,11 +191,11 @@ impl OneShotWorker {
         }
     }
 
-    /// Makes a vector smaller whose model takes its process with it, as `verdict` says: every try has a
-    /// process to itself, and there are a few only.
+    /// Shrinks a vector whose model ends its process, as `verdict` says. Every candidate runs in
+    /// its own process, so few are tried.
     ///
     /// # Errors
-    /// If the model cannot be built; [`Error::Lost`] if that verdict does not come again.
+    /// If the model cannot be built. [`Error::Lost`] if the verdict does not repeat.
     pub fn shrink_lost(
         &self,
         subject: &VectorJob<'_>,
@@ -221,10 +222,10 @@ impl OneShotWorker {
         vector.shrink_lost(name, verdict, &mut run, budget, &watch, progress)
     }
 
-    /// Has a task done that tells nothing on the way.
+    /// Runs a task without progress reports.
     ///
     /// # Errors
-    /// What the task returns.
+    /// Errors of the task.
     pub fn have<T: DeserializeOwned>(&self, task: Task) -> Result<Finish<T>, Error> {
         let mut losses = Losses::alone();
         loop {
@@ -239,7 +240,7 @@ impl OneShotWorker {
         }
     }
 
-    /// First the bare model, so that wrong ports are reported as what they are.
+    /// Loads the bare model first, which reports wrong ports with the right error.
     fn observed<T: DeserializeOwned>(
         &self,
         subject: &VectorJob<'_>,
@@ -256,7 +257,7 @@ impl OneShotWorker {
         self.have(subject.task(model, action(observed)))
     }
 
-    /// Has a task done by one worker.
+    /// Runs a task in one worker.
     fn attempt<T: DeserializeOwned>(
         &self,
         task: &Task,
@@ -265,7 +266,8 @@ impl OneShotWorker {
         if self.is_interrupted() {
             return Ok(Attempt::Finished(Finish::Interrupted));
         }
-        // The writer of waves needs further files beside them, in the folder that is made for it.
+        // The waveform writer creates further files in the folder of the waveform, which is
+        // temporary.
         let writable = match &task.action {
             Action::Trace(_, _, waves) if is_special(&waves.path) => Some(waves.path.as_path()),
             Action::Trace(_, _, waves) => Some(folder_of(&waves.path)),
@@ -297,15 +299,15 @@ impl OneShotWorker {
     }
 }
 
-/// What one worker did with a task.
+/// The outcome of a task in one worker.
 enum Attempt<T> {
-    /// The work ended.
+    /// The task ended.
     Finished(Finish<T>),
-    /// The worker was lost with it.
+    /// The worker was lost.
     Lost(Loss),
 }
 
-/// Has a task done by a worker; gives its JSON.
+/// Runs a task in `worker` and returns its JSON.
 fn run_task(
     worker: &mut Supervisor<impl Link>,
     task: Task,

@@ -1,4 +1,4 @@
-//! Starts, talks to and ends a worker process.
+//! Starts and ends a worker process, and exchanges bytes with it.
 
 use super::loss::Loss;
 use super::sandbox::{ActiveSandbox, Sandbox};
@@ -22,39 +22,39 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// How long a process that closed its channel may take to end.
-const FAREWELL: Duration = Duration::from_millis(500);
-/// How often it is looked at meanwhile.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(500);
+/// Polling interval while a process ends.
 const TICK: Duration = Duration::from_millis(2);
 /// How long a message may wait for a worker that does not read it.
-const SENDING: Duration = Duration::from_secs(10);
-/// Bytes that are read at once.
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
+/// Bytes per read. Resource limits and restrictions of a worker.
 const CHUNK: usize = 1 << 16;
 
 /// What a worker may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Time without progress after which it hangs.
+    /// Time without progress after which a worker counts as hung.
     pub stuck_after: Duration,
-    /// Address space in bytes, if it is limited.
+    /// Address space in bytes, if limited.
     pub memory: Option<u64>,
-    /// What it may do to the machine.
+    /// Whether the worker restricts itself.
     pub sandbox: Sandbox,
 }
 
-/// The program that workers are started from: this one, as a rule.
+/// The executable that workers are started from, normally this one.
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,
     limits: Limits,
-    /// The restrictions of its workers, once one has said them.
+    /// The sandbox of its workers, once a worker has reported it.
     in_force: Arc<OnceLock<ActiveSandbox>>,
 }
 
 impl Program {
-    /// This program, as the process runs it, even if its file was replaced since.
+    /// The running executable, even if its file was replaced since.
     ///
     /// # Errors
-    /// [`Error::Environment`] if the system does not say which it is.
+    /// [`Error::Environment`] if the system cannot name the executable.
     pub fn this(limits: Limits) -> Result<Self, Error> {
         let own = Path::new("/proc/self/exe");
         let path = if own.exists() {
@@ -70,17 +70,18 @@ impl Program {
         Ok(Self { path, limits, in_force: Arc::default() })
     }
 
-    /// Another program of this library, for a process that cannot be a worker itself: a test.
+    /// Another executable of this library, for tests, whose process cannot be a worker.
     pub fn at(path: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { path: path.into(), limits, in_force: Arc::default() }
     }
 
-    /// The restrictions under which its workers run; none if it has started none yet.
+    /// The active sandbox of the workers, or `None` before the first worker.
     pub fn in_force(&self) -> Option<ActiveSandbox> {
         self.in_force.get().copied()
     }
 
-    /// A worker says under which restrictions it runs: the kernel decides, so it is the same for all.
+    /// Records the sandbox that a worker reports. The kernel decides it, so it is the same for all
+    /// workers.
     pub(super) fn confined(&self, in_force: ActiveSandbox) {
         if self.in_force.set(in_force).is_ok()
             && let Some(warning) = in_force.warning()
@@ -89,16 +90,17 @@ impl Program {
         }
     }
 
-    /// What its workers may take.
+    /// The limits of the workers.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Starts a worker, which may write in the folder `writable` only. If its models are `simulated` by a program, it may
-    /// start that, and has a folder for temporary files, too. It ends when the thread does that called this.
+    /// Starts a worker that may write in the folder `writable` only. If a program simulates its
+    /// models (`simulated`), it may start that program and gets a folder for temporary files. The
+    /// worker ends with the calling thread.
     ///
     /// # Errors
-    /// [`Error::Environment`] if there can be no further process.
+    /// [`Error::Environment`] if no further process can be started.
     pub fn start(&self, writable: Option<&Path>, simulated: bool) -> Result<Process, Error> {
         let failed = |error: io::Error| {
             Error::Environment(
@@ -146,9 +148,9 @@ pub struct Process {
     child: Child,
     requests: File,
     replies: File,
-    /// How it ended.
+    /// How the process ended.
     ended: Option<Loss>,
-    /// Removed with this.
+    /// Removed when the process is dropped.
     _temporary: Option<TempDir>,
 }
 
@@ -157,13 +159,13 @@ impl Process {
         i32::try_from(self.child.id()).ok().and_then(Pid::from_raw)
     }
 
-    /// Whether it has ended; it stays a zombie, so that its number is not given to another process.
+    /// The exit status, if the process has ended. It stays a zombie, so that its PID is not reused.
     fn has_ended(&self) -> Option<WaitIdStatus> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(self.pid()?), options).ok().flatten()
     }
 
-    /// It and the processes that it started: what simulates a model does the work.
+    /// The process and its children: a simulator program runs as a child.
     fn processes(&self) -> Vec<PathBuf> {
         let all = Path::new("/proc");
         let own = all.join(self.child.id().to_string());
@@ -176,10 +178,10 @@ impl Process {
         processes
     }
 
-    /// Kills it and everything that it started, and takes note of its end.
+    /// Kills the process with its children and records how it ended.
     fn finish(&mut self, ended: Loss) {
         if let Some(pid) = self.pid() {
-            // It may have left its group, or not be in it yet.
+            // The process may have left its group, or not have joined it yet.
             let _ = kill_process_group(pid, Signal::KILL);
         }
         let _ = self.child.kill();
@@ -203,7 +205,7 @@ impl Link for Process {
                 Ok(written) => left = &left[written..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if begin.elapsed() > SENDING {
+                    if begin.elapsed() > SEND_TIMEOUT {
                         return Err(error);
                     }
                     wait_for(&self.requests, PollFlags::OUT, TICK * 10);
@@ -216,7 +218,7 @@ impl Link for Process {
 
     fn receive(&mut self, buffer: &mut Vec<u8>, timeout: Duration) -> Received {
         if !wait_for(&self.replies, PollFlags::IN, timeout) {
-            // A process that it started may hold the channel open.
+            // A child of the process may hold the channel open.
             return if self.has_ended().is_some() && !wait_for(&self.replies, PollFlags::IN, TICK) {
                 Received::Closed
             } else {
@@ -241,8 +243,8 @@ impl Link for Process {
         }
         let begin = Instant::now();
         let mut status = self.has_ended();
-        // Whoever asks because of a closed channel comes before the process is gone.
-        while status.is_none() && begin.elapsed() < FAREWELL {
+        // The channel may close before the process has ended.
+        while status.is_none() && begin.elapsed() < EXIT_TIMEOUT {
             thread::sleep(TICK);
             status = self.has_ended();
         }
@@ -277,19 +279,19 @@ impl Link for Process {
     }
 }
 
-/// The threads of a process.
+/// The `/proc` folders of a process's threads.
 fn threads(process: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let threads = fs::read_dir(process.join("task")).into_iter().flatten();
     threads.flatten().map(|thread| thread.path())
 }
 
-/// Where the processor time is in [`stat`]: of the program, and then of the system for it.
+/// Index of the user time in [`stat`]; the system time follows.
 const USER_TIME: usize = 11;
 
-/// What the system says of a process or thread, from its state on; nothing if it is gone.
+/// The fields of `/proc/*/stat` from the state on. Empty if the process or thread is gone.
 fn stat(of: &Path) -> Vec<String> {
     let stat = fs::read_to_string(of.join("stat")).unwrap_or_default();
-    // The name before the state may have blanks and parentheses.
+    // The name before the state may contain blanks and parentheses.
     let rest = stat.rsplit(')').next().unwrap_or_default();
     rest.split_whitespace().map(str::to_owned).collect()
 }
@@ -301,11 +303,11 @@ fn wait_for(file: &File, what: PollFlags, timeout: Duration) -> bool {
     poll(&mut files, timeout.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
-/// The signals that people and systems end other processes with; RTL seldom sends one to itself.
+/// Signals that people and batch systems use to end processes. RTL seldom sends one to itself.
 const FROM_OUTSIDE: [Signal; 5] =
     [Signal::HUP, Signal::INT, Signal::QUIT, Signal::TERM, Signal::XCPU];
 
-/// How a process ended, in words that begin the same whenever it ends like that.
+/// How a process ended. The same cause always gives the same text prefix.
 fn loss(status: &WaitIdStatus) -> Loss {
     match (status.exit_status(), status.terminating_signal()) {
         (Some(code), _) => Loss::Died(format!("process exited with code {code}")),
@@ -350,7 +352,7 @@ fn signal_name(signal: i32) -> String {
 mod tests {
     use super::*;
 
-    /// A process like a worker's, that does what a shell is told.
+    /// A process with a worker's channel that runs a shell script.
     fn shell(script: &str) -> Process {
         let mut command = Command::new("sh");
         command.args(["-c", script]).process_group(0);
@@ -377,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_process_ended_is_told() {
+    fn the_way_a_process_ends_gives_its_loss() {
         let died = |how: &str| Loss::Died(how.to_owned());
         assert_eq!(end_of("exit 0"), died("process exited with code 0"));
         assert_eq!(end_of("exit 3"), died("process exited with code 3"));
@@ -389,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_says_what_a_process_does() {
+    fn processor_time_and_state_come_from_proc() {
         let mut busy = shell("while :; do :; done");
         let mut parent = shell("sh -c 'while :; do :; done'; exit 1");
         let mut idle = shell("exec sleep 1000");
@@ -408,7 +410,6 @@ mod tests {
         assert_eq!(busy.used(), Duration::ZERO);
     }
 
-    /// Does a dropped process end, with the processes that it started?
     #[test]
     fn a_dropped_process_ends_with_its_children() {
         let process = shell("sleep 1000 & wait");
@@ -432,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_that_holds_the_channel_keeps_nobody_waiting_and_ends_too() {
+    fn a_child_that_holds_the_channel_ends_with_its_process() {
         let message = "process exited with code 5".to_owned();
         assert_eq!(end_of("sleep 1000 & exit 5"), Loss::Died(message));
     }

@@ -1,13 +1,14 @@
-//! Keeps a worker, which runs foreign code, from the rest of the machine.
+//! Restricts a worker, which runs foreign code.
 //!
-//! RTL under test can call `$system`, `$fopen`, `$c` and DPI functions. Before it loads a model, a worker gives up all
-//! that a simulation does not need: it writes no file outside of one folder, starts no program, has no network, and
-//! sends no signal to other processes. Reading stays allowed, for models and `$readmemh`. A refused call fails with an
-//! error; the simulation goes on.
+//! RTL under test can call `$system`, `$fopen`, `$c` and DPI functions. Before it loads a model, a
+//! worker drops all rights that a simulation does not need: it writes files in one folder only,
+//! starts no program, has no network, and sends no signal to other processes. Reading stays
+//! allowed, for models and `$readmemh`. A refused call fails with an error, and the simulation
+//! continues.
 //!
-//! Landlock restricts files, programs, the network and signals, as far as the kernel's version of it goes. seccomp
-//! restricts system calls. Each works without the other: where Landlock is missing, seccomp refuses to open any file
-//! for writing.
+//! Landlock restricts files, programs, the network and signals, as far as the kernel's version
+//! supports it. seccomp restricts system calls. Each works without the other: without Landlock,
+//! seccomp refuses to open any file for writing.
 
 use cosim_base::error::{Error, codes};
 use landlock::{
@@ -28,7 +29,7 @@ use std::process;
 /// Whether workers are restricted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sandbox {
-    /// As far as the kernel can.
+    /// As far as the kernel supports it.
     #[default]
     On,
     /// Not at all.
@@ -38,11 +39,11 @@ pub enum Sandbox {
 /// The restrictions of a worker that are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ActiveSandbox {
-    /// None, as the user wanted.
+    /// None, as requested by the user.
     Off,
-    /// Those that the kernel has.
+    /// Those that the kernel supports.
     On {
-        /// The version of Landlock's interface; 0 without Landlock.
+        /// Landlock's ABI version; 0 without Landlock.
         landlock: u32,
         /// Whether system calls are restricted.
         seccomp: bool,
@@ -50,7 +51,7 @@ pub enum ActiveSandbox {
 }
 
 impl ActiveSandbox {
-    /// What a user has to know who wanted a sandbox.
+    /// The warning to print if a requested sandbox has no effect.
     pub fn warning(self) -> Option<&'static str> {
         (self == Self::On { landlock: 0, seccomp: false }).then_some(
             "models run without a sandbox, because this kernel has neither Landlock nor seccomp: \
@@ -74,15 +75,16 @@ impl fmt::Display for ActiveSandbox {
     }
 }
 
-/// Restricts this process for good. Only the calling thread and those that it starts later are restricted, so it is
-/// called before there are others. Files may be written at `writable` only: folders or devices. If models are
-/// `simulated`, the process may start Icarus, which inherits the restrictions, and no other program.
+/// Restricts this process irrevocably. Only the calling thread and threads it starts later are
+/// restricted, so call it before starting others. Files may be written only at `writable`, a list
+/// of folders or devices. If models are `simulated`, the process may start Icarus, which inherits
+/// the restrictions, and no other program.
 ///
 /// # Errors
 /// [`Error::Environment`] if the kernel has a restriction and refuses to apply it.
 pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<ActiveSandbox, Error> {
     let landlock = restrict_files(writable, simulated)?;
-    // Landlock tells files apart by their path. A filter of system calls cannot.
+    // Landlock distinguishes files by path, which a system call filter cannot.
     let may_write = landlock > 0 || !writable.is_empty();
     let seccomp = restrict_calls(may_write, simulated)?;
     Ok(ActiveSandbox::On { landlock, seccomp })
@@ -100,7 +102,7 @@ fn failed(what: &str) -> impl Fn(String) -> Error {
     }
 }
 
-/// Applies Landlock; returns the version of its interface, 0 if the kernel has none.
+/// Applies Landlock. Returns its ABI version, or 0 if the kernel has none.
 fn restrict_files(writable: &[PathBuf], simulated: bool) -> Result<u32, Error> {
     let status =
         landlocked(writable, simulated).map_err(|error| failed("Landlock")(error.to_string()))?;
@@ -115,7 +117,7 @@ fn landlocked(
     writable: &[PathBuf],
     simulated: bool,
 ) -> Result<(RulesetStatus, LandlockStatus), Box<dyn std::error::Error>> {
-    // The kernel's version may be older: as much of this is in force as it knows.
+    // An older kernel enforces the subset that it knows.
     let writing = AccessFs::from_write(ABI::V5);
     let ruleset = Ruleset::default()
         .handle_access(writing | AccessFs::Execute)?
@@ -136,7 +138,7 @@ fn landlocked(
     Ok((status.ruleset, status.landlock))
 }
 
-/// The files that are executed to run Icarus: the program, and what loads its shared libraries.
+/// The files executed to run Icarus: the program and the dynamic loaders.
 fn simulator() -> Vec<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let program = env::split_paths(&path).map(|folder| folder.join("vvp")).find(|it| it.is_file());
@@ -144,16 +146,17 @@ fn simulator() -> Vec<PathBuf> {
     program.into_iter().chain(loaders).collect()
 }
 
-/// Applies the filters of system calls; returns whether the kernel has them.
+/// Applies the system call filters. Returns whether the kernel supports them.
 fn restrict_calls(may_write: bool, simulated: bool) -> Result<bool, Error> {
     let Ok(arch) = TargetArch::try_from(ARCH) else { return Ok(false) };
     let error = |error: seccompiler::Error| failed("seccomp")(error.to_string());
     let errno = |errno: i32| SeccompAction::Errno(errno.unsigned_abs());
     let filters = [
         (refused(may_write, simulated), errno(libc::EPERM)),
-        // The C library then uses older calls, whose arguments a filter can see.
+        // The C library then falls back to older calls, whose arguments a filter can inspect.
         (unknown(), errno(libc::ENOSYS)),
-        // SIGKILL means that somebody else ended the worker. One that starts programs has to end them.
+        // With this filter, SIGKILL means that another process ended the worker. A worker that
+        // starts programs needs SIGKILL to end them.
         (deadly(), SeccompAction::KillProcess),
     ];
     let filters = filters.into_iter().take(if simulated { 2 } else { 3 });
@@ -165,7 +168,7 @@ fn restrict_calls(may_write: bool, simulated: bool) -> Result<bool, Error> {
             filter.and_then(TryInto::try_into).map_err(seccompiler::Error::from).map_err(error)?;
         match apply_filter(&program) {
             Ok(()) => {}
-            // EINVAL: the kernel was built without.
+            // EINVAL: the kernel was built without seccomp.
             Err(seccompiler::Error::Seccomp(_) | seccompiler::Error::Prctl(_)) => return Ok(false),
             Err(other) => return Err(error(other)),
         }
@@ -173,10 +176,10 @@ fn restrict_calls(may_write: bool, simulated: bool) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// Rules by the number of the system call; any of a call's rules is enough, and no rule means always.
+/// Rules by system call number. A call matches if any rule does; an empty list always matches.
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The calls of x86-64 have other numbers, too, under which some kernels take them.
+/// On x86-64, some kernels also accept calls under their x32 numbers.
 fn with_other_numbers(mut rules: Rules) -> Rules {
     const X32: i64 = 0x4000_0000;
     if cfg!(target_arch = "x86_64") {
@@ -190,7 +193,7 @@ fn with_other_numbers(mut rules: Rules) -> Rules {
 
 type Compiled<T> = Result<T, seccompiler::BackendError>;
 
-/// A rule on the lower half of one argument.
+/// A rule on the low 32 bits of one argument.
 fn when(argument: u8, operator: SeccompCmpOp, value: u32) -> Compiled<SeccompRule> {
     let condition =
         SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value.into())?;
@@ -202,9 +205,9 @@ fn refused(may_write: bool, simulated: bool) -> Compiled<Rules> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let mut rules: Rules = ALWAYS_REFUSED.iter().map(|call| (*call, Vec::new())).collect();
     let own = process::id();
-    // Who starts a program starts processes, and ends them.
+    // A worker that starts programs needs these calls.
     let of_processes = [
-        // A new process, and not a thread.
+        // A new process, as opposed to a thread.
         (libc::SYS_clone, when(0, MaskedEq(libc::CLONE_THREAD as u64), 0)?),
         (libc::SYS_kill, when(0, Ne, own)?),
         (libc::SYS_tgkill, when(0, Ne, own)?),
@@ -213,12 +216,12 @@ fn refused(may_write: bool, simulated: bool) -> Compiled<Rules> {
         (libc::SYS_prlimit64, when(0, Ne, 0)?),
     ];
     let sometimes = [
-        // The worker ends with the process that started it.
+        // RTL must not disable that the worker ends with its parent.
         (libc::SYS_prctl, when(0, Eq, libc::PR_SET_PDEATHSIG as u32)?),
         // Signals to the owner of a file.
         (libc::SYS_fcntl, when(1, Eq, libc::F_SETOWN as u32)?),
         (libc::SYS_fcntl, when(1, Eq, F_SETOWN_EX)?),
-        // Keys for a terminal.
+        // Injecting input into a terminal.
         (libc::SYS_ioctl, when(1, Eq, libc::TIOCSTI as u32)?),
         (libc::SYS_ioctl, when(1, Eq, libc::TIOCLINUX as u32)?),
     ];
@@ -247,7 +250,7 @@ fn refused(may_write: bool, simulated: bool) -> Compiled<Rules> {
     Ok(rules)
 }
 
-/// Calls that the kernel seems not to have: their arguments lie in memory, where a filter cannot look.
+/// Calls reported as missing, because their arguments lie in memory, which a filter cannot read.
 fn unknown() -> Compiled<Rules> {
     Ok([libc::SYS_clone3, libc::SYS_openat2].map(|call| (call, Vec::new())).into())
 }
@@ -267,10 +270,10 @@ fn deadly() -> Compiled<Rules> {
     Ok(rules)
 }
 
-/// `F_SETOWN_EX` of `fcntl`, which not every C library has.
+/// `F_SETOWN_EX` of `fcntl`, which some C libraries lack.
 const F_SETOWN_EX: u32 = 15;
 
-/// Programs and new processes.
+/// Starting programs and processes.
 const PROCESSES: &[i64] = &[
     libc::SYS_execve,
     libc::SYS_execveat,
@@ -280,7 +283,7 @@ const PROCESSES: &[i64] = &[
     libc::SYS_vfork,
 ];
 
-/// The network; other processes; the machine; attributes of files, which Landlock does not cover.
+/// The network, other processes, the machine, and file attributes that Landlock does not cover.
 const ALWAYS_REFUSED: &[i64] = &[
     libc::SYS_socket,
     libc::SYS_socketpair,
@@ -407,7 +410,7 @@ const WRITING: &[i64] = &[
     libc::SYS_mknod,
 ];
 
-/// Calls that open files, and which of their arguments has the flags.
+/// Calls that open files, with the index of their flags argument.
 const OPENING: &[(i64, u8)] = &[
     (libc::SYS_openat, 2),
     #[cfg(target_arch = "x86_64")]

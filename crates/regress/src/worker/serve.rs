@@ -1,8 +1,8 @@
-//! The worker's side: receives work, does it, and sends the results.
+//! The worker's side: receives work, runs it, and sends the results.
 //!
-//! Three threads: one reads requests, so that a cancellation arrives while a model runs; one runs
-//! the model; one reports progress several times per second. Standard input and output belong to
-//! the RTL, so the channel uses other descriptors.
+//! One thread reads requests, so that a cancellation arrives while a model runs. A second thread
+//! runs the model. A third reports progress several times per second. Standard input and output
+//! belong to the RTL, so the channel uses other descriptors.
 
 use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
@@ -25,40 +25,40 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often a worker says that it is alive.
+/// Interval between reports that the worker is alive.
 const HEARTBEAT: Duration = Duration::from_millis(200);
-/// How often at most it says how far a shrink is.
-const NEWS: Duration = Duration::from_millis(100);
-/// How often at most it sends the smallest vector so far, as a multiple of the time that takes.
+/// Shortest interval between progress reports of a shrink.
+const SHRINK_REPORT_INTERVAL: Duration = Duration::from_millis(100);
+/// Shortest interval between sending the smallest vector, as a multiple of the time to produce it.
 const BEST_SHARE: u32 = 20;
-/// Stack of the model's thread.
+/// Stack of the model's thread, in bytes.
 const STACK: usize = 16 << 20;
-/// Bytes that are read at once.
+/// Bytes per read.
 const CHUNK: usize = 1 << 16;
 
-/// What a worker is started with.
+/// Command line settings of a worker.
 #[derive(Debug)]
 pub struct Settings {
-    /// The process that started it.
+    /// PID of the process that started it.
     pub parent: i32,
-    /// Address space in bytes.
+    /// Address space limit in bytes.
     pub memory: Option<u64>,
-    /// Put no restrictions on the process.
+    /// Run without a sandbox.
     pub no_sandbox: bool,
-    /// A folder in which files may be written.
+    /// Folders in which files may be written.
     pub writable: Vec<PathBuf>,
-    /// Programs simulate models.
+    /// Whether a simulator program runs the models.
     pub simulated: bool,
 }
 
-/// Works until there is no more work.
+/// Serves requests until the channel closes.
 ///
 /// # Errors
-/// [`Error::Environment`] if the system does not let it.
+/// [`Error::Environment`] if a system call fails.
 pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     confine(settings)?;
     let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
-    // Before there are other threads, which inherit it.
+    // Enter the sandbox first: other threads inherit it.
     let in_force = match settings.no_sandbox {
         true => ActiveSandbox::Off,
         false => sandbox::enter(&settings.writable, settings.simulated)?,
@@ -70,7 +70,8 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     let of_model =
         Worker { replies: Arc::clone(&replies), watch: Arc::clone(&watch), models: None };
     thread::Builder::new()
-        // The name keeps a panic in a case, which is its verdict, from being reported as our own fault.
+        // The panic hook knows the thread by this name: a panic in a case is its verdict, not an
+        // internal error.
         .name("case-model".to_owned())
         .stack_size(STACK)
         .spawn(move || of_model.work(&work))
@@ -86,7 +87,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     loop {
         match frames.message() {
             Ok(Some(Request::Cancel)) => watch.cancel(),
-            // The model's thread ends with the process only.
+            // The receiver lives as long as the process.
             Ok(Some(request)) => drop(sender.send(request)),
             Ok(None) => {
                 if read(&mut requests, frames.buffer()).unwrap_or(0) == 0 {
@@ -105,25 +106,25 @@ fn environment(error: &io::Error) -> Error {
     Error::Environment(codes::SYSTEM, format!("cannot start a worker: {error}"))
 }
 
-/// Binds the process to its parent's life, and to what it may take.
+/// Ends the process with its parent and sets its resource limits.
 fn confine(settings: &Settings) -> Result<(), Error> {
     let environment = |error: rustix::io::Errno| environment(&error.into());
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(environment)?;
     if getppid().map(Pid::as_raw_pid) != Some(settings.parent) {
-        // It is gone already.
+        // The parent has ended already.
         process::exit(1);
     }
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, none).map_err(environment)?;
     if let Some(memory) = settings.memory {
         let limit = Rlimit { current: Some(memory), maximum: Some(memory) };
-        // A lower limit of the user's stays.
+        // Fails if the user has a lower limit, which then stays.
         let _ = setrlimit(Resource::As, limit);
     }
     Ok(())
 }
 
-/// Takes standard input and output for the channel; what RTL prints goes to standard error.
+/// Reserves standard input and output for the channel. Output of the RTL goes to standard error.
 fn channel() -> io::Result<(File, File)> {
     let requests = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let replies = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -141,10 +142,10 @@ fn read(from: &mut File, buffer: &mut Vec<u8>) -> io::Result<usize> {
     read
 }
 
-/// Sends a message. A worker that nobody hears is of no use.
+/// Sends a message. A worker that cannot send aborts.
 fn send(replies: &Mutex<File>, reply: &Reply) {
     let Some(bytes) = frame(reply) else {
-        // The parent takes it for the end that it is.
+        // The parent sees the abort as the loss of the worker.
         process::abort();
     };
     let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +154,7 @@ fn send(replies: &Mutex<File>, reply: &Reply) {
     }
 }
 
-/// The model's thread.
+/// The state of the model's thread.
 struct Worker {
     replies: Arc<Mutex<File>>,
     watch: Arc<Watch>,
@@ -221,13 +222,13 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
         .unwrap_or_else(|| "a panic without message".to_owned())
 }
 
-/// Tells how far a shrink is, not more often than anyone needs to know.
+/// Reports the progress of a shrink at a limited rate.
 struct ShrinkReporter<'a> {
     replies: &'a Mutex<File>,
     last_report: Instant,
-    /// When the smallest vector was sent last; the first is sent at once.
+    /// When the smallest vector was last sent. The first is sent at once.
     best: Option<Instant>,
-    /// What the smallest vector so far took to be written.
+    /// The time to produce the last vector that was sent.
     cost: Duration,
 }
 
@@ -239,14 +240,14 @@ impl<'a> ShrinkReporter<'a> {
 
 impl ShrinkProgress for ShrinkReporter<'_> {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        if self.last_report.elapsed() > NEWS {
+        if self.last_report.elapsed() > SHRINK_REPORT_INTERVAL {
             send(self.replies, &Reply::Shrinking { tried, kept });
             self.last_report = Instant::now();
         }
     }
 
     fn kept(&mut self, best: &dyn Fn() -> Result<ShrunkVector, Error>) {
-        let pause = NEWS.max(self.cost * BEST_SHARE);
+        let pause = SHRINK_REPORT_INTERVAL.max(self.cost * BEST_SHARE);
         if self.best.is_some_and(|last| last.elapsed() < pause) {
             return;
         }

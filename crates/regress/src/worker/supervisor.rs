@@ -1,4 +1,4 @@
-//! Supervises one worker, and detects its loss.
+//! Supervises one worker and detects its loss.
 
 use super::loss::Loss;
 use super::sandbox::ActiveSandbox;
@@ -7,27 +7,29 @@ use cosim_base::error::{Error, codes};
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How long a worker may be busy without a model at work, as with reading a long vector, at least.
+/// Minimum time that a worker may be busy without running a model, such as reading a long vector.
 const OWN_WORK: Duration = Duration::from_secs(60);
 
-/// How long nothing may be heard of a worker, at least; it says several times a second that it is alive.
+/// Minimum time without any message before a worker counts as silent. It reports several times a
+/// second that it is alive.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// The time without progress after which the processor time is looked at: most work has ended by then.
+/// Time without progress after which the supervisor reads the processor time. Most work ends before
+/// that.
 const SOON: Duration = Duration::from_millis(100);
 
-/// The time that one look at a worker counts at most. Looks follow each other within milliseconds. If there is more
-/// between two of them, this process was stopped or starved, and its workers may have been, too.
+/// Time that one poll counts at most. Polls follow each other within milliseconds. A longer gap
+/// means that this process was stopped or starved, and its workers may have been, too.
 const STEP: Duration = Duration::from_millis(250);
 
-/// What a link has for its listener.
+/// The result of reading from a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     /// Bytes were appended.
     Bytes,
-    /// Nothing came in time.
+    /// No bytes came within the timeout.
     Quiet,
-    /// Nothing will come any more.
+    /// The channel is closed.
     Closed,
 }
 
@@ -36,58 +38,59 @@ pub trait Link: Send {
     /// Sends a frame.
     ///
     /// # Errors
-    /// If nobody takes it.
+    /// If the worker does not read it.
     fn send(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     /// Waits for bytes and appends them.
     fn receive(&mut self, buffer: &mut Vec<u8>, timeout: Duration) -> Received;
 
-    /// Returns how a worker ended that closed its channel; ends it if it has not.
+    /// Returns how a worker that closed its channel ended. Ends it if it still runs.
     fn end(&mut self) -> Loss;
 
-    /// The processor time that the worker has used, as far as the system says.
+    /// Processor time that the worker has used, or zero if unknown.
     fn used(&mut self) -> Duration;
 
-    /// Whether a thread of the worker runs or waits for a processor, as far as the system says.
+    /// Whether a thread of the worker runs or waits for a processor.
     fn is_runnable(&mut self) -> bool;
 
     /// Ends the worker at once.
     fn kill(&mut self);
 }
 
-/// What happened.
+/// The result of waiting for a worker.
 #[derive(Debug)]
 pub enum Event {
-    /// Messages, perhaps none.
+    /// Messages, possibly none.
     Replies(Vec<Reply>),
     /// The worker is lost.
     Lost(Loss),
 }
 
-/// A worker and what is known of its progress.
+/// A worker and the state of its progress.
 ///
-/// Two clocks say whether it hangs: the time in which this process looked at it, and the processor time that it used.
-/// Both stand still while all processes are stopped, and neither sees the wall clock change.
+/// Two clocks determine whether it hangs: the time in which this process polled it, and the
+/// processor time that it used. Both stand still while all processes are stopped, and neither
+/// depends on the wall clock.
 pub struct Supervisor<L> {
     link: L,
     frames: Frames,
     stuck_after: Duration,
-    /// The last sign of progress.
+    /// Cases and cycles at the last sign of progress.
     progress: Option<(u64, u64)>,
     /// Time without progress.
     without_progress: Duration,
     /// Time without any message.
     silent: Duration,
-    /// When it was looked at last.
+    /// When the worker was last polled.
     looked: Instant,
-    /// The processor time that it had used soon after the last sign of progress.
+    /// The processor time that it had used [`SOON`] after the last sign of progress.
     used_before: Option<Duration>,
     is_ready: bool,
     sandbox: Option<ActiveSandbox>,
 }
 
 impl<L: Link> Supervisor<L> {
-    /// Listens to `link`.
+    /// Supervises the worker at the other end of `link`.
     pub fn new(link: L, stuck_after: Duration) -> Self {
         Self {
             link,
@@ -103,20 +106,20 @@ impl<L: Link> Supervisor<L> {
         }
     }
 
-    /// Whether what it was opened with is loaded.
+    /// Whether its session is loaded.
     pub fn is_ready(&self) -> bool {
         self.is_ready
     }
 
-    /// The restrictions under which the worker runs, once it has said so.
+    /// The active sandbox of the worker, once it has reported it.
     pub fn sandbox(&self) -> Option<ActiveSandbox> {
         self.sandbox
     }
 
-    /// Sends a message; that a worker is gone is seen when it is listened to.
+    /// Sends a message. A failure to send shows when the channel is read.
     ///
     /// # Errors
-    /// [`Error::Environment`] for a message too long.
+    /// [`Error::Environment`] if the message is too long.
     pub fn send(&mut self, request: &Request) -> Result<(), Error> {
         let bytes = frame(request).ok_or_else(|| {
             Error::Environment(
@@ -128,7 +131,7 @@ impl<L: Link> Supervisor<L> {
         Ok(())
     }
 
-    /// The worker has work from now on.
+    /// Starts the clocks when the worker gets work.
     pub fn begin(&mut self) {
         self.looked = Instant::now();
         self.silent = Duration::ZERO;
@@ -144,7 +147,7 @@ impl<L: Link> Supervisor<L> {
         self.take(received, passed)
     }
 
-    /// Takes what was received; so much time has passed since that was done last.
+    /// Processes what was received. `passed` is the time since the last call.
     fn take(&mut self, received: Received, passed: Duration) -> Event {
         let step = passed.min(STEP);
         self.without_progress += step;
@@ -173,7 +176,7 @@ impl<L: Link> Supervisor<L> {
                     let message = "process corrupted its channel to the program".to_owned();
                     return Event::Lost(Loss::Died(message));
                 }
-                // What came before counts; the next look finds the same.
+                // Messages before the malformed one count. The next call finds it again.
                 Err(_) => break,
             }
         }
@@ -187,8 +190,8 @@ impl<L: Link> Supervisor<L> {
         Event::Replies(replies)
     }
 
-    /// Whether it seems to hang. It may be starved or stopped all the same, so its work is done again before that is a
-    /// verdict.
+    /// Whether the worker seems to hang. It may still be starved or stopped, so its work is
+    /// repeated before the hang becomes a verdict.
     fn is_stuck(&mut self) -> bool {
         let limit = match self.progress {
             Some(_) => self.stuck_after,
@@ -199,22 +202,22 @@ impl<L: Link> Supervisor<L> {
         }
         let link = &mut self.link;
         let used_before = *self.used_before.get_or_insert_with(|| link.used());
-        // While a library is loaded that does not return, the worker cannot even say that it is alive.
+        // A worker cannot report that it is alive while it loads a library that does not return.
         let silence = self.stuck_after.max(SILENCE);
         let limit = if self.silent > silence { limit.min(silence) } else { limit };
         if self.without_progress <= limit {
             return false;
         }
-        // One that waits for a processor is given the time of one.
+        // A worker that waits for a processor gets the limit in processor time.
         link.used().saturating_sub(used_before) + SOON > limit || !link.is_runnable()
     }
 
-    /// Ends the worker.
+    /// Kills the worker.
     pub fn kill(&mut self) {
         self.link.kill();
     }
 
-    /// There is progress.
+    /// Records progress.
     fn advance(&mut self) {
         self.without_progress = Duration::ZERO;
         self.used_before = None;
@@ -229,7 +232,7 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(10);
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Says what a test puts in.
+    /// A scripted worker.
     #[derive(Default)]
     struct Script {
         replies: VecDeque<Reply>,
@@ -274,7 +277,8 @@ mod tests {
             observed
         }
 
-        /// Whether it is taken for lost after `passed` and perhaps a sign of life with its cycle and processor time.
+        /// Whether the worker counts as lost after `passed`. `alive` is a report with its cycle and
+        /// processor time.
         fn is_lost(&mut self, passed: Duration, alive: Option<(u64, Duration)>) -> bool {
             if let Some((cycle, used)) = alive {
                 self.0.link.used = used;
@@ -290,7 +294,7 @@ mod tests {
             }
         }
 
-        /// The time after which it is lost, as seen by a process that looks every 200 ms; a minute at most.
+        /// When the worker counts as lost if it is polled every 200 ms, up to one minute.
         fn lost_after(
             &mut self,
             alive: impl Fn(Duration) -> Option<(u64, Duration)>,
@@ -308,9 +312,9 @@ mod tests {
         assert_eq!(lost, None, "it makes progress");
     }
 
-    /// On a busy machine a model gets a tenth of a processor: it is given ten times the time.
+    /// On a busy machine, a model that gets a tenth of a processor has ten times as long.
     #[test]
-    fn a_model_that_waits_for_a_processor_is_given_the_time_of_one() {
+    fn a_model_that_waits_for_a_processor_gets_its_limit_in_processor_time() {
         let lost = Observed::new(true).lost_after(|time| Some((0, time / 10)));
         assert_eq!(lost, None);
         let lost = Observed::new(true).lost_after(|time| Some((0, time / 2)));
@@ -318,16 +322,17 @@ mod tests {
     }
 
     #[test]
-    fn a_model_that_waits_for_nothing_hangs() {
+    fn a_sleeping_model_hangs() {
         let lost = Observed::new(false).lost_after(|_| Some((0, Duration::ZERO)));
         assert!(lost.is_some_and(|time| time > LIMIT && time < LIMIT + SECOND), "{lost:?}");
         let lost = Observed::new(false).lost_after(|_| None);
         assert!(lost.is_some_and(|time| time > LIMIT && time < LIMIT + SECOND), "{lost:?}");
     }
 
-    /// All processes were stopped, the machine slept, or the clock jumped: this process has not looked meanwhile.
+    /// All processes were stopped, the machine slept, or the clock jumped: the supervisor did not
+    /// poll.
     #[test]
-    fn time_in_which_nobody_looked_does_not_count() {
+    fn time_between_distant_polls_does_not_count() {
         let mut observed = Observed::new(false);
         for _ in 0..30 {
             assert!(!observed.is_lost(Duration::from_secs(3600), None));

@@ -10,7 +10,7 @@ use cosim_harness::harness::Watch;
 use cosim_rtl::models::Built;
 use serde::{Deserialize, Serialize};
 
-/// A piece of work, with all it needs.
+/// A self-contained unit of work.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Task {
     /// The block.
@@ -19,29 +19,32 @@ pub struct Task {
     pub profile: String,
     /// The model.
     pub model: Built,
-    /// What is to be done.
+    /// The operation.
     pub action: Action,
 }
 
-/// What is to be done.
+/// The operation of a task, with the type of its result.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Action {
-    /// See whether the model can be loaded and has the block's ports; gives why it is driven with two
-    /// evaluations a cycle, if it is.
+    /// Load the model and check its ports. Returns why the model needs two evaluations per cycle,
+    /// if it does.
     Load,
-    /// Say what is counted of the code; gives a list of [`Point`](cosim_formats::coverage::code::Point).
+    /// List the code coverage points of the model; returns a list of
+    /// [`Point`](cosim_formats::coverage::code::Point).
     Points,
-    /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
+    /// Run a vector; returns a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
-    /// Say which side of a vector violates the specification; returns a [`Blame`](cosim_harness::harness::Blame).
+    /// Determine which side of a vector violates the specification; returns a
+    /// [`Blame`](cosim_harness::harness::Blame).
     Judge(VectorFile),
-    /// Write the waves of a vector; gives nothing.
+    /// Write a waveform of a vector; returns nothing.
     Trace(VectorFile, Built, Waves),
-    /// Make a vector smaller, with so many cycles; gives a [`ShrunkVector`](crate::engine::ShrunkVector).
+    /// Shrink a vector within this budget of cycles; returns a
+    /// [`ShrunkVector`](crate::engine::ShrunkVector).
     Shrink(VectorFile, u64),
-    /// Take the failure of a vector apart; gives an [`Explanation`](crate::engine::Explanation).
+    /// Explain the failure of a vector; returns an [`Explanation`](crate::engine::Explanation).
     Explain(VectorFile, Built),
-    /// Measure the model against the bare one; returns a
+    /// Measure the speed of the model and of this bare one; returns a
     /// [`BenchReport`](crate::engine::BenchReport).
     Bench(Built),
     /// Run cases on mutants of the RTL; returns a list of [`Kill`](crate::mutate::Kill).
@@ -55,10 +58,10 @@ pub enum Action {
 }
 
 impl Task {
-    /// Does the work; gives its result as JSON.
+    /// Runs the task and returns its result as JSON.
     ///
     /// # Errors
-    /// What the work returns.
+    /// Errors of the operation.
     pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
         let block = program::find(&self.block).ok_or_else(|| {
             Error::Environment(

@@ -11,58 +11,59 @@ use cosim_harness::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The longest message; bytes. A vector has at most a quarter of that.
-const LONGEST: usize = 1 << 30;
-/// Bytes of a message's length.
-const HEAD: usize = 4;
+/// Maximum length of a message in bytes. A vector may use a quarter of it.
+const MAX_LENGTH: usize = 1 << 30;
+/// Bytes of the length field.
+const HEADER_BYTES: usize = 4;
 
-/// To a worker.
+/// A message to a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Request {
-    /// What the cases that follow have in common.
+    /// Open a session: the setup that the following cases share.
     Open(SessionSetup),
-    /// Work; it is done in the order of the requests.
+    /// An item of work. The worker processes items in the order of the requests.
     Work {
-        /// Comes back with the answer.
+        /// Identifies the item; the answer repeats it.
         place: u64,
-        /// What is to be done.
+        /// The work.
         work: Work,
     },
-    /// The present work is to end with what it has.
+    /// End the current work with the result so far.
     Cancel,
 }
 
-/// Work for a worker.
+/// An item of work for a worker.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Work {
-    /// A case of what was opened.
+    /// A case of the open session.
     Case {
         /// The case.
         case: Case,
-        /// Whether its golden side was judged before, so that it need not be now.
+        /// Whether its golden side was checked before and need not be checked again.
         is_judged: bool,
     },
-    /// Work that brings all it needs.
+    /// A self-contained task.
     Task(Box<Task>),
 }
 
-/// From a worker.
+/// A message from a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Reply {
-    /// What was opened is loaded.
+    /// The session is open.
     Ready,
-    /// What was to be opened cannot be.
+    /// The session cannot be opened.
     NotReady(Refusal),
-    /// Work is done.
+    /// An item of work is complete.
     Done {
-        /// The request's.
+        /// The place of the request.
         place: u64,
-        /// What came of it.
+        /// The result.
         answer: Answer,
     },
-    /// Several times a second: cases begun and cycles run, while a model is at work.
+    /// Sent several times a second. While a model runs, it holds the number of cases begun and
+    /// cycles run.
     Alive(Option<(u64, u64)>),
-    /// How far a shrink is.
+    /// Progress of a shrink.
     Shrinking {
         /// Candidates tried.
         tried: u64,
@@ -71,34 +72,34 @@ pub enum Reply {
     },
     /// The smallest vector so far.
     Best(Box<ShrunkVector>),
-    /// First of all: the restrictions that the process has put on itself.
+    /// The first message: the sandbox of the process.
     Started(ActiveSandbox),
 }
 
-/// What came of work.
+/// The result of an item of work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
-    /// What the case did.
+    /// The outcome of the case.
     Case(Box<Outcome>),
-    /// What the task gives, as JSON.
+    /// The result of the task, as JSON.
     Task(String),
-    /// Our own code, or the block's, broke off; what it said.
+    /// Our code or the block's panicked, with this message.
     Panicked(String),
-    /// It could not be done.
+    /// The work is impossible.
     Refused(Refusal),
 }
 
-/// What is wrong that is no verdict on an RTL.
+/// An error that is no verdict on an RTL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// Its code.
+    /// The error code.
     pub code: Code,
-    /// What it is.
+    /// The message.
     pub message: String,
 }
 
 impl Refusal {
-    /// An error, as a worker tells it.
+    /// Converts an error for sending.
     pub fn of(error: &Error) -> Self {
         Self { code: error.code(), message: error.to_string() }
     }
@@ -113,45 +114,45 @@ impl From<Refusal> for Error {
     }
 }
 
-/// The frame of a message; `None` if it is too long for one.
+/// Encodes a message as a frame; `None` if it is too long.
 pub fn frame(message: &impl Serialize) -> Option<Vec<u8>> {
-    let mut bytes = postcard::to_extend(message, vec![0; HEAD]).ok()?;
-    let length = bytes.len() - HEAD;
-    if length > LONGEST {
+    let mut bytes = postcard::to_extend(message, vec![0; HEADER_BYTES]).ok()?;
+    let length = bytes.len() - HEADER_BYTES;
+    if length > MAX_LENGTH {
         return None;
     }
-    bytes[..HEAD].copy_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
+    bytes[..HEADER_BYTES].copy_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
     Some(bytes)
 }
 
-/// What was read is no message.
+/// The bytes read are not a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MalformedMessage;
 
-/// Takes frames out of a stream of bytes.
+/// Extracts messages from a stream of bytes.
 #[derive(Debug, Default)]
 pub struct Frames {
-    /// What was read; the part before `start` was taken already.
+    /// Bytes read; the part before `start` is processed.
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Frames {
-    /// Where bytes that were read are appended.
+    /// The buffer to append bytes to.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         self.bytes.drain(..std::mem::take(&mut self.start));
         &mut self.bytes
     }
 
-    /// The next message, once it is whole.
+    /// The next message, once it is complete.
     ///
     /// # Errors
-    /// [`MalformedMessage`]; nothing that follows means anything.
+    /// [`MalformedMessage`]. The rest of the stream is unusable.
     pub fn message<M: DeserializeOwned>(&mut self) -> Result<Option<M>, MalformedMessage> {
         let rest = &self.bytes[self.start..];
-        let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let Some((head, rest)) = rest.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let length = u32::from_le_bytes(*head) as usize;
-        if length > LONGEST {
+        if length > MAX_LENGTH {
             return Err(MalformedMessage);
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
@@ -159,7 +160,7 @@ impl Frames {
         if !left.is_empty() {
             return Err(MalformedMessage);
         }
-        self.start += HEAD + length;
+        self.start += HEADER_BYTES + length;
         Ok(Some(message))
     }
 }
@@ -237,8 +238,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_noticed() {
-        // An unknown kind, a length beyond the longest, and a message with something behind it.
+    fn malformed_messages_are_errors() {
+        // An unknown kind, a length above the maximum, and a message with trailing bytes.
         let unknown = [1, 0, 0, 0, 99];
         let long = u32::MAX.to_le_bytes();
         let ready_and_more = [2, 0, 0, 0, 0, 0];

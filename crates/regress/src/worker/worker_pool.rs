@@ -1,12 +1,12 @@
 //! Distributes work to several workers and delivers the results in order.
 //!
-//! One thread per worker sends work and receives results. A worker processes its work in order
-//! and reports each item at once. When it is lost, the first item without a result was the one in
+//! One thread per worker sends work and receives results. A worker processes its work in order and
+//! reports each item at once. When it is lost, the first item without a result was the one in
 //! progress. That item runs again alone in a fresh process, so its verdict does not depend on
 //! earlier work ([`super::loss`]). The following items go to the next worker.
 //!
-//! Memory does not grow with the work: a bounded number of pieces is in flight, and results are given away
-//! as soon as all before them are there.
+//! Memory use is bounded: a limited number of items is in flight, and each result is delivered as
+//! soon as all earlier ones are.
 
 use super::loss::{Loss, Losses};
 use super::process::{Process, Program};
@@ -23,32 +23,32 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Pieces in flight or waiting for an earlier one, per worker.
+/// Items per worker that are in flight or wait for an earlier result.
 const AHEAD: usize = 64;
-/// Pieces that a worker has at most.
-const HANDFUL: usize = 16;
-/// How often interruption and time are looked at.
+/// Items that a worker has at most.
+const BATCH: usize = 16;
+/// Polling interval for interruption and the time limit.
 const TICK: Duration = Duration::from_millis(20);
-/// How long results may gather before they are looked at: to be woken by each of them would cost the cases
-/// as much as their models' creation.
-const NAP: Duration = Duration::from_millis(1);
+/// How long results accumulate before the pool reads them. A wakeup per result would cost as much
+/// as creating the models.
+const GATHER: Duration = Duration::from_millis(1);
 
 /// Starts workers.
 pub trait Launch: Sync {
-    /// A connection to one.
+    /// A connection to a worker.
     type Link: Link;
 
-    /// Starts one, which may start the program that simulates models if they are `simulated`. It may end with the thread
-    /// that called this.
+    /// Starts a worker. It may start a simulator program if models are `simulated`. It may end with
+    /// the calling thread.
     ///
     /// # Errors
-    /// If there can be no further one.
+    /// If no further worker can be started.
     fn launch(&self, simulated: bool) -> Result<Self::Link, Error>;
 
-    /// Time without progress after which one hangs.
+    /// Time without progress after which a worker counts as hung.
     fn stuck_after(&self) -> Duration;
 
-    /// One says under which restrictions it runs.
+    /// A worker reports its active sandbox.
     fn confined(&self, _: ActiveSandbox) {}
 }
 
@@ -56,7 +56,7 @@ impl Launch for Program {
     type Link = Process;
 
     fn launch(&self, simulated: bool) -> Result<Process, Error> {
-        // Cases write nothing.
+        // Running cases needs no writable folder.
         self.start(None, simulated)
     }
 
@@ -69,70 +69,72 @@ impl Launch for Program {
     }
 }
 
-/// What came of a piece of work.
+/// The outcome of an item of work.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Completion {
-    /// A result; never a refusal, which ends all work.
+    /// A result, but never a refusal: a refusal ends all work.
     Answer(Answer),
-    /// The worker was lost with it.
+    /// The worker was lost while it processed the item.
     Lost(Verdict),
 }
 
-/// What is to happen next.
+/// What the pool does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolAction {
-    /// More work.
+    /// Start more work.
     Continue,
-    /// No new work; what has begun is finished.
+    /// Start no new work, but finish work in progress.
     Drain,
-    /// Nothing more; workers are ended. What is done already is still delivered.
+    /// End the workers, but deliver the results that exist.
     Stop,
-    /// Nothing more at all.
+    /// End the workers and deliver nothing more.
     Abandon,
 }
 
-/// Who gives work and takes results.
+/// Supplies work and takes results.
 pub trait Client {
-    /// What work is done for.
+    /// Identifies an item of work to the client.
     type Item;
 
-    /// The next piece, if there is one.
+    /// The next item of work, if any.
     fn next(&mut self) -> Option<(Self::Item, Work)>;
 
-    /// Asked many times a second.
+    /// Polled many times a second.
     fn look(&mut self) -> PoolAction;
 
-    /// Takes a result; they come in the order of the work.
+    /// Takes a result. Results come in the order of the work.
     ///
     /// # Errors
-    /// What ends all work.
+    /// Any error ends all work.
     fn landed(&mut self, item: Self::Item, landing: Completion) -> Result<PoolAction, Error>;
 
-    /// Whether a program simulates some of the models, beside those of the opening.
+    /// Whether a simulator program runs some of the models, in addition to those of the session
+    /// setup.
     fn is_simulated(&self) -> bool {
         false
     }
 
-    /// A worker was lost, as the text says, and its work is done again. That says nothing about the RTL.
+    /// A worker was lost for the reason in the text and its work repeated. This says nothing about
+    /// the RTL.
     fn lost_worker(&mut self, _: &str) {}
 }
 
-/// A piece of work on its way.
+/// An item of work that has no result yet.
 #[derive(Debug, Clone)]
 struct InFlightWork {
     place: u64,
     work: Work,
-    /// The workers that were lost with it.
+    /// The workers that were lost while they processed it.
     losses: Losses,
 }
 
 impl InFlightWork {
-    /// Whether it is done again, alone.
+    /// Whether the item is repeated, alone in a fresh worker.
     fn is_alone(&self) -> bool {
         self.losses.any()
     }
 
-    /// A text on it.
+    /// Prefixes `text` with the name of the case.
     fn named(&self, text: &str) -> String {
         match &self.work {
             Work::Case { case, .. } => format!("{}: {text}", case.name),
@@ -140,7 +142,7 @@ impl InFlightWork {
         }
     }
 
-    /// An error that came with it.
+    /// Adds the name of the case to an error.
     fn at(&self, error: Error) -> Error {
         match error {
             Error::WorkersKilled { times, how } => {
@@ -151,10 +153,10 @@ impl InFlightWork {
     }
 }
 
-/// What the threads share.
+/// State that the threads share.
 struct PoolState {
     queue: Mutex<VecDeque<InFlightWork>>,
-    /// Something was put into the queue, or the work is over.
+    /// Notified when the queue grows or the work is over.
     wake: Condvar,
     over: AtomicBool,
     workers: usize,
@@ -170,25 +172,27 @@ impl PoolState {
     }
 
     fn end(&self) {
-        // Under the lock: nobody may begin to wait between this and the call that wakes them.
+        // The lock prevents that a thread starts to wait between the store and the notification.
         let queue = self.queue();
         self.over.store(true, Ordering::Relaxed);
         drop(queue);
         self.wake.notify_all();
     }
 
-    /// Some pieces for a worker that can take `most`; waits for one if it has `nothing` to do.
+    /// Takes at most `most` items for a worker. Blocks until there is one if the worker has
+    /// `nothing` to do.
     fn take(&self, most: usize, nothing: bool) -> Vec<InFlightWork> {
         let mut queue = self.queue();
         while nothing && queue.is_empty() && !self.is_over() {
             queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
         }
-        // The last ones are shared out in small parts, so that all workers end at about the same time.
+        // The last items are shared out in small portions, so that all workers end at about the
+        // same time.
         let share = queue.len().div_ceil(2 * self.workers);
         let mut taken = Vec::new();
         while taken.len() < most.min(share) {
             match queue.front() {
-                // One with which a worker was lost is done alone.
+                // A repeated item runs alone.
                 Some(piece) if piece.is_alone() && !(nothing && taken.is_empty()) => break,
                 Some(_) => {}
                 None => break,
@@ -202,8 +206,8 @@ impl PoolState {
         taken
     }
 
-    /// Gives back what a worker did not come to. The queue stays in the order of the work: results are delivered in that
-    /// order, so the first piece is what the others wait for.
+    /// Puts items back that a worker did not process. The queue stays in the order of the work,
+    /// because all later results wait for the first item.
     fn give_back(&self, pieces: impl Iterator<Item = InFlightWork>) {
         let mut queue = self.queue();
         for piece in pieces {
@@ -215,7 +219,7 @@ impl PoolState {
     }
 }
 
-/// Ends the work when the client's side is left, in whatever way.
+/// Ends the work when the client's side returns or panics.
 struct ShutdownGuard<'a>(&'a PoolState);
 
 impl Drop for ShutdownGuard<'_> {
@@ -224,18 +228,18 @@ impl Drop for ShutdownGuard<'_> {
     }
 }
 
-/// News of a piece of work.
+/// A message from a worker thread.
 enum CompletionEvent {
-    /// Its place and result.
+    /// The place of an item, and its result.
     Result(u64, Completion),
-    /// A worker was lost, as the text says, with work that was done again.
+    /// A worker was lost for the reason in the text, and its work was repeated.
     LostWorker(String),
 }
 
-/// Does the client's work with so many workers.
+/// Processes the client's work with `workers` workers.
 ///
 /// # Errors
-/// What the client returns; what a worker refuses; if there can be no workers.
+/// Errors of the client, a refusal of a worker, or a failure to start workers.
 pub fn run<C: Client>(
     launch: &impl Launch,
     opening: Option<&SessionSetup>,
@@ -255,11 +259,15 @@ pub fn run<C: Client>(
         for index in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
             let (worker, has) = (None, VecDeque::new());
-            let hand = WorkerThread { launch, opening, simulated, shared, sender, worker, has };
+            let worker_thread =
+                WorkerThread { launch, opening, simulated, shared, sender, worker, has };
             let name = format!("worker-{index}");
-            thread::Builder::new().name(name).spawn_scoped(scope, move || hand.work()).map_err(
-                |error| Error::Environment(codes::SYSTEM, format!("no threads: {error}")),
-            )?;
+            thread::Builder::new()
+                .name(name)
+                .spawn_scoped(scope, move || worker_thread.work())
+                .map_err(|error| {
+                    Error::Environment(codes::SYSTEM, format!("no threads: {error}"))
+                })?;
         }
         drop(sender);
         let (items, landed) = (BTreeMap::new(), BTreeMap::new());
@@ -267,13 +275,13 @@ pub fn run<C: Client>(
     })
 }
 
-/// The side of the client.
+/// The client's side of the pool.
 struct WorkerPool<'a, I> {
     shared: &'a PoolState,
     landings: Receiver<Result<CompletionEvent, Error>>,
-    /// Handed out, by place.
+    /// Items handed out, by place.
     items: BTreeMap<u64, I>,
-    /// Done, but an earlier one is not.
+    /// Results that wait for an earlier one, by place.
     landed: BTreeMap<u64, (I, Completion)>,
 }
 
@@ -306,7 +314,7 @@ impl<I> WorkerPool<'_, I> {
             match self.landings.recv_timeout(TICK) {
                 Ok(landing) => {
                     self.land(landing?, client);
-                    thread::sleep(NAP);
+                    thread::sleep(GATHER);
                     while let Ok(landing) = self.landings.try_recv() {
                         self.land(landing?, client);
                     }
@@ -333,10 +341,10 @@ impl<I> WorkerPool<'_, I> {
         }
     }
 
-    /// Takes back what no worker has.
+    /// Takes back the items that no worker has started.
     fn withdraw(&mut self) {
         self.shared.queue().retain(|piece| {
-            // One with which a worker was lost has begun.
+            // A repeated item has started before.
             let stays = piece.is_alone();
             if !stays {
                 self.items.remove(&piece.place);
@@ -345,7 +353,7 @@ impl<I> WorkerPool<'_, I> {
         });
     }
 
-    /// Delivers what is there, and no more.
+    /// Delivers the results that exist.
     fn stop<C: Client<Item = I>>(&mut self, client: &mut C) -> Result<(), Error> {
         self.shared.end();
         while let Ok(landing) = self.landings.try_recv() {
@@ -370,7 +378,7 @@ impl<I> WorkerPool<'_, I> {
         }
     }
 
-    /// The next result in order, if it is there.
+    /// The next result in order, if it exists.
     fn next_in_order(&mut self) -> Option<(I, Completion)> {
         let (first, _) = self.landed.first_key_value()?;
         if self.items.first_key_value().is_some_and(|(flying, _)| flying < first) {
@@ -380,7 +388,7 @@ impl<I> WorkerPool<'_, I> {
     }
 }
 
-/// One worker's thread.
+/// The thread of one worker.
 struct WorkerThread<'a, L: Launch> {
     launch: &'a L,
     opening: Option<&'a SessionSetup>,
@@ -388,7 +396,7 @@ struct WorkerThread<'a, L: Launch> {
     shared: &'a PoolState,
     sender: Sender<Result<CompletionEvent, Error>>,
     worker: Option<Supervisor<L::Link>>,
-    /// What the worker has to do, in order.
+    /// Items of the worker without a result, in order.
     has: VecDeque<InFlightWork>,
 }
 
@@ -396,7 +404,6 @@ impl<L: Launch> WorkerThread<'_, L> {
     fn work(mut self) {
         if let Err(error) = self.try_work() {
             let _ = self.sender.send(Err(error));
-            // The client ends the work.
         }
         if let Some(worker) = &mut self.worker {
             worker.kill();
@@ -404,7 +411,7 @@ impl<L: Launch> WorkerThread<'_, L> {
     }
 
     fn try_work(&mut self) -> Result<(), Error> {
-        // A moving average of what one piece takes.
+        // Moving average of the time per item.
         let mut each = Duration::ZERO;
         let mut last = Instant::now();
         let mut is_confined = false;
@@ -432,25 +439,25 @@ impl<L: Launch> WorkerThread<'_, L> {
             if done > 0 {
                 each = (each * 3 + last.elapsed() / done) / 4;
                 last = Instant::now();
-                // Not so long that the worker runs dry.
+                // Short enough that the worker does not run out of work.
                 let dry = each * u32::try_from(self.has.len()).unwrap_or(0) / 4;
-                thread::sleep(NAP.min(dry));
+                thread::sleep(GATHER.min(dry));
             }
         }
     }
 
-    /// Gives the worker more to do; starts one if there is none.
+    /// Gives the worker more items. Starts a worker if there is none.
     fn hand_out(&mut self) -> Result<(), Error> {
         let is_alone = self.has.front().is_some_and(InFlightWork::is_alone);
-        if is_alone || self.has.len() > HANDFUL / 2 {
+        if is_alone || self.has.len() > BATCH / 2 {
             return Ok(());
         }
         let nothing = self.has.is_empty();
-        let pieces = self.shared.take(HANDFUL - self.has.len(), nothing);
+        let pieces = self.shared.take(BATCH - self.has.len(), nothing);
         if pieces.is_empty() {
             return Ok(());
         }
-        // What is done again is done by a worker that has done nothing else.
+        // A repeated item needs a fresh worker.
         if pieces.iter().any(InFlightWork::is_alone)
             && let Some(mut used) = self.worker.take()
         {
@@ -495,13 +502,13 @@ impl<L: Launch> WorkerThread<'_, L> {
         }
     }
 
-    /// The worker is gone, and with it the piece at its work.
+    /// The worker is lost, and with it the item in progress.
     fn lost(&mut self, loss: Loss) -> Result<(), Error> {
         let was_ready = self.worker.take().is_some_and(|worker| worker.is_ready());
         let Some(mut piece) = self.has.pop_front() else { return Ok(()) };
         self.shared.give_back(self.has.drain(..));
         let verdict = match loss {
-            // Before any work: no piece has anything to do with it.
+            // The worker died before any work, so no item is the cause.
             Loss::Died(how) if self.opening.is_some() && !was_ready => {
                 let message = format!("loading the model, {how}");
                 Some(Verdict::Crashed { cycle: None, message })
@@ -527,7 +534,7 @@ impl<L: Launch> WorkerThread<'_, L> {
             }),
             (_, landing) => landing,
         };
-        // Nobody listens any more once the work is over.
+        // The receiver may be gone once the work is over.
         let _ = self.sender.send(Ok(CompletionEvent::Result(piece.place, landing)));
     }
 }
@@ -544,9 +551,9 @@ mod tests {
         InFlightWork { place, work, losses: Losses::default() }
     }
 
-    /// Is the first piece next, whoever gives it back? The results of all others wait for it.
+    /// Returned items run first, because the results of all others wait for them.
     #[test]
-    fn what_is_given_back_is_done_in_the_order_of_the_work() {
+    fn returned_items_keep_the_order_of_the_work() {
         let shared = PoolState {
             queue: Mutex::new([4, 7].map(piece).into()),
             wake: Condvar::new(),

@@ -1,4 +1,4 @@
-//! Does the table hold what it says: unique codes, each of them in use, and a page with all?
+//! Tests that codes are unique and used, and that the page lists all of them.
 
 use super::{ALL, Code, GROUPS, WIDTH, page};
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 
 const WRITE: &str = "cargo run -- error --markdown > docs/reference/errors.md";
 
-/// The sources of all crates that construct errors, with the spaces taken out.
+/// The sources of all crates that construct errors, without spaces.
 fn sources() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let files = WalkDir::new(folder).into_iter().map(|entry| entry.unwrap().into_path());
@@ -62,7 +62,7 @@ fn each_code_is_used() {
     }
 }
 
-/// Each variant of `Error` says who has to act, and so does the class of its code.
+/// The class of a code must match the variant of `Error` that uses it.
 #[test]
 fn the_class_of_a_code_fits_the_variant() {
     let variants =

@@ -1,4 +1,4 @@
-//! Checks surviving mutants for equivalence, and runs the counterexamples.
+//! Checks surviving mutants for equivalence, and replays the counterexamples.
 
 use super::MutationAnalysis;
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
@@ -20,23 +20,24 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What was judged is written so often: an interruption loses no more.
-const WRITTEN: Duration = Duration::from_secs(1);
-/// Of what is proved by more than the look of the network.
+/// Interval between writes of the report. An interruption loses at most this much.
+const WRITE_INTERVAL: Duration = Duration::from_secs(1);
+/// The status of mutants whose proof needs more than structural equality.
 const INDUCTION: MutantStatus = MutantStatus::Equivalent { proof: Proof::Induction };
-/// A difference that was not seen.
+/// Reason if a replayed counterexample shows no difference.
 const UNSEEN: &str = "it changes only what is written to a memory, or needs register values before \
      reset that no case has";
 
-/// The judge of a profile, made when it is first asked.
+/// The equivalence checker of a profile, created on first use.
 ///
-/// What ABC finds depends on the network. So it has all mutations, whatever was found of them, was judged before an interruption,
-/// or is graded in another part: what is said of one of them depends on nothing but the choice.
+/// The results of ABC depend on the network. So the network contains all mutants, including those
+/// killed, checked before an interruption, or belonging to another shard. The result of a mutant
+/// then depends on the choice of mutants only.
 pub(super) struct Bench<'a> {
     job: &'a MutationAnalysis,
     mutants: &'a Mutants,
     judge: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
-    /// What was asked for proofs that take little, without success.
+    /// Mutants for which the cheap proofs failed.
     asked: Mutex<BTreeSet<u32>>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Bench<'a> {
         Self { job, mutants, judge: Mutex::default(), asked: Mutex::default() }
     }
 
-    /// The judge, or the reason why there is none.
+    /// The equivalence checker, or the reason why there is none.
     pub(super) fn judge(&self) -> Result<Result<Arc<EquivalenceChecker<'a>>, String>, Error> {
         let mut judge = self.judge.lock().map_err(|_| lost())?;
         if let Some(judge) = &*judge {
@@ -58,7 +59,7 @@ impl<'a> Bench<'a> {
         Ok(judge.insert(made.map(Arc::new)).clone())
     }
 
-    /// A judge that knows what the RTL does of what the block promises.
+    /// Adds the properties of the block that hold on the RTL to the equivalence checker.
     fn with_properties(
         &self,
         judge: EquivalenceChecker<'a>,
@@ -77,14 +78,15 @@ impl<'a> Bench<'a> {
         Ok(judge.with_proved(proved))
     }
 
-    /// Takes out what nothing can find, as far as that takes less than to run all cases: what is the same network, and,
-    /// unless the grading is without a judge, what is proved soon. It is in the report as it comes.
+    /// Removes mutants with equivalence checks that cost less than running all cases: structural
+    /// equality and, unless equivalence checking is off, cheap proofs. Results go to the report at
+    /// once.
     pub(super) fn look(&self, report: &mut Report, index: usize) -> Result<(), Error> {
         let alive = report.profiles[index].alive();
         if alive.is_empty() {
             return Ok(());
         }
-        // The reason why it cannot be judged is told when all cases were run.
+        // If the checker cannot be created, the error is reported after all cases have run.
         let Ok(judge) = self.judge()? else { return Ok(()) };
         let at_once = |id| match judge.at_once(id)? {
             EquivalenceVerdict::Equivalent(proof) => Some((id, MutantStatus::Equivalent { proof })),
@@ -104,7 +106,7 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// Whether a proof that takes little shows that nothing differs. It is tried once.
+    /// Tries a cheap equivalence proof of a mutant, once per mutant.
     fn soon(&self, judge: &EquivalenceChecker<'_>, id: u32) -> Result<bool, Error> {
         if self.asked.lock().map_err(|_| lost())?.contains(&id) {
             return Ok(false);
@@ -117,7 +119,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// Writes the report as it grows, though not each time.
+/// Updates the report, and writes it at intervals.
 struct ReportWriter<'a> {
     report: &'a mut Report,
     index: usize,
@@ -132,7 +134,7 @@ impl<'a> ReportWriter<'a> {
 
     fn note(&mut self, id: u32, status: MutantStatus) -> Result<(), Error> {
         self.report.profiles[self.index].set([(id, status)]);
-        if self.written.elapsed() < WRITTEN {
+        if self.written.elapsed() < WRITE_INTERVAL {
             return Ok(());
         }
         self.written = Instant::now();
@@ -148,7 +150,7 @@ fn lost() -> Error {
 }
 
 impl MutationAnalysis {
-    /// Judges what is left. What is judged is in the report as it comes, with its last verdict.
+    /// Checks the survivors for equivalence. Verdicts go to the report at once.
     pub(super) fn judge(
         &self,
         profile: &Profile,
@@ -185,7 +187,7 @@ impl MutationAnalysis {
             does: open.iter().filter_map(does).collect(),
         };
         let mut writer = ReportWriter::new(report, index, folder);
-        // What takes little comes first: it leaves few, and it is most of what an interrupted judge has said.
+        // Cheap checks first: they decide most mutants, so an interruption loses little.
         let mut left = Vec::new();
         let soon = each(
             &open,
@@ -208,7 +210,8 @@ impl MutationAnalysis {
     }
 }
 
-/// Does something for each of some numbers, as of mutations, so many at a time, and notes what came of it, one at a time.
+/// Applies `ask` to each number on `threads` threads, and passes each result to `note`, one at a
+/// time.
 fn each<T: Send>(
     ids: &[u32],
     threads: usize,
@@ -226,7 +229,7 @@ fn each<T: Send>(
         while !is_over.load(Ordering::Relaxed)
             && let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed))
         {
-            // The others need not go on.
+            // An error stops the other threads.
             one(*id).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
         }
         Ok(())
@@ -239,7 +242,7 @@ fn each<T: Send>(
     })
 }
 
-/// A judge, and what is needed to try what it says.
+/// An equivalence checker, and what replays its counterexamples.
 struct EquivalenceRun<'a, 'b> {
     job: &'a MutationAnalysis,
     profile: &'a Profile,
@@ -247,12 +250,12 @@ struct EquivalenceRun<'a, 'b> {
     judge: &'a EquivalenceChecker<'b>,
     model: Built,
     worker: OneShotWorker,
-    /// What each mutation does, and where.
+    /// Description and location of each mutation.
     does: BTreeMap<u32, String>,
 }
 
 impl EquivalenceRun<'_, '_> {
-    /// The word on a mutation, if it takes no long search.
+    /// The status of a mutant, if a cheap check decides it.
     fn soon(&self, id: u32) -> Result<Option<MutantStatus>, Error> {
         if let Some(because) = self.judge.apart(id) {
             return Ok(Some(MutantStatus::Undecided { because: because.to_owned() }));
@@ -260,7 +263,7 @@ impl EquivalenceRun<'_, '_> {
         if self.bench.soon(self.judge, id)? {
             return Ok(Some(INDUCTION));
         }
-        // What differs with memories that are cut out may not do so with those that are there.
+        // A difference with free memory contents may be impossible with exact memories.
         for with_memories in [false, true] {
             let EquivalenceVerdict::Differs(cycles) = self.judge.glance(id, with_memories)? else {
                 break;
@@ -272,7 +275,7 @@ impl EquivalenceRun<'_, '_> {
         Ok(self.judge.later(id)?.then_some(INDUCTION))
     }
 
-    /// The last word on a mutation.
+    /// The final status of a mutant.
     fn status(&self, id: u32) -> Result<MutantStatus, Error> {
         let first = match self.judge.rule(id)? {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
@@ -294,8 +297,8 @@ impl EquivalenceRun<'_, '_> {
         Ok(MutantStatus::Undecided { because: format!("{first}; {second}") })
     }
 
-    /// Drives a trace of the judge's into a mutation, and keeps it if it finds it. Else the reason why that shows
-    /// nothing.
+    /// Replays a counterexample on a mutant, and stores the vector if it kills the mutant.
+    /// Otherwise returns the reason why it does not.
     fn attempt(
         &self,
         id: u32,
@@ -335,7 +338,7 @@ impl EquivalenceRun<'_, '_> {
         })
     }
 
-    /// Writes a vector; its name below the folder of the result.
+    /// Writes a vector. Returns its path relative to the result folder.
     fn keep(&self, name: &str, vector: &str) -> Result<String, Error> {
         let folder = self.job.lock.folder.join(VECTORS);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
@@ -344,7 +347,7 @@ impl EquivalenceRun<'_, '_> {
     }
 }
 
-/// What was to find a mutation has found the RTL itself, or the golden model.
+/// The error if a counterexample makes the unmodified RTL fail.
 fn red(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
     let path = vector.display().to_string();
     let mut words = rtl.arguments();
@@ -365,7 +368,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_answered_before_an_interruption_is_noted_and_nothing_after_it_is_asked() {
+    fn an_interruption_keeps_earlier_answers_and_asks_nothing_more() {
         let ids: Vec<u32> = (1..=100).collect();
         let mut noted = Vec::new();
         let ask = |id| if id < 40 { Ok(id * 2) } else { Err(Error::Interrupted) };
@@ -378,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mutation_is_asked_about_once_whatever_the_threads() {
+    fn every_mutant_is_checked_once_with_any_number_of_threads() {
         let ids: Vec<u32> = (1..=100).collect();
         for threads in [1, 3, 200] {
             let mut noted = Vec::new();

@@ -1,4 +1,4 @@
-//! What the judge says of small RTLs, against what they do.
+//! Compares the equivalence checker's results on small RTL with the behaviour of the RTL.
 
 use super::*;
 use crate::mutate::Mode;
@@ -17,7 +17,7 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
     assign z = all[n];
     endmodule";
 
-/// Whether the Verilog that is written of a mutation differs, by its number: Yosys reads it again, and says so.
+/// The numbers of the mutations whose Verilog, read back by Yosys, differs from the RTL.
 fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
     let [mut write, mut ask] = [String::new(), String::new()];
     for mutation in mutations {
@@ -33,7 +33,7 @@ fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
     }
     workshop.script(&write).unwrap();
     for mutation in mutations {
-        // To Verilator, unlike Yosys, this is a comment.
+        // Verilator, unlike Yosys, ignores this comment.
         let name = format!("{}.v", mutation.id);
         let text = workshop.text(&name).unwrap().replace("// synopsys parallel_case", "");
         workshop.write(&name, &text).unwrap();
@@ -44,11 +44,11 @@ fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
 }
 
 #[test]
-fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
+fn the_checker_agrees_with_the_verilog_of_each_mutant() {
     let workshop = YosysSession::of_verilog(CHOICE);
     begin(&workshop, &[]).unwrap();
     let mut mutations = chosen(&workshop, 1000, 1).unwrap();
-    // Where several cases may come to be at once, and what lies beyond a signal.
+    // Cases that may overlap, and an index beyond a signal.
     mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
         "S" => true,
         "Y" => cell.contains("CMP"),
@@ -62,7 +62,7 @@ fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
     let mut same = 0;
     for mutation in &mutations {
         let ruling = judge.rule(mutation.id).unwrap();
-        // What takes little says nothing else.
+        // The cheap checks agree.
         if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
             assert!(
                 matches!(ruling, EquivalenceVerdict::Equivalent(_)),
@@ -94,7 +94,7 @@ fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
 }
 
 #[test]
-fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
+fn a_mutation_of_the_clock_is_skipped_and_others_are_checked() {
     let workshop = YosysSession::of_verilog(
         "module top(input clk, input [1:0] a, output reg y, output z);
          reg [1:0] m [0:1];
@@ -119,7 +119,7 @@ fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
     assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), EquivalenceVerdict::Differs(_)));
 }
 
-/// `s` is never 3, so `hidden` is never seen; `chain` is, five cycles later.
+/// `s` is never 3, so `hidden` is never visible. `chain` is visible five cycles later.
 const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
     reg [1:0] s; reg hidden; reg [4:0] chain;
     always @(posedge clk or posedge rst) if (rst) s <= 0; else s <= s == 2 ? 0 : s + 1;
@@ -128,7 +128,7 @@ const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
     endmodule";
 
 #[test]
-fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
+fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     let workshop = YosysSession::of_verilog(NEVER_THREE);
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
@@ -155,7 +155,8 @@ fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
     }
 }
 
-/// A timer that counts in another order and takes as many steps is the same; one that takes more or fewer is not.
+/// A timer that counts in another order but in as many steps is equivalent. One with more or fewer
+/// steps is not.
 #[test]
 fn another_order_of_counting_is_shown_to_be_the_same() {
     let workshop = YosysSession::of_verilog(
@@ -194,7 +195,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
                 Mode::Cnot1 => held ^ u32::from(is_control) << bit,
             }
         };
-        // It is cleared before it counts, and wraps to what it is cleared to.
+        // It is cleared before it counts, and wraps to its cleared value.
         let steps = if mutation.port == "Q" {
             let values = iter::successors(Some(0), |held| Some((seen(*held) + 1) % 32));
             values.take(100).position(|held| seen(held) == 31)
@@ -209,9 +210,9 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
 }
 
-/// A word's flag counts where its number is 2; it is 0 elsewhere, which nobody sees.
+/// The flag of a word counts where its number is 2. Elsewhere it is 0, which has no visible effect.
 #[test]
-fn words_of_a_memory_that_mean_the_same_make_no_difference() {
+fn memory_words_with_the_same_abstraction_are_equivalent() {
     let workshop = YosysSession::of_verilog(
         "module top(input clk, input rst, input we, input [1:0] to, at, input [2:0] d, output y, output [1:0] z);
          reg [2:0] m [0:3];
@@ -247,7 +248,7 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
         );
     }
     assert!(more > 0, "none takes what words mean");
-    // A bit that counts is one of what a word means.
+    // This abstraction omits a bit that has an effect.
     let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
     let wrong =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
@@ -256,7 +257,7 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
 }
 
 #[test]
-fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
+fn only_proved_properties_strengthen_the_checker() {
     let workshop = YosysSession::of_verilog(NEVER_THREE);
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
@@ -287,7 +288,7 @@ fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
     assert_eq!(held, [true, false]);
     let judge = judge.with_proved(vec![0]);
     assert_eq!(judge.proved, [format!("{NEVER}0")]);
-    // With it, and without it, the same is equivalent.
+    // The results are the same with and without it.
     let plain =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     for Mutation { id, .. } in mutations.iter().step_by(7) {
