@@ -69,6 +69,7 @@ mod bits;
 mod error;
 mod library;
 mod model;
+mod pin;
 mod pins;
 mod shim;
 mod signals;
@@ -77,6 +78,7 @@ pub use bits::{Bits, Field, Storage};
 pub use error::Error;
 pub use library::Library;
 pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};
+pub use pin::Pin;
 pub use pins::{Pins, Port, PortDifference};
 pub use signals::ignore_file_size_signal;
 
