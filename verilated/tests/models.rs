@@ -10,7 +10,8 @@ use std::path::Path;
 use std::thread;
 use tempfile::TempDir;
 use verilated::{
-    BatchEnd, BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Point, Port, TraceFormat,
+    BatchEnd, BeforeReset, Bits, Error, Library, Model, ModelKind, Pin, Pins, Point, Port,
+    TraceFormat,
 };
 use verilated_build::{BuiltLibrary, Design, Kept, LibraryCache, SourceFile, Tracing, Verilator};
 use zerocopy::{Immutable, IntoBytes, KnownLayout};
@@ -169,7 +170,7 @@ fn a_batch_goes_on_where_the_last_one_ended() {
         for cut in 0..=4 {
             let mut model = powered(kind);
             for range in [0..cut, cut..4] {
-                let end = model.run_batch(&inputs[range.clone()], &expected[range]);
+                let end = model.run_batch(&inputs[range.clone()], &expected[range], None);
                 assert!(matches!(end, BatchEnd::Equal), "{end:?}");
             }
             // The edge of the last cycle, then a single cycle.
@@ -178,11 +179,50 @@ fn a_batch_goes_on_where_the_last_one_ended() {
             model.settle(&inputs[1], &mut outputs).unwrap();
             assert_eq!(outputs.count.get(), 2);
             model.edge().unwrap();
-            let end =
-                model.run_batch(&inputs[3..], &[Outputs { count: Bits::new(3), ..expected[3] }]);
+            let end = model.run_batch(
+                &inputs[3..],
+                &[Outputs { count: Bits::new(3), ..expected[3] }],
+                None,
+            );
             assert!(matches!(end, BatchEnd::Differs { cycle: 0, .. }), "the wide port counts, too");
         }
     }
+}
+
+#[test]
+fn a_batch_skips_exactly_the_open_bits() {
+    let (inputs, expected) = counted();
+    let mut other = expected;
+    // Bit 7 of count differs in cycle 2, and bit 69 of wide in cycle 3.
+    other[2].count = Bits::new(0x80 | other[2].count.get());
+    other[3].wide = Bits::from_words([other[3].count.get() as u32, 0, 0]);
+    let opens = |count: u64, wide: u32| {
+        let open = Outputs {
+            count: Bits::new(count),
+            wide: Bits::from_words([0, 0, wide]),
+            ..Outputs::default()
+        };
+        [open; 4]
+    };
+    for kind in both_ways() {
+        let run = |open: &[Outputs; 4]| powered(kind).run_batch(&inputs, &other, Some(open));
+        assert!(matches!(run(&opens(0x80, 1 << 5)), BatchEnd::Equal));
+        assert!(matches!(run(&opens(0x7f, 1 << 5)), BatchEnd::Differs { cycle: 2, .. }));
+        assert!(matches!(run(&opens(0x80, 1 << 4)), BatchEnd::Differs { cycle: 3, .. }));
+    }
+}
+
+#[test]
+fn pins_are_found_by_name_and_take_their_bits_only() {
+    const COUNT: Pin<Outputs> = Pin::of("co", "unt");
+    const WIDE: Pin<Outputs> = Pin::of("", "wide");
+    assert!(Pin::<Outputs>::find("", "clk").is_none());
+    let mut outputs = Outputs::default();
+    COUNT.set(&mut outputs, 0x123);
+    assert_eq!((COUNT.get(&outputs), outputs.count.get()), (0x23, 0x23));
+    WIDE.set_words(&mut outputs, &[1, 2, u32::MAX]);
+    assert_eq!(WIDE.words::<3>(&outputs), [1, 2, u32::MAX >> (96 - WIDE.width())]);
+    assert_eq!(WIDE.get(&outputs), 2 << 32 | 1);
 }
 
 #[test]
@@ -197,7 +237,7 @@ fn a_batch_ends_at_the_first_difference_with_the_actual_outputs() {
                     _ => other[wrong].wide = Bits::from_words([wrong as u32, 0, 0]),
                 }
                 let mut model = powered(kind);
-                match model.run_batch(&inputs, &other) {
+                match model.run_batch(&inputs, &other, None) {
                     BatchEnd::Differs { cycle, actual } => {
                         assert_eq!((cycle, actual.count), (wrong, expected[wrong].count));
                         assert_eq!(actual.wide, expected[wrong].wide);
@@ -216,7 +256,7 @@ fn a_batch_names_the_cycle_in_which_a_model_stops() {
     for kind in both_ways() {
         let mut model = powered(kind);
         // The edge that ends cycle 2 comes with cycle 3.
-        match model.run_batch(&inputs, &expected) {
+        match model.run_batch(&inputs, &expected, None) {
             BatchEnd::Stopped { cycle: 3, error } => {
                 assert!(error.to_string().contains("$finish"), "{error}");
             }
@@ -224,7 +264,7 @@ fn a_batch_names_the_cycle_in_which_a_model_stops() {
         }
         let mut again = model.afresh().unwrap();
         again.settle(&Inputs::default(), &mut Outputs::default()).unwrap();
-        assert!(matches!(again.run_batch(&inputs[..3], &expected[..3]), BatchEnd::Equal));
+        assert!(matches!(again.run_batch(&inputs[..3], &expected[..3], None), BatchEnd::Equal));
     }
 }
 
