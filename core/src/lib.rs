@@ -17,7 +17,10 @@ pub use cosim_base::error;
 pub use cosim_cli::main;
 pub use cosim_formal::prove;
 pub use cosim_formats::{coverage, vector};
-pub use cosim_harness::{axes, covergroups, harness, layout, rules, value, waivers, weights};
+pub use cosim_harness::{
+    axes, channels, covergroups, harness, layout, protocol, rules, transactions, value, waivers,
+    weights,
+};
 pub use cosim_regress::program::{AnyBlock, Identity, Program};
 pub use cosim_regress::{checks, engine, merge, mutate, program, runner, worker};
 pub use cosim_rtl::{answers, export, fourvalue, models};

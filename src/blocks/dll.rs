@@ -38,7 +38,7 @@ impl Block for Dll {
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
-    /// Four profiles and long cases: half as many take as long as another block's.
+    /// Half the default: four profiles and long cases take as long as another block's cases.
     const CASES: u64 = 200;
 
     type Inputs = rtl::Inputs;
@@ -51,7 +51,7 @@ impl Block for Dll {
     type Coverage = coverage::Coverage;
 
     fn properties(parameters: &Parameters) -> Properties {
-        // A newer DLLP may overtake the one that waits (B8, B9).
+        // A newer DLLP may replace the one that waits (B8, B9), so only its valid is stable.
         let stable =
             vec![StableChannel::whole("a_link_valid"), StableChannel::valid("b_dllp_valid")];
         let (registers, transitions) =

@@ -35,7 +35,7 @@ impl Block for Qp {
     const NAME: &'static str = "qp";
     const TITLE: &'static str = "QpStateCtrl, states of queue pairs: Modify QP, events, packets";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
-    /// Its source has no erratum, its RTL no parameters.
+    /// The source has no erratum, and the RTL has no parameters.
     const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::of::<Self>(0x00))];
 
     type Inputs = rtl::Inputs;
@@ -50,7 +50,7 @@ impl Block for Qp {
     fn properties(_parameters: &Parameters) -> Properties {
         Properties {
             quiescent: vec!["rsp_valid", "evt_valid"],
-            // The payload waits in a memory, of which a proof knows nothing.
+            // The payload is in a memory, which a proof abstracts.
             stable: vec![StableChannel::valid("evt_valid")],
             registers: proof::REGISTERS.to_vec(),
             transitions: proof::transitions(),

@@ -39,7 +39,7 @@ impl Block for Recv {
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
     const STATE_REGISTER: Option<&'static str> = Some("cur_state");
-    /// Five profiles: half as many take as long as another block's.
+    /// Half the default: five profiles take as long as another block's.
     const CASES: u64 = 200;
 
     type Inputs = rtl::Inputs;
@@ -61,7 +61,8 @@ impl Block for Recv {
                 "temp_alloc_valid",
                 "credit_valid",
             ],
-            // Credits of a later refill are added to those that wait (K1).
+            // Credits of a later refill are added to those on offer (K1), so only the valid is
+            // stable.
             stable: vec![StableChannel::valid("credit_valid")],
             illegal_states: vec![State::None.name()],
             registers: proof::REGISTERS.to_vec(),

@@ -1,7 +1,7 @@
-//! Block `rx`: `RxSystem`, the blocks of the receive path put together.
+//! Block `rx`: `RxSystem`, the receive path made of several blocks.
 //!
-//! Its specification is `docs/blocks/rx.md`. The golden models, environments and generators of
-//! the inner blocks are reused. Only the top-level logic between them is here.
+//! Its specification is `docs/blocks/rx.md`. The golden models, environments and generators of the
+//! inner blocks are reused. Only the top-level logic between them is here.
 
 #[macro_use]
 mod wiring;
@@ -40,7 +40,7 @@ pub use scoreboard::Scoreboard;
 #[derive(Debug, Clone, Copy)]
 pub struct Rx;
 
-/// The specification's section 8, boundaries 1 to 12.
+/// Boundaries 1 to 12 of section 8 of the specification.
 const BOUNDARIES: &[&[&str]] = &[
     &["a_tlp_", "x_a_tlp_", "x_credits_used"],
     &["a_"],
@@ -62,7 +62,7 @@ impl Block for Rx {
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
-    /// A case is as long as one of each block inside.
+    /// A case is as long as one case of each inner block.
     const CASES: u64 = 100;
     const NAMING: Naming = Naming {
         boundaries: BOUNDARIES,

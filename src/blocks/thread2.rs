@@ -35,8 +35,8 @@ impl Block for Thread2 {
     const TITLE: &'static str = "ReqRecvCore_Thread_2, second stage of a NIC's receive path";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const STATE_REGISTER: Option<&'static str> = Some("cur_state");
-    // DATA_UNIT_s is ready for a unit that is used up, whether one is offered or not; MR_FOR_SEND_s keeps to the one that
-    // was offered and does not look at the valid again.
+    // DATA_UNIT_s is ready for a used-up unit, whether one is on offer or not. MR_FOR_SEND_s uses
+    // the unit that was on offer without looking at its valid again.
     const NAMING: Naming =
         Naming { looked_at: &["wqe_resp_data", "wqe_resp_last"], ..Naming::DEFAULT };
 

@@ -180,8 +180,7 @@ impl Summary<'_> {
         for (profile, bits) in &self.run.never_compared {
             let _ = writeln!(
                 text,
-                "      profile {profile} never compared {} of the outputs: {}",
-                counted(bits.len() as u64, "bit"),
+                "      profile {profile} never compared these outputs: {}",
                 runs_of_bits(bits).join(", ")
             );
         }

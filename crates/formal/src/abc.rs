@@ -1,7 +1,7 @@
-//! Answers questions about netlists with ABC, on and-inverter graphs.
+//! Converts netlists to and-inverter graphs and decides with ABC whether an output can be 1.
 //!
-//! Graphs and replies are looked up in [`Answers`](cosim_rtl::answers::Answers) first. `reply` decides which replies
-//! may be kept.
+//! Graphs and replies are cached in [`Answers`](cosim_rtl::answers::Answers). `reply` decides which
+//! replies may be cached.
 
 mod reply;
 
@@ -13,13 +13,13 @@ use reply::{Reply, not_shown, status};
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// From a netlist without memories to a graph.
+/// Yosys commands that convert a netlist without memories to an and-inverter graph.
 const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\ntechmap -map first.v\nsimplemap\n\
                         techmap\nsetundef -zero\nopt_expr\nopt_clean\naigmap\nopt_clean\n\
                         write_aiger -ascii -symbols";
-/// What a multiplexer with one bit for each case does when several of them are 1: as the Verilog that Yosys writes
-/// of it, and so the model, it takes the first. To Yosys itself that is no case, and it would take all at once.
-/// A mutation makes it one.
+/// Maps `$pmux` to a priority multiplexer. A mutation can set several select bits at once. Verilog
+/// written by Yosys, and so the simulated model, then takes the first case, but Yosys itself treats
+/// this as undefined and would OR all cases.
 const FIRST: [&str; 2] = [
     "first.v",
     "(* techmap_celltype = \"$pmux\" *)
@@ -42,89 +42,90 @@ module first (A, B, S, Y);
 endmodule
 ",
 ];
-/// Bits of memories that are taken as registers, at most.
+/// Largest total of memory bits that are mapped to registers.
 pub const MEMORY: u64 = 1 << 16;
-/// Seconds of processor time after which ABC is ended, whatever it does: some of its commands have no limit of their own.
+/// Processor seconds after which ABC is killed: some of its commands have no time limit.
 const MOST: u32 = 2 * portfolio::SECONDS;
 
-/// The cycles from reset that the step builds on.
+/// Cycles from reset that an induction step needs as its base.
 const STEPS: u32 = 3;
 
-/// What came of a question whether something ever happens.
+/// Whether a property output can ever be 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// It never does.
+    /// The output is never 1.
     Never,
-    /// It does with these inputs: for each cycle behind the one in reset the names of the bits that are 1.
+    /// The output is 1 after these inputs: the names of the bits that are 1, for each cycle after
+    /// the reset cycle.
     Seen(Vec<Vec<String>>),
-    /// Nothing was shown but that it does not in so many cycles.
+    /// Undecided.
     Open {
-        /// The cycles.
+        /// Cycles in which the output is known to be 0.
         cycles: Option<u32>,
-        /// Why no more was shown.
+        /// Why ABC did not decide.
         because: String,
     },
 }
 
 impl Answer {
-    /// Whether a [`INDUCTION_STEP`](crate::portfolio::INDUCTION_STEP) can build on it.
+    /// Whether it is a sufficient base for [`INDUCTION_STEP`](crate::portfolio::INDUCTION_STEP).
     pub fn is_base(&self) -> bool {
         matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
     }
 }
 
-/// A graph as Yosys writes it.
+/// An and-inverter graph written by Yosys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Graph {
-    /// The graph in the ASCII form of AIGER, with the names of inputs and outputs.
+    /// The graph in ASCII AIGER, with the names of inputs and outputs.
     pub text: String,
-    /// Which bits of the graph belong to one register.
+    /// The `-vmap` file, which assigns latches to registers.
     pub words: String,
 }
 
-/// The graph of a netlist that has no memories.
+/// Converts a netlist without memories to a graph.
 ///
 /// # Errors
 /// As [`YosysSession::script`].
-pub fn graph(workshop: &YosysSession, netlist: &str) -> Result<Graph, Error> {
-    made(workshop, netlist, "")
+pub fn graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
+    made(session, netlist, "")
 }
 
-/// The graph of a netlist with its memories as registers.
+/// Converts a netlist to a graph and maps its memories to registers.
 ///
 /// # Errors
 /// As [`YosysSession::script`].
-pub fn whole_graph(workshop: &YosysSession, netlist: &str) -> Result<Graph, Error> {
-    made(workshop, netlist, "memory_collect\nmemory_map\nopt_clean\n")
+pub fn whole_graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
+    made(session, netlist, "memory_collect\nmemory_map\nopt_clean\n")
 }
 
-/// The graph of a netlist after some commands, kept by the content of the netlist: Yosys takes as long for a large one
-/// as ABC for its questions.
-fn made(workshop: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Error> {
+/// Runs `before` and converts the netlist. The result is cached by the content of the netlist: for
+/// a large netlist Yosys takes as long as ABC.
+fn made(session: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Error> {
     let [map, verilog] = FIRST;
-    let text = workshop.text(netlist)?;
+    let text = session.text(netlist)?;
     let commands = format!("{before}{TO_GRAPH} -vmap");
     let parts = ["graph", &commands, verilog, &text].map(str::as_bytes);
-    let slot = match workshop.answers().look_up(&parts, |kept| serde_json::from_slice(kept).ok()) {
+    let slot = match session.answers().look_up(&parts, |kept| serde_json::from_slice(kept).ok()) {
         CacheLookup::Found(graph) => return Ok(graph),
         CacheLookup::Missing(slot) => slot,
     };
-    workshop.write(map, verilog)?;
+    session.write(map, verilog)?;
     let [graph, words] = ["aag", "map"].map(|ending| format!("{netlist}.{ending}"));
-    workshop.script(&format!("read_ilang {netlist}\n{commands} {words} {graph}\n"))?;
-    let graph = Graph { text: workshop.text(&graph)?, words: workshop.text(&words)? };
+    session.script(&format!("read_ilang {netlist}\n{commands} {words} {graph}\n"))?;
+    let graph = Graph { text: session.text(&graph)?, words: session.text(&words)? };
     if let Ok(bytes) = serde_json::to_vec(&graph) {
         slot.keep(&bytes);
     }
     Ok(graph)
 }
 
-/// Asks ABC whether the output of a graph is ever 1, unless its reply is kept; `name` is for files.
+/// Decides with ABC, or from the cache, whether the output of a graph can be 1. `name` names files.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
 pub fn ask(
-    workshop: &YosysSession,
+    session: &YosysSession,
     name: &str,
     file: &[u8],
     inputs: &[String],
@@ -133,11 +134,11 @@ pub fn ask(
     let engines = attempt.to_string();
     let limit = MOST.to_le_bytes();
     let parts: [&[u8]; 4] = [b"abc", &limit, engines.as_bytes(), file];
-    let slot = match workshop.answers().look_up(&parts, Reply::from_bytes) {
+    let slot = match session.answers().look_up(&parts, Reply::from_bytes) {
         CacheLookup::Found(reply) => return Ok(reply.answer(inputs)),
         CacheLookup::Missing(slot) => slot,
     };
-    let [path, trace] = ["aig", "trace"].map(|ending| workshop.path(&format!("{name}.{ending}")));
+    let [path, trace] = ["aig", "trace"].map(|ending| session.path(&format!("{name}.{ending}")));
     fs::write(&path, file).map_err(Error::write(&path))?;
     let commands = format!(
         "read_aiger {0}; {engines}; time; print_status; write_cex -a {1}",
@@ -159,7 +160,7 @@ pub fn ask(
         _ => not_shown(&said, &output),
     };
     let answer = reply.clone().answer(inputs);
-    // A trace that is not understood may be one that was cut off.
+    // A trace that cannot be parsed may be truncated: do not cache it.
     let is_understood = matches!(reply, Reply::Seen(_)) == matches!(answer, Answer::Seen(_));
     if is_understood
         && reply.is_repeatable(attempt.seconds, &said, &output)
@@ -170,7 +171,7 @@ pub fn ask(
     Ok(answer)
 }
 
-/// Bits of the memories of a flat netlist.
+/// Total memory bits of a flat netlist.
 pub fn memory_bits(netlist: &str) -> u64 {
     let memories = netlist.lines().filter_map(|line| line.trim().strip_prefix("memory "));
     let bits = |memory: &str| {

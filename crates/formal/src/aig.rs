@@ -1,4 +1,4 @@
-//! And-inverter graphs, which Yosys writes, and the miters that compare an RTL with its mutants.
+//! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
 
 mod miter;
 
@@ -6,7 +6,7 @@ use crate::cut;
 use miter::{Miter, of};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// A node, or its inverse if the lowest bit is 1; 0 is false.
+/// A node times two; the lowest bit inverts it. 0 is false.
 type Literal = u32;
 
 const FALSE: Literal = 0;
@@ -17,49 +17,49 @@ const TRUE: Literal = 1;
 struct Latch {
     node: u32,
     next: Literal,
-    /// What it begins with, if that is known.
+    /// Initial value, if it is known.
     initial: Option<bool>,
-    /// The place of the first bit of its register.
+    /// Index of the latch that is the first bit of the same register.
     word: usize,
 }
 
-/// A netlist with all its mutations, as `write_aiger -ascii -symbols` writes it.
+/// A netlist with all its mutations, in the format of `write_aiger -ascii -symbols`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aig {
-    /// Nodes and names.
+    /// Node and name.
     inputs: Vec<(u32, String)>,
     latches: Vec<Latch>,
     outputs: Vec<(Literal, String)>,
-    /// Node and its two operands, in an order in which each is defined before it is used.
+    /// Node and its two operands, in topological order.
     ands: Vec<(u32, [Literal; 2])>,
 }
 
-/// What is known of the ports.
+/// The roles of inputs and outputs, given by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Interface<'a> {
-    /// The input that resets the block, and the level at which it does.
+    /// The reset input and its active level.
     pub reset: Option<(&'a str, bool)>,
-    /// Registers that nothing initialises begin with all zeros or all ones, as in most cases, in place of anything:
-    /// for a search, not for a proof.
+    /// Uninitialised registers begin with all zeros or all ones, as in most simulations, instead of
+    /// arbitrary values. Valid in a search for differences, not in a proof.
     pub filled: bool,
-    /// The input that switches mutations on.
+    /// The input that selects a mutation.
     pub select: &'a str,
-    /// How the names of inputs begin that are what a memory gives.
+    /// Prefix of inputs that carry the read data of a memory.
     pub read: &'a str,
-    /// How the names of outputs begin that say where a memory is read, and of those that say when, where it is read at
-    /// an edge.
+    /// Prefixes of outputs that carry the read address and, for clocked read ports, the read
+    /// enable.
     pub read_at: [&'a str; 2],
-    /// How the names of outputs begin that say which bits of a memory are written, and of those that say
-    /// what and where: bits of them that nothing is written to do not matter.
+    /// Prefixes of outputs that carry the bit enables, the data and the address of a write. Data
+    /// and address are compared only where a bit is enabled.
     pub write: [&'a str; 3],
-    /// How the names of outputs begin that are no outputs of the RTL; none do if it is empty.
+    /// Prefix of outputs that belong to the monitor and not to the RTL; empty: there are none.
     pub never: &'a str,
-    /// Those of them that are proved to be 0 in every cycle, of the RTL as it is.
+    /// Monitor outputs that are proved to be 0 in every cycle of the original RTL.
     pub proved: &'a [String],
 }
 
 impl Interface<'static> {
-    /// The names that this program's own passes give, and nothing else.
+    /// The names that the passes of this program use.
     pub const OURS: Self = Self {
         reset: None,
         filled: false,
@@ -72,28 +72,28 @@ impl Interface<'static> {
     };
 }
 
-/// What is known of what memories give, in a question about a property.
+/// What a property query assumes about the read data of memories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// Nothing.
+    /// Read data is unconstrained.
     Anything,
-    /// It is the same as in the cycle before where a memory was read at the same place then and no memory was written at the
-    /// edge between them.
+    /// Read data equals that of the cycle before if the address is the same and no memory was
+    /// written at the edge between them.
     Kept,
-    /// At one address, whichever it is, a memory gives what was written there last, and anything if nothing was. The cycles
-    /// that count are those in which the property looks at that address, by the one port of a memory that it looks at. What never
-    /// happens at any address never happens.
+    /// One arbitrary address is exact: reads there return the last value written, or an arbitrary
+    /// value before the first write. The property counts only in cycles in which its single read
+    /// port reads that address. What fails at no address never fails.
     Word,
 }
 
-/// The question whether a mutation makes a difference.
+/// A query whether two sides differ, or whether a property fails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EquivalenceQuery {
-    /// Both sides are the same network: the mutation is not seen at any output, whatever the registers hold.
+    /// Both sides are structurally equal: no output differs for any register values.
     Same,
-    /// Others have to answer: an AIGER file whose output is 1 once something differs.
+    /// ABC has to decide: the output of the AIGER file is 1 once something differs.
     Open {
-        /// The file.
+        /// The file in binary AIGER.
         file: Vec<u8>,
         /// Names of its inputs.
         inputs: Vec<String>,
@@ -101,7 +101,7 @@ pub enum EquivalenceQuery {
 }
 
 impl Aig {
-    /// Reads the ASCII form; `None` if it is none.
+    /// Parses ASCII AIGER; `None` if it is malformed.
     pub fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let header: Vec<&str> = lines.next()?.split(' ').collect();
@@ -152,7 +152,7 @@ impl Aig {
         Some(aig)
     }
 
-    /// Learns which bits are of one register, from what `write_aiger -vmap` writes.
+    /// Groups latches by register, from the output of `write_aiger -vmap`.
     pub fn with_words(mut self, map: &str) -> Self {
         let mut first: HashMap<&str, usize> = HashMap::new();
         for line in map.lines() {
@@ -166,22 +166,21 @@ impl Aig {
         self
     }
 
-    /// Asks whether anything differs between the RTL as it is and with a mutation.
+    /// Asks whether any output differs between the original RTL and a mutant.
     ///
-    /// Both sides have the same inputs, begin with the same registers, whatever they hold, and with one cycle
-    /// in reset in which all other inputs are low, as every case does. Registers of which it can be seen at once
-    /// that both sides give them the same next value are one register.
+    /// Both sides have the same inputs and the same initial register values. They begin with one
+    /// reset cycle in which all other inputs are low, as every test case does. A register whose
+    /// next value is structurally equal on both sides is shared.
     ///
-    /// What is proved of the RTL as it is holds in every cycle that is reached. So it makes no difference what comes of others: there
-    /// the registers of both sides become what they begin with, and nothing differs, which is less to be shown of them.
+    /// The proved invariants of the original RTL hold in every reachable cycle. In other cycles the
+    /// miter clears the unshared registers and masks the difference, which leaves less to prove.
     pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> EquivalenceQuery {
         self.difference(interface, mutation, None)
     }
 
-    /// Asks whether the mutation reaches any register but those near it: those that its change of a signal, and then `hops` times
-    /// the registers reached so far, can give another value at the next edge. All others are one register of both sides,
-    /// and it is a difference if they were to become two. What shows that there is none shows, cycle by cycle, that they
-    /// never do; a difference says nothing.
+    /// Asks whether the mutation reaches a register outside its fan-out cone of `hops` register
+    /// stages. Registers outside the cone are shared, and a difference in their next values counts
+    /// as one. If there is no difference, the mutant is equivalent; a difference shows nothing.
     pub fn nearby(
         &self,
         interface: &Interface<'_>,
@@ -212,11 +211,12 @@ impl Aig {
         }
     }
 
-    /// Asks, of each register that the mutation reaches at once, whether it is the only one that it ever reaches, where all
-    /// others hold anything in every cycle, the same on both sides; but behind a cycle in reset, what that gives them.
-    /// That is all that they ever hold and more, so what is shown of it holds; a difference says nothing. These are small
-    /// networks: a counter, and what it starts and stops. What is proved of the RTL is not used: where others hold anything it
-    /// would be broken again and again.
+    /// For each register in the direct fan-out of the mutation, asks whether that register is the
+    /// only one that the mutation ever affects. All other registers are shared and take arbitrary
+    /// values in every cycle, except for known reset values in the cycle after a reset cycle. This
+    /// over-approximates the reachable states: a proof holds, a difference shows nothing. The
+    /// networks are small, such as a counter and its controls. Proved invariants are not used, as
+    /// arbitrary values would violate them all the time.
     pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<EquivalenceQuery> {
         let interface = &Interface { proved: &[], ..*interface };
         let all = self.all();
@@ -233,13 +233,15 @@ impl Aig {
         words.into_iter().map(ask).collect()
     }
 
-    /// Asks whether anything differs where memories of both sides may hold words that are not the same, as long as they mean the same:
-    /// `word_abstractions` has, by the number of a memory, a network that says what a word means. `None` if there is no memory of which a word
-    /// can be followed.
+    /// Asks whether an output differs although memory words of both sides may differ, as long as
+    /// their abstractions are equal. `word_abstractions` maps the number of a memory to a network
+    /// that computes the abstraction of a word. `None` if no memory qualifies (see
+    /// [`cut::followed`]).
     ///
-    /// One word of each memory is followed, at any address: what it is on both sides must always mean the same. What is read elsewhere is
-    /// anything that means the same on both sides. So words at all addresses go on meaning the same, cycle by cycle, and all
-    /// outputs are the same.
+    /// The miter follows one word of each memory, at an arbitrary address, and checks that both
+    /// sides keep equal abstractions. Reads at other addresses return arbitrary words with equal
+    /// abstractions on both sides. By induction over cycles, all words and all outputs then stay
+    /// equal.
     pub fn by_word(
         &self,
         interface: &Interface<'_>,
@@ -270,10 +272,10 @@ impl Aig {
         }
     }
 
-    /// What registers hold behind a cycle in reset, whatever else happens in it, where that is known.
+    /// Register values after a reset cycle, where they do not depend on other inputs.
     fn reset_by(&self, interface: &Interface<'_>) -> HashMap<usize, bool> {
         let Some((reset, level)) = interface.reset else { return HashMap::new() };
-        // Of each node: its value, if it is known.
+        // Known values, by node.
         let mut known: HashMap<u32, bool> = HashMap::from([(0, false)]);
         known.extend(
             self.inputs
@@ -300,7 +302,7 @@ impl Aig {
         (0..self.latches.len()).collect()
     }
 
-    /// The registers of both sides to which they give different next values, with these. In an order of their own: a set has none.
+    /// The shared registers whose next values differ between the sides, ordered for determinism.
     fn differing(&self, miter: &Miter, shared: &HashSet<usize>) -> BTreeMap<usize, [Literal; 2]> {
         let next = |index: &usize| {
             let next = [0, 1].map(|side| of(&miter.sides[side], self.latches[*index].next));
@@ -309,8 +311,10 @@ impl Aig {
         shared.iter().filter_map(next).collect()
     }
 
-    /// Asks whether an output of one bit is ever 1, from the cycle in reset on; registers that nothing initialises
-    /// begin with any value. `None` if there is no such output, or if it cannot be asked so.
+    /// Asks whether a one-bit output is ever 1, from the reset cycle on. Uninitialised registers
+    /// begin with arbitrary values. `None` if there is no such output, or if `reads` is
+    /// [`Reads::Word`] and the output does not depend on exactly one read port that can be
+    /// followed.
     pub fn property(
         &self,
         interface: &Interface<'_>,
@@ -334,7 +338,7 @@ impl Aig {
         Some(if value == FALSE { EquivalenceQuery::Same } else { miter.file(value) })
     }
 
-    /// The port of a memory whose data a literal depends on within its cycle, if it is one only.
+    /// The memory read port on which a literal depends combinationally, if there is exactly one.
     fn only_read(&self, interface: &Interface<'_>, literal: Literal) -> Option<&str> {
         let ands: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
         let reads: HashMap<u32, &str> = self
@@ -355,7 +359,7 @@ impl Aig {
     }
 }
 
-/// Nodes in an order in which each is defined before it is used; `None` if there is a loop.
+/// Sorts nodes topologically; `None` if there is a combinational loop.
 fn in_order(ands: &[(u32, [Literal; 2])]) -> Option<Vec<(u32, [Literal; 2])>> {
     let by_node: HashMap<u32, [Literal; 2]> = ands.iter().copied().collect();
     let mut state: HashMap<u32, bool> = HashMap::new();
@@ -392,7 +396,7 @@ fn in_order(ands: &[(u32, [Literal; 2])]) -> Option<Vec<(u32, [Literal; 2])>> {
     Some(ordered)
 }
 
-/// A name and its bit, as in `data[3]`; 0 if there is none.
+/// Splits `data[3]` into name and bit; the bit is 0 if there is none.
 pub fn split(name: &str) -> (&str, u32) {
     let parts = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
     let bit = parts.and_then(|(name, bit)| Some((name, bit.parse().ok()?)));

@@ -5,9 +5,9 @@ use crate::rtlil::{Unknown, plain, width, widths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Registers that the judge knows.
+/// Register cells that equivalence checks support.
 const REGISTERS: [&str; 5] = ["$dff", "$dffe", "$sdff", "$sdffe", "$sdffce"];
-/// Those that it does not.
+/// Register cells that they do not support.
 const OTHERS: [&str; 12] = [
     "$ff",
     "$sr",
@@ -22,10 +22,10 @@ const OTHERS: [&str; 12] = [
     "$dlatchsr",
     "$fsm",
 ];
-/// Cells that divide: what comes of a division by zero is not the same to Yosys and to Verilator.
+/// Dividers: Yosys and Verilator treat a division by zero differently.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 
-/// What stands between the number of a memory's port and that of the memory, if one word of it can be followed.
+/// Separates the number of a memory port from that of its memory, if the memory can be followed.
 pub const OF: &str = "_of_";
 
 /// A port of a cell: module, cell and port.
@@ -33,13 +33,13 @@ pub type PortOf<'a> = (&'a str, &'a str, &'a str);
 
 /// A cell of a netlist.
 pub struct Cell<'a> {
-    /// The module it is in.
+    /// The module that contains the cell.
     pub module: &'a str,
-    /// Its type.
+    /// The cell type.
     pub kind: &'a str,
-    /// Its name.
+    /// The cell name.
     pub name: &'a str,
-    /// Its lines between `cell` and `end`.
+    /// The lines between `cell` and `end`.
     pub inside: Vec<&'a str>,
 }
 
@@ -49,27 +49,27 @@ impl<'a> Cell<'a> {
         self.inside.iter().find_map(|line| line.trim().strip_prefix(&beginning))
     }
 
-    /// Its ports and what is connected to them.
+    /// The ports and the signals connected to them.
     pub fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let connections =
             self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
         connections.filter_map(|words| words.split_once(' '))
     }
 
-    /// The memory that it is a port of.
+    /// The memory that the cell is a port of.
     fn memory(&self) -> Option<String> {
         let quoted = self.find("parameter", "\\MEMID")?;
         Some(quoted.trim_matches('"').replace("\\\\", "\\"))
     }
 
-    /// Whether it waits for a clock at its port `CLK`.
+    /// Whether the cell is clocked by its port `CLK`.
     fn waits(&self) -> bool {
         let has_clock = || !is_off(self.find("parameter", "\\CLK_ENABLE"));
         is_register(self.kind)
             || (self.kind.starts_with("$mem") && !self.kind.starts_with("$meminit") && has_clock())
     }
 
-    /// Whether it divides by what may be zero, or overflow.
+    /// Whether the divisor may be zero or negative, or the result may overflow.
     fn may_divide_by_zero(&self) -> bool {
         if !DIVIDERS.contains(&self.kind) {
             return false;
@@ -92,7 +92,7 @@ fn is_register(kind: &str) -> bool {
     REGISTERS.contains(&kind) || OTHERS.contains(&kind)
 }
 
-/// The cells of a netlist, and its connections outside of them, as module and both sides.
+/// The cells of a netlist, and its connections outside of cells: module, left side, right side.
 pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
     let (mut cells, mut connections) = (Vec::new(), Vec::new());
     let mut module = "";
@@ -114,9 +114,9 @@ pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
     (cells, connections)
 }
 
-/// Ports of cells that are numbers to Yosys, or mean nothing, and have to stay what they are: the controls of
-/// read ports of memories that have no clock, and what memories begin with. And the clocks of memories: where ports of
-/// one memory have several, Yosys cannot write it.
+/// Cell ports that must stay constant: the controls of unclocked memory read ports and all ports of
+/// memory initialisations. Also the clocks of memories: Yosys cannot write a memory whose ports
+/// have different clocks.
 pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
     let is_fixed = |cell: &Cell<'_>, port: &str| {
         let [begins, reads, writes] =
@@ -133,8 +133,8 @@ pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
     all
 }
 
-/// The netlist, with read ports of memories that have no clock always enabled: what Yosys gives them for that is
-/// unknown, and to take it for 0, as what is unknown elsewhere, would be wrong.
+/// The netlist with all unclocked memory read ports enabled. Yosys leaves their enables undefined,
+/// and a later pass would set them to 0.
 pub fn enabled(netlist: &str) -> String {
     let (mut text, mut is_read) = (String::with_capacity(netlist.len()), false);
     for line in netlist.lines() {
@@ -153,10 +153,11 @@ pub fn enabled(netlist: &str) -> String {
     text
 }
 
-/// Ports of cells at which a mutation cannot be judged, and why not. The others can be without it.
+/// Cell ports at which a mutation cannot be checked, and why. Mutations at other ports can.
 pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
     let (cells, connections) = parts(netlist);
-    // Signals that are clocks, by their modules; a clock of an instance is one where the instance is.
+    // Clock signals by module. A signal that is connected to a clock port of an instance is a
+    // clock.
     let mut clocks: BTreeSet<(&str, &str)> = BTreeSet::new();
     let mut ports = BTreeMap::new();
     loop {
@@ -186,10 +187,11 @@ pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
     }
 }
 
-/// Cuts the memories out of a flat netlist: what they are given becomes outputs, what they give becomes inputs.
+/// Cuts the memories out of a flat netlist: their inputs become outputs of the design, their
+/// outputs become inputs.
 ///
 /// # Errors
-/// What cannot be judged: more than one clock or one edge, a latch, or a division.
+/// [`Unknown`] if the netlist cannot be checked: several clocks or edges, a latch, or a division.
 pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
     let clock = format!("\\{clock}");
     let widths = widths(netlist);
@@ -238,7 +240,8 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
     Ok(text)
 }
 
-/// The ports at which a cell of a memory is cut, and what they are called then; nothing of any other cell.
+/// The ports at which a memory cell is cut, and the stems of their new names; `None` for other
+/// cells.
 fn memory_ports(
     cell: &Cell<'_>,
 ) -> Result<Option<&'static [(&'static str, &'static str)]>, Unknown> {
@@ -246,7 +249,7 @@ fn memory_ports(
         kind if kind.starts_with("$memrd") && !cell.waits() => {
             &[("\\DATA", "read"), ("\\ADDR", "where")]
         }
-        // What it gave last is kept in it: all that decides that is compared.
+        // A clocked read port keeps its last data, so the enable is compared, too.
         "$memrd" => &[("\\DATA", "read"), ("\\ADDR", "where"), ("\\EN", "when")],
         "$memrd_v2" => &[
             ("\\DATA", "read"),
@@ -266,7 +269,7 @@ fn memory_ports(
     }))
 }
 
-/// Puts ports of the design in a cell's place: declares them, and connects them to what the cell was connected to.
+/// Replaces a cell by ports of the design that are connected to the signals of the cell.
 fn open(
     cell: &Cell<'_>,
     ports: &[(&str, &str)],
@@ -280,7 +283,7 @@ fn open(
             .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
         let width =
             width(signal, wires).ok_or_else(|| Unknown(format!("the width of {signal}")))?;
-        // Far behind the design's own ports.
+        // Port numbers far above those of the design.
         let number = 100_000 + 10 * count + place;
         let full = format!("\\cosim_{name}_{cut}");
         let (direction, connection) = match *name {
@@ -293,8 +296,9 @@ fn open(
     Ok(())
 }
 
-/// The memories, numbered, of which one word can be followed: it is known when it is read, and which of two writes it keeps does
-/// not matter. They have every address, are read without a clock and written at two ports at most.
+/// Numbers the memories of which a word can be followed. They have a power-of-two size from address
+/// 0, only unclocked read ports, and at most two write ports, so that each read is exact and the
+/// order of two writes does not matter.
 pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
     let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
     for line in netlist.lines() {
@@ -326,12 +330,13 @@ pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
     sizes.into_keys().zip(1..).collect()
 }
 
-/// Whether a parameter of one bit is 0, or not there.
+/// Whether a one-bit parameter is 0 or missing.
 fn is_off(value: Option<&str>) -> bool {
     value.is_none_or(|value| !value.ends_with('1'))
 }
 
-/// Whether the judge knows what a cell does, and it waits for the rising edge of the clock, or for nothing.
+/// Rejects unsupported registers, possible divisions by zero and clocks other than the rising edge
+/// of `clock`.
 fn check(cell: &Cell<'_>, clock: &str) -> Result<(), Unknown> {
     let kind = cell.kind;
     if OTHERS.contains(&kind) {

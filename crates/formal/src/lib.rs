@@ -1,9 +1,11 @@
 //! Formal verification of RTL, with Yosys and ABC.
 //!
 //! - [`prove`] proves the properties of a block for all inputs.
-//! - [`monitor`] translates properties to Verilog around the RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
-//! - [`aig`] has and-inverter graphs and the miters that ABC decides.
-//! - [`abc`] runs ABC; [`portfolio`] lists all attempts.
+//! - [`monitor`] translates properties to a Verilog module around the RTL.
+//! - [`cut`] cuts memories out of a netlist ([`rtlil`]).
+//! - [`aig`] holds and-inverter graphs and builds the miters that ABC decides.
+//! - [`abc`] runs ABC.
+//! - [`portfolio`] lists all attempts.
 //!
 //! ```
 //! use cosim_formal::aig::Aig;
@@ -13,7 +15,7 @@
 //! assert!(Aig::parse(text).is_some());
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod abc;

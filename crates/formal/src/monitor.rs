@@ -11,73 +11,73 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use verilated::Port;
 
-/// The file of the monitor.
+/// File name of the monitor.
 pub const MONITOR: &str = "monitor.v";
-/// Its module.
+/// Module name of the monitor.
 pub const TOP: &str = "cosim_monitor";
-/// The largest code that a state is looked for under.
+/// Largest code of a state register for which a state name is looked up.
 const STATE_CODES: u64 = 0xff;
 
-/// What a property is about.
+/// The kind of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Payload is 0 without its valid or enable.
+    /// Payload is 0 while its valid or enable is 0.
     Zero,
-    /// A valid stays until ready, and its payload.
+    /// A valid and its payload stay until ready.
     Held,
-    /// The state register has the code of a state.
+    /// The state register holds the code of a known state.
     State,
-    /// An enable is 1 in its states only.
+    /// An enable is 1 only in its states.
     Enabled,
-    /// Something holds in every cycle.
+    /// An invariant: an expression is 1 in every cycle.
     Always,
-    /// Of some rules exactly one applies.
+    /// Exactly one transition of a family applies.
     OneRule,
-    /// Where a rule applies, outputs and the next registers are those that it gives.
+    /// When a transition applies, outputs and next register values are as specified.
     Rule,
-    /// A rule that is listed as one that cannot be hit never applies.
+    /// A transition that is listed as unreachable never applies.
     Never,
-    /// Something is finished within so many cycles, if the partners do their part.
+    /// An operation finishes within a number of cycles if the environment keeps the assumptions.
     Progress,
-    /// Something is never finished, as is known of the source: it can be brought about.
+    /// A known deadlock of the source is reachable.
     Hang,
 }
 
 /// A property of an RTL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Property {
-    /// What it is about.
+    /// The kind of property.
     pub kind: Kind,
-    /// The property in words.
+    /// The property as shown to users.
     pub text: String,
-    /// It speaks of registers of the RTL that the block names.
+    /// The property depends on registers of the RTL that the block names.
     pub of_registers: bool,
 }
 
 impl Property {
-    /// Whether it is among those that are asked: those with these words, or all.
+    /// Whether `only` selects the property: its text contains `only`. `None` selects all.
     pub fn is_asked(&self, only: Option<&str>) -> bool {
         only.is_none_or(|only| self.text.contains(only))
     }
 }
 
-/// A monitor.
+/// A monitor module.
 #[derive(Debug)]
 pub struct Monitor {
-    /// Its text.
+    /// The Verilog text.
     pub text: String,
-    /// The RTL's state register, which it looks at.
+    /// The RTL's state register, if the monitor connects to it.
     pub state: Option<&'static str>,
-    /// The registers that the block names, which it looks at, and their widths in bits.
+    /// The other RTL registers that the monitor connects to, with their widths in bits.
     pub registers: Vec<(&'static str, u32)>,
-    /// The properties, in the order of its outputs.
+    /// The properties, in the order of the monitor's outputs.
     pub properties: Vec<Property>,
-    /// Whether the block has partners that offer it something.
+    /// Whether the block has input channels, so that protocol assumptions apply.
     pub assumes: bool,
 }
 
-/// A channel that waits: names of its valid and ready, and the payload that stays.
+/// A handshake channel: valid, ready, and the payload that must be stable.
 struct Handshake {
     valid: &'static str,
     ready: &'static str,
@@ -85,11 +85,11 @@ struct Handshake {
 }
 
 impl Monitor {
-    /// The monitor of a block's promises. It looks at those properties only that have `only` in their words, if that is said, and
-    /// at what is to hold in every cycle.
+    /// The monitor of a block's properties. If `only` is given, it has outputs only for invariants
+    /// and for properties whose text contains `only`.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they name what is not there.
+    /// [`Error::Usage`] if a property names a signal, register or state that does not exist.
     pub fn new(
         info: &'static BlockInfo,
         parameters: &Parameters,
@@ -113,7 +113,8 @@ impl Monitor {
             breaks.push(withdrawn(info, offer, &format!("offer_{place}"), &mut text));
         }
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
-        // What nobody asks for is left out of the network. The others keep their numbers.
+        // Properties that are not selected are left out of the network. The others keep their
+        // numbers.
         let is_asked =
             |property: &Property| property.kind == Kind::Always || property.is_asked(only);
         let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
@@ -129,8 +130,9 @@ impl Monitor {
         Ok(Self { text, state: info.state_register, registers, properties, assumes })
     }
 
-    /// A monitor that an RTL with mutations keeps its ports in, `select` of so many bits with them, and its only own
-    /// outputs: `never` and a number, each 1 in a cycle that breaks what is to hold in every cycle. `None` if nothing is.
+    /// A monitor of the invariants for an RTL with mutations. It has the ports of the RTL, the
+    /// input `select` of `bits` bits, and an output for each invariant: `never` and a number, which
+    /// is 1 in a cycle that violates it. `None` if the block has no invariants.
     ///
     /// # Errors
     /// As [`Monitor::new`].
@@ -162,16 +164,16 @@ impl Monitor {
         Ok(Some(Self { text, state: info.state_register, registers, properties, assumes: false }))
     }
 
-    /// What it looks at inside of the RTL.
+    /// The registers of the RTL that the monitor connects to.
     pub fn inside(&self) -> impl Iterator<Item = &'static str> {
         self.state.into_iter().chain(self.registers.iter().map(|(name, _)| *name))
     }
 
-    /// The registers that the block names and a netlist has not; of the state register the width does not matter, and
-    /// is 0 here.
+    /// The named registers that a netlist does not have with this width. The state register may
+    /// have any width and is listed with width 0.
     pub fn missing(&self, netlist: &str) -> Vec<(&'static str, u32)> {
         let is_there = |name: &str, width: u32| {
-            // Before it is flat, the name is that in its own module.
+            // A netlist that is not flat has the name local to its module.
             let name = name.rsplit('.').next().unwrap_or_default();
             netlist.lines().any(|line| {
                 let mut words = line.split_whitespace();
@@ -190,7 +192,7 @@ impl Monitor {
         all.filter(|(name, width)| !is_there(name, *width)).collect()
     }
 
-    /// The same without the connections of some registers.
+    /// Removes the connections to missing registers.
     pub fn without(mut self, missing: &[(&'static str, u32)]) -> Self {
         for (name, _) in missing {
             for wire in [&*local(name), "cosim_state"] {
@@ -204,8 +206,9 @@ impl Monitor {
     }
 }
 
-/// The monitor's outputs: for each property `bad`, 1 where it is broken; `legal`, only if no partner broke the protocol so far;
-/// `known` and `given`, the same only if so far all held that is to hold in every cycle.
+/// Writes four outputs for each selected property. `bad` is 1 where the property fails; `legal`
+/// masks it once the environment has broken the protocol; `known` and `given` mask `bad` and
+/// `legal` once an invariant has failed.
 pub fn outputs(
     bad: &[(Property, String)],
     asked: &[usize],
@@ -233,7 +236,7 @@ pub fn outputs(
     }
 }
 
-/// The expression that is 1 where something does not hold that is to hold in every cycle.
+/// The expression that is 1 where an invariant fails.
 fn invariants(bad: &[(Property, String)]) -> String {
     let all = bad.iter().enumerate().filter(|(_, (property, _))| property.kind == Kind::Always);
     all.fold("1'b0".to_owned(), |all, (place, _)| format!("{all} | cosim_bad_{place}"))
@@ -243,12 +246,12 @@ fn range(port: &Port) -> String {
     format!("[{}:0] {}", port.width - 1, port.name)
 }
 
-/// What the monitor calls a register, which may be one inside of an instance, as in `device.count`.
+/// The monitor's name of a register. A register in an instance is named as in `device.count`.
 fn local(register: &str) -> String {
     register.replace('.', "_")
 }
 
-/// The connection of a register of the RTL, flat, to a wire of the monitor.
+/// The connection of a register of the flat RTL to a wire of the monitor.
 fn connection(register: &str, wire: &str) -> String {
     match register.contains('.') {
         true => format!(".\\{register} ({wire})"),
@@ -256,8 +259,8 @@ fn connection(register: &str, wire: &str) -> String {
     }
 }
 
-/// The head of the module, with the RTL in it. `pins` are those that it has beside the RTL's inputs, of which some may be
-/// the RTL's.
+/// The module header and the instance of the RTL. `pins` are ports in addition to the clock and the
+/// inputs of the RTL. `shared` names those that are connected directly to the RTL.
 fn around(
     info: &'static BlockInfo,
     pins: &[String],
@@ -281,7 +284,7 @@ fn around(
         connections.push(connection(name, &local(name)));
     }
     if let Some(state) = info.state_register {
-        // As wide as it may be: what the register has not is 0.
+        // Wide enough for every state register; Verilog extends with zeros.
         let _ = writeln!(text, "  wire [63:0] cosim_state;");
         match registers.iter().any(|(name, _)| *name == state) {
             true => text += &format!("  assign cosim_state = {state};\n"),
@@ -305,12 +308,12 @@ fn unknown(info: &'static BlockInfo, what: &str, name: &str) -> Error {
     )
 }
 
-/// A property that speaks of ports, or of the state register.
+/// A property of ports or of the state register.
 fn property(kind: Kind, text: String) -> Property {
     Property { kind, text, of_registers: matches!(kind, Kind::State | Kind::Enabled) }
 }
 
-/// What rules say, and what always holds.
+/// Adds the invariants and the properties of transitions.
 fn rules(
     info: &'static BlockInfo,
     properties: &Properties,
@@ -352,7 +355,7 @@ fn rules(
         }
         if let Some(broken) = given(info, rule, place, &properties.registers, text)? {
             let what = match (&rule.one_of, index) {
-                // What stands for no rule is told of by its family.
+                // A transition that is no row of the specification is reported by its family.
                 (Some(family), None) => format!("{family}, {}", gives(rule)),
                 _ => gives(rule),
             };
@@ -362,7 +365,7 @@ fn rules(
     Ok(())
 }
 
-/// What a rule gives, in words.
+/// Describes what a transition specifies, for users.
 fn gives(rule: &TransitionProperty) -> String {
     let counted = |what: &str, count: usize| match count {
         0 => None,
@@ -374,7 +377,8 @@ fn gives(rule: &TransitionProperty) -> String {
     format!("{}: {} as specified", rule.rule, all.join(" and "))
 }
 
-/// The expression that is 1 where outputs or registers are not those of a rule.
+/// The expression that is 1 where outputs or next registers differ from a transition; `None` if it
+/// specifies none.
 fn given(
     info: &'static BlockInfo,
     rule: &TransitionProperty,
@@ -412,7 +416,7 @@ fn given(
     Ok((!broken.is_empty()).then(|| broken.join(" | ")))
 }
 
-/// Payload is 0 without its valid.
+/// Adds the properties that payload is 0 without its valid.
 fn zeros(
     info: &'static BlockInfo,
     properties: &Properties,
@@ -435,7 +439,7 @@ fn zeros(
     Ok(())
 }
 
-/// A valid stays until ready.
+/// Adds the property that a valid stays until ready.
 fn held(
     info: &'static BlockInfo,
     valid: &'static str,
@@ -466,14 +470,14 @@ fn held(
     Ok(())
 }
 
-/// The payload of a valid among some ports.
+/// The payload of a valid among `ports`.
 fn payload_of(info: &'static BlockInfo, valid: &str, ports: &'static [Port]) -> Vec<&'static Port> {
     let is_its =
         |port: &&Port| info.naming.governor(port, ports, false).is_some_and(|of| of.name == valid);
     ports.iter().filter(is_its).collect()
 }
 
-/// The channels by which a block is offered something and says when it takes it.
+/// The channels on which the environment offers something to the block.
 fn offers(info: &'static BlockInfo) -> Vec<Handshake> {
     let channel = |port: &'static Port| {
         let channel = info.naming.channel(port.name)?;
@@ -488,7 +492,8 @@ fn offers(info: &'static BlockInfo) -> Vec<Handshake> {
     info.inputs.iter().filter_map(channel).collect()
 }
 
-/// Declares the registers that know of a wait; the expression that is 1 where it ends without ready.
+/// Declares the registers that track a wait. Returns the expression that is 1 where the offer is
+/// withdrawn or changed before ready.
 fn withdrawn(info: &'static BlockInfo, waits: &Handshake, name: &str, text: &mut String) -> String {
     let Handshake { valid, ready, payload } = waits;
     let clock = info.rtl.clock;
@@ -511,7 +516,8 @@ fn withdrawn(info: &'static BlockInfo, waits: &Handshake, name: &str, text: &mut
     format!("{name} & ~in_reset & ({ends})")
 }
 
-/// The state register has the code of a state, and enables are 1 in theirs.
+/// Adds the properties that the state register holds a known code and that enables are 1 only in
+/// their states.
 fn states(
     info: &'static BlockInfo,
     properties: &Properties,
@@ -537,7 +543,7 @@ fn states(
     if !codes.is_empty() {
         let all: Vec<u64> = codes.iter().map(|(code, _)| *code).collect();
         let text = format!("{register} has the code of one of {} states", all.len());
-        // Before the first edge in reset it may hold anything.
+        // Before the first clock edge in reset it may hold any value.
         let expression = format!("~in_reset & ~{}", is_one_of(&all));
         bad.push((property(Kind::State, text), expression));
     }

@@ -1,36 +1,35 @@
 //! The portfolio: every attempt that proofs and equivalence checks make with ABC, in one table.
 //!
-//! Attempts differ in what is reduced first, in the engine, and in its limits. Limits on frames and conflicts come
-//! first, so that replies are the same on every machine; where the limit in seconds decides, the reply is not kept.
-//! Cheap attempts come first; the order is that of the callers (`prove::asked`, and `equivalence` of mutation
-//! analysis).
+//! Limits on frames and conflicts should stop an attempt before its time limit does, so that
+//! replies are the same on every machine. Replies that a time limit stopped are not cached. The
+//! callers (`prove::query`, and `equivalence` of mutation analysis) run cheap attempts first.
 
 use std::fmt;
 
 /// An engine of ABC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// `bmc3`: searches for a trace from reset, frame by frame. Proves nothing.
+    /// `bmc3`: searches for a trace from reset, frame by frame. It proves nothing.
     BoundedSearch,
-    /// `ind`: the step of an induction. Finds nothing.
+    /// `ind`: an induction step. It finds no traces.
     Induction,
-    /// `pdr`: property-directed reachability. Proves, or finds a trace.
+    /// `pdr`: property-directed reachability. It proves, or finds a trace.
     Pdr,
 }
 
-/// An attempt at one question.
+/// One run of an engine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
-    /// Commands that reduce the network first; empty: none. `scorr` and `lcorr` merge signals and registers that are
-    /// always equal, `dc2` rewrites logic.
+    /// Commands that reduce the network first, or empty. `scorr` and `lcorr` merge equal signals
+    /// and registers; `dc2` rewrites logic.
     pub reduce: &'static str,
-    /// The engine.
+    /// The engine that decides.
     pub engine: Engine,
-    /// Frames at most.
+    /// Maximum number of frames.
     pub frames: u32,
-    /// Conflicts of one call of the solver at most.
+    /// Maximum number of conflicts in one call of the solver.
     pub conflicts: Option<u32>,
-    /// Seconds at most.
+    /// Time limit in seconds.
     pub seconds: f64,
 }
 
@@ -64,16 +63,17 @@ impl fmt::Display for Attempt {
 
 use Engine::{BoundedSearch, Induction, Pdr};
 
-/// Seconds after which the longest attempts give up.
+/// Time limit of the longest attempts, in seconds.
 pub const SECONDS: u32 = 60;
 
-// Both: an induction over two cycles.
+// Used by proofs and by equivalence checks.
 
 /// A trace within a few cycles; if there is none, the base of an induction.
 pub const INDUCTION_BASE: Attempt = Attempt::new(BoundedSearch, 6, 20_000, 10);
-/// The step of an induction over two cycles: most properties need no more. By itself it shows nothing.
+/// The step of an induction over two cycles, which proves most properties. It needs a base.
 pub const INDUCTION_STEP: Attempt = Attempt::new(Induction, 2, 1_000_000, 10);
-/// A proof of an invariant that the induction does not show, or of a property that is nearly inductive.
+/// A proof of an invariant that induction does not prove, or of a property that is nearly
+/// inductive.
 pub const SHORT_PROOF: Attempt = Attempt::new(Pdr, 20, 1000, 10);
 
 // Proofs of properties.
@@ -85,26 +85,26 @@ pub const SEARCH: Attempt = Attempt::new(BoundedSearch, 30, 20_000, 20);
 /// A proof with much time, of a reduced network.
 pub const LONG_PROOF: Attempt = Attempt::new(Pdr, 200, 5000, 60).after("scorr; dc2");
 
-// Equivalence checks of mutants.
+// Equivalence checks of mutants, with the queries of `Aig`.
 
-/// Registers near the mutation are all that can differ.
+/// `nearby`: only registers in the fan-out cone of the mutation can differ.
 pub const NEARBY: Attempt = Attempt::new(Pdr, 40, 20_000, 2);
-/// The same with more time, for the last mutants that are left.
+/// As [`NEARBY`], with more time, for the mutants that remain.
 pub const NEARBY_LONG: Attempt = Attempt::new(Pdr, 100, 20_000, 20);
-/// Registers of both sides that are always equal are merged; nothing more is needed.
+/// Merges registers that are always equal on both sides.
 pub const EQUAL_REGISTERS: Attempt = Attempt::new(Pdr, 2, 100, 10).after("lcorr");
-/// The same for any signals.
+/// Merges any signals that are always equal on both sides.
 pub const EQUAL_SIGNALS: Attempt = Attempt::new(Pdr, 2, 100, 10).after("dc2; scorr");
-/// One register alone is reached. The network is small, and may need many frames: a counter and one that counts in
-/// another order have many pairs of values.
+/// `alone`: only one register can differ. The network is small but may need many frames: two
+/// counters that count in different orders have many pairs of values.
 pub const ONE_REGISTER: Attempt = Attempt::new(Pdr, 600, 5000, 3);
-/// Words of memories stay equal in meaning.
+/// `by_word`: memory words keep equal abstractions.
 pub const MEMORY_WORD: Attempt = Attempt::new(Pdr, 100, 20_000, 30).after("scorr; dc2");
-/// A quick search for a difference; a difference needs none of the longer proofs.
+/// A quick search for a difference, which makes the longer proofs unnecessary.
 pub const QUICK_DIFFERENCE: Attempt = Attempt::new(BoundedSearch, 40, 20_000, 3);
 /// A search for a difference.
 pub const DIFFERENCE: Attempt = Attempt::new(BoundedSearch, 40, 20_000, SECONDS);
-/// The same with exact memories, in which a frame is much larger.
+/// As [`DIFFERENCE`], with exact memories, which make a frame much larger.
 pub const DIFFERENCE_WITH_MEMORIES: Attempt = Attempt::new(BoundedSearch, 20, 5000, SECONDS);
 /// The last proof of equivalence.
 pub const EQUIVALENCE: Attempt = Attempt::new(Pdr, 100, 2000, SECONDS).after("scorr; dc2");

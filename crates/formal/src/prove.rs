@@ -5,7 +5,7 @@
 //! whether the output can be 1. `docs/how-to/proof.md` describes what is proved and what is
 //! assumed.
 
-mod asked;
+mod query;
 
 use crate::abc::{MEMORY, graph, memory_bits, whole_graph};
 use crate::aig::{Aig, Reads};
@@ -13,57 +13,57 @@ use crate::cut::{cut, enabled};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::rtlil::Unknown;
-use asked::{Query, QueryBuilder, by_engines};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, Rtl};
 use cosim_rtl::yosys::YosysSession;
+use query::{Query, QueryBuilder, by_engines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The RTL, flat; with its monitor; without memories.
+/// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
-/// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
+/// Yosys commands that make a netlist. They remove assertions and set undefined values to 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
-/// Why some networks are not read.
+/// Why a network is rejected.
 const LOOP: &str = "its network has a combinational loop";
 
-/// What is assumed of the partners of a block.
+/// What a proof assumes about the environment.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Assumption {
-    /// Nothing: the inputs may do anything.
+    /// Nothing: inputs are unconstrained.
     Nothing,
-    /// What is offered to the block stays, valid and payload, until the block is ready.
+    /// Offers to the block stay, valid and payload, until the block is ready.
     OffersStay,
 }
 
-/// What was done with memories.
+/// How memories are modelled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Memories {
-    /// There are none.
+    /// The RTL has no memories.
     None,
-    /// What they give is anything.
+    /// Read data is unconstrained.
     Cut,
-    /// What they give is anything, but the same as in the cycle before where they are read at the same place and nothing
-    /// was written.
+    /// Read data is unconstrained, but equals that of the cycle before if the address is the same
+    /// and nothing was written.
     Kept,
-    /// At one address, whichever it is, they give what was written there last; at all others anything.
+    /// One arbitrary address is exact. Read data at other addresses is unconstrained.
     Word,
-    /// They are registers.
+    /// Memories are mapped to registers and are exact.
     Whole,
 }
 
 impl Memories {
-    /// What is known of what they give.
+    /// The assumption about read data.
     fn reads(self) -> Reads {
         match self {
             Self::None | Self::Cut | Self::Whole => Reads::Anything,
@@ -73,48 +73,49 @@ impl Memories {
     }
 }
 
-/// What was shown of a property.
+/// The result for a property.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 pub enum PropertyStatus {
-    /// It holds in every cycle that can be reached.
+    /// It holds in every reachable cycle.
     Proved {
         /// What is assumed.
         assumed: Assumption,
-        /// What was done with memories.
+        /// How memories are modelled.
         memories: Memories,
     },
-    /// It holds in so many cycles from reset; no more was shown.
+    /// It holds for a number of cycles from reset; there is no proof.
     Bounded {
-        /// The cycles.
+        /// The number of cycles.
         cycles: u32,
         /// What is assumed.
         assumed: Assumption,
     },
-    /// A hang that is known of: inputs bring it about.
+    /// A known deadlock, which these inputs reach.
     Reached {
-        /// The cycles from reset.
+        /// Cycles from reset.
         cycles: u32,
-        /// What a replay of the vector shows.
+        /// The verdict of replaying the vector.
         verdict: String,
-        /// The vector, below the folder of the result.
+        /// Path of the vector, relative to the folder of the result.
         vector: PathBuf,
     },
     /// It does not hold.
     Refuted {
-        /// What a replay of the vector shows.
+        /// The verdict of replaying the vector.
         verdict: String,
-        /// The vector, below the folder of the result.
+        /// Path of the vector, relative to the folder of the result.
         vector: PathBuf,
     },
-    /// There are inputs that break it, by the netlist, and a replay does not differ from the golden model.
+    /// The netlist violates it, but a replay of the inputs shows no difference from the golden
+    /// model.
     Unconfirmed {
         /// Why.
         because: String,
-        /// The vector, below the folder of the result.
+        /// Path of the vector, relative to the folder of the result.
         vector: PathBuf,
     },
-    /// Nothing was shown.
+    /// Undecided.
     Open {
         /// Why.
         because: String,
@@ -122,7 +123,7 @@ pub enum PropertyStatus {
 }
 
 impl PropertyStatus {
-    /// Whether it is proved. If so many cycles are accepted in place of a proof, whether nothing breaks it in them.
+    /// Whether it is proved, or holds for at least `accepted` cycles.
     pub fn holds(&self, accepted: Option<u32>) -> bool {
         match self {
             Self::Proved { .. } | Self::Reached { .. } => true,
@@ -131,7 +132,7 @@ impl PropertyStatus {
         }
     }
 
-    /// The result in a word.
+    /// The result as one word.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Proved { .. } => "proved",
@@ -143,7 +144,7 @@ impl PropertyStatus {
         }
     }
 
-    /// What is to be said behind that.
+    /// Details to print after the word.
     pub fn more(&self) -> String {
         let assuming = |assumed: &Assumption| match assumed {
             Assumption::Nothing => "",
@@ -174,53 +175,57 @@ impl PropertyStatus {
     }
 }
 
-/// What the engines say of a property.
+/// What the engines found for a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProofOutcome {
-    /// It was shown, or not.
+    /// A status, without a counterexample.
     PropertyStatus(PropertyStatus),
-    /// Inputs that break it: for each cycle behind the one in reset the names of the bits that are 1.
+    /// Inputs that violate it: the names of the bits that are 1, for each cycle after the reset
+    /// cycle.
     Broken {
         /// The inputs.
         cycles: Vec<Vec<String>>,
-        /// What was done with memories.
+        /// How memories are modelled.
         memories: Memories,
     },
 }
 
 impl ProofOutcome {
-    /// What is found as long as nobody was asked.
-    fn nothing() -> Self {
+    /// The outcome before any engine ran.
+    fn not_checked() -> Self {
         Self::PropertyStatus(PropertyStatus::Open { because: "not checked".to_owned() })
     }
 }
 
-/// An RTL with some parameters and its properties. Several threads may ask it.
+/// An RTL with fixed parameters, and its properties. Several threads may share it.
 #[derive(Debug)]
 pub struct Prover {
-    workshop: YosysSession,
+    session: YosysSession,
     properties: Vec<Property>,
     assumes: bool,
     reset: Option<(&'static str, bool)>,
-    /// A register that the block names and the RTL has not, as words.
+    /// An error text if the RTL lacks a register that the block names.
     missing: Option<String>,
-    /// What is asked first.
+    /// The network that is tried first.
     graph: (Memories, Aig),
-    /// The network with memories as registers, where they are small enough; made when it is asked for.
+    /// The network with memories as registers, built when it is needed; `None` if they are too
+    /// large.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
-    /// What is assumed where all that is to hold in every cycle is proved, if it is; known once it was asked for.
+    /// The assumption under which all invariants are proved, if they are; computed when it is
+    /// needed.
     invariants: Mutex<Option<Option<Assumption>>>,
-    /// What was found of what is to hold in every cycle, by the place of the property: it is asked for by itself, too.
+    /// Outcomes of the invariants, by index. They are kept because other properties need them, too.
     found: BTreeMap<usize, Mutex<Option<ProofOutcome>>>,
 }
 
 impl Prover {
-    /// Reads an RTL, and what its block promises of it. With `only` nothing can be asked but properties that have that in their
-    /// words. What `answers` has is not asked again.
+    /// Reads an RTL and the properties of its block. With `only`, only properties whose text
+    /// contains it can be proved. `answers` caches the results of Yosys and ABC.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the promises name what is not there; [`Error::Environment`] if there is no Yosys, or if it
-    /// cannot read the RTL. The reason why nothing can be asked, as a second clock.
+    /// [`Error::Usage`] if a property names something that does not exist. [`Error::Environment`]
+    /// if Yosys is missing or cannot read the RTL. The inner error says why the RTL cannot be
+    /// checked, such as a second clock.
     pub fn new(
         info: &'static BlockInfo,
         rtl: &Rtl,
@@ -244,33 +249,33 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let [rtl, both, cut_open] = FILES;
-        let workshop = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
-        let path = workshop.path(rtl);
-        workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
-        let text = workshop.text(rtl)?;
+        let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+        let path = session.path(rtl);
+        session.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
+        let text = session.text(rtl)?;
         let missing = monitor.missing(&text);
         let monitor = monitor.without(&missing);
         let missing = missing.first().map(|(name, width)| {
             let bits = if *width == 0 { String::new() } else { format!(" of {width} bits") };
             format!("the RTL has no `{name}`{bits}, which a property of the block names")
         });
-        workshop.write(rtl, &enabled(&text))?;
-        workshop.write(MONITOR, &monitor.text)?;
+        session.write(rtl, &enabled(&text))?;
+        session.write(MONITOR, &monitor.text)?;
         let exposed: String = monitor.inside().map(|name| format!("expose w:{name}\n")).collect();
         let Monitor { properties, assumes, .. } = monitor;
-        workshop.script(&format!(
+        session.script(&format!(
             "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}read_verilog -sv {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
         ))?;
-        let netlist = workshop.text(both)?;
+        let netlist = session.text(both)?;
         let bits = memory_bits(&netlist);
         let without = match cut(&netlist, clock) {
             Ok(text) => text,
             Err(Unknown(what)) => return Ok(Err(what)),
         };
-        workshop.write(cut_open, &without)?;
+        session.write(cut_open, &without)?;
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
-        let Some(aig) = Aig::parse(&graph(&workshop, cut_open)?.text) else {
+        let Some(aig) = Aig::parse(&graph(&session, cut_open)?.text) else {
             return Ok(Err(LOOP.to_owned()));
         };
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
@@ -278,7 +283,7 @@ impl Prover {
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
         let found = always.map(|(place, _)| (place, Mutex::default())).collect();
         Ok(Ok(Self {
-            workshop,
+            session,
             properties,
             assumes,
             reset,
@@ -296,7 +301,7 @@ impl Prover {
         let Some(made) = &self.whole else { return Ok(None) };
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.is_none() {
-            let aig = Aig::parse(&whole_graph(&self.workshop, both)?.text);
+            let aig = Aig::parse(&whole_graph(&self.session, both)?.text);
             let aig = aig.ok_or_else(|| {
                 Error::Environment(codes::YOSYS_FAILED, format!("of the RTL: {LOOP}"))
             })?;
@@ -305,8 +310,8 @@ impl Prover {
         Ok(made.clone())
     }
 
-    /// What is assumed where all that is to hold in every cycle is proved; `None` if it is not, or if there is nothing. What is proved may be
-    /// assumed of the cycles that an induction begins with.
+    /// The assumption under which all invariants are proved; `None` if one is not proved or if
+    /// there are none. Proved invariants strengthen the hypothesis of an induction.
     fn invariants(&self) -> Result<Option<Assumption>, Error> {
         let mut known = self.invariants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = *known {
@@ -326,23 +331,23 @@ impl Prover {
         Ok(hold)
     }
 
-    /// The netlist of which everything is proved, in Verilog.
+    /// The netlist that is checked, in Verilog.
     ///
     /// # Errors
     /// As [`YosysSession::script`].
     pub fn netlist(&self) -> Result<String, Error> {
         let [rtl, ..] = FILES;
-        self.workshop.verilog(rtl)
+        self.session.verilog(rtl)
     }
 
-    /// The properties.
+    /// All properties; their indices are those of [`Prover::prove`].
     pub fn properties(&self) -> &[Property] {
         &self.properties
     }
 
-    /// Asks for a property, by its place: with any inputs and, if that breaks it, with partners that keep to the
-    /// protocol; without memories and, as long as that breaks it, with ones that keep what they give, with one word of them, and
-    /// with them as they are. A hang is one with partners that keep to the protocol.
+    /// Checks the property with this index. Without success, it adds protocol assumptions, and then
+    /// models memories more precisely: cut, consistent reads, one exact word, registers. A known
+    /// deadlock is searched for with protocol assumptions.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
@@ -352,7 +357,7 @@ impl Prover {
         if known.is_none() {
             *known = Some(self.look(property)?);
         }
-        Ok(known.clone().unwrap_or_else(ProofOutcome::nothing))
+        Ok(known.clone().unwrap_or_else(ProofOutcome::not_checked))
     }
 
     fn look(&self, property: usize) -> Result<ProofOutcome, Error> {
@@ -367,41 +372,43 @@ impl Prover {
             }));
         }
         let (memories, aig) = &self.graph;
-        // What holds with any data holds with the memory's.
+        // What holds for arbitrary read data holds for that of the memory.
         let more: &[Memories] = match memories {
             Memories::Cut => &[Memories::Kept, Memories::Word],
             _ => &[],
         };
         let mut networks = Vec::new();
-        // First what takes little: most is proved so, and what is broken takes long to be found so.
+        // Induction first: it is cheap and proves most properties, while finding a violation is
+        // slow.
         for memories in [*memories].iter().chain(more).copied() {
-            let mut asked = self.by_induction(property, memories, aig, all)?;
-            if let Some(last) = asked.iter().find(|asked| asked.is_proved()) {
+            let mut query = self.by_induction(property, memories, aig, all)?;
+            if let Some(last) = query.iter().find(|query| query.is_proved()) {
                 let proved = last.found();
-                // It may hold without an assumption, too.
-                let [first, .., _] = &mut asked[..] else { return Ok(proved) };
-                first.prove_soon()?;
+                // It may hold without the assumption, too.
+                let [first, .., _] = &mut query[..] else { return Ok(proved) };
+                first.short_proof()?;
                 return Ok(if first.is_proved() { first.found() } else { proved });
             }
-            networks.extend((!asked.is_empty()).then_some(asked));
+            networks.extend((!query.is_empty()).then_some(query));
         }
-        // What is broken is told before proofs are tried that it is not. What nothing breaks where more can happen is not
-        // looked for with memories as they are.
-        if let Some(asked) = networks.last_mut().and_then(|asked| asked.last_mut())
-            && let found @ ProofOutcome::Broken { .. } = asked.glance()?
+        // Search for a violation before the long proofs. A violation in an abstracted network is
+        // confirmed with exact memories. The search is skipped there if the abstraction has no
+        // violation.
+        if let Some(query) = networks.last_mut().and_then(|query| query.last_mut())
+            && let found @ ProofOutcome::Broken { .. } = query.quick_search()?
         {
-            let found = match (asked.memories(), self.whole()?) {
+            let found = match (query.memories(), self.whole()?) {
                 (Memories::None, _) => found,
-                (_, None) => ProofOutcome::nothing(),
-                (_, Some(aig)) => asked.glance_at(Memories::Whole, &aig)?,
+                (_, None) => ProofOutcome::not_checked(),
+                (_, Some(aig)) => query.quick_search_in(Memories::Whole, &aig)?,
             };
             if matches!(found, ProofOutcome::Broken { .. }) {
                 return Ok(found);
             }
         }
-        let mut found = ProofOutcome::nothing();
-        for asked in networks {
-            found = by_engines(asked)?;
+        let mut found = ProofOutcome::not_checked();
+        for query in networks {
+            found = by_engines(query)?;
             if matches!(found, ProofOutcome::PropertyStatus(_)) {
                 return Ok(found);
             }
@@ -412,7 +419,7 @@ impl Prover {
         }
     }
 
-    /// Asks one network by induction, with one assumption after the other until it is proved.
+    /// Tries induction on one network, with each assumption in turn until one proves the property.
     fn by_induction<'a>(
         &'a self,
         property: usize,
@@ -422,10 +429,10 @@ impl Prover {
     ) -> Result<Vec<Query<'a>>, Error> {
         let mut done = Vec::new();
         for assumed in all {
-            let asking = QueryBuilder { prover: self, property, memories, aig };
-            let Some(asked) = Query::by_induction(asking, *assumed)? else { break };
-            let is_proved = asked.is_proved();
-            done.push(asked);
+            let builder = QueryBuilder { prover: self, property, memories, aig };
+            let Some(query) = Query::by_induction(builder, *assumed)? else { break };
+            let is_proved = query.is_proved();
+            done.push(query);
             if is_proved {
                 break;
             }

@@ -3,16 +3,16 @@
 
 use std::collections::BTreeMap;
 
-/// What of a netlist cannot be understood.
+/// A construct of a netlist that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown(pub String);
 
-/// A name without the mark of public ones.
+/// A name without the prefix of public names, `\`.
 pub fn plain(name: &str) -> &str {
     name.strip_prefix('\\').unwrap_or(name)
 }
 
-/// The width of each wire, by module.
+/// Width of each wire in bits, by module and name.
 pub fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
     let mut all: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
     let mut module = "";
@@ -31,7 +31,7 @@ pub fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
     all
 }
 
-/// The width of a signal: a name, a part of one, a number, or some of these in braces.
+/// Width in bits of a signal: a name, a slice, a constant, or a concatenation in braces.
 pub fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
     let mut words = signal.split_whitespace().peekable();
     let mut total = 0;
@@ -42,7 +42,7 @@ pub fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
                 Some((bits, _)) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
                     bits.parse().ok()?
                 }
-                // A number of 32 bits.
+                // Yosys writes 32-bit integers without a width.
                 _ if word.parse::<i32>().is_ok() => 32,
                 _ => *wires?.get(word)?,
             },

@@ -1,8 +1,8 @@
-//! Coverage databases: the bins that cases hit, in one run or in several.
+//! Coverage databases: the bins that test cases hit, in one or several runs.
 //!
-//! A database is a set of [`ScenarioCoverage`]s: the cases of one scenario and profile that one run had, and what they hit together.
-//! It is the same set whichever way runs are put together ([`Database::merge`]), and no case counts twice.
-//! `docs/how-to/coverage.md` describes the file.
+//! A database is a set of [`ScenarioCoverage`]s. Each holds the cases of one scenario and profile
+//! in one run, and their hits. [`Database::merge`] gives the same set in any order and counts no
+//! case twice. `docs/how-to/coverage.md` describes the file.
 
 pub mod code;
 mod file;
@@ -20,39 +20,41 @@ pub use shards::CoverageMerge;
 
 use code::Code;
 use cosim_harness::harness::{
-    Axis, BlockInfo, COMPARED, Covergroup, Profile, RULES, Rule, Value, bit_name,
+    Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, Covergroup, Profile, RULES, Rule, Value,
+    bit_name,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use verilated::Port;
 
-/// What cases have hit.
+/// A coverage database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Database {
     /// The block.
     pub block: String,
-    /// Its groups. Bins are numbered through all of them, in a cross the last axis first.
+    /// The coverage groups. Bins are numbered through all groups; in a cross the last axis varies
+    /// fastest.
     pub groups: Vec<Group>,
     /// The profiles, by name.
     pub profiles: BTreeMap<String, ProfileBins>,
-    /// What is counted of the code, by the RTL and the profile, if it is.
+    /// The code coverage points, by RTL and profile, if the run counts them.
     pub code: BTreeMap<(String, String), Code>,
-    /// What was hit.
+    /// The hits.
     pub parts: BTreeSet<ScenarioCoverage>,
-    /// Cases that hit what none before them did in their run.
+    /// Cases that hit a bin that no earlier case of their run hit.
     pub finds: BTreeSet<ContributingCase>,
 }
 
-/// Bins that belong together.
+/// A coverage group (covergroup).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// Its name.
     pub name: String,
-    /// What is counted, and when.
+    /// What the group counts, and when.
     pub about: String,
-    /// Its axes: one, or several of a cross.
+    /// One axis, or several axes of a cross.
     pub axes: Vec<GroupAxis>,
 }
 
@@ -60,7 +62,7 @@ pub struct Group {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GroupAxis {
-    /// What the values are values of.
+    /// The quantity of which these are values.
     pub name: String,
     /// The values.
     pub values: Vec<GroupValue>,
@@ -77,14 +79,26 @@ pub struct GroupValue {
 }
 
 impl Group {
-    /// Every group of a block: the rules, the groups that it declares, and the compared bits of a
-    /// block with don't-cares.
+    /// All groups of a block: the rules first, then the declared groups.
     pub fn all(info: &BlockInfo) -> Vec<Self> {
         let declared = info.groups.iter().map(Self::of);
         let mut all: Vec<Self> =
             std::iter::once(Self::of_rules(info.rules)).chain(declared).collect();
         all.extend(info.has_dont_cares.then(|| Self::of_compared_bits(info)));
+        let has_transactions = !info.transaction_outputs.is_empty();
+        all.extend(has_transactions.then(Self::of_compared_transactions));
         all
+    }
+
+    /// The transactions of a block with transaction outputs; a hit is a compared transaction.
+    fn of_compared_transactions() -> Self {
+        let all =
+            GroupValue { name: "all".to_owned(), meaning: "compared by the scoreboard".to_owned() };
+        Self {
+            name: COMPARED_TRANSACTIONS.to_owned(),
+            about: "transactions that the scoreboard compared".to_owned(),
+            axes: vec![GroupAxis { name: "transactions".to_owned(), values: vec![all] }],
+        }
     }
 
     /// The output bits of a block with don't-cares; a hit is a cycle in which a bit was compared.
@@ -104,7 +118,7 @@ impl Group {
         }
     }
 
-    /// The golden model's rules.
+    /// The group of the golden model's rules.
     pub fn of_rules(rules: &[Rule]) -> Self {
         let value = |rule: &Rule| GroupValue {
             name: rule.name.to_owned(),
@@ -118,7 +132,7 @@ impl Group {
         }
     }
 
-    /// What a block declares.
+    /// A group that the block declares.
     pub fn of(group: &Covergroup) -> Self {
         let value = |value: &Value| GroupValue {
             name: value.name.to_owned(),
@@ -135,12 +149,12 @@ impl Group {
         }
     }
 
-    /// How many bins it has.
+    /// Number of bins.
     pub fn bins(&self) -> usize {
         self.axes.iter().map(|axis| axis.values.len()).product()
     }
 
-    /// The values of a bin, by its number in the group.
+    /// The values of a bin, given its index within the group.
     pub fn values(&self, bin: usize) -> Vec<&GroupValue> {
         let mut left = bin;
         let mut values = Vec::new();
@@ -157,7 +171,7 @@ impl Group {
         self.values(bin).iter().map(|value| value.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// What a bin means, as in `state: ready to send; next: …`.
+    /// The meaning of a bin, as in `state: ready to send; next: …`.
     pub fn bin_meaning(&self, bin: usize) -> String {
         let axes = self.axes.iter().zip(self.values(bin));
         let one = |(axis, value): (&GroupAxis, &GroupValue)| match self.axes.len() {
@@ -175,39 +189,39 @@ pub struct ProfileBins {
     pub fixes: String,
     /// The other parameters.
     pub parameters: BTreeMap<String, u64>,
-    /// Bins that no legal stimulus hits, with the reason.
+    /// Unreachable bins: no legal stimulus hits them. With the reason.
     pub unreachable: BTreeMap<u32, String>,
 }
 
-/// What decides what a case is, beside its name.
+/// Everything besides its name that determines a case.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Run {
-    /// The tool's build.
+    /// The hash of the tool's build.
     pub build: String,
-    /// The RTL.
+    /// The hash of the RTL.
     pub rtl: String,
     /// The run's seed.
     pub seed: u64,
-    /// Packets of each case; drawn if there is no number.
+    /// Packets of each case; random if there is no number.
     pub packets: Option<u32>,
 }
 
-/// Cases by their indices: `first`, and so many more, each `step` after the one before.
+/// Indices of cases: `count` indices from `first` on, `step` apart.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(deny_unknown_fields)]
 pub struct Indices {
-    /// The first one.
+    /// The first index.
     pub first: u64,
-    /// From one to the next; 1 if there is only one.
+    /// The distance of two indices; 1 if there is only one.
     pub step: u64,
-    /// How many; at least 1.
+    /// Number of indices; at least 1.
     pub count: u64,
 }
 
-/// Cases of one scenario and profile, and what they hit together.
+/// The coverage of the cases of one scenario and profile in one run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ScenarioCoverage {
     /// The run.
@@ -216,19 +230,20 @@ pub struct ScenarioCoverage {
     pub profile: String,
     /// The scenario.
     pub scenario: String,
-    /// A hash of what the scenario draws.
+    /// A hash of the scenario's weights.
     pub weights: String,
-    /// The cases.
+    /// Indices of the cases.
     pub cases: Indices,
-    /// Cycles compared in them.
+    /// Cycles compared.
     pub cycles: u64,
-    /// Hits, by bin; only those that are not 0.
+    /// Non-zero hit counts, by bin.
     pub hits: Vec<(u32, u64)>,
-    /// Cases that reached a point of the code, by point; only those that are not 0. Nothing if it was not counted.
+    /// Non-zero counts of cases that reached a code coverage point, by point. `None` if not
+    /// counted.
     pub reached: Option<Vec<(u32, u64)>>,
 }
 
-/// A case that hit what none before it did in its run and profile.
+/// A case that hit a bin that no earlier case of its run and profile hit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ContributingCase {
     /// The run.
@@ -237,29 +252,29 @@ pub struct ContributingCase {
     pub name: String,
     /// Its profile.
     pub profile: String,
-    /// A hash of what its scenario draws.
+    /// A hash of its scenario's weights.
     pub weights: String,
     /// Cycles compared.
     pub cycles: u64,
-    /// Every bin that it hits, rising.
+    /// Every bin that it hits, in ascending order.
     pub bins: Vec<u32>,
-    /// How many of them none before it hit.
+    /// Number of bins that it is the first to hit.
     pub new: u32,
 }
 
-/// What the cases of a profile hit together.
+/// The coverage of all cases of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileCoverage {
-    /// Hits, by bin.
+    /// Hit counts, by bin.
     pub hits: Vec<u64>,
-    /// Bins that can be hit.
+    /// Number of reachable bins.
     pub reachable: u32,
-    /// Those of them that were.
+    /// Number of reachable bins that were hit.
     pub hit: u32,
 }
 
 impl ProfileCoverage {
-    /// Hit share of the reachable bins in 1/1000, rounded down, so that 1000 means all.
+    /// Covered share of the reachable bins in 1/1000, rounded down, so that 1000 means all.
     pub fn per_mille(&self) -> u64 {
         match self.reachable {
             0 => 0,
@@ -267,7 +282,7 @@ impl ProfileCoverage {
         }
     }
 
-    /// As in `99.3 %`: rounded down, so that `100 %` means all.
+    /// The share as in `99.3 %`, rounded down, so that `100 %` means all.
     pub fn percent(&self) -> String {
         match self.per_mille() {
             1000 => "100 %".to_owned(),
@@ -275,19 +290,19 @@ impl ProfileCoverage {
         }
     }
 
-    /// Bins that can be hit and were not.
+    /// Number of uncovered reachable bins.
     pub fn holes(&self) -> u32 {
         self.reachable - self.hit
     }
 
-    /// Whether at least so many percent were hit. Where nothing can be hit nothing was shown.
+    /// Whether the share is at least `percent`. False if no bin is reachable.
     pub fn reaches(&self, percent: f64) -> bool {
         self.reachable > 0 && f64::from(self.hit) * 100.0 >= percent * f64::from(self.reachable)
     }
 }
 
 impl Database {
-    /// An empty one for some profiles of a block.
+    /// An empty database for some profiles of a block.
     pub fn new<'p>(
         block: &'static BlockInfo,
         profiles: impl IntoIterator<Item = &'p Profile>,
@@ -315,12 +330,12 @@ impl Database {
         }
     }
 
-    /// How many bins there are, reachable or not.
+    /// Number of bins, reachable or not.
     pub fn bins(&self) -> usize {
         self.groups.iter().map(Group::bins).sum()
     }
 
-    /// The group of a bin, and the bin's number in it.
+    /// The group of a bin and the bin's index in it.
     pub fn group_of(&self, bin: u32) -> Option<(&Group, usize)> {
         let mut left = bin as usize;
         for group in &self.groups {
@@ -340,18 +355,18 @@ impl Database {
         }
     }
 
-    /// The output bits that no case of a profile compared; none if the block has no don't-cares.
-    pub fn never_compared(&self, profile: &str) -> Vec<String> {
+    /// The bins of a group that no case of a profile hit; none if there is no such group.
+    pub fn missed_in(&self, profile: &str, group: &str) -> Vec<String> {
         let covered = self.covered(profile);
-        let bits = (0..self.bins() as u32).filter_map(|bin| {
-            let (group, place) = self.group_of(bin)?;
-            let is_missed = group.name == COMPARED && covered.hits[bin as usize] == 0;
-            is_missed.then(|| group.bin_name(place))
+        let bins = (0..self.bins() as u32).filter_map(|bin| {
+            let (of, place) = self.group_of(bin)?;
+            let is_missed = of.name == group && covered.hits[bin as usize] == 0;
+            is_missed.then(|| of.bin_name(place))
         });
-        bits.collect()
+        bins.collect()
     }
 
-    /// What the cases of a profile hit together; none counts twice.
+    /// The coverage of all cases of a profile. No case counts twice.
     pub fn covered(&self, profile: &str) -> ProfileCoverage {
         let mut hits = vec![0u64; self.bins()];
         let mut was_hit = vec![false; hits.len()];
@@ -367,7 +382,8 @@ impl Database {
                 }
             }
         }
-        // What is known to be hit is hit, also if the cases of its part are partly those of another one.
+        // A bin of a part that is not counted, because its cases overlap another part, is still
+        // hit.
         for (hits, was_hit) in hits.iter_mut().zip(was_hit) {
             *hits = (*hits).max(u64::from(was_hit));
         }
@@ -379,7 +395,7 @@ impl Database {
         ProfileCoverage { hits, reachable, hit }
     }
 
-    /// The bins of a profile that can be hit and were not.
+    /// The uncovered reachable bins of a profile.
     pub fn holes(&self, profile: &str, covered: &ProfileCoverage) -> Vec<u32> {
         let reasons = self.profiles.get(profile).map(|profile| &profile.unreachable);
         let is_hole = |bin: &u32| {

@@ -13,7 +13,7 @@
 //! # Ok::<(), cosim_base::error::Error>(())
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod coverage;

@@ -1,6 +1,6 @@
 //! The result of a mutation analysis: `mutate.json`, and its table.
 //!
-//! The same seed and build give the same bytes, independent of threads. `docs/how-to/mutation.md`
+//! The same seed and build give the same bytes for any number of threads. `docs/how-to/mutation.md`
 //! describes the format.
 
 mod fault;
@@ -23,32 +23,33 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The only value of `format`.
+/// The value of `format`.
 const FORMAT: &str = "cosim-mutation";
 /// The version that is written.
 const VERSION: u64 = 2;
-/// The last version without a checksum; it is still readable.
+/// The last version without a checksum, which is still readable.
 const UNSEALED: u64 = 1;
-/// The result of a grading that has ended.
+/// File of a complete result.
 pub const RESULT: &str = "mutate.json";
-/// The result of one that goes on, or was interrupted.
+/// File of an incomplete result: the analysis is running or was interrupted.
 pub const PARTIAL: &str = "mutate.json.partial";
-/// Mutants of a profile at most.
+/// Maximum number of mutants per profile.
 pub const MOST_MUTANTS: u32 = 100_000;
-/// Cases of each scenario at most.
+/// Maximum number of cases per scenario.
 pub const MOST_CASES: u64 = 1_000_000;
-/// The result of a grading of golden models.
+/// File of the result for mutants of golden models.
 pub const GOLDEN: &str = "golden.json";
-/// The folder of vectors that find what the cases did not.
+/// Folder of vectors that kill mutants which the cases did not kill.
 pub const VECTORS: &str = "mutants";
 
-/// What is to find mutations.
+/// What may kill mutants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KillMethod {
-    /// A case as it is: every output is compared with the golden model in every cycle.
+    /// Comparison of every output with the golden model in every cycle.
     Compare,
-    /// The scoreboard alone, which sees the mutant with an environment that follows it; raw pins say nothing.
+    /// The scoreboard alone. The environment follows the mutant's outputs. Unconstrained random
+    /// stimulus is not used.
     Checks,
 }
 
@@ -62,37 +63,37 @@ pub struct Report {
     pub version: u64,
     /// Whether every mutant has its verdict.
     pub complete: bool,
-    /// The command that started it; only while it is not complete.
+    /// The command that started it, while it is incomplete.
     #[serde(default, rename = "begun", skip_serializing_if = "Option::is_none")]
     pub run_command: Option<RunCommand>,
     /// What was analysed, and with which settings.
     pub run: Header,
     /// The profiles that were started, in order.
     pub profiles: Vec<ProfileGrading>,
-    /// The BLAKE3 hash of all bytes before its line; since version 2. Only the file has it.
+    /// The BLAKE3 hash of all bytes before this line; since version 2. Only the file contains it.
     #[serde(default, skip_serializing)]
     checksum: Option<String>,
 }
 
-/// How a grading was begun: by it, it is gone on with.
+/// The command that started the analysis, from which it can be resumed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunCommand {
     /// The command line.
     pub command: Vec<String>,
-    /// Where it was given.
+    /// The working directory.
     pub folder: PathBuf,
 }
 
 impl RunCommand {
-    /// By the command line of this process.
+    /// The command of this process.
     pub fn now() -> Self {
         let folder = env::current_dir().unwrap_or_default();
         Self { command: program::command(), folder }
     }
 }
 
-/// What identifies a grading.
+/// Identifies an analysis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -100,34 +101,34 @@ pub struct Header {
     pub tool: String,
     /// The tool's build: a hash of its sources.
     pub build: String,
-    /// The Yosys that chose the mutations.
+    /// The version of Yosys that chose the mutations.
     pub yosys: String,
     /// A hash of the RTL's text.
     pub rtl: String,
-    /// What was given instead of the built-in RTL.
+    /// The user RTL, if it replaces the built-in RTL.
     pub given: Rtl,
     /// The block.
     pub block: String,
     /// Names of the profiles.
     pub profiles: Vec<String>,
-    /// The seed by which mutations are chosen.
+    /// The seed that selects mutations.
     pub seed: u64,
-    /// What was to find mutations.
+    /// What may kill mutants.
     pub means: KillMethod,
-    /// Mutations of each profile that were asked for.
+    /// Requested mutations per profile.
     pub mutants: u32,
     /// The seed of the cases.
     pub run_seed: u64,
     /// Cases of each scenario.
     pub cases: u64,
-    /// Packets of each case; drawn if there is no number.
+    /// Packets of each case; random if there is no number.
     pub packets: Option<u32>,
-    /// Scenarios, as they were given; all built-in ones if there are none.
+    /// Scenarios, as given; empty: all built-in ones.
     pub scenarios: Vec<String>,
-    /// The part of the mutations that is graded, by their numbers, as I/N.
+    /// The shard of mutations that is analysed, I/N of their numbers.
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub shard: Shard,
-    /// Percent of the mutations that are not equivalent that are to be killed in every profile.
+    /// Minimum percentage of killed mutants among those not equivalent, in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
     /// Written by older versions: mutants that a file lists as equivalent.
@@ -144,12 +145,12 @@ fn is_whole(shard: &Shard) -> bool {
 }
 
 impl Header {
-    /// The numbers that the mutations of this part have, of so many in all.
+    /// The numbers of this shard's mutations, out of `all`.
     pub fn ids(&self, all: u32) -> impl Iterator<Item = u32> + '_ {
         (1..=all).filter(|id| self.has(*id))
     }
 
-    /// Whether a mutation is of this part.
+    /// Whether a mutation belongs to this shard.
     pub fn has(&self, id: u32) -> bool {
         self.shard.has(u64::from(id) - 1)
     }
@@ -161,11 +162,11 @@ impl Header {
 pub struct ProfileGrading {
     /// The profile.
     pub profile: String,
-    /// Cases that were run on every mutation that none of them had found.
+    /// Number of cases run on every mutant that survived.
     pub cases_run: u64,
-    /// The numbers.
+    /// The mutation score.
     pub score: MutationScore,
-    /// Every mutation, in the order of its number.
+    /// Every mutation, by number.
     pub mutants: Vec<Mutant>,
 }
 
@@ -196,7 +197,7 @@ pub enum MutantClass {
 }
 
 impl Mutant {
-    /// As what it counts.
+    /// The class that the mutant counts for.
     pub fn counts(&self) -> MutantClass {
         match &self.status {
             MutantStatus::Killed { .. } => MutantClass::Killed,
@@ -207,44 +208,45 @@ impl Mutant {
     }
 }
 
-/// What became of a mutation.
+/// The status of a mutant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum MutantStatus {
     /// A case kills it.
     Killed {
-        /// The first case that does.
+        /// The first case that kills it.
         case: String,
         /// That case's scenario.
         scenario: String,
-        /// By what: the port that differs, `check NAME`, `hang` or `crash`.
+        /// The cause: the port that differs, `check NAME`, `hang` or `crash`.
         by: String,
-        /// The cycle of the case, if it is known.
+        /// The cycle of the difference, if it is known.
         cycle: Option<u64>,
     },
     /// No case kills it.
     Survived {
-        /// A vector that does, if the judge has one: its file below this folder.
+        /// A vector that kills it, if the equivalence check found one: a path relative to this
+        /// folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         vector: Option<String>,
     },
-    /// Nothing can find it.
+    /// No input sequence can kill it.
     Equivalent {
-        /// How that was shown.
+        /// How that was proved.
         proof: Proof,
     },
-    /// No case has found it, and it is not known whether anything can.
+    /// No case kills it, and the equivalence check is inconclusive.
     Undecided {
-        /// Why the judge does not know.
+        /// Why the equivalence check is inconclusive.
         because: String,
     },
 }
 
-/// How it was shown that a mutation makes no difference.
+/// How equivalence was proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proof {
-    /// The network of outputs and registers that they need is the same.
+    /// The outputs, and the registers that they depend on, have the same network.
     Structure,
     /// By induction over cycles.
     Induction,
@@ -254,24 +256,24 @@ pub enum Proof {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutationScore {
-    /// All of them.
+    /// Number of all mutants.
     pub mutants: u64,
-    /// Those that a case has found.
+    /// Number of killed mutants.
     pub killed: u64,
-    /// Those that none has found.
+    /// Number of surviving mutants.
     pub survived: u64,
-    /// Those that were shown to be equivalent, or of which that is written and not shown to be wrong.
+    /// Number of equivalent mutants: proved, or listed and not refuted.
     pub equivalent: u64,
-    /// Those of which that is not known.
+    /// Number of mutants whose equivalence is undecided.
     pub undecided: u64,
-    /// Percent killed of all.
+    /// Killed percentage of all mutants.
     pub percent: f64,
-    /// Percent killed of all but the equivalent ones.
+    /// Killed percentage of the mutants that are not equivalent.
     pub percent_without_equivalent: f64,
 }
 
 impl MutantStatus {
-    /// How a case found a mutation.
+    /// The status of a mutant that a case kills.
     pub fn killed(case: &str, outcome: &Outcome) -> Self {
         let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
         let (by, cycle) = match &outcome.verdict {
@@ -290,7 +292,7 @@ impl MutantStatus {
 }
 
 impl MutationScore {
-    /// The numbers of some mutations.
+    /// The score of some mutants.
     pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>) -> Self {
         let mut score = Self::default();
         for mutant in mutants {
@@ -308,7 +310,7 @@ impl MutationScore {
     }
 }
 
-/// Percent, with two digits that are never rounded up: 100 is all of them. Of nothing it is 0: nothing was shown.
+/// The percentage with two decimals, rounded down, so that 100 means all; 0 if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 0.0,
@@ -316,7 +318,7 @@ pub fn percent(part: u64, whole: u64) -> f64 {
     }
 }
 
-/// How often each name is among some, those with most first.
+/// Counts each name; most frequent first.
 pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     names.for_each(|name| *counts.entry(name).or_default() += 1);
@@ -326,7 +328,7 @@ pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> 
 }
 
 impl ProfileGrading {
-    /// A profile of which no case was run yet.
+    /// A profile before any case was run.
     pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
@@ -338,14 +340,14 @@ impl ProfileGrading {
         Self { profile: profile.to_owned(), cases_run: 0, score, mutants }
     }
 
-    /// The mutations that no case has found, by their numbers.
+    /// The numbers of surviving mutants for which the equivalence check found no vector.
     pub fn alive(&self) -> Vec<u32> {
         let is_alive = |mutant: &&Mutant| mutant.status == MutantStatus::Survived { vector: None };
         let alive = self.mutants.iter().filter(is_alive);
         alive.map(|mutant| mutant.mutation.id).collect()
     }
 
-    /// The ports and checks that found mutations, with how many, those with most first.
+    /// The ports and checks that killed mutants, with their numbers, most frequent first.
     pub fn killed_by(&self) -> Vec<(&str, u64)> {
         counted(self.mutants.iter().filter_map(|mutant| match &mutant.status {
             MutantStatus::Killed { by, .. } => Some(by.as_str()),
@@ -353,10 +355,10 @@ impl ProfileGrading {
         }))
     }
 
-    /// Notes what became of mutations.
+    /// Updates the status of mutants.
     pub fn set(&mut self, statuses: impl IntoIterator<Item = (u32, MutantStatus)>) {
         for (id, status) in statuses {
-            // They are in the order of their numbers.
+            // The mutants are sorted by number.
             if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
                 self.mutants[place].status = status;
             }
@@ -366,7 +368,7 @@ impl ProfileGrading {
 }
 
 impl Report {
-    /// A grading that has not begun.
+    /// A result without profiles.
     pub fn new(run: Header) -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -379,14 +381,15 @@ impl Report {
         }
     }
 
-    /// Reads the grading of a folder, whether it has ended or not.
+    /// Reads the result in a folder, complete or not.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Input`].
+    /// [`Error::File`] or [`Error::Input`] if it is missing or malformed.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let file =
             |code, path: &Path, message| Error::File { code, path: path.to_owned(), message };
-        // Both are there if a grading that had ended goes on, or ended just when its process did: the later one.
+        // Both files exist if a complete analysis was extended or killed while it finished: take
+        // the later.
         let time = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
         let paths = [PARTIAL, RESULT].map(|name| folder.join(name)).into_iter();
         let Some(path) = paths.filter(|path| path.is_file()).max_by_key(time) else {
@@ -415,7 +418,7 @@ impl Report {
         Ok(report)
     }
 
-    /// Whether it is one that could have been written.
+    /// Checks the settings against their limits.
     fn check(&self) -> Result<(), String> {
         let Header { profiles, mutants, cases, packets, .. } = &self.run;
         let within = |what: &str, number: u64, most: u64| {
@@ -449,16 +452,16 @@ impl Report {
         Ok(())
     }
 
-    /// It has ended.
+    /// Marks the result as complete.
     pub fn end(&mut self) {
         self.complete = true;
         self.run_command = None;
     }
 
-    /// Writes what there is.
+    /// Writes the result, complete or partial.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -477,17 +480,18 @@ impl Report {
         }
     }
 
-    /// The numbers of all profiles together.
+    /// The score of all profiles together.
     pub fn score(&self) -> MutationScore {
         MutationScore::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
     }
 
-    /// Why the grading fails, each reason in a line; none if it passes.
+    /// Why the analysis fails, one reason per line; empty if it passes.
     pub fn failures(&self, wanted: Option<f64>) -> Vec<String> {
         [self.empty(), self.below(wanted)].concat()
     }
 
-    /// Profiles in which there is nothing to find: their score says nothing. Of a part it is asked whether it has mutants.
+    /// Profiles whose score is meaningless, since no mutant can be killed. A shard only needs
+    /// mutants.
     fn empty(&self) -> Vec<String> {
         let Header { block, shard, .. } = &self.run;
         let line = |ProfileGrading { profile, score, .. }: &ProfileGrading| match score {
@@ -507,7 +511,7 @@ impl Report {
         self.profiles.iter().filter_map(line).collect()
     }
 
-    /// Profiles whose score is below what it should be, each in a line; asked of all parts together only.
+    /// Profiles whose score is below `wanted`. Shards are not checked.
     fn below(&self, wanted: Option<f64>) -> Vec<String> {
         let Some(wanted) = wanted.filter(|_| self.run.shard.is_whole()) else { return Vec::new() };
         let percent = |graded: &ProfileGrading| graded.score.percent_without_equivalent;
@@ -520,7 +524,7 @@ impl Report {
         below.map(line).collect()
     }
 
-    /// The table for people: a line for each profile, and the survivors.
+    /// The table: a line for each profile, and the survivors.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for graded in &self.profiles {

@@ -1,4 +1,4 @@
-//! The result of proofs: `prove.json`, and its table.
+//! The result of proofs: `proof.json`, and its table.
 
 use cosim_formal::prove::{Kind, PropertyStatus};
 use cosim_rtl::models::Rtl;
@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 
-/// The only value of `format`.
+/// The value of `format`.
 pub const FORMAT: &str = "cosim-proof";
-/// The version that is written. In version 1 a property that was shown to a depth held.
+/// The version that is written. In version 1 a bounded property counted as holding.
 pub const VERSION: u64 = 2;
-/// The file.
+/// File name in the result folder.
 pub const PROOF: &str = "proof.json";
-/// The folder of what breaks properties.
+/// Folder of vectors that violate properties.
 pub const VECTORS: &str = "failures";
 
 /// The proofs of a block.
@@ -30,17 +30,18 @@ pub struct Proof {
     pub yosys: String,
     /// A hash of the RTL's text.
     pub rtl: String,
-    /// What was given instead of the built-in RTL.
+    /// The user RTL, if it replaces the built-in RTL.
     pub given: Rtl,
     /// The block.
     pub block: String,
-    /// The words in the properties that were asked, if not all were.
+    /// The text that selects properties; empty: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
-    /// The cycles from reset in which a property that is not proved has to hold; none such passes if there is no number.
+    /// Cycles from reset for which an unproved property must hold to pass; empty: all must be
+    /// proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept_bounded: Option<u32>,
-    /// By profile.
+    /// The proofs of each profile.
     pub profiles: Vec<ProfileProof>,
 }
 
@@ -51,38 +52,38 @@ pub struct ProfileProof {
     pub profile: String,
     /// The properties.
     pub properties: Vec<PropertyResult>,
-    /// Why nothing can be asked of this RTL.
+    /// Why this RTL cannot be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
 }
 
-/// A property, and what was shown of it.
+/// A property and its result.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PropertyResult {
-    /// What it is about.
+    /// The kind of property.
     pub kind: Kind,
-    /// The property in words.
+    /// The property as shown to users.
     pub property: String,
-    /// What was shown.
+    /// The result.
     #[serde(flatten)]
     pub shown: PropertyStatus,
 }
 
-/// How many properties came to what.
+/// Numbers of properties by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Properties that are proved.
     pub proved: usize,
-    /// Known hangs that inputs bring about.
+    /// Known deadlocks that are reachable.
     pub known: usize,
-    /// Properties that are shown to a depth only.
+    /// Properties that hold for a bounded number of cycles.
     pub bounded: usize,
-    /// Properties that are broken or open, and profiles of which nothing can be asked.
+    /// Properties that are violated or undecided, and profiles that cannot be checked.
     pub failed: usize,
 }
 
 impl Counts {
-    /// The numbers of several proofs.
+    /// The sum over several proofs.
     pub fn of<'a>(proofs: impl IntoIterator<Item = &'a Proof>) -> Self {
         let mut counts = Self::default();
         for ProfileProof { properties, because, .. } in
@@ -112,7 +113,7 @@ impl fmt::Display for Counts {
 }
 
 impl Proof {
-    /// Whether there are properties, and each holds.
+    /// Whether there are properties, and all of them hold.
     pub fn holds(&self) -> bool {
         let mut all = self.profiles.iter().flat_map(|profile| &profile.properties).peekable();
         all.peek().is_some()
@@ -120,7 +121,7 @@ impl Proof {
             && all.all(|proven| proven.shown.holds(self.accept_bounded))
     }
 
-    /// The table.
+    /// The table for users.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let all = || self.profiles.iter().flat_map(|profile| &profile.properties);

@@ -1,4 +1,4 @@
-//! Vectors: one case in a file, with everything a replay needs and no random number.
+//! Vectors: a test case in a file, with everything that a replay needs and no random numbers.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::files::read_input_text;
@@ -14,14 +14,14 @@ use serde_json::{Value, json};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The only value of a vector's `format`.
+/// The value of a vector's `format`.
 pub const FORMAT: &str = "cosim-vector";
-/// The version written. Version 2 has `instead` in the steps of qp, and so in those of rx.
+/// The version that is written. Version 2 adds `instead` to the steps of qp, and so to those of rx.
 pub const VERSION: u64 = 2;
-/// The oldest version that is read.
+/// The oldest readable version.
 const OLDEST: u64 = 1;
-/// A file larger than this is no vector, and none is written; bytes. Random pins of the longest case that a run
-/// draws by the built-in scenarios take half of it.
+/// Maximum size of a vector in bytes, for reading and writing. Unconstrained random stimulus in the
+/// longest case of the built-in scenarios needs half of it.
 const LARGEST: u64 = 512 << 20;
 
 /// A vector of a block.
@@ -30,58 +30,58 @@ const LARGEST: u64 = 512 << 20;
 pub struct Vector<B: Block> {
     /// [`FORMAT`].
     pub format: String,
-    /// Of the format, from 1 to [`VERSION`].
+    /// Version of the format, from 1 to [`VERSION`].
     pub version: u64,
     /// The block's name.
     pub block: String,
-    /// The fixes it is replayed with: a profile, `all` of them, or a mask.
+    /// The fixes for the replay: a profile, `all` of them, or a mask.
     pub fixes: String,
-    /// Values of parameters of the RTL that differ from those of `fixes`.
+    /// RTL parameters that differ from those of `fixes`.
     #[serde(default, skip_serializing_if = "Overrides::is_empty")]
     pub parameters: Overrides,
-    /// Where it comes from.
+    /// The origin of the vector.
     pub origin: Origin,
     /// What drives the block.
     pub stimulus: Stimulus<B>,
-    /// What happened when it was written; `null` if everything matched.
+    /// The verdict when it was written; `null` if everything matched.
     #[serde(deserialize_with = "Option::deserialize")]
     pub recorded: Option<Verdict>,
 }
 
-/// Where a vector comes from.
+/// The origin of a vector.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// What it shows, in one line.
+    /// What it demonstrates, in one line.
     pub about: String,
-    /// The case it was drawn for, if it was not written by hand.
+    /// The case that it was generated for, unless it was written by hand.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub case: Option<String>,
-    /// The run's seed.
+    /// The seed of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// The build that wrote it.
+    /// The build of the tool that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
-    /// The RTL it was recorded with.
+    /// The hash of the RTL that it was recorded with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtl: Option<String>,
-    /// What was given for that RTL, as typed; nothing if it was the built-in one.
+    /// The user RTL, as typed; empty for the built-in RTL.
     #[serde(default, skip_serializing_if = "Rtl::is_usual")]
     pub given: Rtl,
 }
 
-/// A vector's file, read and known to be a vector of some block.
+/// A vector file whose block is known.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VectorFile {
     /// The file.
     pub path: PathBuf,
-    /// The block it names.
+    /// The block that it names.
     pub block: String,
     text: String,
 }
 
-/// The parts that say how to read the rest.
+/// The fields that determine how to parse the rest.
 #[derive(Deserialize)]
 struct Head {
     format: String,
@@ -92,10 +92,10 @@ struct Head {
 }
 
 impl VectorFile {
-    /// Reads a file as far as its head.
+    /// Reads a file and parses its head.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Input`].
+    /// [`Error::File`] or [`Error::Input`] if it is not a vector.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = read_input_text(path, LARGEST)?;
         if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
@@ -105,7 +105,7 @@ impl VectorFile {
         Self::from_text(text, path)
     }
 
-    /// Takes a file's text as far as its head; `path` is for messages.
+    /// Parses the head of a text; `path` is for messages.
     ///
     /// # Errors
     /// As [`VectorFile::read`].
@@ -128,17 +128,17 @@ impl VectorFile {
         Ok(Self { path: path.to_owned(), block: head.block, text })
     }
 
-    /// Reads the rest.
+    /// Parses the vector.
     ///
     /// # Errors
-    /// [`Error::Input`] with line, column and JSON path; [`Error::File`] for what the types cannot
-    /// say, as an impossible order.
+    /// [`Error::Input`] with line, column and JSON path; [`Error::File`] for errors that the types
+    /// cannot express, such as an impossible order.
     pub fn parse<B: Block>(&self) -> Result<Vector<B>, Error> {
         parse(&self.text, &self.path)
     }
 }
 
-/// Reads a vector's text; `path` is for messages.
+/// Parses the text of a vector; `path` is for messages.
 ///
 /// # Errors
 /// As [`VectorFile::parse`].
@@ -175,7 +175,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
     Ok(vector)
 }
 
-/// The JSON schema of a block's vectors. Types that several places share are in `generator`.
+/// The JSON schema of a block's vectors. Shared types are in `generator`.
 pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
     let before_reset = generator.subschema_for::<BeforeResetText>().to_value();
     let object = |name: &str, schema: Value| {
@@ -246,7 +246,7 @@ impl<B: Block> Vector<B> {
             version: VERSION,
             block: B::NAME.to_owned(),
             fixes: profile.base_name().to_owned(),
-            // All are said: profiles and defaults may change, the vector may not.
+            // All values are written: profiles and defaults may change, the vector must not.
             parameters: profile.parameters.named(),
             origin,
             stimulus,
@@ -267,7 +267,7 @@ impl<B: Block> Vector<B> {
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 Err(Error::VectorTooLarge { most: LARGEST >> 20 })
             }
-            // There is no stimulus that has no JSON.
+            // Every stimulus can be serialized.
             Err(error) => Err(Error::Environment(codes::INTERNAL, error.to_string())),
         }
     }

@@ -4,6 +4,7 @@
 //! reports and the command line are in the crates above it.
 //!
 //! - [`harness`] has the traits that a block implements, the loop, and the [data](harness::BlockInfo) of a block.
+//! - [`channels`] has the parts of blocks whose pins are channels.
 //! - [`value`] has unsigned numbers whose width is part of their type.
 //!
 //! ```
@@ -16,6 +17,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod as_json;
+pub mod channels;
 pub mod harness;
 pub mod value;
 

@@ -27,6 +27,7 @@
 mod bugs;
 mod corpus;
 mod parts;
+mod reference;
 mod scoreboard;
 mod weave;
 mod woven;
@@ -154,7 +155,7 @@ impl Checks {
         (self.block.parts().rules)()
     }
 
-    /// Every check of the scoreboard fires on some golden model with a fault, and every check that
+    /// Every check of the scoreboard fires on some faulty reference, and every check that
     /// fires is in [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS). The faults
     /// are at pins: outputs and inputs that are stuck, flipped or late, temporarily or permanently,
     /// and cases that end too early.

@@ -7,14 +7,14 @@ use cosim_regress::runner::Group;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What earlier runs know of failures, by signature; `None` for new ones.
+/// The history of each failure, by signature; `None` for new ones.
 pub type Known = BTreeMap<String, Option<FailureHistory>>;
 
-/// A run with its reports.
+/// A run whose reports are written.
 pub struct RunReport {
     /// The run.
     pub run: FinishedRun,
-    /// What earlier runs know of its failures, if there is a file of them.
+    /// The history of its failures, if there is a history file.
     pub known: Option<Known>,
 }
 
@@ -28,17 +28,17 @@ pub struct EarlierRuns {
 }
 
 impl EarlierRuns {
-    /// Files that are of no use are refused before the work.
+    /// Checks the files before the run starts.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// If a file is missing or unusable.
     pub fn check(&self) -> Result<(), Error> {
         self.history.as_deref().map(History::open).transpose()?;
         self.baseline.as_deref().map(History::existing).transpose()?;
         Ok(())
     }
 
-    /// What earlier runs know of failures, by signature; `None` if there is no file of earlier runs.
+    /// The history of failures, by signature; `None` if there is no history file.
     fn known(&self, block: &str, groups: &[Group]) -> Result<Option<Known>, Error> {
         let Some(path) = self.history.as_ref().or(self.baseline.as_ref()) else {
             return Ok(None);
@@ -73,7 +73,7 @@ impl EarlierRuns {
             history.add(folder)?;
             history.runs(Some(block))
         });
-        // A history that cannot be written costs no report.
+        // A history that cannot be written must not prevent the reports.
         let (trend, first) = match trend {
             Ok(trend) => (trend, Ok(())),
             Err(error) => (Vec::new(), Err(error)),

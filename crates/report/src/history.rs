@@ -16,11 +16,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What SQLite's header says of our files: `cosi` in ASCII.
+/// The application ID in SQLite's header: `cosi` in ASCII.
 const APPLICATION: i64 = 0x636f_7369;
-/// The version of the tables.
+/// The version of the schema.
 const VERSION: i64 = 1;
-/// How long one process waits for another.
+/// Maximum time to wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
@@ -50,13 +50,13 @@ CREATE TABLE failures (
 CREATE INDEX runs_by_time ON runs (block, ended);
 ";
 
-/// A file with runs.
+/// A history file.
 pub struct History {
     path: PathBuf,
     connection: Connection,
 }
 
-/// A run, as the file has it.
+/// A run in the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Run {
     /// When it ended, in UTC.
@@ -65,58 +65,58 @@ pub struct Run {
     pub block: String,
     /// The seed.
     pub seed: String,
-    /// The RTL's identity.
+    /// The hash of the RTL.
     pub rtl: String,
     /// The tool's build.
     pub build: String,
     /// The commit, if it is known.
     pub commit: Option<String>,
-    /// In a word or two.
+    /// The verdict, in one to three words.
     pub verdict: String,
-    /// Cases that ended.
+    /// Number of finished cases.
     pub cases: u64,
-    /// Cases that failed.
+    /// Number of failed cases.
     pub failed: u64,
     /// Cycles compared.
     pub cycles: u64,
-    /// Cycles compared in a second.
+    /// Cycles compared per second.
     pub cycles_per_second: f64,
-    /// Bins that were hit, over all profiles.
+    /// Number of covered bins of all profiles.
     pub bins_hit: u64,
-    /// Bins that can be hit, over all profiles.
+    /// Number of reachable bins of all profiles.
     pub bins_reachable: u64,
 }
 
-/// A failure's signature over all runs of a block.
+/// The history of a failure with one signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FailureHistory {
     /// The block.
     pub block: String,
     /// The signature.
     pub signature: String,
-    /// When the first run ended that had it, and on which RTL it was.
+    /// End time and RTL of the first run with this failure.
     pub first: (String, String),
-    /// The same of the last one.
+    /// End time and RTL of the last run with this failure.
     pub last: (String, String),
-    /// In how many runs.
+    /// Number of runs with this failure.
     pub runs: u64,
-    /// In how many cases.
+    /// Number of cases with this failure.
     pub cases: u64,
 }
 
 impl History {
-    /// Opens a file, which need not exist.
+    /// Opens a file or creates it.
     ///
     /// # Errors
-    /// [`Error::File`] if it is none of ours, damaged, or of a newer version.
+    /// [`Error::File`] if it is not a history file, damaged, or of a newer version.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    /// Opens a file that exists.
+    /// Opens an existing file.
     ///
     /// # Errors
-    /// As [`History::open`], and if there is none.
+    /// As [`History::open`], and if the file does not exist.
     pub fn existing(path: &Path) -> Result<Self, Error> {
         fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
         Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
@@ -131,7 +131,7 @@ impl History {
         Ok(history)
     }
 
-    /// Makes the tables of an empty file; looks at those of another.
+    /// Creates the tables of an empty file, or checks those of an existing one.
     fn prepare(&mut self) -> Result<(), Error> {
         let path = self.path.clone();
         let refuse = |error| of(&path, error);
@@ -162,10 +162,10 @@ impl History {
         change.commit().map_err(refuse)
     }
 
-    /// Adds a run directory; whether it was new.
+    /// Adds a run directory. Returns whether the run was new.
     ///
     /// # Errors
-    /// What is wrong with the directory or the file.
+    /// If the directory or the file cannot be read or written.
     pub fn add(&mut self, folder: &Path) -> Result<bool, Error> {
         let results = Results::read(folder, |_, _| ())?;
         let timing = RunTiming::read(folder)?;
@@ -225,10 +225,10 @@ impl History {
         Ok(added == 1)
     }
 
-    /// The runs of a block, or of all, from the oldest on.
+    /// The runs of a block, or of all, oldest first.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::File`] if the file cannot be read.
     pub fn runs(&self, block: Option<&str>) -> Result<Vec<Run>, Error> {
         self.all(
             "SELECT ended, block, seed, rtl, build, commit_id, verdict, cases, failed, cycles, \
@@ -255,10 +255,10 @@ impl History {
         )
     }
 
-    /// The signatures of a block's failures, or of all, the last seen first.
+    /// The failures of a block, or of all, most recent first.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::File`] if the file cannot be read.
     pub fn failures(&self, block: Option<&str>) -> Result<Vec<FailureHistory>, Error> {
         let rows: Vec<(String, String, String, String, u64)> = self.all(
             "SELECT block, signature, ended, rtl, failures.cases FROM failures \
@@ -300,7 +300,7 @@ impl History {
     }
 }
 
-/// An error of SQLite as one of ours.
+/// Converts an error of SQLite.
 fn of(path: &Path, error: rusqlite::Error) -> Error {
     let path = path.to_owned();
     let message = match error.sqlite_error_code() {

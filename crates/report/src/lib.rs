@@ -1,6 +1,6 @@
 //! Reports of runs, for people and for other programs.
 //!
-//! - [`report`] writes the pages, JUnit and Markdown of a run directory.
+//! - [`report`] writes `report.html`, `junit.xml` and `summary.md` of a run directory.
 //! - [`history`] keeps many runs in one file.
 //!
 //! ```no_run
@@ -11,7 +11,7 @@
 //! # Ok::<(), cosim_base::error::Error>(())
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod conclude;

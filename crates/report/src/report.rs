@@ -1,6 +1,6 @@
-//! What is made of a run directory for others to read. `junit.xml` and `summary.md` are functions of `results.json`
-//! alone, so the directory that shards were merged into has the same ones as that of the whole run; `report.html`
-//! shows `coverage.json`, `timing.json`, `failures/*.explained.json` and the history, too.
+//! Writes the reports of a run directory. `junit.xml` and `summary.md` depend on `results.json`
+//! only, so that they are the same for merged shards and for the whole run. `report.html` also
+//! shows `coverage.json`, `timing.json`, `failures/*.explained.json` and the history.
 
 mod annotations;
 mod code;
@@ -26,15 +26,16 @@ pub use annotations::{Ci, annotate};
 pub use cosim_formats::run::{Entry, ProfileResults, Results, RunTiming};
 pub use reproduce::Reproduce;
 
-/// The summary of a run as a page in Markdown.
+/// The summary of a run in Markdown.
 fn page_of_run(results: &Results) -> String {
     markdown::page(results)
 }
 
-/// Writes the reports of a run directory whose `results.json` is whole.
+/// Writes the reports of a run directory with a complete `results.json`.
 ///
 /// # Errors
-/// [`Error::Write`] for a report that cannot be written, after the others are; what is wrong with `results.json`.
+/// [`Error::Write`] if a report cannot be written, after writing the others. Errors of
+/// `results.json`.
 pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
     let mut junit = junit::Suites::default();
     let results = Results::read(folder, |header, entry| junit.add(header, entry))?;
@@ -45,28 +46,29 @@ pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
     first.and(second).and(page(folder, &results, trend).map(drop))
 }
 
-/// Writes the page for people of a run directory; its path. `trend` has the runs of the block, this one last.
+/// Writes `report.html` of a run directory and returns its path. `trend` holds the runs of the
+/// block, this one last.
 ///
 /// # Errors
-/// [`Error::Write`]; [`Error::Environment`] if there is no page for these results.
+/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
 pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<PathBuf, Error> {
     let path = folder.join(HTML);
     write_whole(&path, html::page(folder, results, trend)?.as_bytes(), Sync::Lazy)?;
     Ok(path)
 }
 
-/// Writes the page for people of a grading of a bench.
+/// Writes `report.html` of a mutation analysis.
 ///
 /// # Errors
-/// [`Error::Write`]; [`Error::Environment`] if there is no page for it.
+/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
 pub fn write_grading(folder: &Path, report: &mutate::report::Report) -> Result<(), Error> {
     write_whole(&folder.join(HTML), grading::page(report)?.as_bytes(), Sync::Lazy)
 }
 
-/// Writes the page for people of a proof.
+/// Writes `report.html` of a proof.
 ///
 /// # Errors
-/// [`Error::Write`]; [`Error::Environment`] if there is no page for it.
+/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
 pub fn write_proof(folder: &Path, proof: &cosim_formats::proof::Proof) -> Result<(), Error> {
     write_whole(&folder.join(HTML), proof::page(proof)?.as_bytes(), Sync::Lazy)
 }

@@ -1,8 +1,8 @@
-//! Answers of Yosys and ABC, kept by content so that the same question is not asked twice.
+//! A cache of answers from Yosys and ABC, keyed by content.
 //!
-//! A key holds everything that an answer depends on: the question, the command, and the programs. So an entry is never
-//! out of date. This module looks answers up and counts them; `formal` decides which of them may be kept, and
-//! [`store`] holds the files.
+//! A key covers everything that an answer depends on: the query, the command and the program
+//! versions. So an entry never becomes stale. This module looks answers up and counts them;
+//! `formal` decides which of them may be cached, and [`store`] holds the files.
 
 pub mod store;
 
@@ -11,15 +11,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use store::{Key, Store};
 
-/// The answers that a command may use. Clones share their counters.
+/// The cache that a command uses. Clones share their counters.
 #[derive(Debug, Clone, Default)]
 pub struct Answers(Option<Arc<Session>>);
 
-/// One process's use of the store.
+/// The use of the store by one process.
 #[derive(Debug)]
 struct Session {
     store: Store,
-    /// Which programs answer.
+    /// Identifies the versions of Yosys and ABC.
     programs: String,
     asked: AtomicU64,
     found: AtomicU64,
@@ -27,12 +27,12 @@ struct Session {
 }
 
 impl Answers {
-    /// No answer is looked up or kept.
+    /// A cache that finds and stores nothing.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// The answers of some programs in a store. `programs` identifies them: another version may answer otherwise.
+    /// A cache in a store. `programs` identifies the versions of Yosys and ABC.
     pub fn new(store: Store, programs: String) -> Self {
         Self(Some(Arc::new(Session {
             store,
@@ -43,7 +43,7 @@ impl Answers {
         })))
     }
 
-    /// How many questions were looked up, and how many of their answers were found.
+    /// Number of lookups, and how many of them were hits.
     pub fn counts(&self) -> [u64; 2] {
         let count = |session: &Arc<Session>| {
             [&session.asked, &session.found].map(|counter| counter.load(Ordering::Relaxed))
@@ -51,9 +51,8 @@ impl Answers {
         self.0.as_ref().map_or([0; 2], count)
     }
 
-    /// The kept answer to a question; `None` if it must be asked. `read` returns `None` for bytes that are no answer.
-    ///
-    /// `parts` are all that the answer depends on, but for the programs.
+    /// Looks up the answer to a query. `parts` are everything that it depends on, except for the
+    /// programs. `read` parses the bytes and returns `None` if they are malformed.
     pub fn look_up<T>(
         &self,
         parts: &[&[u8]],
@@ -72,19 +71,19 @@ impl Answers {
     }
 }
 
-/// The result of looking up a question.
+/// The result of a lookup.
 pub enum CacheLookup<'a, T> {
-    /// The kept answer.
+    /// The cached answer.
     Found(T),
-    /// There is none; a new one may be put here.
+    /// There is none; store a new one here.
     Missing(PendingAnswer<'a>),
 }
 
-/// Where a new answer belongs.
+/// The slot for a new answer.
 pub struct PendingAnswer<'a>(Option<(&'a Session, Key)>);
 
 impl PendingAnswer<'_> {
-    /// Keeps an answer. A failure is a warning, once per process: the next command asks again.
+    /// Stores an answer. A failure only prints a warning, once per process.
     pub fn keep(&self, value: &[u8]) {
         let Some((session, key)) = &self.0 else { return };
         if let Err(error) = session.store.put(key, value)

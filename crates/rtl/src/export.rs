@@ -1,8 +1,9 @@
-//! Exports a case as a testbench in plain Verilog, for other simulators.
+//! Exports a test case as a testbench in plain Verilog, for other simulators.
 //!
-//! The golden model never looks at the RTL, so its side of a case is a list: inputs and expected outputs of every
-//! cycle, and how the case ends if no output differs. That is all a testbench needs. Its files are templates in
-//! `templates/export`; inputs change, outputs are compared and registers begin in it as in the harness.
+//! The golden model does not depend on the RTL, so a testbench needs only a list: the inputs and
+//! expected outputs of each cycle, and the verdict if no output differs. Its files are templates in
+//! `templates/export`. Inputs change, outputs are compared and registers are initialised as in the
+//! harness.
 
 mod before_reset;
 mod words;
@@ -24,10 +25,10 @@ use verilated_build::{Design, Register};
 pub use words::Words;
 use zerocopy::IntoBytes;
 
-/// The folder of the copies of the RTL.
+/// Folder of the copies of the RTL files.
 const RTL: &str = "rtl";
 
-/// The templates, by the files they make.
+/// The templates, by the names of the files that they produce.
 const TEMPLATES: [(&str, &str); 4] = [
     ("README.md", include_str!("../templates/export/README.md.j2")),
     ("before_reset.vh", include_str!("../templates/export/before_reset.vh.j2")),
@@ -35,36 +36,36 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("files.f", include_str!("../templates/export/files.f.j2")),
 ];
 
-/// The files of a testbench.
+/// A testbench.
 #[derive(Debug, Clone)]
 pub struct Testbench {
-    /// Their names below the testbench's folder, and what is in them.
+    /// File names relative to the testbench's folder, and their contents.
     pub files: Vec<(PathBuf, Vec<u8>)>,
-    /// Cycles that it drives.
+    /// Number of cycles that it drives.
     pub cycles: u64,
-    /// The module that it drives.
+    /// Name of the top module under test.
     pub top: &'static str,
-    /// How the case ends if no output differs.
+    /// The verdict if no output differs.
     pub ends: Verdict,
 }
 
-/// A port, for templates.
+/// A port, as the templates need it.
 #[derive(Debug, Clone, Serialize)]
 pub struct PortText {
-    /// Its name.
+    /// Port name.
     pub name: &'static str,
-    /// Its width in bits.
+    /// Width in bits.
     pub width: u32,
-    /// The range of its declaration, with a blank behind it; nothing for one bit.
+    /// The range in its declaration with a trailing blank; empty for one bit.
     pub range: String,
-    /// Its bits in a word.
+    /// The bits of the port in a word of the memory file.
     pub bits: String,
-    /// The bit that says whether it counts, if there is one.
+    /// The bit of the port's valid or enable in the word, if it has one.
     pub governor: Option<u32>,
 }
 
 impl PortText {
-    /// A port whose value lies in `words`.
+    /// The position of `port` in `words`.
     pub fn new(port: &Port, words: &Words) -> Self {
         let Port { name, width, .. } = *port;
         let low = words.lowest_bit(name);
@@ -78,11 +79,11 @@ impl PortText {
 }
 
 impl Testbench {
-    /// The testbench of a stimulus for an RTL; `title` says where the case comes from.
+    /// Makes the testbench of a stimulus for an RTL. `title` says where the case comes from.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no golden model; [`Error::File`] if the RTL's files cannot lie in one folder;
-    /// [`Error::Build`] with Verilator's words.
+    /// [`Error::Usage`] if there is no golden model. [`Error::File`] if the RTL files cannot be
+    /// copied to one folder. [`Error::Build`] with Verilator's message.
     pub fn new<B: Block>(
         title: &str,
         stimulus: &Stimulus<B>,
@@ -151,7 +152,7 @@ impl Testbench {
         for (name, text) in copies.files {
             files.push((Path::new(RTL).join(name), text));
         }
-        // The simulation runs in the testbench's folder, and the RTL looks for its files there.
+        // The simulation runs in the testbench's folder, and the RTL opens its data files there.
         for (name, text) in copied_data(examined)? {
             if files.iter().any(|(other, _)| *other == name) {
                 let message = "the RTL reads this file, and the testbench has a file of the same name; \
@@ -185,7 +186,7 @@ pub fn check_cycle_exact<B: Block>(what: &str) -> Result<(), Error> {
     Err(Error::Usage(codes::NOT_CYCLE_EXACT, message))
 }
 
-/// The texts of templates, by the files they make.
+/// Renders templates, by the names of the files that they produce.
 pub fn render<const N: usize>(
     templates: [(&'static str, &str); N],
     context: &minijinja::Value,
@@ -197,7 +198,7 @@ pub fn render<const N: usize>(
     templates.into_iter().map(render).collect()
 }
 
-/// A file list has no quotes: names in it are plain.
+/// File lists have no portable quoting, so names must not need any.
 fn check_names(copies: &Copies, examined: &Examined) -> Result<(), Error> {
     let is_plain = |text: &str| {
         text.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+=~,:'".contains(letter))
@@ -223,7 +224,7 @@ fn check_names(copies: &Copies, examined: &Examined) -> Result<(), Error> {
     Ok(())
 }
 
-/// The registers of the RTL with these parameters, in the copies.
+/// The registers of the copied RTL under these parameters.
 fn registers(
     copies: &Copies,
     examined: &Examined,

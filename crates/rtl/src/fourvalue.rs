@@ -1,9 +1,9 @@
 //! Runs cases in Icarus Verilog with four values.
 //!
-//! The golden model's side of a case is a list, as in [`export`](crate::export). Registers are X
-//! until the RTL sets them, and so is the payload of an input channel without its valid, which a
-//! block must not read. Every output that its consumer reads must be known: valids, readies,
-//! enables, payload with its valid, all other outputs, and the state register.
+//! The harness feeds Icarus a list of inputs and expected outputs, as in [`export`](crate::export).
+//! Registers are X until the RTL sets them. So is the payload of an input channel without its
+//! valid, which a block must not read. Every output that a consumer may read must be known: valids,
+//! readies, enables, payload with its valid, all other outputs, and the state register.
 
 use crate::export::check_cycle_exact;
 use crate::export::{PortText, Words, render};
@@ -30,23 +30,24 @@ use verilated_build::{
 };
 use zerocopy::IntoBytes;
 
-/// The top that is simulated, and its file.
+/// Module name of the simulated top.
 const TOP: &str = "cosim_icarus";
 const FILE: &str = "cosim_icarus.v";
 const TEMPLATE: &str = include_str!("../templates/icarus/cosim_icarus.v.j2");
-/// The folder of the copies of the RTL.
+/// Folder of the copies of the RTL files.
 const RTL: &str = "rtl";
-/// Cycles after which the simulation shows that it goes on; each time a file has one byte more.
+/// Cycles between two signs of progress. At each one the simulation appends a byte to a file.
 const PULSE: u64 = 4096;
-/// How often that file is looked at.
+/// Interval at which that file is polled.
 const LOOKED_AT: Duration = Duration::from_millis(500);
-/// Seconds of the processor that a case may take.
+/// Limit of processor time per case, in seconds.
 const SECONDS: u64 = 600;
 
-/// Compiles an RTL with these parameters, unless it is among the kept ones: a file for [`run`].
+/// Compiles an RTL with these parameters, or finds it in the cache. Returns the file for [`run`].
 ///
 /// # Errors
-/// [`Error::File`] if the RTL's files cannot lie in one folder; [`Error::Build`] with Icarus's message.
+/// [`Error::File`] if the RTL files cannot be copied to one folder. [`Error::Build`] with Icarus's
+/// message.
 pub fn compile(
     info: &'static BlockInfo,
     rtl: &Rtl,
@@ -108,10 +109,10 @@ pub fn compile(
     Ok(Icarus::find()?.compiled(&simulation, kept)?)
 }
 
-/// Runs a case from reset to its end; `waves` is a file for what all signals do, in VCD or FST.
+/// Runs a case from reset to its end. `waves` is a VCD or FST file to write.
 ///
 /// # Errors
-/// [`Error::Write`]; [`Error::Environment`] if there is no Icarus.
+/// [`Error::Write`] if a file cannot be written. [`Error::Environment`] if Icarus is missing.
 pub fn run<B: Block>(
     compiled: &Path,
     stimulus: &Stimulus<B>,
@@ -148,7 +149,7 @@ pub fn run<B: Block>(
     })
 }
 
-/// Does some work, and lets a watch know of its cycles as the file of its pulse grows: a long case is no hang.
+/// Runs `work` and reports the simulation's progress to `watch`, so that a long case is not a hang.
 fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> T {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -170,7 +171,7 @@ fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Writes inputs and expected outputs; inputs that nobody may look at are X.
+/// Writes inputs and expected outputs. Input payload without its valid is X.
 fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::Result<()> {
     let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
     let governors: Vec<Option<&Port>> = B::Inputs::PORTS
@@ -197,7 +198,7 @@ fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::R
     file.flush()
 }
 
-/// A line of the simulation: an output that is not what is expected.
+/// A message of the simulation: an output differs or is unknown.
 struct Line<'a> {
     is_unknown: bool,
     cycle: u64,
@@ -238,7 +239,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// What a simulation comes to.
+/// The outcome of a simulation from its messages.
 fn outcome<B: Block>(
     recording: &Recording<'_, B>,
     parameters: &Parameters,
@@ -262,7 +263,7 @@ fn outcome<B: Block>(
     let is_output = leading.iter().any(|port| port.name == first.port);
     let differs = match is_output {
         true => leading.iter().map(|port| port.name.to_owned()).collect(),
-        // The state register, from which all else follows.
+        // A mismatch of the state register explains the others.
         false => vec![first.port.to_owned()],
     };
     let (state, rules) = golden_at(recording, parameters, cycle);
@@ -288,7 +289,7 @@ fn outcome<B: Block>(
     Outcome { cycles: cycle, packets, ..Outcome::without_cycles(verdict) }
 }
 
-/// The golden model's state in a cycle, and the rules that apply at its end.
+/// The golden model's state in a cycle and the rules that apply at its end.
 fn golden_at<B: Block>(
     recording: &Recording<'_, B>,
     parameters: &Parameters,
@@ -303,7 +304,7 @@ fn golden_at<B: Block>(
     at
 }
 
-/// How a simulation ended that did not come to its end.
+/// The verdict for a simulation that did not finish.
 fn ended(said: &Output) -> Verdict {
     if said.status.signal() == Some(EXCEEDED) {
         return Verdict::Hang { cycle: None, state: "unknown".to_owned() };

@@ -14,29 +14,29 @@ use std::fs;
 use std::path::Path;
 use verilated_build::{Design, Hash, Kept, KeptFile, SourceFile};
 
-/// From what was read to gates. The state machine's codes are left as they are, so that the state register means the
-/// same; memories stay memories, as for a compiler of RAM. Assertions are no part of the design.
+/// The Yosys commands for synthesis. They keep the codes of the state machine, so that the state
+/// register keeps its meaning. They keep memories, as a RAM compiler would, and remove assertions.
 const SYNTHESIS: &str = "chformal -remove\nsynth -nofsm -flatten -run begin:fine\nopt -fast -full\n\
                          opt -undriven -fine\nopt -full\ntechmap\nopt -fast\nabc -fast\nopt -fast\nclean";
-/// The netlist for us, for simulators, and its longest path.
+/// The files that Yosys writes: RTLIL, Verilog, and the longest path.
 const WRITTEN: [&str; 3] = ["gates.il", "gates.v", "depth.txt"];
 /// The folder of the netlist, as simulators see it.
 const FOLDER: &str = "@netlist";
-/// What stands before the numbers in a kept netlist.
+/// Prefix of the first line of a cached netlist, which holds the area.
 const MARK: &str = "// cosim ";
 
-/// How large a netlist is.
+/// The size of a netlist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Area {
-    /// Its cells, registers included and memories not.
+    /// Number of cells, including registers but not memories.
     pub cells: u64,
-    /// Those that are flip-flops.
+    /// Number of flip-flops.
     pub flip_flops: u64,
-    /// Those that are latches.
+    /// Number of latches.
     pub latches: u64,
-    /// Bits of memories.
+    /// Total bits of memories.
     pub memory_bits: u64,
-    /// Cells on the longest path from one register or pin to the next.
+    /// Number of cells on the longest combinational path.
     pub depth: u64,
 }
 
@@ -57,17 +57,17 @@ impl fmt::Display for Area {
 /// A netlist.
 #[derive(Debug, Clone)]
 pub struct Netlist {
-    /// How large it is.
+    /// The size of the netlist.
     pub area: Area,
     top: String,
     text: String,
     identity: String,
 }
 
-/// The netlist of an RTL with these parameters, made unless it is among the kept ones.
+/// Synthesises an RTL with these parameters, or finds the netlist in the cache.
 ///
 /// # Errors
-/// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
+/// [`Error::Environment`] if Yosys is missing or cannot read the RTL.
 pub fn netlist(
     info: &'static BlockInfo,
     examined: &Examined,
@@ -81,7 +81,7 @@ pub fn netlist(
     hash.add(&version);
     hash.add(SYNTHESIS);
     hash.add(format!("{top} {values:?}"));
-    // What Yosys reads, and nothing else, decides.
+    // The key covers exactly what Yosys reads.
     let PreprocessedRtl { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
     for texts in [libraries, sources] {
         hash.add(texts.len().to_le_bytes());
@@ -113,7 +113,7 @@ pub fn netlist(
 }
 
 impl Netlist {
-    /// The netlist in the place of its RTL: a file without parameters.
+    /// The netlist in place of its RTL: one file without parameters.
     pub fn examined(self) -> Examined {
         let name = Path::new(FOLDER).join(format!("{}.v", self.top));
         let mut examined = Examined::default();
@@ -126,31 +126,31 @@ impl Netlist {
     }
 }
 
-/// The netlist in Verilog, its area in the first line.
+/// The netlist in Verilog, with its area in the first line.
 fn synthesise(examined: &Examined, parameters: &[(String, String)]) -> Result<String, Error> {
-    let workshop = YosysSession::new(examined, Pragmas::Obeyed)?;
-    gates(&workshop, parameters)
+    let session = YosysSession::new(examined, Pragmas::Obeyed)?;
+    gates(&session, parameters)
 }
 
-fn gates(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<String, Error> {
+fn gates(session: &YosysSession, parameters: &[(String, String)]) -> Result<String, Error> {
     let [il, verilog, depth] = WRITTEN;
-    let at = |name: &str| format!("\"{}\"", workshop.path(name).display());
-    workshop.read(
+    let at = |name: &str| format!("\"{}\"", session.path(name).display());
+    session.read(
         parameters,
         &format!("{SYNTHESIS}\nwrite_ilang {}\nwrite_verilog -noattr {}", at(il), at(verilog)),
     )?;
-    workshop.script(&format!("read_ilang {il}\ntee -q -o {depth} ltp -noff\n"))?;
-    let mut area = area(&workshop.text(il)?);
-    area.depth = depth_of(&workshop.text(depth)?).unwrap_or(0);
+    session.script(&format!("read_ilang {il}\ntee -q -o {depth} ltp -noff\n"))?;
+    let mut area = area(&session.text(il)?);
+    area.depth = depth_of(&session.text(depth)?).unwrap_or(0);
     let area = serde_json::to_string(&area)
         .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
-    // The line that says which Yosys wrote it differs from one machine to the next.
-    let text = workshop.text(verilog)?;
+    // The header names the version of Yosys, which differs between machines.
+    let text = session.text(verilog)?;
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("/*")).collect();
     Ok(format!("{MARK}{area}\n{}\n", text.join("\n")))
 }
 
-/// The cells of a flat netlist.
+/// The size of a flat netlist.
 fn area(netlist: &str) -> Area {
     let mut area = Area::default();
     let mut memory = [0, 0];
@@ -178,7 +178,7 @@ fn area(netlist: &str) -> Area {
     area
 }
 
-/// A number of RTLIL.
+/// Parses an RTLIL constant.
 fn number(text: &str) -> Option<u64> {
     match text.split_once('\'') {
         Some((_, digits)) => u64::from_str_radix(digits, 2).ok(),
@@ -186,7 +186,7 @@ fn number(text: &str) -> Option<u64> {
     }
 }
 
-/// The length of the longest path, as `ltp` tells it.
+/// The length of the longest path, from the output of `ltp`.
 fn depth_of(said: &str) -> Option<u64> {
     said.split_once("(length=")?.1.split_once(')')?.0.parse().ok()
 }
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn a_netlist_is_counted() {
-        let workshop = YosysSession::of_verilog(
+        let session = YosysSession::of_verilog(
             "module top(input clk, input [1:0] a, input [3:0] d, output reg [3:0] q, output [3:0] r, output reg l);
              reg [3:0] memory [0:3];
              always @(posedge clk) begin q <= d; memory[a] <= d; end
@@ -205,7 +205,7 @@ mod tests {
              assign r = memory[a];
              endmodule",
         );
-        let text = gates(&workshop, &[]).unwrap();
+        let text = gates(&session, &[]).unwrap();
         let area = text.lines().next().unwrap().strip_prefix(MARK).unwrap();
         let Area { cells, flip_flops, latches, memory_bits, .. } =
             serde_json::from_str(area).unwrap();

@@ -1,6 +1,6 @@
 //! Reads, compiles and exports RTL, and runs external tools on it.
 //!
-//! - [`models`] examines RTL with Verilator and compiles models of it, or takes them from the cache.
+//! - [`models`] examines RTL with Verilator and compiles models of it, or finds them in the cache.
 //! - [`yosys`] runs Yosys on RTL; [`gates`] synthesises a netlist that can replace the RTL.
 //! - [`fourvalue`] runs RTL in Icarus Verilog with four values.
 //! - [`export`] writes a case as a testbench in plain Verilog.
@@ -13,7 +13,7 @@
 //! assert!(!rtl.is_built_in());
 //! ```
 
-// Printing must not fail when the reader is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod answers;

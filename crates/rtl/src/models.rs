@@ -38,41 +38,42 @@ use verilated_build::{
     Verilator, trust,
 };
 
-/// The target that models are compiled for.
+/// The target triple that models are compiled for.
 pub const TARGET: &str = env!("COSIM_TARGET");
-/// Bytes of the cache if `COSIM_CACHE_LIMIT` does not say otherwise.
+/// Default of `COSIM_CACHE_LIMIT`, in bytes.
 const CACHE_LIMIT: u64 = 2 << 30;
-/// The folder of answers below that of compiled models.
+/// Subfolder of the cache for answers of Yosys and ABC.
 const ANSWERS: &str = "answers";
-/// The part of the cache's limit that is for answers; the others are for compiled models.
+/// Answers get 1/8 of the cache limit, compiled models the rest.
 const ANSWERS_PART: u64 = 8;
 
 /// How a model is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// To be run: with registered inputs where they make no difference.
+    /// For regressions: inputs are registered where that makes no difference.
     Bare,
-    /// As Verilator makes it of the RTL alone, driven with two evaluations a cycle: the yardstick.
+    /// Verilator's model of the unchanged RTL with two evaluations per cycle: the reference.
     Plain,
-    /// As `Bare`, and it counts through which of its lines and branches it goes, and which of its bits toggle.
+    /// As `Bare`, with counters of line, branch and toggle coverage.
     Covered,
-    /// Inside a top that also holds the golden model's outputs, state and rule, with waves of both.
+    /// Inside a top that also holds the golden model's outputs, state and rules, with waves of
+    /// both.
     Observed(Tracing),
 }
 
-/// A model that was built, not yet loaded: what a worker is given.
+/// A model that is built but not loaded. The supervisor sends it to workers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Built {
-    /// It is part of the program.
+    /// Linked into the program.
     Linked,
     /// A shared library.
     Library {
-        /// Its file.
+        /// Path of the library.
         path: PathBuf,
-        /// BLAKE3 of its bytes: these are loaded, or none.
+        /// BLAKE3 hash of its bytes. A library with another hash is not loaded.
         blake3: String,
     },
-    /// What Icarus compiled; it is simulated in a process of its own.
+    /// A file compiled by Icarus, which runs in a process of its own.
     Icarus(PathBuf),
 }
 
@@ -83,16 +84,16 @@ impl From<&BuiltLibrary> for Built {
 }
 
 impl Built {
-    /// Whether a program simulates it, which a worker has to start.
+    /// Whether it runs in a separate process, which a worker starts.
     pub fn is_simulated(&self) -> bool {
         matches!(self, Self::Icarus(_))
     }
 
-    /// Loads the model into this process: from then on RTL can do to it what it likes.
+    /// Loads the model into this process, which from then on runs code of the RTL.
     ///
     /// # Errors
-    /// [`Error::Model`] if it cannot be loaded, or if its ports differ from those the program was built
-    /// with.
+    /// [`Error::Model`] if it cannot be loaded, or if its ports differ from those that the program
+    /// was built with.
     pub fn load<B: Block>(
         &self,
         parameters: &Parameters,
@@ -119,23 +120,22 @@ impl Built {
     }
 }
 
-/// What Verilator said of RTL, by block.
+/// Results of examining RTL with Verilator, by block and RTL.
 type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
 static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
 
-/// Lets Verilator be asked again: the RTL may be another one by now.
+/// Forgets all results of Verilator: the RTL files may have changed.
 pub fn forget_examined() {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
 impl Rtl {
-    /// What Verilator says of this RTL. It is asked once: for a whole command, the RTL is what it was
-    /// then.
+    /// Examines this RTL with Verilator, once: a whole command uses the files as they were then.
     ///
     /// # Errors
     /// As [`Examined::new`].
     pub fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error> {
-        // Held while Verilator is asked: others that want to know wait for the answer.
+        // The lock is held while Verilator runs, so that other threads wait for its result.
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (info.name, self.clone());
         if let Some(examined) = known.get(&key) {
@@ -152,7 +152,7 @@ impl Rtl {
         Ok(examined)
     }
 
-    /// What is simulated under these parameters: the RTL, or the netlist that Yosys makes of it with them.
+    /// The RTL that is simulated under these parameters: itself, or its netlist.
     ///
     /// # Errors
     /// As [`Rtl::examined`] and [`gates::netlist`].
@@ -169,7 +169,7 @@ impl Rtl {
         }
     }
 
-    /// How large the netlist is that runs in the RTL's place, if one does.
+    /// The size of the netlist that replaces the RTL, if one does.
     ///
     /// # Errors
     /// As [`Rtl::simulated`].
@@ -184,8 +184,8 @@ impl Rtl {
         Ok(Some(gates::netlist(info, &*self.examined(info)?, parameters, &kept()?)?.area))
     }
 
-    /// A hash of the names and texts of all files of the RTL, included ones too, to tell two of them
-    /// apart: a copy of the built-in RTL has the same as that.
+    /// A hash of the names and texts of all files of the RTL, including included ones. A copy of
+    /// the built-in RTL has the same hash as the original.
     ///
     /// # Errors
     /// As [`Rtl::examined`].
@@ -193,11 +193,10 @@ impl Rtl {
         Ok(self.examined(info)?.identity.clone())
     }
 
-    /// RTL without a parameter has one behaviour where others have one for each value; `profiles` must
-    /// say which.
+    /// Rejects profiles that differ in a parameter that the RTL does not have.
     ///
     /// # Errors
-    /// [`Error::Usage`] if they say several; as [`Rtl::examined`].
+    /// [`Error::Usage`] if they differ in one; as [`Rtl::examined`].
     pub fn check_profiles(
         &self,
         info: &'static BlockInfo,
@@ -224,12 +223,11 @@ impl Rtl {
         Ok(())
     }
 
-    /// Builds a model of this RTL unless it is linked in, or among the `kept` ones already. It is not
-    /// loaded.
+    /// Builds a model of this RTL, unless it is linked in or cached in `kept`. It is not loaded.
     ///
     /// # Errors
-    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from those
-    /// the program was built with.
+    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from
+    /// those that the program was built with.
     pub fn build(
         &self,
         info: &'static BlockInfo,
@@ -244,14 +242,14 @@ impl Rtl {
             View::Bare if self.is_linked(info, parameters) => Ok(Built::Linked),
             View::Bare | View::Plain | View::Covered => self.compile(info, parameters, view, kept),
             View::Observed(_) => {
-                // First without the top around it, so that wrong ports are reported as what they are.
+                // Build without the surrounding top first: this reports wrong ports more clearly.
                 self.build(info, parameters, View::Bare, kept)?;
                 self.compile(info, parameters, view, kept)
             }
         }
     }
 
-    /// As [`Rtl::build`], among the models that the program keeps for its user.
+    /// As [`Rtl::build`], with the cache of the user.
     ///
     /// # Errors
     /// As [`Rtl::build`] and [`kept`].
@@ -261,14 +259,14 @@ impl Rtl {
         parameters: &Parameters,
         view: View,
     ) -> Result<Built, Error> {
-        // A user without a folder for models can run those of the program.
+        // Linked models work without a cache folder.
         if view == View::Bare && self.is_linked(info, parameters) {
             return Ok(Built::Linked);
         }
         self.build(info, parameters, view, &kept()?)
     }
 
-    /// Whether its model is part of the program.
+    /// Whether its model is linked into the program.
     fn is_linked(&self, info: &'static BlockInfo, parameters: &Parameters) -> bool {
         self.is_usual() && info.rtl.linked(parameters).is_some()
     }
@@ -301,7 +299,8 @@ impl Rtl {
         let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
         design.registered = matches!(view, View::Bare | View::Covered);
         design.coverage = view == View::Covered;
-        // Counting takes most of its time: what the compiler can do about the rest is not worth the wait.
+        // Counting dominates the run time, so that optimising the rest is not worth the compile
+        // time.
         design.quick = self.netlist || view == View::Covered;
         let cache = LibraryCache::new(verilator()?, TARGET, kept.clone());
         let library = cache.library(&design, &texts, expected);
@@ -309,7 +308,7 @@ impl Rtl {
     }
 }
 
-/// The ports the program was built with.
+/// The ports that the program was built with.
 pub fn ports(info: &'static BlockInfo) -> Ports {
     let all = |ports: &[Port]| -> Vec<BuildPort> {
         let port = |port: &Port| BuildPort { name: port.name.to_owned(), width: port.width };
@@ -323,7 +322,7 @@ pub fn ports(info: &'static BlockInfo) -> Ports {
     }
 }
 
-/// The Verilator that the environment names. It is looked for once: asking it takes as long as a small regression.
+/// Finds the Verilator that the environment names, once: it takes as long as a small regression.
 ///
 /// # Errors
 /// As [`Verilator::find`].
@@ -336,11 +335,12 @@ pub fn verilator() -> Result<Verilator, Error> {
     Ok(FOUND.get_or_init(|| found).clone())
 }
 
-/// Where the program keeps compiled models: `COSIM_CACHE`, else `cosim` in the user's cache folder. For
-/// its commands alone: whoever builds models with this library says where they are kept.
+/// The user's cache of compiled models: `COSIM_CACHE`, or else `cosim` in the user's cache folder.
+/// Only the program uses it: other users of this library choose their own folder.
 ///
 /// # Errors
-/// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
+/// [`Error::Environment`] if there is no such folder. [`Error::Usage`] if `COSIM_CACHE_LIMIT` is
+/// not a size.
 pub fn kept() -> Result<Kept, Error> {
     kept_in(cache_folder()?.ok_or_else(|| {
         let message = "there is no folder for compiled models; set COSIM_CACHE to one";
@@ -348,16 +348,16 @@ pub fn kept() -> Result<Kept, Error> {
     })?)
 }
 
-/// A folder for compiled models, with their part of the cache's limit.
+/// A cache of compiled models in `folder`, with their share of the size limit.
 ///
 /// # Errors
-/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
+/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is not a size.
 pub fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
     let limit = cache_limit()?;
     Ok(Kept::new(folder, limit - limit / ANSWERS_PART))
 }
 
-/// Where the program keeps answers of Yosys and ABC: below the folder of [`kept`] models.
+/// The user's store of answers of Yosys and ABC, below the folder of [`kept`] models.
 ///
 /// # Errors
 /// As [`kept`].
@@ -366,10 +366,12 @@ pub fn answer_store() -> Result<Option<Store>, Error> {
     Ok(cache_folder()?.map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
 }
 
-/// The answers that a command may use, unless it `ignores` them. Without a folder for them there are none.
+/// The cache of answers for a command. It is disabled if `ignores` is set or if there is no cache
+/// folder.
 ///
 /// # Errors
-/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size; [`Error::Environment`] if there is no Yosys.
+/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is not a size. [`Error::Environment`] if Yosys is
+/// missing.
 pub fn answers(ignores: bool) -> Result<Answers, Error> {
     let store = if ignores { None } else { answer_store()? };
     let Some(store) = store else { return Ok(Answers::none()) };
@@ -377,13 +379,13 @@ pub fn answers(ignores: bool) -> Result<Answers, Error> {
     Ok(programs.map_or_else(Answers::none, |programs| Answers::new(store, programs)))
 }
 
-/// The value of a variable of the environment that is not empty.
+/// An environment variable, unless it is empty.
 fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The folder of the cache, if the environment names one: models in it are executed and answers are believed, so it is
-/// one that no other user can write.
+/// The cache folder, if the environment names one. The program executes models and trusts answers
+/// in it, so no other user may be able to write there.
 ///
 /// # Errors
 /// As [`trust::folder`].
@@ -395,7 +397,7 @@ fn cache_folder() -> Result<Option<PathBuf>, Error> {
     Ok(folder.map(|folder| trust::folder(&folder)).transpose()?)
 }
 
-/// The limit of the cache in bytes.
+/// The size limit of the cache in bytes.
 fn cache_limit() -> Result<u64, Error> {
     match variable("COSIM_CACHE_LIMIT") {
         None => Ok(CACHE_LIMIT),
@@ -411,7 +413,7 @@ fn cache_limit() -> Result<u64, Error> {
     }
 }
 
-/// The bytes of a size such as `500`, `64K`, `500M`, `2G` or `1T`.
+/// Parses a size such as `500`, `64K`, `500M`, `2G` or `1T`, in bytes.
 pub fn bytes(text: &str) -> Option<u64> {
     let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
     let unit = units.into_iter().find_map(|(unit, shift)| {

@@ -14,13 +14,13 @@ use verilated_build::{Error as BuildError, output, output_within};
 
 /// The program, unless the environment names another one.
 const YOSYS: &str = "yosys";
-/// Where else it is looked for.
+/// The environment variable that names the program.
 const VARIABLE: &str = "YOSYS";
-/// How it is installed.
+/// How to install it.
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
-/// Levels of folders above the data files, so that `..` in their names stays inside the workshop.
+/// Levels of folders above the data files, so that `..` in their names stays inside the session.
 const DEPTH: usize = 8;
-/// The folder of the data files.
+/// Folder of the data files.
 const DATA: &str = "data";
 
 /// A folder in which Yosys works on one RTL with one set of parameters.
@@ -29,30 +29,32 @@ pub struct YosysSession {
     folder: TempDir,
     examined: Examined,
     expanded: Arc<PreprocessedRtl>,
-    /// Scripts so far: each has a file of its own, since several threads may work here.
+    /// Number of scripts so far. Each has a file of its own, since several threads may share the
+    /// session.
     scripts: AtomicU32,
     answers: Answers,
 }
 
 impl YosysSession {
-    /// A folder for an RTL; Yosys has read none of it yet, and no answer is kept.
+    /// Creates the folder for an RTL, without a cache. Yosys does not run yet.
     ///
     /// # Errors
-    /// [`Error::Write`]; [`Error::Build`] with the words of Verilator's preprocessor.
+    /// [`Error::Write`] if the folder cannot be written. [`Error::Build`] with the message of
+    /// Verilator's preprocessor.
     pub fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let workshop = Self {
+        let session = Self {
             folder,
             examined: examined.clone(),
             expanded: examined.expanded(pragmas)?,
             scripts: AtomicU32::new(0),
             answers: Answers::none(),
         };
-        let PreprocessedRtl { libraries, sources } = &*workshop.expanded;
+        let PreprocessedRtl { libraries, sources } = &*session.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
-            workshop.write(&file(number), text)?;
+            session.write(&file(number), text)?;
         }
-        let root = workshop.data();
+        let root = session.data();
         fs::create_dir_all(&root).map_err(Error::write(&root))?;
         let data = examined.design.data.iter();
         let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_ref()?)));
@@ -62,49 +64,49 @@ impl YosysSession {
             fs::create_dir_all(folder).map_err(Error::write(folder))?;
             fs::write(&path, text).map_err(Error::write(&path))?;
         }
-        Ok(workshop)
+        Ok(session)
     }
 
-    /// The same with these answers of earlier sessions.
+    /// The session with a cache of answers.
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
         Self { answers, ..self }
     }
 
-    /// The answers that may be used in place of asking.
+    /// The cache of answers.
     pub fn answers(&self) -> &Answers {
         &self.answers
     }
 
-    /// The folder in which names of data files begin.
+    /// The folder that names of data files are relative to.
     fn data(&self) -> PathBuf {
         self.path(DATA).join(["x"; DEPTH].join("/"))
     }
 
-    /// A file of the folder.
+    /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// The text of a file of the folder.
+    /// The text of a file in the folder.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// [`Error::File`] if it cannot be read.
     pub fn text(&self, name: &str) -> Result<String, Error> {
         let path = self.path(name);
         fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))
     }
 
-    /// Writes a file of the folder.
+    /// Writes a file in the folder.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
         let path = self.path(name);
         fs::write(&path, text).map_err(Error::write(&path))
     }
 
-    /// A place in the RTL as the user knows it; the program's own files by their names alone.
+    /// A place in the RTL with the user's path; built-in files by name only.
     pub fn typed(&self, place: &str) -> String {
         self.examined.typed(&PreprocessedRtl::place(place))
     }
@@ -112,13 +114,13 @@ impl YosysSession {
     /// Runs a script in the folder.
     ///
     /// # Errors
-    /// [`Error::Environment`] with the first error that Yosys tells of.
+    /// [`Error::Environment`] with the first error that Yosys reports.
     pub fn script(&self, script: &str) -> Result<(), Error> {
         self.run(script, self.folder.path(), |said| format!("Yosys: {said}"))
     }
 
-    /// A netlist of the folder, in Verilog. The line that says which Yosys wrote it is left out: it differs from one machine to
-    /// the next.
+    /// Converts a netlist in the folder to Verilog. Drops the header, which names the version of
+    /// Yosys and differs between machines.
     ///
     /// # Errors
     /// As [`YosysSession::script`].
@@ -130,11 +132,11 @@ impl YosysSession {
         Ok(lines.map(|line| format!("{line}\n")).collect())
     }
 
-    /// Reads the RTL with these parameters, elaborates it and does what `commands` say. Yosys runs where the RTL finds its
-    /// data files, so commands name the files that they write by [`YosysSession::path`].
+    /// Reads the RTL with these parameters, elaborates it and runs `commands`. Yosys runs in the
+    /// folder of the data files, so `commands` must name their files by [`YosysSession::path`].
     ///
     /// # Errors
-    /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
+    /// [`Error::Environment`] if Yosys is missing or cannot read the RTL.
     pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
         let libraries = self.expanded.libraries.len();
         let mut script = String::new();
@@ -177,15 +179,15 @@ impl YosysSession {
     }
 }
 
-/// The file of a text that Yosys reads.
+/// The file of a preprocessed text.
 fn file(number: usize) -> String {
     format!("read-{number}.v")
 }
 
-/// Yosys's version, in its own words. Yosys is asked once.
+/// Yosys's version. Yosys runs once.
 ///
 /// # Errors
-/// [`Error::Environment`] if there is no Yosys.
+/// [`Error::Environment`] if Yosys is missing.
 pub fn version() -> Result<String, Error> {
     static VERSION: OnceLock<String> = OnceLock::new();
     if let Some(version) = VERSION.get() {
@@ -197,8 +199,8 @@ pub fn version() -> Result<String, Error> {
     Ok(VERSION.get_or_init(|| version).clone())
 }
 
-/// What tells Yosys and ABC from other versions of them: a hash of both programs, and Yosys's version, since a program
-/// may be a script that starts another one. `None` if a program is not found.
+/// Identifies the versions of Yosys and ABC: a hash of both programs, and Yosys's version, since a
+/// program may be a script that starts another one. `None` if a program is not found.
 ///
 /// # Errors
 /// As [`version`].
@@ -215,7 +217,7 @@ pub fn identity() -> Result<Option<String>, Error> {
     Ok(Some(format!("{} {}", hash.finalize().to_hex(), version()?)))
 }
 
-/// The file of a program: its path, or a file of this name in a folder of `PATH`.
+/// The path of a program, which is searched in `PATH` if it is a bare name.
 fn found(program: &Path) -> Option<PathBuf> {
     if program.components().count() > 1 {
         return Some(program.to_owned());
@@ -233,21 +235,21 @@ fn program() -> PathBuf {
     program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from)
 }
 
-/// ABC lies beside Yosys.
+/// ABC is installed beside Yosys.
 fn abc_program() -> PathBuf {
     let mut name = program().file_name().unwrap_or_default().to_owned();
     name.push("-abc");
     program().with_file_name(name)
 }
 
-/// What ABC, which comes with Yosys, says to some commands, with so many seconds of processor time at most: not all of its
-/// commands can be given a limit.
+/// Runs commands in the ABC that comes with Yosys. It is killed after `seconds` of processor time,
+/// since some commands have no limit of their own.
 ///
 /// # Errors
-/// [`Error::Environment`] if there is none; [`Error::Interrupted`].
+/// [`Error::Environment`] if ABC is missing; [`Error::Interrupted`].
 pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
     let mut command = Command::new(abc_program());
-    // A user's `abc.rc` may give commands another meaning.
+    // `-s`: a user's `abc.rc` could redefine commands.
     command.arg("-s").arg("-c").arg(commands);
     needed(output_within(seconds, command))
 }
@@ -256,7 +258,7 @@ fn said_by(command: Command) -> Result<Output, Error> {
     needed(output(command))
 }
 
-/// What a program of Yosys said, or that it is needed.
+/// Converts an error to start a program of Yosys.
 fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
     said.map_err(|error| match error {
         BuildError::Program { program, source } => Error::Environment(
@@ -267,7 +269,7 @@ fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
     })
 }
 
-/// An RTL of one Verilog text with the top module `top`. For tests.
+/// An RTL of one Verilog text with the top module `top`, for tests.
 #[doc(hidden)]
 pub fn verilog(text: &str) -> Examined {
     let name = PathBuf::from("top.v");

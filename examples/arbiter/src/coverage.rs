@@ -1,4 +1,4 @@
-//! What a regression is to have seen, beside the rows.
+//! The functional coverage of the arbiter in addition to its rows.
 
 use crate::golden::{Cycle, Golden};
 use crate::rtl::Inputs;
@@ -47,7 +47,7 @@ fn never_locked(is_locked: bool, parameters: &Parameters) -> Option<&'static str
     (is_locked && parameters.get(MAX_BEATS) == 1).then_some("F3: LOCKED needs MAX_BEATS above 1")
 }
 
-/// The rows of these names.
+/// The rows with these names.
 const fn rows<const COUNT: usize>(names: [&[u8; 2]; COUNT]) -> RuleSet {
     let (mut set, mut rule) = (RuleSet::EMPTY, 0);
     while rule < RULES.len() {
@@ -70,11 +70,11 @@ const CUT: RuleSet = rows([b"F4", b"L4"]);
 const PAUSE: RuleSet = rows([b"L1"]);
 const STALL: RuleSet = rows([b"W1"]);
 
-/// Registers before the edge.
+/// The state of coverage collection: registers before the edge.
 #[derive(Debug, Clone)]
 pub struct Coverage {
     max_beats: u64,
-    /// Who holds the output, and how many of its beats were taken.
+    /// The requester that holds the output, and the number of its beats accepted so far.
     lock: Option<(u8, u64)>,
     last_won: u8,
     offers: bool,
@@ -145,7 +145,8 @@ mod tests {
 
     #[test]
     fn a_packet_is_counted_by_its_turn_and_its_end() {
-        // After reset 3 has won last, so 0 goes before 2. Both packets are there in the first cycle.
+        // After reset the last winner is 3, so 0 goes before 2. Both packets are on offer in the
+        // first cycle.
         assert_hit(
             8,
             r#"[[{ "beats": 2, "data": 1 }], [], [{ "beats": 1, "data": 9 }], []]"#,

@@ -1,4 +1,4 @@
-//! What surrounds the block: four sources of packets, and who takes the beats.
+//! The environment: four sources of packets, and the consumer of beats.
 
 use crate::rtl::{Bits1, Bits4, Bits64, Inputs, Outputs};
 use crate::stimulus::{Packet, Traffic};
@@ -6,9 +6,9 @@ use crate::{Arbiter, REQUESTERS};
 use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
 use cosim_core::value::Uint;
 
-/// Idle cycles at the end, in which nothing more may come out.
+/// Idle cycles at the end, in which no beat may come out.
 const DRAIN: u64 = 4;
-/// Cycles without a handshake beyond those that the traffic explains.
+/// Cycles without a handshake to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 16;
 
 /// The environment of one case.
@@ -16,9 +16,9 @@ const SLACK: u64 = 16;
 pub struct Environment<'a> {
     noise: Noise,
     sources: [Source<'a>; REQUESTERS],
-    /// Stalls of the beats after the present one.
+    /// Stalls of the beats after the current one.
     stalls: std::slice::Iter<'a, Uint<12>>,
-    /// Cycles that the present beat still waits.
+    /// Cycles that the current beat still waits.
     stall: u64,
     reset: ResetTimer,
     idle: u64,
@@ -30,11 +30,11 @@ pub struct Environment<'a> {
 /// Offers the packets of a requester.
 #[derive(Debug, Clone)]
 struct Source<'a> {
-    /// Packets that were not taken whole; the first one is in use.
+    /// Packets that are not finished; the first one is in progress.
     rest: &'a [Packet],
-    /// Its beats that were taken.
+    /// Number of its beats that were accepted.
     taken: u64,
-    /// Cycles until the next one is offered.
+    /// Cycles until the next beat is offered.
     wait: u64,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Source<'a> {
         Some((is_last, packet.data.get().wrapping_add(self.taken) & 0xffff))
     }
 
-    /// The edge; the packet if that was its last beat.
+    /// Advances one cycle. Returns the packet if its last beat is accepted.
     #[inline]
     fn clock(&mut self, ready: bool) -> Option<&'a Packet> {
         if self.wait > 0 {
@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
         Some(packet)
     }
 
-    /// A packet that a reset interrupts is not begun again.
+    /// A packet that a reset interrupts is not repeated.
     fn reset(&mut self) {
         if self.taken > 0 {
             *self = Self::new(&self.rest[1..]);
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
 }
 
 impl Environment<'_> {
-    /// What each requester is at, in words.
+    /// Describes the current packet of each requester.
     pub fn in_flight(&self) -> Vec<String> {
         let says = |(n, source): (usize, &Source<'_>)| {
             let packet = source.rest.first()?;
@@ -118,7 +118,7 @@ impl<'a> harness::Environment<'a, Arbiter> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs { rst, req_valid, req_last, req_data, out_ready, padding: _ } = inputs;
         let [low, high, flags] = self.noise.words();
         let (mut valid, mut last) = (0, u64::from(flags) & 0xf);

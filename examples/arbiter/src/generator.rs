@@ -1,4 +1,4 @@
-//! The constrained-random generator, and raw random pins.
+//! The constrained-random generator, and unconstrained random stimulus.
 
 use crate::MAX_BEATS;
 use crate::rtl::{Bits1, Bits4, Bits64, Inputs};
@@ -8,7 +8,7 @@ use cosim_core::harness::{CaseRng, Draw, Parameters, Reset};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// Cycles within which a reset follows its packet.
+/// A reset follows its packet within this number of cycles.
 const RESET_WITHIN: u64 = 12;
 
 /// Draws traffic of `packets` packets.
@@ -51,8 +51,8 @@ fn packet(weights: &Weights, parameters: &Parameters, rng: &mut CaseRng) -> Pack
     }
 }
 
-/// `count` cycles of random pins. Each case draws how often each pin is high, so that some cases run free and
-/// others crawl.
+/// `count` cycles of random pins. Each case draws how often each pin is high, so that some cases
+/// run at full speed and others stall.
 pub fn raw_pins(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
     let often: [f64; 3] = rng.probabilities();
     let reset = rng.one_of(&[0.0, 0.0, 0.01, 0.1]);

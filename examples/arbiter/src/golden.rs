@@ -1,4 +1,4 @@
-//! The golden model, written from the specification: it looks up the row that applies and does what it says.
+//! The golden model, written from the specification: it executes the row that applies.
 
 use crate::rtl::{Bits1, Bits2, Bits4, Bits16, Inputs, Outputs};
 use crate::rules::{Action, TABLE, when, won};
@@ -9,7 +9,7 @@ use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 #[derive(Debug, Clone)]
 pub struct Golden {
     max_beats: u64,
-    /// Who holds the output, and how many of its beats were taken.
+    /// The requester that holds the output, and the number of its beats accepted so far.
     lock: Option<(u8, u64)>,
     last_won: u8,
     out: Beat,
@@ -17,12 +17,12 @@ pub struct Golden {
 
 /// An evaluated cycle.
 pub struct Cycle {
-    /// The chosen requester; nobody if the arbiter is free and nobody asks.
+    /// The chosen requester; `None` if the arbiter is free and there is no request.
     chosen: Option<u8>,
     has_room: bool,
 }
 
-/// What is on the output.
+/// The beat on the output.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beat {
     valid: bool,
@@ -42,7 +42,8 @@ impl Golden {
         Self { max_beats, lock: None, last_won: 3, out: Beat::default() }
     }
 
-    /// For coverage: who holds the output with how many of its beats taken, who won last, whether a beat is on offer.
+    /// For coverage: the holder of the output with its accepted beats, the last winner, and whether
+    /// a beat is on offer.
     #[inline]
     pub(crate) fn registers(&self) -> (Option<(u8, u64)>, u8, bool) {
         (self.lock, self.last_won, self.out.valid)
@@ -57,7 +58,7 @@ impl Golden {
         (1..=count).map(|ahead| (self.last_won + ahead) % count).find(|n| bit(inputs.req_valid, *n))
     }
 
-    /// The bits of [`when`].
+    /// The bits of [`when`] in this cycle.
     #[inline]
     fn combination(&self, inputs: &Inputs, &Cycle { chosen, has_room }: &Cycle) -> usize {
         let taken_before = self.lock.map_or(0, |(_, beats)| beats);
@@ -70,7 +71,7 @@ impl Golden {
             | says(taken_before + 1 == self.max_beats, when::LIMIT)
     }
 
-    /// Takes a beat of requester `n`.
+    /// Accepts a beat of requester `n`.
     #[inline]
     fn take(&mut self, inputs: &Inputs, n: u8, lock: bool, cut: bool) {
         let data = (inputs.req_data.get() >> (16 * n)) as u16;
@@ -111,7 +112,7 @@ impl harness::Golden<Arbiter> for Golden {
             _ => 0,
         };
         let bit = Bits1::from;
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
             req_ready: Bits4::new(ready),
             out_valid: bit(out.valid),

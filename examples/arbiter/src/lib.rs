@@ -17,10 +17,10 @@ pub mod rtl {
 
 use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Parameters, Profile};
 
-/// How many requesters there are.
+/// Number of requesters.
 pub const REQUESTERS: usize = 4;
 
-/// Index of the parameter that says how many beats a packet keeps the output for.
+/// Index of the parameter for the number of beats after which a packet is cut.
 pub const MAX_BEATS: usize = 0;
 
 /// The block.

@@ -1,4 +1,4 @@
-//! The program.
+//! The command-line program.
 
 fn main() -> std::process::ExitCode {
     cosim_core::main(cosim_core::program!(arbiter::Arbiter))

@@ -1,40 +1,40 @@
-//! The specification's table as data: the golden model executes it.
+//! The table of the specification as data, which the golden model executes.
 
 use cosim_core::harness::{Row, Rule, RuleSet, Table};
 
-/// What the rows ask, each a bit.
+/// The conditions of rows, as bits.
 pub mod when {
     /// `rst` is high.
     pub const RST: usize = 1;
-    /// There is room.
+    /// The output can take a beat.
     pub const ROOM: usize = 1 << 1;
     /// The state is LOCKED.
     pub const LOCKED: usize = 1 << 2;
     /// The chosen requester offers a beat.
     pub const OFFERED: usize = 1 << 3;
-    /// That beat is its packet's last.
+    /// That beat is the last one of its packet.
     pub const LAST: usize = 1 << 4;
-    /// That beat is at the limit.
+    /// That beat reaches MAX_BEATS.
     pub const LIMIT: usize = 1 << 5;
-    /// How many combinations there are.
+    /// Number of combinations.
     pub const COMBINATIONS: usize = 1 << 6;
 }
 use when::{COMBINATIONS, LAST, LIMIT, LOCKED, OFFERED, ROOM, RST};
 
-/// What a row does.
+/// The effect of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Everything is as after reset.
+    /// All registers take their reset values.
     Reset,
     /// Nothing changes.
     Stay,
-    /// The output has no beat.
+    /// The output becomes empty.
     Empty,
-    /// A beat is taken.
+    /// A beat is accepted.
     Take {
-        /// Nobody else is let in before the next.
+        /// The requester keeps the output for its next beat.
         lock: bool,
-        /// The packet is cut behind it.
+        /// The packet is cut after the beat.
         cut: bool,
     },
 }
@@ -76,10 +76,10 @@ pub const ROWS: [Row<Action>; 10] = [
     ),
 ];
 
-/// The table: exactly one row applies, or it does not compile.
+/// The table. It compiles only if exactly one row applies to each combination.
 pub static TABLE: Table<Action, COMBINATIONS> = Table::new(&ROWS);
 
-/// What fires beside a row.
+/// Rules that fire in addition to a row.
 const OTHERS: [Rule; 5] = [
     Rule { name: "N0", meaning: "requester 0 wins" },
     Rule { name: "N1", meaning: "requester 1 wins" },
@@ -91,14 +91,14 @@ const OTHERS: [Rule; 5] = [
 /// Every rule.
 pub const RULES: [Rule; ROWS.len() + OTHERS.len()] = TABLE.rules(&OTHERS);
 
-/// Requester `n` wins, contended or not.
+/// The rules for a win of requester `n`.
 #[inline]
 pub fn won(n: u8, contended: bool) -> RuleSet {
     let contention = RuleSet::one(ROWS.len() + 4).only_if(contended);
     RuleSet::one(ROWS.len() + usize::from(n)).with(contention)
 }
 
-/// Why no legal stimulus hits a rule where packets are cut after `max_beats`.
+/// Why a rule is unreachable with this MAX_BEATS; `None` if it is reachable.
 pub fn unreachable(rule: usize, max_beats: u64) -> Option<String> {
     let (is_reachable, needs) = match RULES[rule].name {
         "F4" => (max_beats == 1, "needs MAX_BEATS = 1"),

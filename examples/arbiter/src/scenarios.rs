@@ -8,15 +8,15 @@ use cosim_core::value::Uint;
 use cosim_core::weights;
 
 weights! {
-    /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
+    /// Weights of the generator. Fields that a file omits have the values of `default`.
     pub struct Weights {
-        /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
+        /// Unconstrained random cycles per packet instead of traffic; 0: traffic.
         raw_cycles_per_packet: Uint<8> = 0,
-        /// The requesters that have packets: bit n is requester n's.
+        /// The requesters with packets: bit n is requester n.
         requesters: Uint<4> = 0b1111,
-        /// Beats of a packet, where they are not around the limit.
+        /// Number of beats of a packet, unless it is around the limit.
         beats: Span<8, 1> = 1..=6,
-        /// Packets whose beats are around the limit, where it is met or just not.
+        /// Packets with a number of beats around the limit.
         around_the_limit: Percent = 20,
         /// Chance of a gap before a packet.
         gap: Percent = 40,

@@ -1,5 +1,5 @@
-//! The judge at transaction level. It follows beats from the requesters to the output and keeps its own
-//! row of who comes next; nothing of the golden model is used.
+//! The checks at transaction level. The scoreboard follows beats from the requesters to the output
+//! and keeps its own order of turns. It shares nothing with the golden model.
 
 use crate::rtl::{Inputs, Outputs};
 use crate::stimulus::Traffic;
@@ -7,41 +7,41 @@ use crate::{Arbiter, MAX_BEATS, REQUESTERS};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
-/// In reset nothing is offered and nothing is taken.
+/// In reset nothing is offered and nothing is accepted.
 const QUIET: &str = "quiet-in-reset";
 /// At most one requester has ready.
 const ONE: &str = "one-at-a-time";
-/// Nobody has ready while the output is stalled.
+/// No requester has ready while the output is stalled.
 const STALLED: &str = "stalled-takes-nothing";
-/// While the output can take a beat, one that is offered and may come is taken.
+/// While the output can take a beat, an offered beat that may be accepted is accepted.
 const WORKS: &str = "never-idle";
-/// Between the beats of a packet none of another requester is taken.
+/// Packets are not interleaved.
 const WHOLE: &str = "not-interleaved";
-/// Whoever wins was the first in the row of those who ask.
+/// The winner is the first requester in turn.
 const TURN: &str = "in-turn";
-/// What was taken is on the output in the next cycle, as it was taken.
+/// An accepted beat is on the output in the next cycle, unchanged.
 const SENT: &str = "sent-as-taken";
-/// What is on offer stays until it is taken.
+/// An offer stays until it is accepted.
 const HELD: &str = "offer-held";
-/// Nothing comes out that was not taken.
+/// Each beat on the output was accepted before.
 const NOWHERE: &str = "nothing-from-nowhere";
 /// A packet ends with its last beat, or is cut at the limit.
 const ENDS: &str = "ends-as-it-should";
-/// At the end every packet was taken.
+/// At the end every packet was accepted.
 const COMPLETE: &str = "complete";
 
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
     max_beats: u64,
-    /// Beats of the whole traffic.
+    /// Number of beats in the traffic.
     beats: u64,
     was_reset: bool,
-    /// Requesters, the one whose turn it is first.
+    /// Requesters in the order of their turns.
     row: [u64; REQUESTERS],
-    /// Whose packet is under way, and how many of its beats were taken without another's between.
+    /// The requester of the current packet, and the number of its beats accepted so far.
     under_way: Option<(u64, u64)>,
-    /// What the output must show, and whether it has shown it before.
+    /// The beat that the output must show, and whether it was shown before.
     inside: Option<(Beat, bool)>,
     counted: RequestCounts,
 }
@@ -88,7 +88,7 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// What is on the output against what was taken.
+    /// Checks the output against the accepted beat.
     fn output(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let shown = (outputs.out_valid.get() == 1).then(|| Beat {
             src: outputs.out_src.get(),
@@ -109,7 +109,7 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// Who has ready against who may have it.
+    /// Checks which requesters have ready.
     fn ready(&self, valid: u64, ready: u64, room: bool) -> Result<(), Violation> {
         let says = || format!("req_ready is {ready:#06b}, req_valid {valid:#06b}");
         require(ready.count_ones() <= 1, ONE, says)?;
@@ -127,7 +127,7 @@ impl Scoreboard {
         })
     }
 
-    /// A beat of requester `n` is taken.
+    /// Applies the accepted beat of requester `n`.
     fn take(&mut self, inputs: &Inputs, n: u64) {
         let beats = self.under_way.map_or(0, |(_, beats)| beats) + 1;
         let is_last = inputs.req_last.get() >> n & 1 == 1;
@@ -184,7 +184,7 @@ impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
 
     fn finish(&mut self) -> Result<(), Violation> {
         let RequestCounts { beats, .. } = self.counted;
-        // A reset drops what is left of the packets that it meets.
+        // A reset drops the rest of interrupted packets.
         require(self.was_reset || beats == self.beats, COMPLETE, || {
             format!("{beats} of {} beats were taken", self.beats)
         })?;

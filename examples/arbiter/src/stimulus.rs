@@ -1,4 +1,4 @@
-//! The traffic of a case: packets of each requester, and how the output stalls.
+//! The traffic of a case: packets of each requester, and the stalls of the output.
 
 use crate::REQUESTERS;
 use cosim_core::harness::{self, Reset, TrafficError};
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
-    /// Key of what idle payload pins carry; 0: zeros.
+    /// Key of the noise on payload pins whose valid is low; 0: zeros.
     pub noise: Uint<64>,
     /// The packets of each requester.
     pub requesters: [Vec<Packet>; REQUESTERS],
-    /// Cycles that each beat waits on the output; what comes after the list does not wait.
+    /// Cycles that each beat waits on the output; 0 after the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub out_stalls: Vec<Uint<12>>,
 }
@@ -23,17 +23,17 @@ pub struct Traffic {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
-    /// Cycles before it is offered.
+    /// Cycles before the packet is offered.
     #[serde(default)]
     pub gap: Uint<12>,
-    /// How many beats it has, at least 1.
+    /// Number of beats, at least 1.
     pub beats: Uint<10>,
-    /// Cycles between two of them in which none is offered.
+    /// Cycles between two beats in which none is offered.
     #[serde(default)]
     pub delay: Uint<6>,
-    /// The first one's payload; each further one has one more.
+    /// Payload of the first beat; it increases by 1 for each further one.
     pub data: Uint<16>,
-    /// A reset that follows its last beat.
+    /// A reset after the last beat was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }

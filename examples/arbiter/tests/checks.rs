@@ -1,4 +1,4 @@
-//! The checks that the library has for every block.
+//! The checks that the library provides for every block.
 
 use arbiter::Arbiter;
 use cosim_core::checks::{Bugs, Checks, Result};

@@ -24,7 +24,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
         .collect()
 }
 
-/// Draws the pins of one cycle after another.
+/// Generates the pins cycle by cycle.
 pub(crate) struct Pins<'a> {
     rng: &'a mut CaseRng,
     often: [f64; 7],
@@ -33,17 +33,17 @@ pub(crate) struct Pins<'a> {
 }
 
 impl<'a> Pins<'a> {
-    /// Each case draws how often each valid, ready, CRC and rst is high, so that some cases run free and others
-    /// crawl.
+    /// Draws for the whole case how often each valid, ready, CRC and rst is high, so that some
+    /// cases run at full speed and others stall.
     pub(crate) fn draw(rng: &'a mut CaseRng) -> Self {
         let often = rng.probabilities();
-        // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
+        // A device that receives a DLLP in every cycle, or a Nak in every other, makes no progress.
         let answers = rng.one_of(&[0.02, 0.05, 0.2, 0.7]);
         let reset = rng.one_of(&[0.0, 0.0, 0.001, 0.02]);
         Self { rng, often, answers, reset }
     }
 
-    /// Mostly around one of `likely`, sometimes half the numbers away from it, else anything.
+    /// A sequence number near one of `likely`, half the number range away from it, or anything.
     fn near(&mut self, likely: &[Bits12]) -> Bits12 {
         let base = self.rng.one_of(likely).get();
         let around = |rng: &mut CaseRng, reach: u64| base + 4096 + rng.random_range(0..=2 * reach);
@@ -56,7 +56,7 @@ impl<'a> Pins<'a> {
         })
     }
 
-    /// Pins for devices that show these outputs.
+    /// The pins of the next cycle, given the outputs.
     pub(crate) fn cycle(&mut self, seen: &Outputs) -> Inputs {
         let Self { often, answers, reset, .. } = *self;
         let before = |seq: Bits12| Bits12::new(seq.get().wrapping_sub(1));

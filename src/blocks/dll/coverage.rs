@@ -17,19 +17,19 @@ use groups::{
     MOST_USED, NUMBER, OF_A, OF_ACK_TIMER, OF_B, OF_BUFFER, OF_DLLP, OF_TIMER, OF_TLP,
 };
 
-/// Edges of a device that were seen already, by their hash; a power of two.
+/// Size of a [`CountedEdges`] table; a power of two.
 const SEEN: usize = 128;
 
-/// What is to be seen of registers that an edge changes.
+/// The state of coverage collection.
 #[derive(Debug, Clone)]
 pub struct Coverage {
-    /// The devices before the edge.
+    /// Positions of the devices before the edge.
     a: AxisPosition,
     b: AxisPosition,
-    /// Places of the last TLP and of the last DLLP that came, on the axes of what became of them on the link.
+    /// Positions of the last TLP and DLLP on the axes of what happened to the previous one.
     last_tlp: usize,
     last_dllp: usize,
-    /// B wants the last number before they roll over.
+    /// B expects the last number before the roll-over.
     wants_last: bool,
     /// Numbers of B have rolled over since the reset.
     rolled: bool,
@@ -37,8 +37,8 @@ pub struct Coverage {
     seen_of_b: CountedEdges,
 }
 
-/// Edges of a device that were counted, so that nothing is counted twice in vain: most are like one before them. The
-/// devices have nothing in common, and two of them have far fewer kinds of edges than pairs of those.
+/// A lossy set of edges that were counted already. Most edges of a device repeat, so this saves
+/// time. Each device has its own set, since there are far more combinations of both.
 #[derive(Debug, Clone)]
 struct CountedEdges(Box<[u64; SEEN]>);
 
@@ -47,7 +47,7 @@ impl CountedEdges {
         Self(Box::new([0; SEEN]))
     }
 
-    /// Whether an edge is new; then it is no more.
+    /// Whether an edge is new. Adds it to the set.
     #[inline]
     fn is_new(&mut self, fired: Rules, at: AxisPosition) -> bool {
         let edge = u64::from(fired.bits()) | u64::from(at.0) << 32;
@@ -56,31 +56,31 @@ impl CountedEdges {
     }
 }
 
-/// Where a device is on its axes, but for the rules: a few bits for the place on each, so that all are compared at once.
+/// Positions of a device on all axes other than the rule, packed to compare them at once.
 #[derive(Debug, Clone, Copy)]
 struct AxisPosition(u32);
 
-/// Bits of an [`AxisPosition`]: the lowest, and how many.
+/// A bit field of an [`AxisPosition`]: lowest bit and width.
 type BitField = (u32, u32);
 
 const BUFFER_AT: BitField = (0, 2);
 const REPLAY_TIMER_AT: BitField = (2, 2);
 const REPLAYS_AT: BitField = (4, 2);
-/// Of numbers of A that roll over; 3 if none do.
+/// Numbers of A that roll over; 3 if none does.
 const A_NUMBERS_AT: BitField = (6, 2);
-/// Of the DLLP that arrives, if a whole one does.
+/// The DLLP that arrives, if it is undamaged.
 const ACKED_AT: BitField = (8, 3);
-/// It is a Nak.
+/// 1 if that DLLP is a Nak.
 const NAK_AT: BitField = (11, 1);
 
 const ACK_TIMER_AT: BitField = (0, 2);
 const PENDING_AT: BitField = (2, 3);
 const NAK_OUT_AT: BitField = (5, 1);
-/// Of numbers of B that roll over; 2 if none do.
+/// Numbers of B that roll over; 2 if none does.
 const B_NUMBERS_AT: BitField = (6, 2);
-/// Of the TLP that arrives, if one does.
+/// The TLP that arrives.
 const NUMBER_AT: BitField = (8, 3);
-/// It is damaged.
+/// 1 if that TLP is damaged.
 const BAD_AT: BitField = (11, 1);
 
 impl AxisPosition {
@@ -99,7 +99,7 @@ impl AxisPosition {
     }
 }
 
-/// The place of each rule in a list, by the rule's index; beyond the list for those that are not in it.
+/// The position in a list by rule index; the length of the list for rules that it does not contain.
 const fn places<const COUNT: usize>(list: [Rules; COUNT]) -> [u8; 32] {
     let mut places = [COUNT as u8; 32];
     let mut place = 0;
@@ -110,7 +110,7 @@ const fn places<const COUNT: usize>(list: [Rules; COUNT]) -> [u8; 32] {
     places
 }
 
-/// The places in `list` of the rules that fired.
+/// Positions in `list` of the rules that fired.
 macro_rules! fired_in {
     ($list:ident, $fired:expr) => {
         $fired.set().iter().filter_map(|rule| {
@@ -121,13 +121,13 @@ macro_rules! fired_in {
     };
 }
 
-/// How far `x` is ahead of `y`.
+/// The distance from `y` to `x`, modulo 4096.
 #[inline]
 const fn dist(x: u16, y: u16) -> u16 {
     x.wrapping_sub(y) & 0xfff
 }
 
-/// The place of the number of a DLLP on its axis.
+/// The position of a DLLP's number on its axis.
 #[inline]
 fn acked(look: &RegisterView, n: u16) -> usize {
     let (progress, sent) = (dist(n, look.ackd_seq), dist(look.last_sent_seq, look.ackd_seq));
@@ -142,7 +142,7 @@ fn acked(look: &RegisterView, n: u16) -> usize {
     }
 }
 
-/// The place of the number of a TLP on its axis.
+/// The position of a TLP's number on its axis.
 #[inline]
 fn number(look: &RegisterView, seq: u16) -> usize {
     match dist(seq, look.next_rcv_seq) {
@@ -154,7 +154,7 @@ fn number(look: &RegisterView, seq: u16) -> usize {
     }
 }
 
-/// The place of a timer on an axis that begins with 0.
+/// The position of a timer on an axis that begins with 0.
 #[inline]
 const fn timer(timer: u32, limit: u32) -> usize {
     match timer {
@@ -164,7 +164,7 @@ const fn timer(timer: u32, limit: u32) -> usize {
     }
 }
 
-/// Where A is before an edge.
+/// The position of A before an edge.
 #[inline]
 fn at_a(look: &RegisterView, inputs: &Inputs) -> AxisPosition {
     let RegisterView { built_as, ackd_seq, next_seq, .. } = *look;
@@ -179,7 +179,7 @@ fn at_a(look: &RegisterView, inputs: &Inputs) -> AxisPosition {
         () if held > 0 && next_seq <= ackd_seq && next_seq < 2048 => 0,
         () => 3,
     };
-    // What is beside a valid that is low is noise.
+    // Payload is meaningless while its valid is low.
     let (dllp, nak) = match inputs.a_dllp_valid.get() & inputs.a_dllp_crc_ok.get() {
         1 => (acked(look, inputs.a_dllp_seq.get() as u16), inputs.a_dllp_nak.get() as usize),
         _ => (ACKED.values.len(), 0),
@@ -194,7 +194,7 @@ fn at_a(look: &RegisterView, inputs: &Inputs) -> AxisPosition {
     ])
 }
 
-/// Where B is before an edge.
+/// The position of B before an edge.
 #[inline]
 fn at_b(look: &RegisterView, rolled: bool, inputs: &Inputs) -> AxisPosition {
     let pending = match (look.dllp_valid, look.dllp_nak) {
@@ -227,7 +227,7 @@ fn at_b(look: &RegisterView, rolled: bool, inputs: &Inputs) -> AxisPosition {
     ])
 }
 
-/// Counts an edge of A that is like none before it.
+/// Counts a new edge of A.
 fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
     let has = |rules: Rules| fired.has(rules);
     let (buffer, timer) = (at.get(BUFFER_AT), at.get(REPLAY_TIMER_AT));
@@ -262,7 +262,7 @@ fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
     }
 }
 
-/// Counts an edge of B that is like none before it.
+/// Counts a new edge of B.
 fn count_b(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
     let (timer, numbers) = (at.get(ACK_TIMER_AT), at.get(B_NUMBERS_AT));
     let (pending, nak_out) = (at.get(PENDING_AT), at.get(NAK_OUT_AT));
@@ -279,7 +279,7 @@ fn count_b(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
     }
 }
 
-/// Counts a TLP that comes, by what became of the one before; its own place there.
+/// Counts a TLP and what happened to the one before. Returns its position for the next one.
 fn count_tlp(fired: Rules, last: usize, is_whole: bool, bins: &mut Bins<'_>) -> usize {
     let Some(rule) = OF_TLP.iter().position(|rule| fired.has(*rule)) else { return last };
     bins.hit(B_LINK.bin([last, rule]));
@@ -292,7 +292,7 @@ fn count_tlp(fired: Rules, last: usize, is_whole: bool, bins: &mut Bins<'_>) -> 
     }
 }
 
-/// The same of a DLLP.
+/// As [`count_tlp`], for a DLLP.
 fn count_dllp(fired: Rules, last: usize, bins: &mut Bins<'_>) -> usize {
     let Some(rule) = OF_DLLP.iter().position(|rule| fired.has(*rule)) else { return last };
     bins.hit(A_LINK.bin([last, rule]));

@@ -11,14 +11,14 @@ use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::stimulus::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
-/// Idle cycles at the end beyond those after which an Ack is owed; nothing more may happen in them.
+/// Idle cycles at the end, after the last Ack is due. Nothing may happen in them.
 const DRAIN: u64 = 8;
-/// Cycles after a duplicate, beyond those after which an Ack is owed, in which B would have answered, if
-/// it did.
+/// Cycles to wait after a duplicate, beyond the latency of an Ack, to be sure that B does not
+/// answer it.
 const SILENCE: u64 = 4;
-/// Cycles without progress beyond what the traffic explains.
+/// Cycles without progress to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
-/// Replays and answers that can follow one another without progress once the lists are used up.
+/// Number of replays and answers that may follow without progress after the end of the lists.
 const ROUNDS: u64 = 4;
 
 /// The environment of one case.
@@ -35,12 +35,12 @@ pub struct Environment<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Link<'a> {
     tlps: Lane<'a, Tlp>,
-    tlp_fates: LinkEffects<'a, TlpDamage>,
+    tlp_effects: LinkEffects<'a, TlpDamage>,
     dllps: Lane<'a, Dllp>,
-    ack_fates: LinkEffects<'a, DllpDamage>,
-    nak_fates: LinkEffects<'a, DllpDamage>,
+    ack_effects: LinkEffects<'a, DllpDamage>,
+    nak_effects: LinkEffects<'a, DllpDamage>,
     silence: StallDetector,
-    /// A replay may end before it comes to what B wants: B is then silent although A has it.
+    /// A replay may restart before it reaches the TLP that B expects, so that B stays silent.
     replays_may_not_end: bool,
     drain: u64,
     drained: u64,
@@ -48,12 +48,12 @@ pub(crate) struct Link<'a> {
     progress: u64,
 }
 
-/// What the link has to know of the source.
+/// The state of the source, as the link needs it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SourceState {
-    /// Everything was taken.
+    /// A has accepted all TLPs.
     pub(crate) is_used_up: bool,
-    /// A gets more, whatever B does.
+    /// A gets more TLPs, whatever B does.
     pub(crate) goes_on: bool,
 }
 
@@ -97,9 +97,9 @@ impl Dllp {
 #[derive(Debug, Clone)]
 struct Source<'a> {
     all: &'a [Tlps],
-    /// Entries that are not used up; the first one is in use.
+    /// Entries that are not used up; the first one is in progress.
     rest: &'a [Tlps],
-    /// TLPs of the first entry that were taken.
+    /// Number of TLPs of the first entry that A accepted.
     inside: u64,
     gap: u64,
     offered: bool,
@@ -131,7 +131,7 @@ impl<'a> Source<'a> {
         self.rest.first().map_or(0, |tlps| tlps.data.get().wrapping_add(self.inside))
     }
 
-    /// The edge; the reset of the TLP that was taken, if it has one.
+    /// Advances one cycle. Returns the reset that follows the accepted TLP, if there is one.
     #[inline]
     fn clock(&mut self, ready: bool) -> Option<Reset> {
         if !self.offered {
@@ -154,18 +154,18 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Notices the stall of the specification's section 10: B has all that A holds and answers nothing
-/// more, and A gets nothing new. Without F0 it lasts for ever, so the case is over.
+/// Detects the stall of section 10 of the specification: B has every TLP that A holds and answers
+/// no more, and A gets no new TLP. Without F0 the stall is permanent, so the case ends.
 #[derive(Debug, Clone, Default)]
 struct StallDetector {
-    /// Cycles since a duplicate came that B has not answered.
+    /// Cycles since a duplicate arrived that B has not answered.
     cycles: Option<u64>,
-    /// So many leave no doubt.
+    /// Number of such cycles after which the stall is certain.
     certain_after: u64,
 }
 
 impl StallDetector {
-    /// The edge; `stuck` is what can be seen in the cycle, `duplicate` what came.
+    /// Advances one cycle. `stuck`: the outputs allow a stall; `duplicate`: a duplicate arrived.
     #[inline]
     fn clock(&mut self, stuck: bool, duplicate: bool) {
         self.cycles = match self.cycles {
@@ -181,14 +181,14 @@ impl StallDetector {
     }
 }
 
-/// The longest wait that a link's fates explain, in cycles.
-fn longest_delay<Damage>(fates: &[LinkEffect<Damage>]) -> u64 {
-    let delay = |fate: &LinkEffect<Damage>| fate.delay.map_or(0, |delay| delay.get());
-    let again = |fate: &LinkEffect<Damage>| fate.again.map_or(0, |again| again.get());
-    fates.iter().map(|fate| delay(fate) + again(fate)).max().unwrap_or(0)
+/// The longest delay in a list of link effects, in cycles.
+fn longest_delay<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
+    let delay = |effect: &LinkEffect<Damage>| effect.delay.map_or(0, |delay| delay.get());
+    let again = |effect: &LinkEffect<Damage>| effect.again.map_or(0, |again| again.get());
+    effects.iter().map(|effect| delay(effect) + again(effect)).max().unwrap_or(0)
 }
 
-/// Cycles without progress that a traffic explains.
+/// Cycles without progress that the traffic can cause.
 #[inline]
 pub(crate) fn progress_timeout(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
@@ -201,7 +201,7 @@ pub(crate) fn progress_timeout(traffic: &Traffic, parameters: &Parameters) -> u6
     SLACK + waits + ROUNDS * round(traffic, parameters) + 2 * CAPACITY as u64
 }
 
-/// Cycles from a transmission to the one that answers it or repeats it, at most, on a link that is ready.
+/// Maximum number of cycles from a transmission to its answer or repetition if the link is ready.
 fn round(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let tlps = traffic.tlp_delay.get().max(longest_delay(&traffic.tlp_link));
     let naks = longest_delay(&traffic.nak_link);
@@ -213,17 +213,17 @@ impl<'a> Link<'a> {
     pub(crate) fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let latency = parameters.get(ACKNAK_LATENCY);
         let replays_may_not_end = !replays_end(parameters);
-        // Where A has what B wants, only many replays in a row show that it never comes.
+        // If replays may not end, only many replays in a row prove a stall.
         let certain_after = match replays_may_not_end {
             true => 2 * round(traffic, parameters) + 2 * CAPACITY as u64,
             false => latency + SILENCE,
         };
         Self {
             tlps: Lane::new(traffic.tlp_delay, &traffic.link_stalls),
-            tlp_fates: LinkEffects::new(&traffic.tlp_link),
+            tlp_effects: LinkEffects::new(&traffic.tlp_link),
             dllps: Lane::new(traffic.dllp_delay, &traffic.dllp_stalls),
-            ack_fates: LinkEffects::new(&traffic.ack_link),
-            nak_fates: LinkEffects::new(&traffic.nak_link),
+            ack_effects: LinkEffects::new(&traffic.ack_link),
+            nak_effects: LinkEffects::new(&traffic.nak_link),
             silence: StallDetector { cycles: None, certain_after },
             replays_may_not_end,
             drain: latency + DRAIN,
@@ -233,10 +233,10 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// The link's pins; `noise` is for those that are idle.
+    /// Drives the link's pins; `noise` is for idle payload.
     #[inline]
     pub(crate) fn drive(&self, noise: [u32; 3], inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst: _,
             a_tlp_valid: _,
@@ -276,7 +276,7 @@ impl<'a> Link<'a> {
         *b_dllp_ready = Bits1::from(self.dllps.ready());
     }
 
-    /// The edge; `steady` says that no reset is on or to come.
+    /// Advances one cycle. `steady`: no reset is active or planned.
     #[inline]
     pub(crate) fn clock(
         &mut self,
@@ -286,7 +286,7 @@ impl<'a> Link<'a> {
         steady: bool,
     ) {
         if inputs.rst.is_high() {
-            // The link is reset with the devices.
+            // The link is reset together with the devices.
             self.tlps.flush();
             self.dllps.flush();
             self.silence.cycles = None;
@@ -294,8 +294,8 @@ impl<'a> Link<'a> {
         }
         let a_has = outputs.a_next_seq != outputs.b_next_rcv_seq;
         let never_comes = match self.replays_may_not_end {
-            // A link that still loses or stalls may yet let a replay go further.
-            true => self.tlps.is_steady() && self.tlp_fates.is_used_up(),
+            // As long as the link loses or delays TLPs, a later replay may reach further.
+            true => self.tlps.is_steady() && self.tlp_effects.is_used_up(),
             false => !a_has && !supply.goes_on,
         };
         let stuck = outputs.b_nak_scheduled.is_high()
@@ -324,29 +324,30 @@ impl<'a> Link<'a> {
         if self.tlps.clock(outputs.a_link_valid.is_high()) {
             let (seq, data) = (outputs.a_link_seq, outputs.a_link_data);
             let tlp = Tlp { seq, data, crc_ok: true };
-            self.tlps.send(tlp, self.tlp_fates.take(), Tlp::damaged);
+            self.tlps.send(tlp, self.tlp_effects.take(), Tlp::damaged);
         }
         if self.dllps.clock(outputs.b_dllp_valid.is_high()) {
             let nak = outputs.b_dllp_nak.is_high();
             let dllp = Dllp { nak, seq: outputs.b_dllp_seq, crc_ok: true };
-            let fates = if nak { &mut self.nak_fates } else { &mut self.ack_fates };
-            self.dllps.send(dllp, fates.take(), Dllp::damaged);
+            let effects = if nak { &mut self.nak_effects } else { &mut self.ack_effects };
+            self.dllps.send(dllp, effects.take(), Dllp::damaged);
         }
     }
 
-    /// Whether B is silent for ever although A waits for it.
+    /// Whether B is silent permanently although A waits for it.
     #[inline]
     pub(crate) fn is_stalled(&self) -> bool {
         self.silence.is_certain()
     }
 
-    /// Whether nothing more happens on it, for ever.
+    /// Whether nothing more can happen on the link.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.drained >= self.drain || self.is_stalled()
     }
 
-    /// What moved so far. The link's lists are finite: using them up is progress, what comes after them is not.
+    /// Counts all movement so far. Only finite lists count, so that endless replays are not
+    /// progress.
     #[inline]
     pub(crate) fn progress(&self) -> u64 {
         self.progress + self.tlps.used() + self.dllps.used()
@@ -354,7 +355,7 @@ impl<'a> Link<'a> {
 }
 
 impl Environment<'_> {
-    /// What A took last and what comes next, in words.
+    /// Describes the TLP that A accepted last and the next one.
     pub(super) fn in_flight(&self) -> Vec<String> {
         stimulus::in_flight(self.source.all, self.source.taken)
     }
@@ -373,7 +374,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst,
             a_tlp_valid,

@@ -7,25 +7,26 @@ use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// Cycles within which a reset follows its TLP.
+/// A reset follows its TLP within this number of cycles.
 const RESET_WITHIN: u64 = 60;
 
-/// Cycles before and after the expiry of REPLAY_TIMER in which a DLLP is to arrive that aims at it.
+/// DLLPs aimed at the expiry of REPLAY_TIMER arrive within this number of cycles before or after
+/// it.
 const AROUND_LIMIT: u64 = 10;
 
-/// Share of spoiled TLPs, in percent, from which on most of a case is replays.
+/// Percentage of lost or damaged TLPs from which on replays dominate a case.
 const HEAVY: u64 = 25;
-/// ACKNAK_LATENCY by default, for which the lists' lengths below were found.
+/// Default ACKNAK_LATENCY, for which the lengths of the lists were tuned.
 const USUAL_LATENCY: u64 = 16;
 
-/// Draws traffic of `packets` packets; every traffic is legal with all parameters.
+/// Draws traffic of `packets` packets. It is legal for all parameters.
 pub fn traffic(
     weights: &Weights,
     parameters: &Parameters,
     packets: u32,
     rng: &mut CaseRng,
 ) -> Traffic {
-    // One Ack answers what comes in so many cycles.
+    // One Ack answers all TLPs within this number of cycles.
     let latency = parameters.get(ACKNAK_LATENCY);
     let acks_per_usual_one = USUAL_LATENCY.div_ceil(latency);
     let mut generator = Generator { weights, rng };
@@ -34,14 +35,14 @@ pub fn traffic(
     let rest = (u32::from(untroubled.is_some())..packets).map(|_| generator.packet());
     let rest: Vec<Tlps> = rest.collect();
     let total: u64 = rest.iter().map(Tlps::count).sum();
-    // About as many as the case will need, replays included; what comes after them passes.
+    // About as many effects as the case needs, including replays. Later transmissions pass.
     let (sent, answers) = match weights.tlps.spoiled() {
         HEAVY.. => (9 * total, 2 * total * acks_per_usual_one + 16),
         _ => (total + total / 2, total * acks_per_usual_one / 2 + 16),
     };
     let tlps_before = untroubled.as_ref().map_or(0, Tlps::count);
     let acks_before = tlps_before / latency;
-    let tlp_link = generator.fates(tlps_before, sent, &weights.tlps, |generator| TlpDamage {
+    let tlp_link = generator.effects(tlps_before, sent, &weights.tlps, |generator| TlpDamage {
         seq: generator.flips(),
         data: generator.flips(),
     });
@@ -64,8 +65,8 @@ pub fn traffic(
         tlp_delay,
         tlp_link,
         dllp_delay,
-        ack_link: generator.fates(acks_before, answers, &weights.acks, dllp),
-        nak_link: generator.fates(0, answers, &weights.naks, dllp),
+        ack_link: generator.effects(acks_before, answers, &weights.acks, dllp),
+        nak_link: generator.effects(0, answers, &weights.naks, dllp),
         link_stalls: generator.stalls(tlps_before, sent, link_stall),
         dllp_stalls,
     }
@@ -77,12 +78,12 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    /// Bits that damage flips: half of the time a field comes through, so that only the CRC tells.
+    /// Random bit flips. Half of the time a field is intact, so that only the CRC shows the damage.
     fn flips<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
         if self.rng.random() { self.rng.bits() } else { Uint::new(0) }
     }
 
-    /// The packet that comes before everything else and meets no mishaps, if there is one.
+    /// The first packet, on which the link has no effect, if the weights ask for one.
     fn untroubled(&mut self) -> Option<Tlps> {
         let count = self.weights.untroubled_tlps;
         (count != Span::new(0, 0)).then(|| Tlps {
@@ -104,7 +105,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Cycles each of `count` transmissions waits, after some that do not; none if nothing does.
+    /// Delays of `count` transmissions, after `before` undelayed ones; empty if there are none.
     fn stalls(
         &mut self,
         before: u64,
@@ -118,8 +119,8 @@ impl Generator<'_> {
         stalls
     }
 
-    /// Cycles that DLLPs wait, many of them so long that they arrive some cycles before or after the edge at which
-    /// REPLAY_TIMER expires, if it began with the TLP that they answer; `travel` is what both take on the link.
+    /// Delays of DLLPs. Many make them arrive close to the expiry of REPLAY_TIMER, if the timer
+    /// started with the TLP that they answer. `travel` is the total link delay of both.
     fn stalls_to_limit(
         &mut self,
         count: u64,
@@ -131,7 +132,8 @@ impl Generator<'_> {
             if !generator.rng.chance(generator.weights.dllp_at_limit) {
                 return Uint::new(0);
             }
-            // An Ack has waited for its timer, a Nak has not. Some wait until the replay has been answered.
+            // An Ack has waited for its timer, a Nak has not. Some wait until the replay is
+            // answered.
             let rest = match generator.rng.random_range(0..4) {
                 0 => (limit + latency + travel).saturating_sub(AROUND_LIMIT),
                 1 => (limit + travel).saturating_sub(AROUND_LIMIT),
@@ -144,68 +146,70 @@ impl Generator<'_> {
         (0..count).map(|_| stall(self)).collect()
     }
 
-    /// Fates of about `count` transmissions, equal ones in a row as one, after some that pass.
-    fn fates<Damage: PartialEq>(
+    /// Effects on about `count` transmissions, after some that pass. Equal consecutive ones are
+    /// merged.
+    fn effects<Damage: PartialEq>(
         &mut self,
         before: u64,
         count: u64,
         mishaps: &LinkFaults,
         damage: impl Fn(&mut Self) -> Damage,
     ) -> Vec<LinkEffect<Damage>> {
-        let mut fates: Vec<LinkEffect<Damage>> = Vec::new();
+        let mut effects: Vec<LinkEffect<Damage>> = Vec::new();
         if *mishaps == LinkFaults::default() {
-            return fates;
+            return effects;
         }
         if before > 0 {
-            fates.push(LinkEffect { count: many(before), ..LinkEffect::default() });
+            effects.push(LinkEffect { count: many(before), ..LinkEffect::default() });
         }
         for _ in 0..count {
-            let fate = self.fate(mishaps, &damage);
-            match fates.last_mut() {
-                Some(last) if last.count() < Uint::<16>::MAX && is_same(last, &fate) => {
+            let effect = self.effect(mishaps, &damage);
+            match effects.last_mut() {
+                Some(last) if last.count() < Uint::<16>::MAX && is_same(last, &effect) => {
                     last.count = many(last.count() + 1);
                 }
-                _ => fates.push(fate),
+                _ => effects.push(effect),
             }
         }
-        fates
+        effects
     }
 
-    fn fate<Damage>(
+    fn effect<Damage>(
         &mut self,
         mishaps: &LinkFaults,
         damage: &impl Fn(&mut Self) -> Damage,
     ) -> LinkEffect<Damage> {
-        let mut fate = LinkEffect::default();
+        let mut effect = LinkEffect::default();
         if self.rng.chance(mishaps.blackout) {
-            fate.count = many(mishaps.blackout_length.draw(self.rng));
-            fate.lost = Uint::new(1);
-            return fate;
+            effect.count = many(mishaps.blackout_length.draw(self.rng));
+            effect.lost = Uint::new(1);
+            return effect;
         }
         if self.rng.chance(mishaps.lost) {
-            fate.lost = Uint::new(1);
-            return fate;
+            effect.lost = Uint::new(1);
+            return effect;
         }
         let delay = |generator: &mut Self| {
             Uint::new(generator.rng.random_range(0..=generator.weights.longest_delay.get()))
         };
-        fate.delay = self.rng.chance(mishaps.delayed).then(|| delay(self));
-        fate.damage = self.rng.chance(mishaps.damaged).then(|| damage(self));
-        fate.again = self.rng.chance(mishaps.again).then(|| delay(self));
-        fate
+        effect.delay = self.rng.chance(mishaps.delayed).then(|| delay(self));
+        effect.damage = self.rng.chance(mishaps.damaged).then(|| damage(self));
+        effect.again = self.rng.chance(mishaps.again).then(|| delay(self));
+        effect
     }
 }
 
-/// A count, left out if it is 1.
+/// A repetition count, omitted if it is 1.
 fn many(count: u64) -> Option<Uint<16>> {
     (count > 1).then(|| Uint::new(count))
 }
 
-/// Whether two fates differ in nothing but their counts, and the second one is single.
-fn is_same<Damage: PartialEq>(fate: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
+/// Whether a single effect can be merged into the one before.
+fn is_same<Damage: PartialEq>(effect: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
     let LinkEffect { count, delay, lost, damage, again } = single;
     count.is_none()
-        && (&fate.delay, &fate.lost, &fate.damage, &fate.again) == (delay, lost, damage, again)
+        && (&effect.delay, &effect.lost, &effect.damage, &effect.again)
+            == (delay, lost, damage, again)
 }
 
 #[cfg(test)]
@@ -251,7 +255,7 @@ mod tests {
             let first = traffic.tlps[0].count();
             assert!((4080..=4094).contains(&first), "{first}");
             assert_eq!(traffic.tlps.len(), 64);
-            // The first fate has taken up what passes after it, too.
+            // The first effect includes the passing transmissions that follow it.
             assert!(!traffic.tlp_link[0].spoils() && traffic.tlp_link[0].count() >= first);
             assert!(traffic.tlp_link[0].count() < first + 100);
         }
@@ -261,7 +265,7 @@ mod tests {
     fn heavy_losses_last_through_the_replays() {
         for seed in 0..20 {
             let traffic = draw("heavy-loss", seed);
-            let spoiled = traffic.tlp_link.iter().filter(|fate| fate.spoils());
+            let spoiled = traffic.tlp_link.iter().filter(|effect| effect.spoils());
             let spoiled: u64 = spoiled.map(LinkEffect::count).sum();
             assert!(spoiled > 3 * traffic.total() / 2, "{spoiled} of {}", traffic.total());
         }
@@ -271,9 +275,9 @@ mod tests {
     fn chances_are_those_of_the_weights() {
         let (mut lost, mut all) = (0, 0);
         for seed in 0..50 {
-            for fate in draw("acks-lost", seed).ack_link {
-                lost += fate.lost.get() * fate.count();
-                all += fate.count();
+            for effect in draw("acks-lost", seed).ack_link {
+                lost += effect.lost.get() * effect.count();
+                all += effect.count();
             }
         }
         let percent = lost * 100 / all;

@@ -1,7 +1,7 @@
 //! The golden model of `PcieAckNak`, written from the specification, sections 4 to 7.
 //!
-//! Two devices without a path between them. Every output is a register, so the model of each device
-//! is what one edge does with its registers and the pins before the edge.
+//! Two devices without a combinational path between them. All outputs are registers, so the model
+//! of each device only needs the update of its registers at an edge.
 
 use super::Dll;
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
@@ -12,22 +12,23 @@ use super::rules::{
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
-/// Half the sequence numbers: A never holds so many, B takes what is further ahead for a duplicate.
+/// Half the sequence numbers. A never holds that many TLPs; B takes TLPs further ahead for
+/// duplicates.
 const HALF: u16 = 2048;
 
 /// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
     built_as: ParameterValues,
-    /// What fires, by facts.
+    /// The rules that fire, by facts.
     lookup: &'static Lookup,
     a: DeviceA,
-    /// Payloads by the low bits of their sequence numbers; as many as the buffer has entries.
+    /// Payloads by the low bits of their sequence numbers; one per entry of the replay buffer.
     replay_mem: Box<[u32]>,
     b: DeviceB,
 }
 
-/// What the parameters say.
+/// The values of the parameters.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct ParameterValues {
     pub(super) replay_depth: u16,
@@ -69,11 +70,11 @@ struct DeviceB {
 
 /// An evaluated cycle.
 pub struct Cycle {
-    /// The rules that fire, outside of reset.
+    /// The rules that fire, without those of reset.
     fired: Rules,
 }
 
-/// How far `x` is ahead of `y`, 0 to 4095.
+/// The distance from `y` to `x`, 0 to 4095.
 #[inline]
 const fn dist(x: u16, y: u16) -> u16 {
     x.wrapping_sub(y) & 0xfff
@@ -91,7 +92,7 @@ const fn before(x: u16) -> u16 {
     x.wrapping_sub(1) & 0xfff
 }
 
-/// The entry of the replay buffer of a sequence number. The depth is a power of two.
+/// The replay buffer entry for a sequence number. The depth is a power of two.
 #[inline]
 fn entry(replay_mem: &mut [u32], seq: u16) -> &mut u32 {
     let last = replay_mem.len() - 1;
@@ -103,13 +104,13 @@ fn seq(pins: Bits12) -> u16 {
     pins.get() as u16
 }
 
-/// The fact, if it holds.
+/// `fact` if it holds, else no facts.
 #[inline]
 const fn fact(holds: bool, fact: Facts) -> Facts {
     fact * holds as Facts
 }
 
-/// Registers before an edge, for what is counted of it.
+/// Registers before an edge, for coverage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RegisterView {
     pub(super) built_as: ParameterValues,
@@ -163,13 +164,13 @@ impl DeviceA {
         dl_error: false,
     };
 
-    /// Some entry that was sent is to be sent again.
+    /// Whether TLPs that were sent wait to be sent again.
     #[inline]
     fn is_replaying(&self) -> bool {
         dist(self.send_seq, self.ackd_seq) <= dist(self.last_sent_seq, self.ackd_seq)
     }
 
-    /// What the rules look at, but for whether the buffer is full.
+    /// The facts of A, except for whether the buffer is full.
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
         let progress = dist(seq(inputs.a_dllp_seq), self.ackd_seq);
@@ -204,7 +205,7 @@ impl DeviceA {
         if fired.has(A2) && self.link_seq == after(self.last_sent_seq) {
             self.last_sent_seq = self.link_seq;
         }
-        // The entry is read before the new TLP is written; they are never the same one.
+        // A new TLP never uses the entry that is read here, so the order does not matter.
         if fired.has(A12) {
             self.link_seq = self.send_seq;
             self.link_data = *entry(replay_mem, self.send_seq);
@@ -251,7 +252,7 @@ impl DeviceB {
         dllp_seq: 0,
     };
 
-    /// What the rules look at.
+    /// The facts of B.
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
         let ahead_by = dist(seq(inputs.b_link_seq), self.next_rcv_seq);
@@ -278,7 +279,7 @@ impl DeviceB {
             self.next_rcv_seq = after(self.next_rcv_seq);
             self.deliver_data = inputs.b_link_data.get() as u32;
         }
-        // N counts the TLP delivered at this edge, too.
+        // N includes the TLP that is delivered at this edge.
         let newest = before(self.next_rcv_seq);
         self.deliver_valid = fired.has(B1);
         self.nak_scheduled = !fired.has(B1) && (fired.has(NAK_DUE) || self.nak_scheduled);
@@ -324,7 +325,7 @@ impl harness::Golden<Dll> for Golden {
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let of_b = self.lookup.of_b(self.b.facts(inputs, self.built_as));
         let facts = self.a.facts(inputs, self.built_as);
-        // Whether the buffer is full decides none of those that end it.
+        // The rules that determine the buffer's level do not depend on whether it is full.
         let (next_seq, ackd_seq) = self.a.ends(inputs, self.lookup.of_a(facts));
         let held = dist(next_seq, ackd_seq);
         let full = held > self.built_as.replay_depth || held >= HALF;
@@ -339,7 +340,7 @@ impl harness::Golden<Dll> for Golden {
             false => (&self.a, &self.b),
         };
         let bit = Bits1::from;
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
             a_tlp_ready: bit(a.tlp_ready),
             a_link_valid: bit(a.link_valid),
@@ -364,7 +365,7 @@ impl harness::Golden<Dll> for Golden {
     #[inline]
     fn clock(&mut self, inputs: &Inputs, &Cycle { fired }: &Cycle) -> RuleSet {
         if inputs.rst.is_high() {
-            // The buffer has no reset: an entry is written before it is read.
+            // The buffer has no reset: entries are written before they are read.
             (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
             return rules::fires(rules::RESET).set();
         }

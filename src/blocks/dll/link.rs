@@ -4,17 +4,17 @@
 use super::stimulus::LinkEffect;
 use cosim_core::value::Uint;
 
-/// Cycles ahead that arrivals are kept for; a power of two.
+/// Number of future cycles for which arrivals are stored; a power of two.
 const SLOTS: usize = 1024;
-/// Arrivals at which the link takes nothing more. What is put last then arrives at most that many
-/// cycles after its delay, and a second copy that many after its own: within [`SLOTS`].
+/// Maximum number of stored arrivals. With it, the last item arrives at most this number of cycles
+/// after its delay, and a second copy at most that many after its own: within [`SLOTS`].
 pub const CAPACITY: usize = 240;
 
-/// What is to happen to transmissions, in their order.
+/// The list of effects on transmissions, in order.
 #[derive(Debug, Clone)]
 pub struct LinkEffects<'a, Damage> {
     rest: &'a [LinkEffect<Damage>],
-    /// Transmissions that had the first fate of the rest.
+    /// Number of transmissions that used the first effect in `rest`.
     used: u64,
 }
 
@@ -23,39 +23,39 @@ impl<'a, Damage> LinkEffects<'a, Damage> {
         Self { rest: list, used: 0 }
     }
 
-    /// Whether all that comes passes.
+    /// Whether all further transmissions pass.
     pub fn is_used_up(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// The fate of the next transmission; `None`: it passes.
+    /// The effect on the next transmission; `None` if it passes.
     #[inline]
     pub fn take(&mut self) -> Option<&'a LinkEffect<Damage>> {
-        let fate = self.rest.first()?;
+        let effect = self.rest.first()?;
         self.used += 1;
-        if self.used >= fate.count() {
+        if self.used >= effect.count() {
             self.rest = &self.rest[1..];
             self.used = 0;
         }
-        Some(fate)
+        Some(effect)
     }
 }
 
-/// A direction of the link.
+/// One direction of the link.
 #[derive(Debug, Clone)]
 pub struct Lane<'a, Item> {
     delay: usize,
     stalls: &'a [Uint<12>],
-    /// Cycles the next item still waits to be taken.
+    /// Cycles until the next item is accepted.
     stall: u64,
     /// Arrivals by cycle, as a ring.
     slots: Box<[Option<Item>; SLOTS]>,
-    /// The present cycle's place in the ring.
+    /// The index of the current cycle in the ring.
     now: usize,
     arrivals: usize,
-    /// Cycles from now before which the next first copy would overtake.
+    /// Cycles from now before which the next item would overtake an earlier one.
     order: usize,
-    /// Fates and stalls of the lists that were used.
+    /// Number of effects and stalls used.
     used: u64,
 }
 
@@ -84,38 +84,37 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         }
     }
 
-    /// Whether it takes an item in this cycle.
+    /// Whether an item is accepted in this cycle.
     #[inline]
     pub fn ready(&self) -> bool {
-        // An item may need two places.
+        // An item and its second copy need two slots.
         self.stall == 0 && self.arrivals + 2 <= CAPACITY
     }
 
-    /// What arrives in this cycle.
+    /// The item that arrives in this cycle.
     #[inline]
     pub fn arriving(&self) -> Option<Item> {
         self.slots[self.now % SLOTS]
     }
 
-    /// Whether nothing is on the way.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.arrivals == 0
     }
 
-    /// Whether nothing waits any more to be taken.
+    /// Whether no item will be delayed any more.
     #[inline]
     pub fn is_steady(&self) -> bool {
         self.stalls.is_empty() && self.stall == 0
     }
 
-    /// Entries of the lists used so far.
+    /// Number of list entries used so far.
     #[inline]
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// The edge, with the valid of what is offered; true if it is taken.
+    /// Advances one cycle with the valid of the offer. Returns whether the offer is accepted.
     #[inline]
     pub fn clock(&mut self, valid: bool) -> bool {
         let taken = valid && self.ready();
@@ -131,15 +130,15 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         taken
     }
 
-    /// Sends what was taken at the edge that [`Lane::clock`] was.
+    /// Sends the item that was accepted at the edge of the last [`Lane::clock`].
     #[inline]
     pub fn send<Damage>(
         &mut self,
         item: Item,
-        fate: Option<&LinkEffect<Damage>>,
+        effect: Option<&LinkEffect<Damage>>,
         damaged: impl Fn(Item, &Damage) -> Item,
     ) {
-        let Some(LinkEffect { delay, lost, damage, again, count: _ }) = fate else {
+        let Some(LinkEffect { delay, lost, damage, again, count: _ }) = effect else {
             self.order = self.put(self.delay.max(self.order), item) + 1;
             return;
         };
@@ -156,7 +155,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         }
     }
 
-    /// Puts an arrival into the first free cycle from `cycles` on; returns that cycle.
+    /// Stores an arrival in the first free slot from `cycles` on. Returns its cycle.
     #[inline]
     fn put(&mut self, mut cycles: usize, item: Item) -> usize {
         let place = |cycles: usize| (self.now + cycles) % SLOTS;
@@ -168,7 +167,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         cycles
     }
 
-    /// Everything on the way is lost.
+    /// Drops all items on the way.
     pub fn flush(&mut self) {
         if self.arrivals > 0 {
             self.slots.fill(None);
@@ -188,23 +187,23 @@ mod tests {
         item ^ damage
     }
 
-    fn fate(json: &str) -> LinkEffect<u32> {
+    fn effect(json: &str) -> LinkEffect<u32> {
         serde_json::from_str(json).unwrap()
     }
 
-    /// Offers items from cycle 0 on, as fast as they are taken; (cycle, item) of every arrival.
+    /// Offers items from cycle 0 on, as fast as possible. Returns (cycle, item) of each arrival.
     fn arrivals(
         lane: &mut Lane<'_, Item>,
-        fates: &[LinkEffect<u32>],
+        effects: &[LinkEffect<u32>],
         items: Item,
     ) -> Vec<(u64, Item)> {
-        let mut fates = LinkEffects::new(fates);
+        let mut effects = LinkEffects::new(effects);
         let mut next = 0;
         let mut arrivals = Vec::new();
         for cycle in 0..600 {
             arrivals.extend(lane.arriving().map(|item| (cycle, item)));
             if lane.clock(next < items) {
-                lane.send(next, fates.take(), flip);
+                lane.send(next, effects.take(), flip);
                 next += 1;
             }
         }
@@ -224,25 +223,25 @@ mod tests {
 
     #[test]
     fn what_is_lost_does_not_arrive_and_the_rest_passes() {
-        let fates = [fate("{}"), fate(r#"{"lost": 1, "count": 2}"#)];
-        assert_eq!(arrivals(&mut lane(0), &fates, 4), [(1, 0), (4, 3)]);
+        let effects = [effect("{}"), effect(r#"{"lost": 1, "count": 2}"#)];
+        assert_eq!(arrivals(&mut lane(0), &effects, 4), [(1, 0), (4, 3)]);
     }
 
     #[test]
     fn damage_flips_bits() {
-        assert_eq!(arrivals(&mut lane(0), &[fate(r#"{"damage": 6}"#)], 2), [(1, 6), (2, 1)]);
+        assert_eq!(arrivals(&mut lane(0), &[effect(r#"{"damage": 6}"#)], 2), [(1, 6), (2, 1)]);
     }
 
     #[test]
     fn what_is_delayed_holds_up_what_follows() {
-        let fates = [fate(r#"{"delay": 9}"#)];
-        assert_eq!(arrivals(&mut lane(0), &fates, 3), [(10, 0), (11, 1), (12, 2)]);
+        let effects = [effect(r#"{"delay": 9}"#)];
+        assert_eq!(arrivals(&mut lane(0), &effects, 3), [(10, 0), (11, 1), (12, 2)]);
     }
 
     #[test]
     fn a_second_copy_comes_later_and_may_be_overtaken() {
-        let fates = [fate(r#"{"again": 2}"#)];
-        assert_eq!(arrivals(&mut lane(0), &fates, 3), [(1, 0), (2, 1), (3, 0), (4, 2)]);
+        let effects = [effect(r#"{"again": 2}"#)];
+        assert_eq!(arrivals(&mut lane(0), &effects, 3), [(1, 0), (2, 1), (3, 0), (4, 2)]);
     }
 
     #[test]
@@ -256,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_full_lane_takes_nothing_and_loses_nothing() {
-        let all = fate(r#"{"delay": 255, "again": 255, "count": 65535}"#);
+        let all = effect(r#"{"delay": 255, "again": 255, "count": 65535}"#);
         let mut lane = lane(0);
         let mut taken = 0;
         let mut arrived = 0;
@@ -267,7 +266,7 @@ mod tests {
                 taken += 1;
             }
             assert!(lane.arrivals <= CAPACITY);
-            // Each item needs two places; once they are taken, no more than two are ever free.
+            // Each item needs two slots, so at most one slot is left when the lane is full.
             assert!(cycle < CAPACITY / 2 || lane.arrivals + 2 >= CAPACITY);
         }
         while !lane.is_empty() {
@@ -282,7 +281,7 @@ mod tests {
         let mut lane = lane(0);
         for item in 0..3 {
             assert!(lane.clock(true));
-            lane.send(item, Some(&fate(r#"{"delay": 9}"#)), flip);
+            lane.send(item, Some(&effect(r#"{"delay": 9}"#)), flip);
         }
         lane.flush();
         assert_eq!(arrivals(&mut lane, &[], 1), [(1, 0)]);

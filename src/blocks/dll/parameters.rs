@@ -3,14 +3,14 @@
 use super::Dll;
 use cosim_core::harness::{Parameter, Parameters, Profile};
 
-/// Index of the entries of the replay buffer.
+/// Index of the number of replay buffer entries.
 pub const REPLAY_DEPTH: usize = 0;
-/// Index of the cycles until A replays all unacknowledged TLPs.
+/// Index of the number of cycles until A replays all unacknowledged TLPs.
 pub const REPLAY_LIMIT: usize = 1;
-/// Index of the cycles from a good TLP to its Ack.
+/// Index of the number of cycles from a good TLP to its Ack.
 pub const ACKNAK_LATENCY: usize = 2;
 
-/// The parameters, as the specification's section 1 has them.
+/// The parameters of section 1 of the specification.
 pub const PARAMETERS: [Parameter; 3] = [
     Parameter {
         name: "REPLAY_DEPTH",
@@ -45,10 +45,10 @@ const fn parameters(fixes: u8, depth: u64, limit: u64, latency: u64) -> Paramete
         .with(ACKNAK_LATENCY, latency)
 }
 
-/// The profiles of the specification's section 1.
+/// The profiles of section 1 of the specification.
 ///
-/// Of the mask only F0 does anything: `small` has all other bits, `large` F0 alone, so that RTL that looks at
-/// another bit is seen.
+/// Only F0 of the mask has an effect. `small` sets all other bits and `large` sets only F0, so that
+/// RTL that uses a wrong bit fails.
 pub const PROFILES: [Profile; 4] = [
     Profile::new("spec", Parameters::of::<Dll>(0x00)),
     Profile::new("repaired", Parameters::of::<Dll>(0xff)),
@@ -56,12 +56,12 @@ pub const PROFILES: [Profile; 4] = [
     Profile::new("large", parameters(0x01, 128, 500, 120)),
 ];
 
-/// Cycles that a replay takes beyond one for each entry: those in which the rewind and the first load
-/// are seen, and the beat that was on offer.
+/// Cycles of a replay in addition to one per entry: for the rewind, the first load, and the TLP
+/// that was on offer.
 const REPLAY_OVERHEAD: u64 = 4;
 
-/// Whether a replay over a link that is always ready comes to the buffer's end before the timer
-/// expires again. If it does not, `spec` may not deliver all it took (specification, section 10).
+/// Whether a replay over an always ready link reaches the end of the buffer before the timer
+/// expires again. If not, `spec` may never deliver some TLPs (specification, section 10).
 pub fn replays_end(parameters: &Parameters) -> bool {
     parameters.get(REPLAY_DEPTH) + REPLAY_OVERHEAD <= parameters.get(REPLAY_LIMIT)
 }

@@ -2,9 +2,9 @@
 //! [`rules`](super::rules) in Verilog, over the registers of `PcieDllTx` and `PcieDllRx`. Only
 //! this file names these registers.
 //!
-//! Several rules fire at one edge, so a register's next value is said once for all of them. What the replay buffer
-//! holds, and so `a_link_data`, is a memory's and not said. What comes to an end is said of each device by itself: what
-//! comes of both over a link is tested.
+//! Several rules fire at one edge, so one property per device gives the next values of its
+//! registers. The contents of the replay buffer, and so `a_link_data`, are in a memory and not
+//! covered. Progress is proved for each device alone; the interaction over a link is only tested.
 
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
@@ -12,7 +12,7 @@ use super::rules::{ANSWERED, B1, B2, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, RE
 use super::rules::{ENTRIES, F0, Facts, Rules, fix};
 use cosim_core::harness::{KnownDeadlock, Parameters, Progress, ProofRegister, TransitionProperty};
 
-/// A good TLP came, and no DLLP was due since.
+/// Proof register: a good TLP arrived, and no DLLP was due since.
 const UNANSWERED: &str = "unanswered";
 
 /// The registers of both devices.
@@ -42,13 +42,13 @@ pub fn registers(parameters: &Parameters) -> Vec<(&'static str, u32)> {
     ]
 }
 
-/// Bits of a timer that counts to a limit, less one.
+/// Width of a timer that counts up to a limit, less one.
 fn bits(limit: u64) -> u32 {
     u64::BITS - (limit - 1).leading_zeros()
 }
 
-/// What always holds. The numbers of A are in order, and no farther apart than its buffer is deep: a step of this alone shows
-/// the next one.
+/// Invariants. The numbers of A are in order and span at most the depth of the buffer. This is
+/// inductive by itself.
 pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
     let [depth, limit] = [REPLAY_DEPTH, REPLAY_LIMIT].map(|index| parameters.get(index));
     let ahead = |x: &str| format!("{{device_a_{x} - device_a_ackd_seq}}");
@@ -65,13 +65,13 @@ pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
     ];
     let order =
         ("A's numbers are in order, as many as its buffer holds".to_owned(), order.join(" & "));
-    // The timer has the bits of its limit: if that is a power of two, all that it can hold is below.
+    // If the limit is a power of two, the width of the timer already implies this.
     let below = format!("device_a_replay_timer <= {}'d{}", bits(limit), limit - 1);
     let timer = ("A's timer is below its limit".to_owned(), below);
     if limit.is_power_of_two() { vec![order] } else { vec![order, timer] }
 }
 
-/// What every rule says.
+/// The properties of all rules.
 pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     let rule = |(name, guard): (&'static str, rules::Guard)| TransitionProperty {
         rule: name,
@@ -80,7 +80,7 @@ pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     };
     let mut all: Vec<TransitionProperty> =
         ENTRIES.iter().map(|entry| rule((entry.name, entry.guard))).collect();
-    // Those of a reset are listed, too, so that rules may name any other; outside of reset their wires are 0.
+    // Rules of reset are included, so that indices match. Outside of reset their wires are 0.
     all.push(device("device A", sender()));
     all.push(device("device B", receiver()));
     all
@@ -90,13 +90,13 @@ fn device(rule: &'static str, next: Vec<(&'static str, String)>) -> TransitionPr
     TransitionProperty { rule, when: "1'b1".to_owned(), next, ..TransitionProperty::default() }
 }
 
-/// One of some rules fires. Rules are the first that are said, in the order of their indices.
+/// 1 if one of the rules fires. Rules come first among the transitions, so their indices match.
 fn any(rules: Rules) -> String {
     let wires: Vec<String> = rules.set().iter().map(|index| format!("rule_{index}")).collect();
     format!("({})", wires.join(" | "))
 }
 
-/// A guard, in the order in which it is written.
+/// The guard as an expression, with its conditions in the order of their definition.
 fn when(guard: &rules::Guard, parameters: &Parameters) -> String {
     let (on, off, any_of, unless) = guard.parts();
     let each = |facts: Facts| (0..32).map(|place| 1 << place).filter(move |bit| facts & bit != 0);
@@ -117,11 +117,11 @@ fn ends() -> (String, String) {
     (next, format!("({} ? a_dllp_seq : device_a_ackd_seq)", any(A3.or(A4))))
 }
 
-/// What a fact is in the RTL.
+/// A fact as an expression over the RTL.
 fn fact(bit: Facts, parameters: &Parameters) -> String {
     let [depth, limit, latency] =
         [REPLAY_DEPTH, REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index));
-    // How far one number is ahead of another, in their 12 bits.
+    // The distance of two numbers, in 12 bits.
     let ahead = |x: &str, y: &str| format!("{{{x} - {y}}}");
     let progress = ahead("a_dllp_seq", "device_a_ackd_seq");
     let arrived = ahead("b_link_seq", "device_b_next_rcv_seq");
@@ -167,7 +167,7 @@ fn fact(bit: Facts, parameters: &Parameters) -> String {
     }
 }
 
-/// Registers of A after an edge.
+/// Next values of A's registers.
 fn sender() -> Vec<(&'static str, String)> {
     let (next, ackd) = ends();
     let is_new = "(device_a_link_seq == device_a_last_sent_seq + 12'd1)";
@@ -203,7 +203,7 @@ fn sender() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Registers of B after an edge.
+/// Next values of B's registers.
 fn receiver() -> Vec<(&'static str, String)> {
     let due = any(DUE);
     let wanted = format!("({} ? device_b_next_rcv_seq + 12'd1 : device_b_next_rcv_seq)", any(B1));
@@ -238,8 +238,8 @@ fn receiver() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// What the proof remembers of B: a good TLP that is not ahead came, and neither Ack nor Nak was due since. A DLLP that is due at
-/// the same edge counts it.
+/// Auxiliary state of B: a good TLP that is not ahead arrived, and neither Ack nor Nak was due
+/// since. A DLLP that is due at the same edge includes that TLP.
 pub fn proof_registers() -> Vec<ProofRegister> {
     let came = any(B1.or(B2).or(B3).or(F0));
     vec![ProofRegister {
@@ -249,7 +249,7 @@ pub fn proof_registers() -> Vec<ProofRegister> {
     }]
 }
 
-/// What each device finishes.
+/// The progress properties of each device.
 pub fn progress(parameters: &Parameters) -> Vec<Progress> {
     let [limit, latency] = [REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index) as u32);
     let silence = KnownDeadlock {
@@ -287,7 +287,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             busy: UNANSWERED.to_owned(),
             waits: "b_dllp_valid & ~b_dllp_ready".to_owned(),
             within: latency,
-            // The cycle that ends the hang is one of its own.
+            // The cycle that ends the deadlock counts as well.
             more: (!is_repaired).then(|| (1, "wanted TLP", any(B1))),
             known_deadlocks: if is_repaired { Vec::new() } else { vec![silence] },
             ..Progress::default()

@@ -1,9 +1,9 @@
 //! The rules as data, which the golden model executes: A1 to A17 and B1 to B14 of S3, and the
 //! repair F0. `golden.rs` has the register updates of each rule.
 //!
-//! Several rules fire at one edge, and some only if others do or do not. So guards look at facts, which the
-//! model reads from pins and registers, and at rules; those that look at rules are evaluated after them. What fires
-//! is evaluated once for each combination of facts ([`lookup`]); a cycle looks it up there.
+//! Several rules fire at one edge, and some depend on whether others fire. So guards test facts,
+//! which the model reads from pins and registers, and rules; those that test rules are evaluated
+//! later. The set of rules is computed once for each combination of facts ([`lookup`]).
 
 pub mod lookup;
 
@@ -53,9 +53,9 @@ pub const TLP: Facts = 1 << 15;
 pub const TLP_CRC_OK: Facts = 1 << 16;
 /// The TLP's number is `next_rcv_seq`.
 pub const NEXT: Facts = 1 << 17;
-/// It is less than half of the numbers ahead of that, but not that.
+/// The TLP's number is ahead of `next_rcv_seq` by less than half of the number range.
 pub const AHEAD: Facts = 1 << 18;
-/// A TLP came that is bad or ahead.
+/// A TLP arrives that is damaged or ahead.
 pub const UNUSABLE: Facts = 1 << 19;
 /// `nak_scheduled`.
 pub const NAK_OUT: Facts = 1 << 20;
@@ -65,7 +65,7 @@ pub const TIMER_ON: Facts = 1 << 21;
 pub const ACK_DUE: Facts = 1 << 22;
 /// `dllp_valid`: B offers a DLLP to the link.
 pub const ANSWER: Facts = 1 << 23;
-/// That DLLP is not taken.
+/// That DLLP is not accepted.
 pub const ANSWER_WAITS: Facts = 1 << 24;
 /// That DLLP is a Nak.
 pub const ANSWER_NAK: Facts = 1 << 25;
@@ -73,9 +73,9 @@ pub const ANSWER_NAK: Facts = 1 << 25;
 pub const F0_ON: Facts = 1 << 26;
 /// `rst` is 1.
 pub const RESET: Facts = 1 << 27;
-/// Facts about A: those from here on are about B.
+/// Number of facts about A, which come first.
 const ABOUT_A: u32 = TLP.trailing_zeros();
-/// Facts about B.
+/// Number of facts about B, which come next.
 const ABOUT_B: u32 = RESET.trailing_zeros() - ABOUT_A;
 
 /// A set of rules, bit n is the rule with index n.
@@ -85,7 +85,7 @@ pub struct Rules(u32);
 impl Rules {
     const NONE: Self = Self(0);
 
-    /// The rules of both sets.
+    /// The union of both sets.
     #[inline]
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
@@ -105,37 +105,38 @@ impl Rules {
         self.0
     }
 
-    /// Whether one of `others` is among them.
+    /// Whether the sets have a common rule.
     #[inline]
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
     }
 
-    /// Those of the harness's set.
+    /// Converts a set of the harness.
     #[inline]
     pub const fn of_set(set: RuleSet) -> Self {
         Self(set.bits() as u32)
     }
 
-    /// As the harness has them.
+    /// Converts to a set of the harness.
     #[inline]
     pub const fn set(self) -> RuleSet {
         RuleSet::of_bits(self.0 as u128)
     }
 }
 
-/// When a rule fires: all of `on`, none of `off`, one of `any_of` if there are some, none of `unless`.
+/// When a rule fires: all facts of `on`, none of `off`, a rule of `any_of` unless that is empty,
+/// and no rule of `unless`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guard {
     on: Facts,
     off: Facts,
     any_of: Rules,
     unless: Rules,
-    /// Rules that decide facts this guard looks at.
+    /// Rules that determine facts which this guard tests.
     after: Rules,
 }
 
-/// All of these facts; in reset nothing fires but the rules of reset.
+/// A guard for facts. In reset only the rules of reset fire.
 const fn on(facts: Facts) -> Guard {
     let off = RESET & !facts;
     Guard { on: facts, off, any_of: Rules::NONE, unless: Rules::NONE, after: Rules::NONE }
@@ -158,19 +159,19 @@ impl Guard {
         Self { after, ..self }
     }
 
-    /// Facts that hold where it fires and facts that do not, rules of which one fires, and rules of which none does.
+    /// The facts that must and must not hold, and the rules of which one must and none may fire.
     pub const fn parts(&self) -> (Facts, Facts, Rules, Rules) {
         (self.on, self.off, self.any_of, self.unless)
     }
 
-    /// Whether it holds where the rules it looks at are among `fired`, if they fire.
+    /// Whether the guard holds, given the rules that fire among those it tests.
     const fn holds(&self, facts: Facts, fired: Rules) -> bool {
         facts & (self.on | self.off) == self.on
             && (self.any_of.0 == 0 || fired.has(self.any_of))
             && !fired.has(self.unless)
     }
 
-    /// The rules that are evaluated before.
+    /// The rules that must be evaluated before.
     const fn needs(&self) -> u32 {
         self.any_of.0 | self.unless.0 | self.after.0
     }
@@ -181,11 +182,11 @@ impl Guard {
 pub struct Entry {
     /// The name used in reports, as in `A12`.
     pub name: &'static str,
-    /// When it fires.
+    /// When the rule fires.
     pub guard: Guard,
-    /// What it says.
+    /// The meaning of the rule.
     pub meaning: &'static str,
-    /// Where it comes from, as in the specification's column.
+    /// The source, as in that column of the specification.
     pub source: &'static str,
 }
 
@@ -211,13 +212,13 @@ macro_rules! rules {
     };
 }
 
-/// A DLLP that is whole.
+/// A DLLP arrives undamaged.
 const GOOD_DLLP: Facts = DLLP | DLLP_CRC_OK;
-/// A TLP that is whole.
+/// A TLP arrives undamaged.
 const GOOD_TLP: Facts = TLP | TLP_CRC_OK;
-/// Rules after which the replay starts anew.
+/// Rules after which the replay restarts.
 pub const REWIND: Rules = A4.or(A5).or(A9);
-/// Rules by which the other device answers.
+/// Rules for DLLPs that answer a TLP.
 pub const ANSWERED: Rules = A3.or(A4).or(A5);
 /// Rules after which a Nak is due.
 pub const NAK_DUE: Rules = B4.or(B5);
@@ -292,7 +293,7 @@ rules! {
         "duplicate while a Nak is out: dropped, the Ack timer starts if stopped", "section 10";
 }
 
-/// The rules in an order in which each comes after those it looks at.
+/// The evaluation order: each rule comes after those that it tests.
 const ORDER: [usize; ENTRIES.len()] = {
     let mut order = [0; ENTRIES.len()];
     let (mut ordered, mut filled) = (0, 0);
@@ -321,7 +322,7 @@ pub fn fires(facts: Facts) -> Rules {
     }))
 }
 
-/// The rules of the contract.
+/// The rules for the harness.
 pub const RULES: [Rule; ENTRIES.len()] = {
     let mut rules = [Rule { name: "", meaning: "" }; ENTRIES.len()];
     let mut index = 0;
@@ -332,7 +333,7 @@ pub const RULES: [Rule; ENTRIES.len()] = {
     rules
 };
 
-/// Why nothing hits a rule under a mask of fixes; `None` if something can.
+/// Why a rule is unreachable under a mask of fixes; `None` if it is reachable.
 pub fn unreachable(index: usize, mask: u8) -> Option<String> {
     match (ENTRIES[index].name, mask & fix(0) != 0) {
         ("B2", true) => Some("replaced by F0".to_owned()),
@@ -405,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_dllp_has_exactly_one_rule_and_without_one_none_has() {
-        // n = ackd_seq is in range, so no progress out of range cannot be.
+        // n = ackd_seq is in range, so skip a number without progress that is out of range.
         for facts in combinations(&[DLLP, DLLP_CRC_OK, DLLP_NAK, IN_RANGE, PROGRESS]) {
             if facts & (IN_RANGE | PROGRESS) == 0 {
                 continue;

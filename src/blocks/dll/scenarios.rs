@@ -8,29 +8,29 @@ use cosim_core::value::Uint;
 use cosim_core::weights;
 
 weights! {
-    /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
+    /// Weights of the generator. Fields that a file omits have the values of `default`.
     pub struct Weights {
-        /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
+        /// Unconstrained random cycles per packet instead of traffic; 0: traffic.
         raw_cycles_per_packet: Uint<8> = 0,
-        /// TLPs of the first packet, over which the link does nothing; `[0, 0]`: it is like the others.
+        /// TLPs of the first packet, on which the link has no effect; `[0, 0]`: no such packet.
         untroubled_tlps: Span<12> = 0..=0,
-        /// TLPs of a packet, offered in a row.
+        /// TLPs of a packet, offered without gaps.
         tlps_per_packet: Span<12, 1> = 1..=3,
         /// Chance of a gap before a packet.
         gap: Percent = 20,
         /// Longest gap in cycles.
         longest_gap: Uint<12> = 30,
-        /// Cycles a TLP is on the link, drawn once for a case.
+        /// Link delay of TLPs in cycles, drawn once per case.
         tlp_delay: Span<8> = 0..=8,
-        /// Cycles a DLLP is on the link, drawn once for a case.
+        /// Link delay of DLLPs in cycles, drawn once per case.
         dllp_delay: Span<8> = 0..=8,
-        /// What happens to TLPs.
+        /// Faults of TLPs.
         tlps: LinkFaults = LinkFaults::default(),
-        /// What happens to Acks.
+        /// Faults of Acks.
         acks: LinkFaults = LinkFaults::default(),
-        /// What happens to Naks.
+        /// Faults of Naks.
         naks: LinkFaults = LinkFaults::default(),
-        /// Longest delay of what has its own, in cycles.
+        /// Longest individual delay in cycles.
         longest_delay: Uint<8> = 40,
         /// Chance that a TLP waits for the link.
         link_stall: Percent = 10,
@@ -40,25 +40,25 @@ weights! {
         dllp_stall: Percent = 20,
         /// Longest wait of a DLLP in cycles.
         longest_dllp_stall: Uint<12> = 30,
-        /// DLLPs that wait for so long that they arrive about when REPLAY_TIMER expires.
+        /// DLLPs that are delayed until about the expiry of REPLAY_TIMER.
         dllp_at_limit: Percent = 0,
         /// Packets followed by a reset.
         reset: Percent = 0,
     }
 
-    /// What a direction of the link does to what it carries. Chances are of one transmission each.
+    /// Faults in one direction of the link. Percentages are per transmission.
     pub struct LinkFaults {
-        /// It is lost.
+        /// Lost.
         lost: Percent = 0,
-        /// It is damaged; drawn of what is not lost.
+        /// Damaged, among those that are not lost.
         damaged: Percent = 0,
-        /// It arrives twice.
+        /// Delivered twice.
         again: Percent = 0,
-        /// It has a delay of its own.
+        /// Delayed individually.
         delayed: Percent = 0,
-        /// A blackout begins with it.
+        /// First transmission of a blackout.
         blackout: Percent = 0,
-        /// Transmissions that are lost in a blackout.
+        /// Number of transmissions lost in a blackout.
         blackout_length: Span<12, 1> = 1..=1,
     }
     check |faults| beyond_all(&[("lost", faults.lost), ("damaged", faults.damaged)]);

@@ -1,9 +1,9 @@
 //! The checks at transaction level: every TLP that A takes comes out of B exactly once and in
 //! order.
 //!
-//! It numbers TLPs from 0 since the reset, without roll-over, and follows each of them from A's
-//! buffer over the link to B. It derives the obligations of each device from what arrived. It
-//! shares no arithmetic and no constants with the golden model, and checks both models.
+//! It numbers TLPs from 0 since the reset, without roll-over, and tracks each from A's buffer over
+//! the link to B. What arrived at a device determines what it must do. The scoreboard shares no
+//! arithmetic and no constants with the golden model, and checks both models.
 
 mod device_a;
 mod device_b;
@@ -17,55 +17,55 @@ use cosim_core::harness::{self, Counter, Parameters, Violation};
 use device_a::DeviceA;
 use device_b::DeviceB;
 
-/// What B delivers is what A took, each TLP once, in order.
+/// B delivers each TLP that A accepted once and in order.
 const DELIVERY: &str = "delivered-once-in-order";
-/// A TLP that arrives whole and is the wanted one is delivered in the next cycle, nothing else is.
+/// B delivers an undamaged TLP with the expected number in the next cycle, and nothing else.
 const WANTED: &str = "wanted-is-delivered";
-/// An Ack or Nak never names more than was received, and never less than the one before.
+/// An Ack or Nak never acknowledges more than was received, and never less than the one before.
 const ANSWER: &str = "answers-what-arrived";
-/// An Ack of everything received comes ACKNAK_LATENCY cycles after the good TLP that first called for
-/// it, unless a Nak waits.
+/// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good TLP,
+/// unless a Nak waits.
 const ANSWERED: &str = "answered-in-time";
-/// The first bad or early TLP brings a Nak at once.
+/// The first damaged or early TLP causes a Nak at once.
 const REFUSED: &str = "spoiled-brings-a-nak";
-/// B says nothing that is not due: no early Ack, one Nak only, silence after it.
+/// B sends only what is due: no early Ack, one Nak only, and then no more.
 const SILENT: &str = "silent-until-due";
-/// A DLLP stays until the link takes it, but for a newer one that may take its place.
+/// A DLLP stays until the link accepts it or a newer one may replace it.
 const DLLP_HELD: &str = "dllp-held";
-/// NAK_SCHEDULED is up from a spoiled TLP until the wanted one.
+/// NAK_SCHEDULED is 1 from a damaged or early TLP until the expected one.
 const NAK_STATE: &str = "nak-until-the-wanted";
-/// A frees what a good DLLP acknowledges, when it comes, and nothing else.
+/// A frees exactly what a good DLLP acknowledges, when it arrives.
 const FREED: &str = "frees-what-is-acknowledged";
-/// A takes TLPs while its buffer has room, and only then.
+/// A accepts TLPs exactly while its buffer has room.
 const ROOM: &str = "buffer-has-room";
-/// A TLP on the link has the payload that was taken with its number.
+/// A TLP on the link has the payload that A accepted with its number.
 const PAYLOAD: &str = "sent-as-taken";
-/// An offer to the link stays until it is taken.
+/// An offer to the link stays until it is accepted.
 const HELD: &str = "offer-held";
-/// TLPs go to the link in order; after a rewind from the oldest unacknowledged one on.
+/// TLPs go to the link in order, and after a rewind again from the oldest unacknowledged one.
 const ORDER: &str = "replay-from-the-oldest";
-/// A rewinds by itself REPLAY_LIMIT cycles after the first TLP, or the last progress, Nak or timeout.
+/// A rewinds REPLAY_LIMIT cycles after the first TLP, or the last progress, Nak or timeout.
 const TIMEOUT: &str = "timeout-in-time";
-/// REPLAY_NUM counts rewinds since the last Ack with progress, and a roll-over asks for retraining.
+/// REPLAY_NUM counts rewinds since the last Ack with progress. A roll-over requests retraining.
 const REPLAYS: &str = "replays-counted";
-/// The oldest unacknowledged TLP is on the link again after each timeout.
+/// The oldest unacknowledged TLP is sent again after each timeout.
 const RESENT: &str = "resent-in-time";
-/// A DLLP that names what was not sent, or what was long acknowledged, is an error, nothing else is.
+/// A DLLP is an error exactly if its number was not sent, or was acknowledged long ago.
 const STRAY: &str = "stray-dllp-is-an-error";
-/// A numbers its TLPs in the order in which it takes them.
+/// A numbers TLPs in the order in which it accepts them.
 const NUMBERED: &str = "numbered-as-taken";
-/// Deliveries and acknowledges go on.
+/// Deliveries and acknowledgements make progress.
 const PROGRESS: &str = "progress";
-/// At the end everything that may be demanded was taken, delivered and acknowledged.
+/// At the end every TLP is accepted, delivered and acknowledged, except for known stalls.
 const COMPLETE: &str = "complete";
 
 /// Sequence numbers.
 const NUMBERS: u64 = 4096;
-/// Cycles without progress that random loss explains (specification, section 10).
+/// Cycles without progress to tolerate with random loss (specification, section 10).
 const PROGRESS_WITHIN: u64 = 20_000;
-/// The same for each cycle of both timers, where these are long.
+/// Cycles without progress to tolerate per cycle of both timers, if these are long.
 const PROGRESS_PER_TIMER_CYCLE: u64 = 250;
-/// Cycles of the way there and back at most.
+/// Maximum number of cycles for the way there and back.
 const WAYS: u64 = 2 * 512;
 
 /// The scoreboard of one case.
@@ -73,25 +73,25 @@ const WAYS: u64 = 2 * 512;
 pub struct Scoreboard {
     /// F0: B answers duplicates while a Nak is out.
     answers_duplicates: bool,
-    /// Replays come to the buffer's end before the timer expires, if the link is ready.
+    /// Replays reach the end of the buffer before the timer expires, if the link is ready.
     replays_end: bool,
-    /// TLPs the traffic offers.
+    /// Number of TLPs in the traffic.
     offered: u64,
-    /// Cycles without progress that the traffic explains.
+    /// Cycles without progress that the traffic can cause.
     progress_timeout: u64,
     /// Cycles without progress so far.
     idle_cycles: u64,
-    /// TLPs taken before the last reset.
+    /// TLPs accepted before the last reset.
     taken_before: u64,
     a: DeviceA,
     b: DeviceB,
     payloads: Payloads,
-    /// What the payload pins held in the last cycle.
+    /// Payload pins of the last cycle.
     shown: pins::Payloads,
     counts: Counts,
 }
 
-/// Payloads of the TLPs taken.
+/// Payloads of accepted TLPs.
 #[derive(Debug, Clone)]
 struct Payloads(Box<[u32; NUMBERS as usize]>);
 
@@ -107,7 +107,7 @@ impl Payloads {
     }
 }
 
-/// What is counted without being judged.
+/// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     sent: u64,
@@ -124,16 +124,16 @@ struct Counts {
     stalled: u64,
 }
 
-/// The number from `low` on whose sequence number is `seq`.
+/// The TLP number from `low` on that has this sequence number.
 #[inline]
 fn number(seq: u64, low: u64) -> u64 {
     low + (seq + NUMBERS - low % NUMBERS) % NUMBERS
 }
 
-/// Cycles without progress that a traffic explains beyond random loss.
+/// Cycles without progress that the traffic can cause, beyond random loss.
 fn explained(traffic: &Traffic, timers: u64) -> u64 {
-    fn spoiled<Damage>(fates: &[LinkEffect<Damage>]) -> u64 {
-        let spoiling = fates.iter().filter(|fate| fate.spoils());
+    fn spoiled<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
+        let spoiling = effects.iter().filter(|effect| effect.spoils());
         spoiling.map(LinkEffect::count).sum()
     }
     let stalls = traffic.link_stalls.iter().chain(&traffic.dllp_stalls);
@@ -144,7 +144,7 @@ fn explained(traffic: &Traffic, timers: u64) -> u64 {
 }
 
 impl Scoreboard {
-    /// Nothing is awaited for longer than it may take.
+    /// Checks that progress does not take too long.
     #[inline]
     fn observe_progress(&mut self, progress_before: u64) -> Result<(), Violation> {
         let Self { a, b, .. } = self;
@@ -164,14 +164,14 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// The stall of the specification's section 10: B has everything A took and keeps silent after
-    /// its Nak, A has not heard the Nak and gets nothing new.
+    /// The stall of section 10 of the specification: B has every TLP that A accepted and sends
+    /// nothing after its Nak, while A did not receive the Nak and gets no new TLP.
     pub(crate) fn is_stalled(&self) -> bool {
         let Self { a, b, .. } = self;
         let gets_more = a.is_ready && self.taken_before + a.taken < self.offered;
         let heard_nothing = b.nak_was_dropped || b.handed_over > a.acknowledged;
         let unacknowledged = a.acknowledged < a.taken;
-        // Where replays do not end, B may also wait for what A has and never comes to.
+        // If replays do not end, B may also wait for a TLP that A never reaches.
         let never_comes = b.delivered == a.taken && !gets_more || !self.replays_end;
         b.nak_scheduled && heard_nothing && unacknowledged && never_comes
     }
@@ -205,7 +205,7 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
 
     fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
         let depth = parameters.get(parameters::REPLAY_DEPTH);
-        // Half the sequence numbers can never be unacknowledged.
+        // At most half the sequence numbers, less one, can be unacknowledged.
         let entries = depth.min(NUMBERS / 2 - 1);
         let limit = parameters.get(parameters::REPLAY_LIMIT);
         let latency = parameters.get(parameters::ACKNAK_LATENCY);

@@ -5,10 +5,11 @@ use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything that surrounds the block in one case. Gaps, stalls and delays are in cycles.
+/// The environment of one case. Gaps, stalls and delays are in cycles.
 ///
-/// What is sent over the link uses up one fate each, in the order in which the block hands it over;
-/// once a list is used up, everything passes. TLPs, Acks and Naks have lists of their own.
+/// Each transmission on the link uses the next effect of its list, in the order in which the block
+/// hands them over. After the end of a list all transmissions pass. TLPs, Acks and Naks have
+/// separate lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
@@ -16,95 +17,96 @@ pub struct Traffic {
     pub noise: Uint<64>,
     /// TLPs in the order they are offered to A.
     pub tlps: Vec<Tlps>,
-    /// Cycles a TLP is on the link beyond the one it takes at least.
+    /// Link delay of TLPs, in addition to one cycle.
     #[serde(default)]
     pub tlp_delay: Uint<8>,
-    /// Fates of TLPs.
+    /// Effects on TLPs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tlp_link: Vec<LinkEffect<TlpDamage>>,
-    /// Cycles a DLLP is on the link beyond the one it takes at least.
+    /// Link delay of DLLPs, in addition to one cycle.
     #[serde(default)]
     pub dllp_delay: Uint<8>,
-    /// Fates of Acks.
+    /// Effects on Acks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ack_link: Vec<LinkEffect<DllpDamage>>,
-    /// Fates of Naks.
+    /// Effects on Naks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub nak_link: Vec<LinkEffect<DllpDamage>>,
-    /// Cycles each TLP waits for the link; those beyond the list do not.
+    /// Cycles that the link lets each TLP wait; 0 after the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_stalls: Vec<Uint<12>>,
-    /// Cycles each DLLP waits for the link; those beyond the list do not.
+    /// Cycles that the link lets each DLLP wait; 0 after the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dllp_stalls: Vec<Uint<12>>,
 }
 
-/// TLPs that are offered in a row, without gaps between them.
+/// TLPs that are offered without gaps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tlps {
-    /// Cycles before the first of them is offered.
+    /// Cycles before the first TLP is offered.
     #[serde(default)]
     pub gap: Uint<12>,
-    /// The first one's payload; each further one has the next number.
+    /// Payload of the first TLP; it increases by 1 for each further one.
     pub data: Uint<32>,
-    /// How many they are, at least 1; one if it is left out.
+    /// Number of TLPs, at least 1; 1 if omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Uint<16>>,
-    /// A reset after the last of them was taken.
+    /// A reset after A accepted the last TLP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
 
-/// What the link does to what is handed to it.
+/// An effect of the link on transmissions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEffect<Damage> {
-    /// How many in a row share this fate, at least 1; one if it is left out.
+    /// Number of consecutive transmissions with this effect, at least 1; 1 if omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Uint<16>>,
-    /// Its own delay. The link keeps its order: what follows waits behind it.
+    /// Individual delay in cycles. The link keeps the order, so later transmissions wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<Uint<8>>,
-    /// 1: it never arrives.
+    /// 1: lost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lost: Uint<1>,
-    /// It arrives with a bad CRC and these bits flipped.
+    /// Damaged: delivered with a bad CRC and these bits flipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damage: Option<Damage>,
-    /// It arrives a second time, so many cycles later or soon after; others may come between.
+    /// Delivered a second time, this number of cycles later or soon after; others may come in
+    /// between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<Uint<8>>,
 }
 
-/// Bits of a TLP that flip.
+/// Bits to flip in a TLP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TlpDamage {
-    /// In its sequence number.
+    /// Bits of the sequence number.
     pub seq: Uint<12>,
-    /// In its payload.
+    /// Bits of the payload.
     pub data: Uint<32>,
 }
 
-/// Bits of a DLLP that flip.
+/// Bits to flip in a DLLP.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DllpDamage {
-    /// An Ack looks like a Nak, a Nak like an Ack.
+    /// Turns an Ack into a Nak and vice versa.
     pub nak: Uint<1>,
-    /// In its sequence number.
+    /// Bits of the sequence number.
     pub seq: Uint<12>,
 }
 
-/// Everything passes after the link's delay.
+/// No effect: the transmission passes after the delay of the link.
 impl<Damage> Default for LinkEffect<Damage> {
     fn default() -> Self {
         Self { count: None, delay: None, lost: Uint::default(), damage: None, again: None }
     }
 }
 
-/// How many something stands for.
+/// A repetition count; 1 if omitted.
 #[inline]
 fn how_many(count: Option<Uint<16>>) -> u64 {
     count.map_or(1, Uint::get)
@@ -115,7 +117,7 @@ fn is_zero(flag: &Uint<1>) -> bool {
 }
 
 impl Tlps {
-    /// How many TLPs they are.
+    /// Number of TLPs.
     #[inline]
     pub fn count(&self) -> u64 {
         how_many(self.count)
@@ -123,27 +125,27 @@ impl Tlps {
 }
 
 impl<Damage> LinkEffect<Damage> {
-    /// How many transmissions in a row share it.
+    /// Number of consecutive transmissions with this effect.
     #[inline]
     pub fn count(&self) -> u64 {
         how_many(self.count)
     }
 
-    /// Whether it does not arrive as it was sent.
+    /// Whether the transmission is lost or damaged.
     pub fn spoils(&self) -> bool {
         self.lost.get() == 1 || self.damage.is_some()
     }
 }
 
 impl Traffic {
-    /// TLPs of the whole case.
+    /// Number of TLPs in the case.
     pub fn total(&self) -> u64 {
         self.tlps.iter().map(Tlps::count).sum()
     }
 }
 
 impl harness::Traffic for Traffic {
-    /// Checks what the types cannot say: nothing stands for no TLP, and what is lost has no other fate.
+    /// Rejects what the types allow: a count of 0, or other effects on a lost transmission.
     fn check(&self) -> Result<(), TrafficError> {
         for (index, tlps) in self.tlps.iter().enumerate() {
             let object = |field: &str, message: &str| {
@@ -157,26 +159,26 @@ impl harness::Traffic for Traffic {
                 return object("reset.cycles", "0; a reset lasts at least one cycle");
             }
         }
-        check_fates("tlp_link", &self.tlp_link)?;
-        check_fates("ack_link", &self.ack_link)?;
-        check_fates("nak_link", &self.nak_link)
+        check_effects("tlp_link", &self.tlp_link)?;
+        check_effects("ack_link", &self.ack_link)?;
+        check_effects("nak_link", &self.nak_link)
     }
 }
 
-fn check_fates<Damage>(list: &str, fates: &[LinkEffect<Damage>]) -> Result<(), TrafficError> {
-    for (index, fate) in fates.iter().enumerate() {
+fn check_effects<Damage>(list: &str, effects: &[LinkEffect<Damage>]) -> Result<(), TrafficError> {
+    for (index, effect) in effects.iter().enumerate() {
         let object = |field: &str, message: &str| {
             let path = format!("{list}[{index}].{field}");
             Err(TrafficError { path, message: message.to_owned() })
         };
-        if fate.count() == 0 {
+        if effect.count() == 0 {
             return object("count", "0; an entry stands for at least one transmission");
         }
-        if fate.lost.get() == 1 {
-            if fate.damage.is_some() {
+        if effect.lost.get() == 1 {
+            if effect.damage.is_some() {
                 return object("damage", "a lost transmission cannot be damaged as well");
             }
-            if fate.again.is_some() {
+            if effect.again.is_some() {
                 return object("again", "a lost transmission cannot have a second copy");
             }
         }
@@ -184,7 +186,7 @@ fn check_fates<Damage>(list: &str, fates: &[LinkEffect<Damage>]) -> Result<(), T
     Ok(())
 }
 
-/// The TLP that was taken last and the one that waits behind it, in words.
+/// Describes the TLP that A accepted last and the next one.
 pub fn in_flight(tlps: &[Tlps], taken: u64) -> Vec<String> {
     let describe = |number: u64, role: &str| {
         let mut first = 0;

@@ -6,8 +6,8 @@ use super::rtl::{Bits2, Bits3, Bits8, Inputs};
 use cosim_core::harness::{CaseRng, Draw as _};
 use rand::RngExt;
 
-/// `count` cycles of random pins. Each case draws how often each valid, the ready and rst are high, and how
-/// many QPs it is about.
+/// `count` cycles of random pins. Each case draws how often the valids, the ready and rst are high,
+/// and the number of its QPs.
 pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
     let qps = rng.one_of(&[1, 2, 4, 30]);
     let few = (0..qps).map(|_| rng.random()).collect();
@@ -20,7 +20,7 @@ pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
 }
 
 struct Pins<'a> {
-    /// The QPs that the case is about.
+    /// The QPs of the case.
     few: Vec<u8>,
     rng: &'a mut CaseRng,
 }
@@ -33,7 +33,7 @@ impl Pins<'_> {
     }
 
     fn cycle(&mut self, often: &[f64; 3], ready: f64, reset: f64) -> Inputs {
-        // Half of the states asked for lead on: INIT, RTR, RTS, SQD.
+        // Half of the requested states are on the usual path: INIT, RTR, RTS, SQD.
         let next = match self.rng.random() {
             true => self.rng.random_range(1..=4),
             false => self.rng.random(),

@@ -112,7 +112,7 @@ cosim_core::covergroups! {
     RESET = "reset": "resets, by the state they interrupt" [LOST];
 }
 
-/// Section 6: whether C1 to C11 have the pair of a state and `cmd_next`.
+/// Whether C1 to C11 of section 6 allow the pair of a state and `cmd_next`.
 const fn is_transition(from: usize, next: usize) -> bool {
     matches!((from, next), (_, 0 | 6 | 7) | (0, 1) | (1, 1 | 2) | (2 | 4 | 5, 3) | (3 | 4, 4))
 }
@@ -122,7 +122,7 @@ const DONE: usize = 0;
 const ILLEGAL: usize = 1;
 const NOT_PERMITTED: usize = 2;
 
-/// Section 6: which answers a command has.
+/// Section 6: impossible answers to a command.
 fn no_such_answer(at: &[usize], _: &Parameters) -> Option<&'static str> {
     let [from, next, answer] = *at else { return None };
     match (is_transition(from, next), answer) {
@@ -137,7 +137,7 @@ fn no_such_answer(at: &[usize], _: &Parameters) -> Option<&'static str> {
     }
 }
 
-/// Section 7: which services a QP in a state has.
+/// Section 7: impossible services of a QP in a state.
 fn no_such_qp(state: usize, service: usize) -> Option<&'static str> {
     let is_reliable = service == 0;
     (state == State::Sqe as usize && is_reliable).then_some(
@@ -145,7 +145,7 @@ fn no_such_qp(state: usize, service: usize) -> Option<&'static str> {
     )
 }
 
-/// Section 8: what moves at which level.
+/// Section 8: impossible moves at a level of the queue.
 fn no_such_move(at: &[usize], _: &Parameters) -> Option<&'static str> {
     match *at {
         [0, 1 | 2] => Some("E2: of an empty queue no event is shown, so none leaves"),
@@ -154,21 +154,21 @@ fn no_such_move(at: &[usize], _: &Parameters) -> Option<&'static str> {
     }
 }
 
-/// What is to be seen of registers that an edge changes.
+/// The state of coverage collection.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
-    /// Before the edge.
+    /// Registers before the edge.
     before: RegistersBefore,
-    /// The reset was high in the cycle before.
+    /// rst was 1 in the cycle before.
     in_reset: bool,
-    /// QPs whose command and event were taken at the edge before.
+    /// The QPs whose command and event were accepted at the edge before.
     commanded: Option<u8>,
     happened: Option<u8>,
-    /// The pins of a command and of an event that were not taken at the edge before.
+    /// The pins of a command and of an event that were not accepted at the edge before.
     waiting: [Option<u64>; 2],
 }
 
-/// Registers before the edge. The QPs mean something only if something is taken for them.
+/// Registers before the edge. The QPs are only valid if something is accepted for them.
 #[derive(Debug, Clone)]
 struct RegistersBefore {
     level: usize,
@@ -185,7 +185,7 @@ impl Default for RegistersBefore {
     }
 }
 
-/// The place of a service on its axis.
+/// The position of a service on its axis.
 #[inline]
 const fn class(service: u8) -> usize {
     match (RELIABLE >> service & 1, CONNECTED >> service & 1) {
@@ -196,7 +196,7 @@ const fn class(service: u8) -> usize {
 }
 
 impl Coverage {
-    /// The QP of a command after the event of the same edge, if there was one.
+    /// The command's QP, after the event at the same edge if that is for the same QP.
     #[inline]
     fn met(&self, same_qp: bool, kind: u8) -> QueuePair {
         let mut qp = self.before.of_command;
@@ -253,7 +253,7 @@ impl Coverage {
         }
     }
 
-    /// What becomes of offers that wait.
+    /// Counts what happens to offers that wait.
     #[inline]
     fn count_offers(&mut self, inputs: &Inputs, taken: [bool; 2], bins: &mut Bins<'_>) {
         let command = inputs.cmd_qpn.get() << 7

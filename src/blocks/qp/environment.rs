@@ -8,9 +8,9 @@ use super::{KINDS, Qp, name_of};
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
-/// Idle cycles at the end, in which the last answer and the last change of state are seen.
+/// Idle cycles at the end, in which the last answer and state change are checked.
 const DRAIN: u64 = 4;
-/// Cycles without progress beyond what the traffic explains.
+/// Cycles without progress to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
 
 /// The environment of one case.
@@ -18,7 +18,7 @@ const SLACK: u64 = 64;
 pub struct Environment<'a> {
     noise: Noise,
     steps: &'a [Step],
-    /// Steps that have begun.
+    /// Number of steps that have begun.
     begun: usize,
     /// Cycles before the next step begins.
     gap: u64,
@@ -34,7 +34,7 @@ pub struct Environment<'a> {
     progress_timeout: u64,
 }
 
-/// Cycles without progress that a traffic explains.
+/// Cycles without progress that the traffic can cause.
 fn progress_timeout(traffic: &Traffic) -> u64 {
     let gap = traffic.steps.iter().map(|step| step.gap.get()).max();
     let reset = traffic.steps.iter().filter_map(|step| step.reset).map(|reset| reset.total()).max();
@@ -43,7 +43,7 @@ fn progress_timeout(traffic: &Traffic) -> u64 {
 }
 
 impl Environment<'_> {
-    /// Begins the next step, if its time has come.
+    /// Begins the next step, if it is due.
     #[inline]
     fn begin(&mut self) {
         let Some(step) = self.steps.get(self.begun) else { return };
@@ -70,13 +70,13 @@ impl Environment<'_> {
         self.gap = self.steps.get(self.begun).map_or(0, |step| step.gap.get());
     }
 
-    /// Whether no reset is on or to come.
+    /// Whether no reset is active or planned.
     #[inline]
     pub(crate) fn is_steady(&self) -> bool {
         self.reset.is_over()
     }
 
-    /// What is on offer and what comes next, in words.
+    /// Describes what is on offer and what comes next.
     pub(crate) fn in_flight(&self) -> Vec<String> {
         let command = self.command.map(|command| {
             let (qpn, next) = (command.qpn.get(), name_of(command.next.get()));
@@ -114,7 +114,7 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst,
             cmd_valid,

@@ -10,7 +10,7 @@ use cosim_core::harness::{CaseRng, Draw, Percent, Reset};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// Cycles within which a reset follows the beginning of its step.
+/// A reset follows the beginning of its step within this number of cycles.
 const RESET_WITHIN: u64 = 12;
 
 /// Draws traffic of `packets` steps; every traffic is legal.
@@ -20,7 +20,7 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     life(weights, noise, few, &[], packets, rng)
 }
 
-/// Draws what happens to a few QPs in so many steps, after commands that are given one by one.
+/// Draws `packets` steps for a few QPs, after the given commands.
 pub(crate) fn life(
     weights: &Weights,
     noise: Uint<64>,
@@ -38,7 +38,7 @@ pub(crate) fn life(
     if !generator.few.is_empty() {
         steps.extend((0..packets).map(|_| generator.step()));
     }
-    // More events than steps there are not.
+    // There are at most as many events as steps.
     let mut evt_stalls: Vec<Uint<12>> = (0..packets)
         .map(|_| generator.rng.wait(weights.evt_stall, weights.longest_evt_stall))
         .collect();
@@ -47,8 +47,8 @@ pub(crate) fn life(
     Traffic { noise, steps, evt_stalls }
 }
 
-/// The QPs of a case. Half of them differ in one bit from the first: a number that loses a bit on the way
-/// makes two of them one.
+/// The QPs of a case. Half of them differ from the first one in one bit, to detect RTL that drops
+/// an address bit.
 fn few(weights: &Weights, rng: &mut CaseRng) -> Vec<u8> {
     let first: u8 = rng.random();
     let others = 1..weights.qps.draw(rng);
@@ -64,7 +64,7 @@ struct Generator<'a> {
     /// The QPs of the case.
     few: Vec<u8>,
     qps: Box<[QueuePair; 256]>,
-    /// The command and the event that were offered last; they may still wait.
+    /// The last command and event on offer, which may still wait.
     last: Step,
     rng: &'a mut CaseRng,
 }
@@ -74,12 +74,12 @@ impl Generator<'_> {
         self.few[self.rng.random_range(0..self.few.len())]
     }
 
-    /// A QP of the case, or the one that the step is about.
+    /// A QP of the case, or that of the step.
     fn near(&mut self, qpn: u8) -> u8 {
         if self.rng.chance(self.weights.same_qp) { qpn } else { self.qpn() }
     }
 
-    /// The step after the one before in a QP's life, if the state has one that software decides.
+    /// The next state in the usual life of a QP, if software decides about it.
     fn onward(&mut self, state: State) -> Option<State> {
         Some(match state {
             State::Reset => State::Init,
@@ -92,12 +92,12 @@ impl Generator<'_> {
         })
     }
 
-    /// A command for a QP that is believed to be in a state.
+    /// A command for a QP that is assumed to be in a state.
     fn command(&mut self, qpn: u8, state: State) -> Command {
         let onward = self.onward(state).filter(|_| self.rng.chance(self.weights.onward));
         let next = match onward {
             Some(state) => state as u8,
-            // The way out of ERR.
+            // The transitions that leave ERR.
             None if state == State::Err && self.rng.chance(self.weights.onward) => {
                 if self.rng.random() { State::Reset as u8 } else { DESTROY }
             }
@@ -115,16 +115,16 @@ impl Generator<'_> {
         }
     }
 
-    /// A step with a command and nothing else.
+    /// A step that only has a command.
     fn given(&mut self, command: Command) -> Step {
         self.follow(command);
         Step { command: Some(command), ..Step::default() }
     }
 
-    /// Leads every QP into a state, most of them into the same one: what a QP does must not depend on what any other
-    /// is in. From then on the case is about all of them.
+    /// Brings all QPs into states, most of them into the same one: a QP must not depend on the
+    /// state of any other. From then on the case uses all QPs.
     fn crowd(&mut self, steps: &mut Vec<Step>) {
-        // The ways from RESET; a send error leads from RTS to SQE.
+        // Commands from RESET to each state; a send error leads from RTS to SQE.
         const WAYS: [&[u8]; 7] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[1, 2, 3], &[6]];
         const SQE: usize = State::Sqe as usize;
         const UNRELIABLE: [u64; 5] = [1, 3, 4, 6, 7];
@@ -154,7 +154,7 @@ impl Generator<'_> {
         self.few = (0..=u8::MAX).collect();
     }
 
-    /// What was offered last, one field of it changed.
+    /// The last offers with one field changed.
     fn changed(&mut self) -> Step {
         let Step { mut command, mut event, .. } = self.last.clone();
         let (qpn, part) = (Uint::new(u64::from(self.qpn())), self.rng.random_range(0..8));
@@ -164,7 +164,7 @@ impl Generator<'_> {
                 1 => command.service = Uint::new(self.rng.random_range(0..8)),
                 2 => command.notify = Uint::new(1 - command.notify.get()),
                 3 | 4 => command.next = Uint::new(self.rng.random_range(0..8)),
-                // These are legal in every state, so what is not taken as it is shows.
+                // These are legal in every state, so that a wrong state is visible.
                 _ => command.next = Uint::new([0, 6, 7][self.rng.random_range(0..3)]),
             }
         }
@@ -177,7 +177,7 @@ impl Generator<'_> {
         Step { command, event, ..Step::default() }
     }
 
-    /// What a command makes of its QP.
+    /// Updates the tracked QP for a command.
     fn follow(&mut self, command: Command) {
         let [next, service] = [command.next, command.service].map(|code| code.get() as u8);
         let qp = &mut self.qps[command.qpn.get() as usize];
@@ -205,7 +205,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A step, which may take the place of what waits.
+    /// A step, which may replace an offer that waits.
     fn step(&mut self) -> Step {
         let instead = self.rng.chance(self.weights.instead);
         let step = match instead && self.rng.random() {
@@ -225,7 +225,7 @@ impl Generator<'_> {
             let qpn = self.near(qpn);
             self.event(qpn)
         });
-        // The event goes first, and half of the commands know.
+        // The event comes first, and half of the commands take it into account.
         let mut state = self.qps[usize::from(qpn)].state;
         if let Some(event) = event {
             self.qps[event.qpn.get() as usize].happens(event.kind.get() as u8);
@@ -247,7 +247,7 @@ impl Generator<'_> {
             cycles: Uint::new(self.rng.random_range(1..=3)),
         });
         if reset.is_some() {
-            // Nearly so: what is taken until it rises is forgotten with the rest.
+            // Approximate: what is accepted until the reset is lost as well.
             *self.qps = [QueuePair::RESET; 256];
         }
         Step { gap, command, event, packet, query, reset, ..Step::default() }

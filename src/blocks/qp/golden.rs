@@ -1,7 +1,7 @@
 //! The golden model of `QpStateCtrl`, written from the specification, sections 3 to 8.
 //!
-//! The tables of [`rules`] have the effects of the rules. This file has the registers, and the
-//! order of the rules at an edge.
+//! The tables of [`rules`] have the effects of the rules. This file has the registers and the order
+//! of the rules at an edge.
 
 use super::Qp;
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
@@ -10,7 +10,7 @@ use super::rules::{
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
-/// Events that the queue holds.
+/// Capacity of the event queue.
 const DEPTH: usize = 16;
 
 /// The registers of a QP.
@@ -54,7 +54,7 @@ pub struct Golden {
 impl QueuePair {
     pub(super) const RESET: Self = Self { state: State::Reset, service: 0, notify: false };
 
-    /// Modify QP; the row that applied.
+    /// Applies a Modify QP command. Returns the row that applied.
     #[inline]
     pub(super) fn modify(&mut self, next: u8, service: u8, notify: bool) -> &'static Transition {
         let row = rules::transition(self.state, next, notify);
@@ -72,13 +72,13 @@ impl QueuePair {
         row
     }
 
-    /// The row that applies to an event of hardware.
+    /// The row that applies to a hardware event.
     #[inline]
     fn happening(&self, kind: u8) -> &'static rules::HardwareEventRule {
         rules::happening(self.state, self.service, self.notify, kind)
     }
 
-    /// An event of hardware; the row that applied.
+    /// Applies a hardware event. Returns the row that applied.
     #[inline]
     pub(super) fn happens(&mut self, kind: u8) -> &'static rules::HardwareEventRule {
         let row = self.happening(kind);
@@ -86,7 +86,7 @@ impl QueuePair {
         row
     }
 
-    /// What the row of an event of hardware makes of it.
+    /// Applies the row of a hardware event.
     #[inline]
     fn follow(&mut self, row: &rules::HardwareEventRule) {
         self.state = row.to.unwrap_or(self.state);
@@ -126,9 +126,9 @@ impl Queue {
 
 /// An evaluated cycle.
 pub struct Cycle {
-    /// The row of the request packet that is shown.
+    /// The row for the request packet on the pins.
     reception: Option<&'static rules::RequestRule>,
-    /// The row of the event of hardware that is shown.
+    /// The row for the hardware event on the pins.
     happening: Option<&'static rules::HardwareEventRule>,
     takes_happenings: bool,
 }
@@ -136,13 +136,13 @@ pub struct Cycle {
 impl Golden {
     const RESET: Self = Self { qps: [QueuePair::RESET; 256], response: None, queue: Queue::EMPTY };
 
-    /// Events in the queue.
+    /// Number of events in the queue.
     #[inline]
     pub(super) fn level(&self) -> usize {
         self.queue.len
     }
 
-    /// The answer that is shown.
+    /// The answer on the pins.
     #[inline]
     pub(super) fn answer(&self) -> Option<Answer> {
         self.response.map(|response| response.answer)
@@ -183,7 +183,7 @@ impl harness::Golden<Qp> for Golden {
         let kind = inputs.hw_kind.get() as u8;
         let happening = inputs.hw_valid.is_high();
         let happening = happening.then(|| self.qp(inputs.hw_qpn).happening(kind));
-        // Section 7: an event that tells something waits while the queue is full.
+        // Section 7: an event that notifies software waits while the queue is full.
         let tells = happening.is_some_and(|row| row.event.is_some());
         Cycle { reception, happening, takes_happenings: !(tells && self.queue.is_full()) }
     }
@@ -202,7 +202,7 @@ impl harness::Golden<Qp> for Golden {
         };
         let takes_wqe = cycle.reception.is_some_and(|row| row.takes_wqe);
         let shown = self.queue.shown();
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
             cmd_ready: Bits1::from(self.takes_commands()),
             rsp_valid: Bits1::from(self.response.is_some()),
@@ -235,7 +235,7 @@ impl harness::Golden<Qp> for Golden {
         if let Some(row) = cycle.reception {
             fired = fired.with(row.rule);
         }
-        // Both readies are judged by the registers before the edge.
+        // Both readies depend on the registers before the edge.
         let happening = cycle.happening.filter(|_| cycle.takes_happenings);
         let happens = happening.is_some();
         let modifies = inputs.cmd_valid.is_high() && self.takes_commands();
@@ -275,7 +275,7 @@ impl harness::Golden<Qp> for Golden {
 
     #[inline]
     fn state(&self) -> &'static str {
-        // What else it holds is of single QPs; the same failure has one name, whatever is in the queue.
+        // All other state belongs to single QPs. The same failure should have the same state name.
         if self.queue.is_full() { "full" } else { "room" }
     }
 }

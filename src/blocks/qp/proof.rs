@@ -1,15 +1,16 @@
 //! The golden model's rules as properties for `cosim prove`: the rows of [`rules`](super::rules)
 //! in Verilog, over wires and registers of `QpStateCtrl`. Only this file names them.
 //!
-//! What the memory of QPs gives is anything in a proof, but what is proved of its words: they have no code 7. So what is said
-//! of reads is said of the other codes.
+//! A proof abstracts the memory of QPs, but uses proved invariants of its words: no word has state
+//! code 7. So properties of reads only cover the other codes.
 
 use super::rules::{
     Answer, HAPPENINGS, HardwareEventRule, PERMITS, RECEPTIONS, RULES, State, Store, TRANSITIONS,
 };
 use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
 
-/// What rules read and give: words of QPs as they are read and written, the answer, the level of the event queue.
+/// Wires and registers of the rules: QP words that are read and written, the answer, the queue
+/// level.
 pub const REGISTERS: [(&str, u32); 23] = [
     ("cmd_taken", 1),
     ("cmd_writes", 1),
@@ -36,8 +37,9 @@ pub const REGISTERS: [(&str, u32); 23] = [
     ("evt_count", 5),
 ];
 
-/// A QP's word: its state; in SQD whether an event is owed; and of its service whether it is one that answers packets, and one that
-/// goes to RTS by itself, but in RESET and ERR, where nobody asks, and from where it leads to INIT with another one.
+/// The relevant part of a QP's word: its state; in SQD whether an event is owed; and whether its
+/// service acknowledges packets and whether it is connected. The service is irrelevant in RESET and
+/// ERR, since INIT loads a new one.
 pub const MEANING: WordAbstraction = WordAbstraction {
     memory: "qp_words",
     width: 7,
@@ -47,7 +49,7 @@ pub const MEANING: WordAbstraction = WordAbstraction {
       word[2:0]}",
 };
 
-/// What holds in every cycle.
+/// Invariants.
 pub fn invariants() -> Vec<(String, String)> {
     let invariant = |words: &str, expression: &str| (words.to_owned(), expression.to_owned());
     vec![
@@ -69,14 +71,14 @@ pub fn invariants() -> Vec<(String, String)> {
     ]
 }
 
-/// What the word of a QP has where it is read, by its state and its flag, if that is read.
+/// The invariant of a QP word at a read port, given its state and its flag.
 fn word(by: &str, state: &str, flag: &str) -> (String, String) {
     let sqd = State::Sqd as u32;
     let what = format!("the word that {by} reads has no code 7, and owes no event outside of SQD");
     (what, format!("{state} != 3'd7 & (~{flag} | {state} == 3'd{sqd})"))
 }
 
-/// What every rule says.
+/// The properties of all rules.
 pub fn transitions() -> Vec<TransitionProperty> {
     let mut all = of_commands();
     all.extend(of_hardware());
@@ -90,7 +92,7 @@ fn name(rule: RuleSet) -> &'static str {
     RULES[rule.iter().next().unwrap_or_default()].name
 }
 
-/// Whether the bit of `cases` is set that `index` says.
+/// Whether bit `index` of `cases` is set.
 fn is_in(cases: u128, index: &str) -> String {
     format!("((128'h{cases:x} >> {{{index}}}) & 128'd1) == 128'd1")
 }
@@ -105,8 +107,8 @@ fn stored(store: Store, kept: &str, loaded: &str, zero: &str) -> String {
     .to_owned()
 }
 
-/// Cycles of a family in which none of its rules applies, named `rule`; `outputs` and `next` are what they give all the
-/// same.
+/// A transition for cycles of a family in which no rule applies. `outputs` and `next` are the
+/// values in these cycles.
 fn nothing(
     rule: &'static str,
     family: &str,
@@ -163,7 +165,7 @@ fn of_commands() -> Vec<TransitionProperty> {
     all
 }
 
-/// The entry that an event of hardware makes, as a mask of what is offered: see E4.
+/// Whether the hardware event on the pins notifies software: see E4.
 fn tells() -> String {
     let telling = HAPPENINGS.iter().filter(|row| row.event.is_some()).map(happens);
     telling.map(|case| format!("({case})")).collect::<Vec<_>>().join(" | ")
@@ -234,10 +236,10 @@ fn of_packets() -> Vec<TransitionProperty> {
     all
 }
 
-/// An event leaves the queue, in 5 bits.
+/// 1 if an event leaves the queue, in 5 bits.
 const LEAVES: &str = "{4'd0, evt_count != 5'd0 & evt_ready}";
 
-/// E1 to E4, but for the contents of the queue, which is a memory.
+/// E1 to E4, except for the contents of the queue, which is a memory.
 fn of_the_queue() -> Vec<TransitionProperty> {
     let transition = |rule, when: String, outputs, next| TransitionProperty {
         rule,
@@ -292,7 +294,7 @@ fn query() -> TransitionProperty {
     }
 }
 
-/// What comes to an end: the wait of commands and events on offer, which a full queue of events makes.
+/// Progress: the waits of offered commands and events, which a full event queue causes.
 pub fn progress() -> Vec<Progress> {
     let wait = |of: &str, channel: &str| Progress {
         what: format!("the wait of {of} on offer"),

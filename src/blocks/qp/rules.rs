@@ -1,7 +1,7 @@
-//! The rules as data: the transitions by Modify QP, the events of hardware and the answers to packets.
+//! The rules as data: transitions by Modify QP, hardware events, and answers to packets.
 //!
-//! Each row has its guard as a set of cases and what it does. The golden model evaluates every guard and
-//! executes the row that applies; a test shows by enumeration that it is always exactly one.
+//! Each row has a guard, as a set of cases, and its effects. The golden model executes the row
+//! whose guard holds. A test enumerates all cases and checks that exactly one guard holds.
 
 use cosim_core::harness::RuleSet;
 
@@ -81,12 +81,12 @@ pub const RELIABLE: u8 = 1 << 0 | 1 << 2 | 1 << 5;
 pub const CONNECTED: u8 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5;
 const ANY_SERVICE: u8 = 0xff;
 
-/// What becomes of a register.
+/// The update of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
     /// It keeps its value.
     Keep,
-    /// It takes the command's value.
+    /// It loads the command's value.
     Load,
     /// It becomes 0.
     Clear,
@@ -121,31 +121,31 @@ pub enum Event {
 pub struct Transition {
     /// Its rule.
     pub rule: RuleSet,
-    /// Cases in which it applies: see [`command_case`].
+    /// The cases in which it applies: see [`command_case`].
     pub(super) cases: u128,
     /// The answer.
     pub answer: Answer,
-    /// The next state; none keeps it.
+    /// The next state; `None` keeps it.
     pub to: Option<State>,
-    /// What becomes of the service.
+    /// The update of the service.
     pub service: Store,
-    /// What becomes of the notification.
+    /// The update of the notification flag.
     pub notify: Store,
 }
 
-/// A row of the rules for events of hardware.
+/// A row of the rules for hardware events.
 #[derive(Debug, Clone, Copy)]
 pub struct HardwareEventRule {
     /// Its rule.
     pub rule: RuleSet,
     pub(super) kind: u8,
-    /// Cases of this kind in which it applies: see [`qp_case`].
+    /// The cases of this kind in which it applies: see [`qp_case`].
     pub(super) cases: u128,
-    /// The next state; none keeps it.
+    /// The next state; `None` keeps it.
     pub to: Option<State>,
-    /// What becomes of the notification.
+    /// The update of the notification flag.
     pub notify: Store,
-    /// What software is told.
+    /// The event for software.
     pub event: Option<Event>,
 }
 
@@ -154,11 +154,11 @@ pub struct HardwareEventRule {
 pub struct RequestRule {
     /// Its rule.
     pub rule: RuleSet,
-    /// Cases in which it applies: see [`qp_case`].
+    /// The cases in which it applies: see [`qp_case`].
     pub(super) cases: u128,
-    /// The QP takes it.
+    /// The QP accepts the packet.
     pub accept: bool,
-    /// It uses up a WQE if it is one that does.
+    /// The packet uses up a WQE, if it is of that kind.
     pub takes_wqe: bool,
     /// An Ack is generated.
     pub ack: bool,
@@ -166,17 +166,17 @@ pub struct RequestRule {
     pub nak: bool,
 }
 
-/// The case of a command: the state it meets, the state it asks for, and whether notification is given.
+/// The case of a command: current state, requested state, and whether it requests notification.
 const fn command_case(state: State, next: u8, notify: bool) -> u128 {
     1 << case(state, next, notify)
 }
 
-/// The case of a QP: its state, its service, and one bit more.
+/// The case of a QP: its state, its service, and one more bit.
 const fn qp_case(state: State, service: u8, bit: bool) -> u128 {
     1 << case(state, service, bit)
 }
 
-/// Seven states, eight others, one bit.
+/// All cases: seven states, eight values, one bit.
 const EVERY: u128 = (1 << (7 * 16)) - 1;
 
 /// One transition without a parameter.
@@ -184,7 +184,7 @@ const fn plain(from: State, next: u8) -> u128 {
     command_case(from, next, false)
 }
 
-/// A transition from any state, without a parameter.
+/// The transitions from all states, without a parameter.
 const fn from_any(next: u8) -> u128 {
     let mut cases = 0;
     let mut index = 0;
@@ -195,7 +195,7 @@ const fn from_any(next: u8) -> u128 {
     cases
 }
 
-/// QPs in a state with one of some services, with both values of the bit.
+/// The cases of a state and a set of services, with both values of the bit.
 const fn qps(state: State, services: u8) -> u128 {
     let mut cases = 0;
     let mut service = 0;
@@ -208,12 +208,12 @@ const fn qps(state: State, services: u8) -> u128 {
     cases
 }
 
-/// The cases with the bit set.
+/// The cases in which the bit is set.
 const fn with_bit(cases: u128) -> u128 {
     cases & 0xaaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa
 }
 
-/// What a QP in a state that takes packets can be.
+/// The cases in which a QP accepts packets.
 const fn receiving(services: u8) -> u128 {
     qps(Rtr, services) | qps(Rts, services) | qps(Sqd, services) | qps(Sqe, services)
 }
@@ -229,7 +229,7 @@ const PLAIN: u128 = plain(Reset, Init as u8)
     | from_any(Reset as u8)
     | from_any(Err as u8)
     | from_any(DESTROY);
-/// The same with the parameter.
+/// The same transitions with the parameter.
 const WITH_PARAMETER: u128 = PLAIN << 1;
 
 const fn done(rule: RuleSet, cases: u128, to: State, service: Store, notify: Store) -> Transition {
@@ -278,7 +278,7 @@ const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> HardwareEventRule {
     HardwareEventRule { rule, kind, cases, to: None, notify: Keep, event: None }
 }
 
-/// Section 7 of the specification. The bit of a case says that notification is owed.
+/// Section 7 of the specification. The bit of a case is the notification flag.
 pub const HAPPENINGS: [HardwareEventRule; 9] = [
     happens(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
     ignored(H2, 0, EVERY & !ESTABLISHES),
@@ -295,7 +295,7 @@ const fn received(rule: RuleSet, cases: u128, [ack, nak]: [bool; 2]) -> RequestR
     RequestRule { rule, cases, accept: true, takes_wqe: !nak, ack, nak }
 }
 
-/// Section 8 of the specification. The bit of a case says that the packet cannot be executed.
+/// Section 8 of the specification. The bit of a case means that the packet cannot be executed.
 pub const RECEPTIONS: [RequestRule; 4] = [
     RequestRule {
         rule: M1,
@@ -310,7 +310,7 @@ pub const RECEPTIONS: [RequestRule; 4] = [
     received(M4, with_bit(receiving(RELIABLE)), [false, true]),
 ];
 
-/// What a state permits and does, as `[sq_post, rq_post, sq_run, rq_run]`, by the state's code.
+/// What each state permits and does, as `[sq_post, rq_post, sq_run, rq_run]`, by state code.
 pub const PERMITS: [[bool; 4]; 7] = {
     const NO: bool = false;
     const YES: bool = true;
@@ -325,7 +325,7 @@ pub const PERMITS: [[bool; 4]; 7] = {
     ]
 };
 
-/// Index of the row for each case. A test shows that exactly one guard holds for each.
+/// The index of the row for each case. A test shows that exactly one guard holds for each.
 macro_rules! row_of_case {
     ($rows:ident, $is_asked:expr) => {{
         let mut row_of = [0; 128];
@@ -355,7 +355,7 @@ const fn is_of_kind<const KIND: u8>(row: &HardwareEventRule) -> bool {
 
 static TRANSITION_OF: [u8; 128] = row_of_case!(TRANSITIONS, every);
 static RECEPTION_OF: [u8; 128] = row_of_case!(RECEPTIONS, every);
-/// By kind, too.
+/// The index of the row, by kind and case.
 static HAPPENING_OF: [[u8; 128]; 4] = [
     row_of_case!(HAPPENINGS, is_of_kind::<0>),
     row_of_case!(HAPPENINGS, is_of_kind::<1>),
@@ -363,7 +363,7 @@ static HAPPENING_OF: [[u8; 128]; 4] = [
     row_of_case!(HAPPENINGS, is_of_kind::<3>),
 ];
 
-/// The number of a case: state, 3 bits of command or service, 1 bit.
+/// The index of a case: state, 3 bits of command or service, 1 bit.
 #[inline]
 const fn case(state: State, three_bits: u8, bit: bool) -> usize {
     (state as usize) << 4 | (three_bits as usize & 7) << 1 | bit as usize
@@ -375,7 +375,7 @@ pub fn transition(state: State, next: u8, notify: bool) -> &'static Transition {
     &TRANSITIONS[usize::from(TRANSITION_OF[case(state, next, notify)])]
 }
 
-/// The row for an event of hardware.
+/// The row for a hardware event.
 #[inline]
 pub fn happening(state: State, service: u8, owed: bool, kind: u8) -> &'static HardwareEventRule {
     let of_kind = &HAPPENING_OF[usize::from(kind & 3)];
@@ -398,7 +398,7 @@ mod tests {
         rule.iter().map(|index| RULES[index].name).collect()
     }
 
-    /// The cells of the specification's rows of tables that begin with one of `first`.
+    /// The cells of specification table rows whose first cell begins with one of `first`.
     fn rows<'a>(first: &'a [&str]) -> impl Iterator<Item = Vec<&'static str>> + 'a {
         SPECIFICATION
             .lines()
@@ -418,7 +418,7 @@ mod tests {
             .filter_map(|line| line.strip_prefix("| ")?.split(' ').next())
             .filter(|cell| is_rule(cell))
             .collect();
-        // These have no table.
+        // These rules are not in a table.
         for name in ["Q1", "X1", "R1"] {
             assert!(SPECIFICATION.contains(name), "{name}");
             specified.push(name);
@@ -464,7 +464,7 @@ mod tests {
         }
     }
 
-    /// Every guard is evaluated for every case there is; exactly one holds, and its row is the one that is looked up.
+    /// Evaluates every guard for every case. Exactly one holds, and the table refers to its row.
     #[test]
     fn exactly_one_row_applies_to_each_case() {
         for number in 0..7 * 16_u8 {

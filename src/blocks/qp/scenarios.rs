@@ -8,43 +8,43 @@ use cosim_core::value::Uint;
 use cosim_core::weights;
 
 weights! {
-    /// What a scenario draws. Chances are of one step each, if nothing else is said.
+    /// Weights of the generator. Percentages are per step, unless stated otherwise.
     pub struct Weights {
-        /// Raw pins: cycles for each packet; 0 for traffic.
+        /// Unconstrained random cycles per packet instead of traffic; 0: traffic.
         raw_cycles_per_packet: Uint<8> = 0,
-        /// QPs of a case.
+        /// Number of QPs in a case.
         qps: Span<8, 1> = 1..=4,
-        /// Chance that a case is about all 256 QPs, which are led into states one by one before its steps.
+        /// Cases with all 256 QPs, which are brought into states before the first step.
         crowd: Percent = 0,
         /// Chance of a gap before a step.
         gap: Percent = 10,
         /// Longest gap in cycles.
         longest_gap: Uint<12> = 4,
-        /// Chance that a step withdraws or changes what waits.
+        /// Steps that withdraw or change waiting offers.
         instead: Percent = 0,
         /// Chance of a command.
         commands: Percent = 60,
-        /// Commands that take the next step of a QP's life; the others ask for any state.
+        /// Commands for the usual next state of a QP; the others request any state.
         onward: Percent = 85,
         /// Commands from RTS to SQD with notification.
         notify: Percent = 50,
         /// Other commands with notification.
         stray_notify: Percent = 3,
-        /// Chance of an event of hardware.
+        /// Chance of a hardware event.
         events: Percent = 30,
         /// Events that are fatal errors.
         fatal: Percent = 4,
-        /// Other events that fit the state of their QP.
+        /// Other events that are possible in the state of their QP.
         fitting: Percent = 80,
         /// Chance of a request packet.
         packets: Percent = 50,
         /// Packets that cannot be executed.
         packet_error: Percent = 30,
-        /// Events and packets for the QP that the step's command is about.
+        /// Events and packets for the QP of the step's command.
         same_qp: Percent = 50,
-        /// Chance that another QP is asked for.
+        /// Chance that the query changes to another QP.
         query: Percent = 15,
-        /// Chance that an event waits for software.
+        /// Events that software lets wait.
         evt_stall: Percent = 20,
         /// Longest wait of an event in cycles.
         longest_evt_stall: Uint<12> = 6,

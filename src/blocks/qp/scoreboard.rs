@@ -13,45 +13,46 @@ use std::collections::VecDeque;
 
 /// In reset every output is 0.
 const IN_RESET: &str = "silent-in-reset";
-/// A command is taken while there is room for an event, and only then.
+/// A command is accepted exactly while the queue has room for an event.
 const COMMAND_WAITS: &str = "command-waits-for-room";
-/// Only an event that software is to be told of waits, and only for room.
+/// An event waits exactly if it notifies software and the queue has no room.
 const EVENT_WAITS: &str = "event-waits-for-room";
-/// Each command is answered in the next cycle, with its QP, and nothing else is.
+/// Each command is answered in the next cycle with its QP. There are no other answers.
 const ANSWERED: &str = "one-answer-for-each-command";
-/// The answer says whether the transition is one of the diagram and its parameter permitted.
+/// The answer depends on whether the diagram has the transition and permits its parameter.
 const JUDGED: &str = "answer-by-the-diagram";
-/// A QP is in the state to which commands and events have brought it.
+/// A QP is in the state that its commands and events lead to.
 const STATE: &str = "state-by-what-happened";
-/// What may be posted and is processed follows from the state.
+/// The state determines what may be posted and is processed.
 const PERMITS: &str = "posting-by-state";
-/// A QP takes no packet in RESET, INIT and ERR.
+/// A QP accepts no packet in RESET, INIT and ERR.
 const CLOSED: &str = "no-packet-in-reset-init-err";
-/// It takes each packet in the other states.
+/// A QP accepts each packet in the other states.
 const OPEN: &str = "packet-taken-when-ready";
-/// An RQ WQE is used by the packet of a message that takes it, unless there is a Nak.
+/// A packet that needs an RQ WQE uses one, unless there is a Nak.
 const WQE: &str = "wqe-for-the-packet-that-takes-it";
-/// A packet that a reliable QP takes has an Ack or a Nak, not both; no other packet has either.
+/// A reliable QP answers an accepted packet with either an Ack or a Nak; there are no other
+/// answers.
 const ACK_OR_NAK: &str = "ack-or-nak";
-/// Software is shown an event as long as there is one, from the cycle after its cause on.
+/// Events are offered to software from the cycle after their cause until they are accepted.
 const SHOWN: &str = "event-shown-until-taken";
-/// One drained event for each notified drain.
+/// Each drain with notification causes one drained event.
 const DRAINED: &str = "one-drained-event-per-notified-drain";
-/// No event without a cause, and none twice.
+/// Each event has a cause, and no cause has two events.
 const CAUSED: &str = "event-has-a-cause";
-/// The events of a QP come in the order of their causes.
+/// The events of a QP are in the order of their causes.
 const ORDER_IN_QP: &str = "events-of-a-qp-in-order";
-/// All events do.
+/// All events are in the order of their causes.
 const ORDER: &str = "events-in-order";
-/// Payload beside a valid that is 0 is 0.
+/// Payload is 0 while its valid is 0.
 const IDLE: &str = "idle-pins-are-0";
 /// At the end nothing is on offer and no event is left.
 const COMPLETE: &str = "complete";
 
-/// Events that wait for software at most.
+/// Capacity of the event queue.
 const ROOM: usize = 16;
 
-// States, by the codes of the specification.
+// State codes of the specification.
 const RESET: u64 = 0;
 const INIT: u64 = 1;
 const RTR: u64 = 2;
@@ -61,16 +62,16 @@ const SQE: u64 = 5;
 const ERR: u64 = 6;
 const DESTROY: u64 = 7;
 
-/// What is known of a QP.
+/// The tracked state of a QP.
 #[derive(Debug, Clone, Copy)]
 struct QpRecord {
     state: u64,
     service: u64,
-    /// Software asked to be told when the send queue has drained.
+    /// Software requested an event for the end of the drain.
     owes_news: bool,
 }
 
-/// An event that software is to see.
+/// An event that software must receive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ExpectedEvent {
     qpn: u64,
@@ -81,7 +82,7 @@ const DRAINED_CODE: u64 = 0;
 const ESTABLISHED_CODE: u64 = 1;
 const FATAL_CODE: u64 = 2;
 
-/// The answer that is due.
+/// The expected answer.
 #[derive(Debug, Clone, Copy)]
 struct ExpectedResponse {
     qpn: u64,
@@ -91,7 +92,7 @@ struct ExpectedResponse {
     notify: bool,
 }
 
-/// What is counted without being judged.
+/// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     done: u64,
@@ -114,20 +115,20 @@ pub struct Scoreboard {
     lives: Box<[QpRecord; 256]>,
     untold: VecDeque<ExpectedEvent>,
     due: Option<ExpectedResponse>,
-    /// Commands and events of the traffic that are still to be taken. If some may be withdrawn: 1 while one is on offer.
+    /// Commands and events still to be accepted. If offers may be withdrawn: 1 while there is one.
     on_offer: u64,
     /// Whether offers may be withdrawn.
     may_withdraw: bool,
     counts: Counts,
 }
 
-/// Packets of these are answered: RC, RD and XRC.
+/// Whether packets are acknowledged: RC, RD and XRC.
 #[inline]
 fn is_reliable(service: u64) -> bool {
     matches!(service, 0 | 2 | 5)
 }
 
-/// The first packet tells these that the other side is connected: RC, UC, RD and XRC.
+/// Whether the first packet establishes communication: RC, UC, RD and XRC.
 #[inline]
 fn is_connected(service: u64) -> bool {
     is_reliable(service) || service == 1
@@ -136,7 +137,7 @@ fn is_connected(service: u64) -> bool {
 impl QpRecord {
     const NEW: Self = Self { state: RESET, service: 0, owes_news: false };
 
-    /// Whether software can bring a QP from here to `next`.
+    /// Whether software can move a QP from this state to `next`.
     #[inline]
     fn leads_to(&self, next: u64) -> bool {
         match next {
@@ -149,7 +150,7 @@ impl QpRecord {
         }
     }
 
-    /// What software is told if an event of this kind is taken.
+    /// The event code for software when a hardware event of this kind is accepted.
     #[inline]
     fn tells(&self, kind: u64) -> Option<u64> {
         match kind {
@@ -160,7 +161,7 @@ impl QpRecord {
         }
     }
 
-    /// A command that is taken; the code it is answered with.
+    /// Applies an accepted command. Returns the expected answer code.
     #[inline]
     fn command(&mut self, next: u64, service: u64, notify: bool) -> u64 {
         if !self.leads_to(next) {
@@ -176,13 +177,13 @@ impl QpRecord {
         if self.state == RESET && next == INIT {
             self.service = service;
         }
-        // Whoever leaves SQD waits for no news.
+        // Leaving SQD cancels the notification.
         self.owes_news &= next == SQD;
         self.state = if next == DESTROY { RESET } else { next };
         0
     }
 
-    /// An event that is taken.
+    /// Applies an accepted event.
     #[inline]
     fn event(&mut self, kind: u64) {
         match (kind, self.state) {
@@ -317,7 +318,7 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// The event that is shown is the oldest that software has not taken.
+    /// The event on the pins must be the oldest that software has not accepted.
     #[inline]
     fn observe_news(&self, outputs: &Outputs) -> Result<(), Violation> {
         let shown = ExpectedEvent { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
@@ -374,7 +375,7 @@ impl Scoreboard {
         Ok(())
     }
 
-    /// What is taken at the edge.
+    /// Applies everything that is accepted at the edge.
     #[inline]
     fn take(&mut self, inputs: &Inputs, outputs: &Outputs) {
         if outputs.evt_valid.is_high() && inputs.evt_ready.is_high() {
@@ -412,13 +413,13 @@ impl Scoreboard {
         }
     }
 
-    /// In reset all is forgotten and nothing is driven.
+    /// In reset all state is cleared and all outputs are 0.
     fn observe_reset(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         self.counts.lost_to_resets += self.untold.len() as u64;
         *self.lives = [QpRecord::NEW; 256];
         self.untold.clear();
         self.due = None;
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Outputs {
             cmd_ready,
             rsp_valid,

@@ -5,47 +5,49 @@ use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything that surrounds the block in one case. Gaps and stalls are in cycles.
+/// The environment of one case. Gaps and stalls are in cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Key of the noise on payload pins whose valid is low; 0 is silence.
     pub noise: Uint<64>,
-    /// What happens, one step after another.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Cycles each event waits for software; those beyond the list do not.
+    /// Cycles that software lets each event wait; 0 after the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evt_stalls: Vec<Uint<12>>,
 }
 
-/// What begins in one cycle: a command, an event of hardware, a request packet, or several of them.
+/// A step: a command, a hardware event, a request packet, or several of them, in one cycle.
 ///
-/// A command and an event stay on offer until they are taken, a packet is there for one cycle. The next
-/// step begins in the cycle after, or later: when its gap is over and what it wants to offer is free. So a
-/// command that waits holds up the next command, but no event. A step that comes instead waits for its gap alone.
+/// Commands and events stay on offer until they are accepted; a packet lasts one cycle. The next
+/// step begins in the next cycle or later, when its gap is over and the channels that it uses are
+/// free. So a waiting command delays the next command but no event. A step with `instead` only
+/// waits for its gap.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Cycles before it begins.
+    /// Cycles before the step begins.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gap: Uint<12>,
-    /// 1: what earlier steps offer and what was not taken is withdrawn when it begins, so that an offer changes or
-    /// vanishes.
+    /// 1: when the step begins, it withdraws offers of earlier steps that were not accepted. So an
+    /// offer changes or disappears.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub instead: Uint<1>,
     /// A Modify QP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,
-    /// An event of hardware.
+    /// A hardware event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Event>,
     /// A request packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Packet>,
-    /// The QP that is asked for from then on, until a command or an event is taken; then it is theirs.
+    /// The QP to query from then on, until a command or an event is accepted; then its QP is
+    /// queried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<Uint<8>>,
-    /// A reset after it began.
+    /// A reset after the step began.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
@@ -54,25 +56,25 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
-    /// Its QP.
+    /// The QP.
     pub qpn: Uint<8>,
-    /// The state asked for: 0 RESET, 1 INIT, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 ERR, 7 Destroy QP.
+    /// Requested state: 0 RESET, 1 INIT, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 ERR, 7 Destroy QP.
     pub next: Uint<3>,
     /// Service type.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub service: Uint<3>,
-    /// 1: the parameter of Table 12-5 is given.
+    /// 1: with the parameter of Table 12-5.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub notify: Uint<1>,
 }
 
-/// An event of hardware.
+/// A hardware event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
-    /// Its QP.
+    /// The QP.
     pub qpn: Uint<8>,
-    /// 0 first request packet arrived, 1 send queue drained, 2 send completion error, 3 fatal error.
+    /// 0 first request packet, 1 send queue drained, 2 send completion error, 3 fatal error.
     pub kind: Uint<2>,
 }
 
@@ -80,9 +82,9 @@ pub struct Event {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
-    /// The QP it targets.
+    /// The target QP.
     pub qpn: Uint<8>,
-    /// 1: it takes the RQ WQE of its message.
+    /// 1: it uses the RQ WQE of its message.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub consumes_wqe: Uint<1>,
     /// 1: it cannot be executed.

@@ -1,18 +1,19 @@
 //! Unconstrained random stimulus without protocol, but with values that reach interesting states.
 //!
-//! Half of the packets are eager CPs and DPs, and the pool is often empty or as full as the choice turns.
+//! Half of the packets are eager CPs and DPs. The pool is often empty, or close to KEEP.
 
 use super::parameters::KEEP;
 use super::rtl::{Bits3, Bits8, Bits16, Bits32, Inputs};
 use cosim_core::harness::{CaseRng, Draw as _, Parameters};
 use rand::RngExt;
 
-/// `count` cycles of random pins. Each case draws how often each pin is high and how full the pool is.
+/// `count` cycles of random pins. Each case draws how often each pin is high and how full the pool
+/// is.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     let often = rng.probabilities();
     // A message that ends with every packet has no DPs.
     let last = rng.one_of(&[0.05, 0.2, 0.5, 0.9]);
-    // Credits that are hardly ever taken become many.
+    // Credits accumulate if they are rarely accepted.
     let credit = rng.one_of(&[0.0, 0.02, 0.5, 1.0]);
     let empty = rng.one_of(&[0.0, 0.3, 0.9, 0.97]);
     let reset = rng.one_of(&[0.0, 0.0, 0.001, 0.02]);

@@ -17,37 +17,37 @@ use groups::{
     STARVED, STRAYS,
 };
 
-/// Rules beside which something of messages is counted; the other cycles wait.
+/// Rules at which message coverage is counted; at other edges the current message waits.
 const OF_MESSAGES: RuleSet = {
     let begin = P8.with(P9).with(P11).with(P12).with(P13).with(U1).with(U2).with(U3);
     begin.with(P20).with(P21).with(P22).with(P27).with(P28).with(P29).with(P30)
 };
 const PACKET_TAKEN: RuleSet = G1.with(G2).with(G3);
 
-/// Places on the axis of what becomes of a message.
+/// Positions on the axis of message outcomes.
 const RENDEZVOUS: usize = 0;
 const POSTED: usize = 1;
 const COPIED: usize = 2;
 const KEPT: usize = 3;
 
-/// What has happened so far to what is counted at its end.
+/// The state of coverage collection.
 #[derive(Debug, Clone)]
 pub struct Coverage {
     low: u64,
     high: u64,
     keep: u64,
-    /// Before the edge.
+    /// Registers before the edge.
     before: RegisterView,
     so_far: CoverageState,
     in_reset: bool,
 }
 
-/// What a reset ends.
+/// Coverage state that a reset clears.
 #[derive(Debug, Clone, Copy, Default)]
 struct CoverageState {
-    /// What becomes of the message.
-    fate: usize,
-    /// DPs of it that were taken.
+    /// The outcome of the message, as a position on its axis.
+    outcome: usize,
+    /// Number of its DPs that were accepted.
     dps: u64,
     /// Cycles in which it waited: for an answer, or to be finished.
     waited: u64,
@@ -56,14 +56,14 @@ struct CoverageState {
     grown: bool,
 }
 
-/// The place of a number on an axis whose values begin at these numbers; the first one at 0.
+/// The position of a number on an axis, given where its values begin; the first one begins at 0.
 #[inline]
 fn class<const COUNT: usize>(number: u64, from: [u64; COUNT]) -> usize {
     from.iter().filter(|from| number >= **from).count()
 }
 
 impl Coverage {
-    /// The place of the ring's level on its axis.
+    /// The position of the ring's level on its axis.
     #[inline]
     fn ring(&self) -> usize {
         match self.before.ring_level {
@@ -75,7 +75,7 @@ impl Coverage {
         }
     }
 
-    /// The place of the free buffers on their axis.
+    /// The position of the number of free buffers on its axis.
     #[inline]
     fn pool(&self, free: u64) -> usize {
         match free {
@@ -99,7 +99,7 @@ impl Coverage {
         bins.hit(REFILLS.bin([self.ring(), refill]));
     }
 
-    /// A credit on offer.
+    /// Counts a credit on offer.
     #[inline]
     fn count_credit(&mut self, rules: RuleSet, bins: &mut Bins<'_>) {
         let CoverageState { stall, grown, .. } = &mut self.so_far;
@@ -114,7 +114,7 @@ impl Coverage {
         }
     }
 
-    /// A packet that the ring lets wait.
+    /// Counts a packet that waits for a buffer in the ring.
     #[inline]
     fn count_starved(&self, inputs: &Inputs, bins: &mut Bins<'_>) {
         let taker = match self.before.state {
@@ -126,14 +126,14 @@ impl Coverage {
         bins.hit(STARVED.bin([taker]));
     }
 
-    /// The end of a message's packets.
+    /// Counts the end of a message's packets.
     #[inline]
     fn count_message(&self, bins: &mut Bins<'_>) {
-        let CoverageState { fate, dps, .. } = self.so_far;
-        bins.hit(MESSAGES.bin([fate, class(dps, [1, 2, 8, 64])]));
+        let CoverageState { outcome, dps, .. } = self.so_far;
+        bins.hit(MESSAGES.bin([outcome, class(dps, [1, 2, 8, 64])]));
     }
 
-    /// The answer about a posted receive, and the choice.
+    /// Counts the answer about a posted receive, and the choice.
     #[inline]
     fn count_eager(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
         let Edge { inputs, rules, .. } = edge;
@@ -142,14 +142,14 @@ impl Coverage {
             bins.hit(MATCHES.bin([usize::from(is_posted), class(self.so_far.waited, [1, 2, 8])]));
             self.so_far.waited = 0;
             if is_posted {
-                self.so_far.fate = POSTED;
+                self.so_far.outcome = POSTED;
             }
         }
         let chosen = [U1, U2, U3].iter().position(|rule| rules.has(*rule));
         if let Some(choice) = chosen {
             let (pool, more) = (self.pool(inputs.pool_free.get()), !self.before.complete);
             bins.hit(CHOICES.bin([pool, choice, usize::from(more)]));
-            self.so_far.fate = if choice == 0 { COPIED } else { KEPT };
+            self.so_far.outcome = if choice == 0 { COPIED } else { KEPT };
         }
         if self.before.complete && (chosen.is_some() || rules.has(P12)) {
             self.count_message(bins);
@@ -159,7 +159,7 @@ impl Coverage {
     fn count_messages(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
         let Edge { inputs, rules, .. } = edge;
         if rules.has(P8.with(P9)) {
-            (self.so_far.fate, self.so_far.dps, self.so_far.waited) = (RENDEZVOUS, 0, 0);
+            (self.so_far.outcome, self.so_far.dps, self.so_far.waited) = (RENDEZVOUS, 0, 0);
         }
         if rules.has(P20.with(P21).with(P27).with(P28)) {
             self.so_far.dps += 1;
@@ -179,7 +179,7 @@ impl Coverage {
                 (false, CoverageState { dps: 1.., .. }) => 3,
                 (false, CoverageState { waited, .. }) => usize::from(waited > 0),
             };
-            bins.hit(FINISHED.bin([usize::from(self.so_far.fate == POSTED), end]));
+            bins.hit(FINISHED.bin([usize::from(self.so_far.outcome == POSTED), end]));
         }
         if rules.has(P11.with(P29)) {
             self.so_far.waited += 1;

@@ -10,9 +10,9 @@ use super::{Recv, kind_name};
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
-/// Idle cycles at the end, in which the last choice is made and nothing more may happen.
+/// Idle cycles at the end, in which the last choice is made and nothing else may happen.
 const DRAIN: u64 = 6;
-/// Cycles without progress beyond what the traffic explains.
+/// Cycles without progress to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
 
 /// The environment of one case.
@@ -26,31 +26,32 @@ pub struct Environment<'a> {
     progress_timeout: u64,
 }
 
-/// All but the sender: posted receives, the pool, and who takes credits and reads kept packets.
+/// The environment without the sender: posted receives, the pool, and the consumers of credits and
+/// kept packets.
 #[derive(Debug, Clone)]
 pub(crate) struct Host<'a> {
     open: Option<Open<'a>>,
-    /// What a request for a temporary buffer is answered.
+    /// The answer to a request for a temporary buffer.
     temp_ok: bool,
     pool: Pool,
     receiver: Receiver<'a>,
     credits: Delays<'a>,
     high: u64,
-    /// Buffers in the ring in the coming cycle.
+    /// Number of buffers in the ring in the next cycle.
     ring_level: u64,
     progress: u64,
 }
 
-/// How far the packets of the messages have come to the block.
+/// Which packets have reached the block.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ArrivalProgress {
-    /// The message whose packet comes next.
+    /// The message of the next packet.
     pub(crate) message: usize,
-    /// That packet is on offer, and is the message's last.
+    /// That packet is on offer and is the last one of its message.
     pub(crate) last_waits: bool,
 }
 
-/// Reads kept packets, one after the other.
+/// Reads kept packets one after the other.
 #[derive(Debug, Clone)]
 pub(super) struct Receiver<'a> {
     kept: u64,
@@ -62,13 +63,13 @@ impl<'a> Receiver<'a> {
         Self { kept: 0, waits: Delays::new(reads) }
     }
 
-    /// Packets that are not read yet.
+    /// Number of kept packets that are not read yet.
     #[inline]
     pub(super) fn kept(&self) -> u64 {
         self.kept
     }
 
-    /// The edge; whether a buffer is free again after it.
+    /// Advances one cycle. Returns whether a buffer becomes free.
     #[inline]
     pub(super) fn clock(&mut self, keeps: bool) -> bool {
         let returns = self.kept > 0 && self.waits.clock();
@@ -76,14 +77,14 @@ impl<'a> Receiver<'a> {
         returns
     }
 
-    /// A reset of the block: every buffer is given back.
+    /// A reset of the block frees all buffers.
     #[inline]
     pub(super) fn forget(&mut self) {
         self.kept = 0;
     }
 }
 
-/// Free buffers.
+/// The pool of free buffers.
 #[derive(Debug, Clone)]
 struct Pool {
     at_first: u64,
@@ -101,22 +102,21 @@ pub(crate) struct Offer {
 }
 
 impl Offer {
-    /// Whether it is a DP.
     #[inline]
     pub(crate) fn is_dp(&self) -> bool {
         self.kind == DP
     }
 }
 
-/// Goes through the packets of the messages.
+/// Iterates over the packets of the messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender<'a> {
     messages: &'a [Message],
-    /// The message that is being sent.
+    /// The current message.
     at: usize,
-    /// The entry of its data; none for its CP.
+    /// The current entry of its data; `None` for its CP.
     entry: Option<usize>,
-    /// Packets of the entry that were taken.
+    /// Packets of the entry that were accepted.
     inside: u64,
     /// Cycles before the packet is offered.
     gap: u64,
@@ -140,7 +140,7 @@ impl<'a> Sender<'a> {
         self.at == self.messages.len()
     }
 
-    /// The packet that is offered or comes next.
+    /// The packet that is on offer or comes next.
     #[inline]
     pub(crate) fn packet(&self) -> Option<Offer> {
         let message = self.messages.get(self.at)?;
@@ -167,38 +167,39 @@ impl<'a> Sender<'a> {
         })
     }
 
-    /// Whether the packet is offered, and not only the next one.
+    /// Whether the packet is on offer now.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         self.gap == 0
     }
 
-    /// A cycle in which no packet is taken.
+    /// Advances one cycle in which no packet is accepted.
     #[inline]
     pub(crate) fn wait(&mut self) {
         self.gap = self.gap.saturating_sub(1);
     }
 
-    /// The number of the message whose packet is the next one.
+    /// The index of the message of the next packet.
     #[inline]
     pub(crate) fn number(&self) -> usize {
         self.at
     }
 
-    /// Packets that were taken.
+    /// Number of accepted packets.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// The message that a packet which is a CP begins, with its number.
+    /// The message and its index, if the next packet is a CP.
     #[inline]
     pub(crate) fn begins(&self) -> Option<(usize, &'a Message)> {
         let message = self.messages.get(self.at).filter(|_| self.entry.is_none())?;
         Some((self.at, message))
     }
 
-    /// Whether the packet's data goes to somebody: that of an eager CP, of one with rendezvous data, and of their DPs.
+    /// Whether the data of the packet has a destination: an eager CP, a CP with rendezvous data, or
+    /// their DPs.
     #[inline]
     pub(crate) fn carries_data(&self) -> bool {
         let has_data = |kind: u64| kind == EAGER || kind == RNDV_DATA;
@@ -209,7 +210,7 @@ impl<'a> Sender<'a> {
         })
     }
 
-    /// Where it is, as the receiving side sees it; `on_offer` says whether the packet is there.
+    /// The progress that the receiving side sees. `on_offer`: the packet is on the pins.
     #[inline]
     pub(crate) fn arrived(&self, on_offer: bool) -> ArrivalProgress {
         let is_last = |packet: Offer| packet.is_dp() && packet.last;
@@ -217,7 +218,7 @@ impl<'a> Sender<'a> {
         ArrivalProgress { message: self.at, last_waits }
     }
 
-    /// The packet was taken.
+    /// Advances after the packet was accepted.
     pub(crate) fn advance(&mut self) {
         self.taken += 1;
         let Some(message) = self.messages.get(self.at) else { return };
@@ -237,7 +238,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// A reset of the block: the rest of a message that has begun is not sent.
+    /// Handles a reset of the block: the rest of a partly sent message is dropped.
     pub(crate) fn drop_message(&mut self) {
         if self.entry.is_some() {
             self.begin(self.at + 1);
@@ -245,7 +246,7 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// A message whose CP was taken, until the block waits for nothing of the environment but packets.
+/// A message whose CP was accepted, until the block needs only packets from the environment.
 #[derive(Debug, Clone, Copy)]
 struct Open<'a> {
     number: usize,
@@ -255,9 +256,9 @@ struct Open<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
-    /// The block asks whether it is posted, and is told after so many cycles.
+    /// The block asks whether it is posted; cycles until the answer.
     Asked(u64),
-    /// Its data goes to its place; finished so many cycles after the earliest.
+    /// Its data is received; cycles of additional delay until it is finished.
     Receiving(u64),
 }
 
@@ -272,7 +273,7 @@ impl<'a> Open<'a> {
     }
 }
 
-/// Cycles without progress that a traffic explains.
+/// Cycles without progress that the traffic can cause.
 pub(crate) fn progress_timeout(traffic: &Traffic) -> u64 {
     let longest = |of: fn(&Message) -> u64| traffic.messages.iter().map(of).max().unwrap_or(0);
     let most = |list: &[Uint<12>]| list.iter().map(|wait| wait.get()).max().unwrap_or(0);
@@ -302,13 +303,13 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Whether it waits for nothing more of the block.
+    /// Whether it waits for nothing from the block.
     #[inline]
     pub(crate) fn is_done(&self) -> bool {
         self.open.is_none() && self.receiver.kept() == 0
     }
 
-    /// What moved so far.
+    /// Number of handshakes so far.
     #[inline]
     pub(crate) fn progress(&self) -> u64 {
         self.progress
@@ -320,7 +321,7 @@ impl<'a> Host<'a> {
         self.open.is_some_and(|open| open.message.is_posted())
     }
 
-    /// Whether `posted_done` may come in this cycle.
+    /// Whether `posted_done` may be 1 in this cycle.
     #[inline]
     fn may_finish(&self, open: &Open<'_>, arrived: ArrivalProgress) -> bool {
         let takes_last =
@@ -341,7 +342,7 @@ impl<'a> Host<'a> {
         matches!(self.open, Some(Open { phase: Phase::Asked(0), .. }))
     }
 
-    /// The edge of the open message; whether there was progress.
+    /// Advances the open message by one cycle. Returns whether there was progress.
     #[inline]
     fn clock_open(&mut self, arrived: ArrivalProgress) -> bool {
         let Some(open) = self.open else { return false };
@@ -362,7 +363,7 @@ impl<'a> Host<'a> {
         progress
     }
 
-    /// The block was reset: all begins anew.
+    /// Handles a reset of the block.
     pub(crate) fn forget(&mut self) {
         self.open = None;
         self.pool.free = self.pool.at_first;
@@ -370,10 +371,10 @@ impl<'a> Host<'a> {
         self.ring_level = self.high;
     }
 
-    /// The host's pins; `flag` is noise.
+    /// Drives the host's pins; `flag` is noise.
     #[inline]
     pub(crate) fn drive(&self, arrived: ArrivalProgress, flag: u64, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst: _,
             pkt_valid: _,
@@ -402,7 +403,7 @@ impl<'a> Host<'a> {
         *temp_alloc_ok = Bits1::from(self.temp_ok);
     }
 
-    /// The edge; `begins` is the message whose CP is taken at it, if one is.
+    /// Advances one cycle. `begins` is the message whose CP is accepted, if there is one.
     #[inline]
     pub(crate) fn clock(
         &mut self,
@@ -422,7 +423,7 @@ impl<'a> Host<'a> {
         }
         let returned = u64::from(self.receiver.clock(outputs.keep_valid.is_high()));
         let released = outputs.release_valid.get();
-        // A wrong block may take what is not there.
+        // A faulty block may take more than there is.
         let free = self.pool.free + released + returned;
         self.pool.free = free.saturating_sub(outputs.alloc_count.get());
         self.ring_level =
@@ -430,7 +431,7 @@ impl<'a> Host<'a> {
         self.progress += progress + returned;
     }
 
-    /// The message that is open, in words, with what stands behind it, and the buffers.
+    /// Describes the open message, the next packet and the buffers.
     pub(crate) fn in_flight(&self, next: Option<String>) -> Vec<String> {
         let open = self.open.map(|open| {
             let what = match open.phase {
@@ -450,7 +451,7 @@ impl Environment<'_> {
     #[inline]
     fn offer(&self) -> Option<Offer> {
         let packet = self.sender.packet().filter(|_| self.sender.is_due())?;
-        // A DP by itself would be taken for one of the posted message before it.
+        // The block would take a lone DP for one of the posted message before it.
         let waits =
             self.sender.begins().is_some() && packet.kind == DP && self.host.awaits_posted_data();
         (!waits).then_some(packet)
@@ -461,7 +462,7 @@ impl Environment<'_> {
         self.sender.arrived(self.sender.is_due())
     }
 
-    /// What is on its way, in words.
+    /// Describes what is in progress.
     pub(super) fn in_flight(&self) -> Vec<String> {
         let next = self.sender.packet().map(|packet| {
             let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));
@@ -486,7 +487,7 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst,
             pkt_valid,

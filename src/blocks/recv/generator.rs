@@ -6,9 +6,9 @@ use cosim_core::harness::{CaseRng, Draw, Percent, Reset};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// Cycles within which a reset follows a CP.
+/// A reset follows its CP within this number of cycles.
 const RESET_WITHIN: u64 = 12;
-/// Kinds that are no DP.
+/// All kinds other than DP.
 const STRAYS: [u64; 7] = [0, 1, 2, 3, 4, 5, 7];
 
 /// Draws traffic of about `packets` packets; every traffic is legal.
@@ -35,7 +35,7 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    /// So many waits; those at the end that are none are left out.
+    /// `count` waits; zeros at the end are omitted.
     fn waits(&mut self, count: u32, chance: Percent, longest: Uint<12>) -> Vec<Uint<12>> {
         let mut waits: Vec<Uint<12>> = (0..count).map(|_| self.rng.wait(chance, longest)).collect();
         let used = waits.iter().rposition(|wait| wait.get() > 0).map_or(0, |last| last + 1);
@@ -57,7 +57,7 @@ impl Generator<'_> {
         if self.rng.chance(self.weights.rendezvous) { RNDV_DATA } else { EAGER }
     }
 
-    /// DPs behind a CP, at most `left` packets, with strays between them if they may be there.
+    /// DPs after a CP, at most `left` packets, possibly with stray packets in between.
     fn data(&mut self, left: u64, strays: bool) -> Vec<Data> {
         let drawn = self.weights.data.draw(self.rng).max(1);
         let mut data = Vec::new();

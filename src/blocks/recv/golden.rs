@@ -1,6 +1,6 @@
 //! The golden model of `RecvSideFsm`, written from the specification, sections 3 to 7.
 //!
-//! The table of [`rules`] has the transitions. This file has the registers, and the arithmetic of
+//! The table of [`rules`] has the transitions. This file has the registers and the arithmetic of
 //! the ring and of the credits.
 
 use super::Recv;
@@ -12,7 +12,7 @@ use super::rules::{
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
-/// The most that a pending credit can be.
+/// Maximum of a pending credit.
 const MOST_PENDING: u64 = 255;
 
 /// The registers of section 4.
@@ -28,7 +28,7 @@ struct Registers {
     copying: bool,
 }
 
-/// The model: its parameters and registers.
+/// The golden model.
 #[derive(Debug, Clone)]
 pub struct Golden {
     low: u64,
@@ -43,17 +43,17 @@ pub struct Cycle {
     row: &'static Row,
     ready: bool,
     taken: bool,
-    /// Buffers that the ring gets.
+    /// Number of buffers that the ring gets.
     refill: u64,
-    /// More are wanted and could be had, but the credit is too large.
+    /// A refill is wanted and possible, but the pending credit would overflow.
     too_much: bool,
-    /// A temporary buffer is asked for.
+    /// A temporary buffer is requested.
     asks_temp: bool,
     /// The latched CP is copied, in the cycle of the choice.
     copies: bool,
 }
 
-/// A handle beside its valid.
+/// A handle, or 0 if it is not valid.
 #[inline]
 fn handle(valid: bool, id: Bits8) -> Bits8 {
     if valid { id } else { Bits8::new(0) }
@@ -89,7 +89,7 @@ impl Golden {
     }
 }
 
-/// Registers, for coverage.
+/// Registers before an edge, for coverage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RegisterView {
     pub(super) state: State,
@@ -100,7 +100,6 @@ pub(super) struct RegisterView {
 }
 
 impl Golden {
-    /// The registers.
     #[inline]
     pub(super) fn look(&self) -> RegisterView {
         let Registers { state, ring_level, credit_pending, complete, copying, .. } = self.registers;
@@ -146,7 +145,7 @@ impl harness::Golden<Recv> for Golden {
         let asked = asked.iter().fold(0, |all, (holds, bit)| all | (u16::from(*holds) * bit));
         let row = rules::the_row(registers.state, asked, inputs.pkt_kind.get() as u8);
 
-        // Section 6: what is left in the ring, and what it lacks.
+        // Section 6: the level without the packet that is taken, and the number of missing buffers.
         let left = registers.ring_level - u64::from(taken);
         let lacks = match (taken, registers.ring_level) {
             (true, _) if left < self.low => self.high - left,
@@ -157,7 +156,7 @@ impl harness::Golden<Recv> for Golden {
         let fits = registers.credit_pending + wanted <= MOST_PENDING;
 
         // Section 7, the choice.
-        let asks_temp = row.fate == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
+        let asks_temp = row.outcome == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
         Cycle {
             row,
             ready,
@@ -179,7 +178,7 @@ impl harness::Golden<Recv> for Golden {
         let registers = &self.registers;
         let (mut copies, mut keeps, mut releases) = (false, false, false);
         let (mut id, mut len) = (inputs.pkt_id, inputs.pkt_len);
-        match cycle.row.fate {
+        match cycle.row.outcome {
             PacketOutcome::Nothing => {}
             PacketOutcome::Release => releases = true,
             PacketOutcome::Copy(Packet::Pins) => (copies, releases) = (true, true),
@@ -194,7 +193,7 @@ impl harness::Golden<Recv> for Golden {
             }
         }
         let asks_match = registers.state == State::CheckPosted;
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
             pkt_ready: Bits1::from(cycle.ready),
             match_req: Bits1::from(asks_match),
@@ -232,7 +231,7 @@ impl harness::Golden<Recv> for Golden {
         let mut fired = row.rule;
         let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
         let is_low = left < self.low;
-        fires(F0, row.fate == PacketOutcome::Choose && registers.complete && self.repaired);
+        fires(F0, row.outcome == PacketOutcome::Choose && registers.complete && self.repaired);
         fires(G1, taken && !is_low);
         fires(G2, taken && is_low && refill > 0);
         fires(G3, taken && is_low && refill == 0);
@@ -241,7 +240,7 @@ impl harness::Golden<Recv> for Golden {
         fires(K1, refill > 0 && !sent);
         fires(K2, refill > 0 && sent);
         fires(K3, refill == 0 && sent);
-        if row.fate == PacketOutcome::Choose {
+        if row.outcome == PacketOutcome::Choose {
             fires(U1, cycle.copies);
             fires(U2, cycle.asks_temp && !cycle.copies);
             fires(U3, !cycle.asks_temp);

@@ -15,7 +15,7 @@ pub const fn is_repaired(parameters: &Parameters) -> bool {
     parameters.fixes() & 1 == 1
 }
 
-/// The parameters, as the specification's section 1 has them.
+/// The parameters of section 1 of the specification.
 pub const PARAMETERS: [Parameter; 3] = [
     Parameter {
         name: "LOW",
@@ -47,10 +47,10 @@ const fn parameters(fixes: u8, low: u64, high: u64, keep: u64) -> Parameters {
     Parameters::of::<Recv>(fixes).with(LOW, low).with(HIGH, high).with(KEEP, keep)
 }
 
-/// The profiles of the specification's section 1.
+/// The profiles of section 1 of the specification.
 ///
-/// Of the mask only F0 does anything: `small` has all other bits, `large` F0 alone, so that RTL that looks at
-/// another bit is seen.
+/// Only F0 of the mask has an effect. `small` sets all other bits and `large` sets only F0, so that
+/// RTL that uses a wrong bit fails.
 pub const PROFILES: [Profile; 5] = [
     Profile::new("spec", Parameters::of::<Recv>(0x00)),
     Profile::new("repaired", Parameters::of::<Recv>(0xff)),
@@ -59,10 +59,10 @@ pub const PROFILES: [Profile; 5] = [
     Profile::new("inverted", parameters(0x01, 9, 5, 6)),
 ];
 
-/// Buffers that a case has at most.
+/// Maximum number of buffers.
 const BUFFERS: u64 = 255;
 
-/// Buffers in the pool at the beginning, if a traffic wants `wanted`: all buffers can be counted with 8 bits.
+/// Initial number of free buffers. `wanted` is reduced so that 8 bits can count all buffers.
 pub fn pool(wanted: u64, parameters: &Parameters) -> u64 {
     wanted.min(BUFFERS - parameters.get(HIGH))
 }

@@ -17,7 +17,7 @@ pub const REGISTERS: [(&str, u32); 8] = [
     ("copying", 1),
 ];
 
-/// What holds in every cycle.
+/// Invariants.
 pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
     let high = parameters.get(HIGH);
     vec![
@@ -30,7 +30,7 @@ pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
     ]
 }
 
-/// What every rule says.
+/// The properties of all rules.
 pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     let mut all: Vec<TransitionProperty> =
         rules::ROWS.iter().map(|row| of_row(row, parameters)).collect();
@@ -40,7 +40,7 @@ pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     all
 }
 
-/// A packet that can be taken waits, by what the state takes.
+/// The condition that the state accepts a packet and the ring has a buffer.
 fn ready(state: State) -> &'static str {
     match state.takes() {
         PacketSelector::No => "1'b0",
@@ -54,7 +54,7 @@ fn is_in(state: State) -> String {
     format!("cur_state == 3'd{}", state as u64)
 }
 
-/// What a guard asks, bit by bit.
+/// A bit of [`ask`] as an expression.
 fn fact(bit: u16, state: State, parameters: &Parameters) -> String {
     match bit {
         ask::VALID => "pkt_valid".to_owned(),
@@ -70,7 +70,7 @@ fn fact(bit: u16, state: State, parameters: &Parameters) -> String {
     }
 }
 
-/// When a row applies.
+/// The condition in which a row applies.
 fn guard(row: &Row, parameters: &Parameters) -> String {
     let (all, none, kinds) = row.guard();
     let mut conditions = vec![is_in(row.from)];
@@ -90,12 +90,12 @@ fn guard(row: &Row, parameters: &Parameters) -> String {
     conditions.join(" & ")
 }
 
-/// `value` where `condition` holds, else 0.
+/// `value` if `condition` holds, else 0.
 fn gated(condition: &str, value: &str) -> String {
     format!("({condition}) ? {value} : 32'd0")
 }
 
-/// The low pool: a temporary buffer is asked for.
+/// The pool is low: a temporary buffer is requested.
 fn is_low(parameters: &Parameters) -> String {
     format!("pool_free < 8'd{}", parameters.get(KEEP))
 }
@@ -106,7 +106,7 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let [mut copies, mut keeps, mut releases] = ["1'b0"; 3].map(str::to_owned);
     let (yes, copied) = ("1'b1".to_owned(), format!("{low} & temp_alloc_ok"));
     let (mut id, mut len) = ("pkt_id", "pkt_len");
-    match row.fate {
+    match row.outcome {
         PacketOutcome::Nothing => {}
         PacketOutcome::Release => releases = yes,
         PacketOutcome::Keep => keeps = yes,
@@ -122,7 +122,7 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
             (copies, releases) = (copied.clone(), copied);
         }
     }
-    let asks = if row.fate == PacketOutcome::Choose { low } else { "1'b0".to_owned() };
+    let asks = if row.outcome == PacketOutcome::Choose { low } else { "1'b0".to_owned() };
     let matches = if row.from == State::CheckPosted { "1'b1" } else { "1'b0" };
     let outputs = vec![
         ("pkt_ready", ready(row.from).to_owned()),
@@ -155,7 +155,7 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
         }
         Load::Nothing => ["cp_id", "cp_len", "cp_msg_len", "complete"].map(stays),
     });
-    if row.fate != PacketOutcome::Choose {
+    if row.outcome != PacketOutcome::Choose {
         next.push(stays("copying"));
     }
     TransitionProperty {
@@ -191,10 +191,10 @@ fn of_the_choice(parameters: &Parameters) -> Vec<TransitionProperty> {
     ]
 }
 
-/// A packet is taken. What `pkt_ready` is, the rows say.
+/// A packet is accepted. The rows define `pkt_ready`.
 const TAKEN: &str = "(pkt_valid & pkt_ready)";
 
-/// What a refill gives, in 9 bits, and whether it would make the pending credit too large.
+/// The number of buffers in a refill, in 9 bits, and whether it would overflow the pending credit.
 fn refill(parameters: &Parameters) -> (String, String) {
     let (low, high) = (parameters.get(LOW), parameters.get(HIGH));
     let left = format!("(level - {{7'd0, {TAKEN}}})");
@@ -206,7 +206,7 @@ fn refill(parameters: &Parameters) -> (String, String) {
     (format!("({too_much} ? 8'd0 : {wanted})"), too_much)
 }
 
-/// The ring's rules: of G1 to G4 and none of them exactly one applies.
+/// The rules of the ring: exactly one of G1 to G4 and "none" applies.
 fn of_the_ring(parameters: &Parameters) -> Vec<TransitionProperty> {
     let low = parameters.get(LOW);
     let (refill, too_much) = refill(parameters);
@@ -239,7 +239,7 @@ fn of_the_ring(parameters: &Parameters) -> Vec<TransitionProperty> {
     ]
 }
 
-/// The rules of credits: of K1 to K3 and none of them exactly one applies.
+/// The rules of credits: exactly one of K1 to K3 and "none" applies.
 fn of_credits(parameters: &Parameters) -> Vec<TransitionProperty> {
     let (refill, _) = refill(parameters);
     let sent = "(credit_pending != 8'd0 & credit_ready)";
@@ -258,7 +258,7 @@ fn of_credits(parameters: &Parameters) -> Vec<TransitionProperty> {
     ]
 }
 
-/// What comes to an end: messages of which every packet was taken, and the wait of a packet on offer.
+/// Progress: messages of which every packet was accepted, and waits of offered packets.
 pub fn progress(parameters: &Parameters) -> Vec<Progress> {
     let [posted, data] = [State::CheckPosted, State::RecvPostedData].map(is_in);
     let [awaits, determines] = [State::AwaitCp, State::DetermineCpType].map(is_in);
@@ -275,7 +275,8 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             what: "a message whose packets were all taken".to_owned(),
             busy: format!("complete & ~({awaits} | {determines})"),
             waits: answers.clone(),
-            // CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and PROC_UNEXP_DP; or RECV_POSTED_DATA.
+            // States passed: CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and
+            // PROC_UNEXP_DP; or RECV_POSTED_DATA.
             within: if is_repaired(parameters) { 2 } else { 4 },
             known_deadlocks: if is_repaired(parameters) { Vec::new() } else { vec![unasked] },
             ..Progress::default()

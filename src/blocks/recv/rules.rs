@@ -1,8 +1,8 @@
 //! The rules as data: the transitions, with their guards and the outcome of packets.
 //!
-//! The golden model evaluates every guard of its state and executes the row that applies; a test shows by
-//! enumeration that it is always exactly one. The rules of the ring and of the credits are arithmetic and
-//! stand in the golden model.
+//! The golden model executes the row whose guard holds in its state. A test enumerates all cases
+//! and checks that exactly one does. The rules of the ring and of the credits are arithmetic and
+//! are in the golden model.
 
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use cosim_core::harness::{Parameters, RuleSet};
@@ -54,7 +54,7 @@ cosim_core::rules! {
     R1: "reset";
 }
 
-/// Why no legal stimulus hits a rule under some parameters; `None` if one can.
+/// Why no legal stimulus hits a rule under these parameters; `None` if one can.
 pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
     let repaired = is_repaired(parameters);
     let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
@@ -62,7 +62,7 @@ pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
         "P0" => "nothing leads to code 7",
         "P14" | "P15" | "F0" if !repaired => "needs F0",
         "U1" | "U2" if keep == 0 => "with KEEP = 0 the pool is never low",
-        // Of 255 buffers the CP has one.
+        // The CP occupies one of 255 buffers.
         "U3" if keep == 255 => "with KEEP = 255 the pool is always low",
         "G1" if low >= high => "with LOW = HIGH each packet is replaced",
         _ => return None,
@@ -122,7 +122,7 @@ impl State {
         ][self as usize]
     }
 
-    /// Which packets it takes while the ring holds a buffer.
+    /// Which packets the state accepts while the ring has a buffer.
     #[inline]
     pub const fn takes(self) -> PacketSelector {
         match self {
@@ -134,7 +134,7 @@ impl State {
     }
 }
 
-/// Which packets a state takes.
+/// The packets that a state accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketSelector {
     /// None.
@@ -147,11 +147,11 @@ pub enum PacketSelector {
     Dps,
 }
 
-/// What a guard can ask, as bits.
+/// The conditions of guards, as bits.
 pub mod ask {
     /// `pkt_valid`.
     pub const VALID: u16 = 1 << 0;
-    /// A packet is taken.
+    /// A packet is accepted.
     pub const TAKEN: u16 = 1 << 1;
     /// `complete`.
     pub const COMPLETE: u16 = 1 << 2;
@@ -172,39 +172,39 @@ use ask::{ANSWER, COMPLETE, COPYING, DONE, FOUND, OVER, TAKEN, VALID};
 /// When a row applies in its state.
 #[derive(Debug, Clone, Copy)]
 struct Guard {
-    /// These hold.
+    /// Conditions that must hold.
     all: u16,
-    /// None of these holds.
+    /// Conditions that must not hold.
     none: u16,
-    /// The packet on the pins is of one of these kinds.
+    /// Allowed kinds of the packet on the pins, as bits.
     kinds: u8,
 }
 
-/// A packet that something becomes of.
+/// The packet that an outcome refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packet {
-    /// The one on the pins.
+    /// The packet on the pins.
     Pins,
-    /// The latched one.
+    /// The latched CP.
     Cp,
 }
 
-/// What becomes of a packet.
+/// The outcome of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketOutcome {
-    /// Nothing yet.
+    /// None yet.
     Nothing,
-    /// Its buffer goes back.
+    /// Its buffer is released.
     Release,
-    /// Its data is copied and its buffer goes back.
+    /// Its data is copied and its buffer is released.
     Copy(Packet),
     /// Its handle is kept.
     Keep,
-    /// The latched packet is copied or kept, by the choice.
+    /// The latched packet is copied or kept, depending on the choice.
     Choose,
 }
 
-/// What registers take.
+/// The registers that a row loads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
     /// Nothing.
@@ -218,16 +218,16 @@ pub enum Load {
 /// A row of the transitions.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// Its rule.
+    /// The rule.
     pub rule: RuleSet,
-    /// The state it belongs to.
+    /// The current state.
     pub from: State,
     when: Guard,
     /// The next state.
     pub to: State,
-    /// What becomes of which packet.
-    pub fate: PacketOutcome,
-    /// What registers take.
+    /// The outcome of a packet.
+    pub outcome: PacketOutcome,
+    /// The registers that are loaded.
     pub load: Load,
     /// `protocol_error`.
     pub error: bool,
@@ -242,10 +242,10 @@ const EAGER: u8 = 1 << 4;
 const RNDV_DATA: u8 = 1 << 5;
 const DP: u8 = 1 << 6;
 
-/// A row in which no packet is taken and nothing becomes of any.
+/// A row that accepts no packet and gives no packet an outcome.
 const fn row(rule: RuleSet, from: State, all: u16, none: u16, to: State) -> Row {
     let when = Guard { all, none, kinds: ANY };
-    Row { rule, from, when, to, fate: PacketOutcome::Nothing, load: Load::Nothing, error: false }
+    Row { rule, from, when, to, outcome: PacketOutcome::Nothing, load: Load::Nothing, error: false }
 }
 
 impl Row {
@@ -254,8 +254,8 @@ impl Row {
         self
     }
 
-    const fn fate(self, fate: PacketOutcome) -> Self {
-        Self { fate, ..self }
+    const fn outcome(self, outcome: PacketOutcome) -> Self {
+        Self { outcome, ..self }
     }
 
     const fn load(self, load: Load) -> Self {
@@ -266,12 +266,12 @@ impl Row {
         Self { error: true, ..self }
     }
 
-    /// What holds where it applies and what does not, as bits of [`ask`], and the kinds of packets as bits.
+    /// The bits of [`ask`] that must and must not hold, and the allowed kinds as bits.
     pub const fn guard(&self) -> (u16, u16, u8) {
         (self.when.all, self.when.none, self.when.kinds)
     }
 
-    /// Whether its guard holds: `asked` are the bits of [`ask`], `kind` is that of the packet on the pins.
+    /// Whether the guard holds. `asked`: bits of [`ask`]; `kind`: the packet on the pins.
     #[inline]
     pub const fn applies(&self, asked: u16, kind: u8) -> bool {
         let Guard { all, none, kinds } = self.when;
@@ -279,9 +279,9 @@ impl Row {
     }
 }
 
-/// A control packet that is taken.
-const fn cp(rule: RuleSet, kinds: u8, to: State, fate: PacketOutcome) -> Row {
-    row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).fate(fate).load(Load::Cp)
+/// A row that accepts a control packet.
+const fn cp(rule: RuleSet, kinds: u8, to: State, outcome: PacketOutcome) -> Row {
+    row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).outcome(outcome).load(Load::Cp)
 }
 
 const COPY: PacketOutcome = PacketOutcome::Copy(Packet::Pins);
@@ -305,38 +305,40 @@ pub const ROWS: [Row; 31] = [
     )
     .error(),
     row(P11, CheckPosted, 0, ANSWER, CheckPosted),
-    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData).fate(PacketOutcome::Copy(Packet::Cp)),
+    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData)
+        .outcome(PacketOutcome::Copy(Packet::Cp)),
     row(P13, CheckPosted, ANSWER, FOUND, ProcUnexpCp),
-    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).fate(PacketOutcome::Choose),
-    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).fate(PacketOutcome::Choose),
-    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).fate(PacketOutcome::Choose),
-    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).fate(PacketOutcome::Choose),
+    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).outcome(PacketOutcome::Choose),
+    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).outcome(PacketOutcome::Choose),
+    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).outcome(PacketOutcome::Choose),
+    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).outcome(PacketOutcome::Choose),
     row(P18, AwaitUnexpDp, 0, VALID, AwaitUnexpDp),
     row(P19, AwaitUnexpDp, VALID, 0, ProcUnexpDp),
     row(P20, ProcUnexpDp, TAKEN | COPYING, COMPLETE, ProcUnexpDp)
         .of(DP)
-        .fate(COPY)
+        .outcome(COPY)
         .load(Load::Complete),
     row(P21, ProcUnexpDp, TAKEN, COMPLETE | COPYING, ProcUnexpDp)
         .of(DP)
-        .fate(PacketOutcome::Keep)
+        .outcome(PacketOutcome::Keep)
         .load(Load::Complete),
     row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp)
         .of(!DP)
-        .fate(PacketOutcome::Release)
+        .outcome(PacketOutcome::Release)
         .error(),
     row(P23, ProcUnexpDp, VALID, COMPLETE | TAKEN, ProcUnexpDp),
     row(P24, ProcUnexpDp, 0, COMPLETE | VALID, AwaitUnexpDp),
     row(P25, ProcUnexpDp, COMPLETE | VALID, 0, DetermineCpType),
     row(P26, ProcUnexpDp, COMPLETE, VALID, AwaitCp),
-    row(P27, RecvPostedData, TAKEN, DONE, RecvPostedData).fate(COPY),
-    row(P28, RecvPostedData, TAKEN | DONE, 0, AwaitCp).fate(COPY),
+    row(P27, RecvPostedData, TAKEN, DONE, RecvPostedData).outcome(COPY),
+    row(P28, RecvPostedData, TAKEN | DONE, 0, AwaitCp).outcome(COPY),
     row(P29, RecvPostedData, 0, TAKEN | DONE, RecvPostedData),
     row(P30, RecvPostedData, DONE, TAKEN, AwaitCp),
     row(P0, State::None, 0, 0, AwaitCp),
 ];
 
-/// Index of the row for each state, bits of [`ask`] and packet kind. A test shows that exactly one guard holds for each.
+/// The index of the row for each state, bits of [`ask`] and packet kind. A test shows that exactly
+/// one guard holds for each.
 static ROW_OF: [u8; 8 << 11] = {
     let mut row_of = [0; 8 << 11];
     let mut index = 0;
@@ -354,7 +356,7 @@ static ROW_OF: [u8; 8 << 11] = {
     row_of
 };
 
-/// The row that applies: `asked` are the 8 bits of [`ask`], `kind` is that of the packet on the pins, 3 bits.
+/// The row that applies. `asked`: 8 bits of [`ask`]; `kind`: the packet on the pins, 3 bits.
 #[inline]
 pub fn the_row(state: State, asked: u16, kind: u8) -> &'static Row {
     let case = (state as usize) << 11 | usize::from(asked & 0xff) << 3 | usize::from(kind & 7);
@@ -372,7 +374,7 @@ mod tests {
         rule.iter().map(|index| RULES[index].name).collect()
     }
 
-    /// The cells of the rows of the specification's tables.
+    /// The cells of the specification's table rows.
     fn rows() -> impl Iterator<Item = Vec<&'static str>> {
         let rows = SPECIFICATION.lines().filter(|line| line.starts_with('|'));
         rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
@@ -385,7 +387,7 @@ mod tests {
             number.is_some_and(|number| number.parse::<u32>().is_ok())
         };
         let mut specified: Vec<&str> = rows().map(|cells| cells[0]).filter(is_rule).collect();
-        // This one has no table.
+        // R1 is not in a table.
         assert!(SPECIFICATION.contains("(R1)"));
         specified.push("R1");
         specified.sort_unstable();
@@ -406,7 +408,7 @@ mod tests {
             let to = if to == "stays" { from } else { to };
             assert_eq!(row.to.name(), to, "{cells:?}");
             assert_eq!(row.error, cells[4].contains("`protocol_error` = 1"), "{cells:?}");
-            let fate = match cells[4].split([';', ',']).next().unwrap() {
+            let outcome = match cells[4].split([';', ',']).next().unwrap() {
                 "copy and release the packet" => PacketOutcome::Copy(Packet::Pins),
                 "copy and release CP" => PacketOutcome::Copy(Packet::Cp),
                 "release the packet" => PacketOutcome::Release,
@@ -414,7 +416,7 @@ mod tests {
                 "as below" => PacketOutcome::Choose,
                 _ => PacketOutcome::Nothing,
             };
-            assert_eq!(row.fate, fate, "{cells:?}");
+            assert_eq!(row.outcome, outcome, "{cells:?}");
             seen += 1;
         }
         let is_row = |cells: &Vec<&str>| cells.len() == 6 && cells[0].starts_with('P');
@@ -429,7 +431,8 @@ mod tests {
         }
     }
 
-    /// What can be asked at once of a state: a packet that is taken is there and the state takes it.
+    /// Whether the conditions are consistent: an accepted packet is valid, and the state accepts
+    /// it.
     fn is_possible(state: State, asked: u16, kind: u8) -> bool {
         let takes = match state.takes() {
             PacketSelector::No => false,
@@ -441,7 +444,7 @@ mod tests {
             && (asked & OVER == 0 || asked & COMPLETE != 0)
     }
 
-    /// Every guard is evaluated for every case there is; exactly one holds.
+    /// Evaluates every guard for every case. Exactly one holds.
     #[test]
     fn exactly_one_row_applies_to_each_case() {
         for state in State::ALL {

@@ -8,51 +8,51 @@ use cosim_core::value::Uint;
 use cosim_core::weights;
 
 weights! {
-    /// What a scenario draws. Chances are of one message each, if nothing else is said.
+    /// Weights of the generator. Percentages are per message, unless stated otherwise.
     pub struct Weights {
-        /// Raw pins: cycles for each packet; 0 for traffic.
+        /// Unconstrained random cycles per packet instead of traffic; 0: traffic.
         raw_cycles_per_packet: Uint<8> = 0,
         /// Chance of a gap before a packet.
         gap: Percent = 20,
         /// Longest gap in cycles.
         longest_gap: Uint<12> = 5,
-        /// Control traffic: flow, rndv_rts, rndv_cts, short.
+        /// Control packets: flow, rndv_rts, rndv_cts, short.
         control: Percent = 15,
-        /// Of the others, packets that are no control packets.
+        /// Packets with an invalid kind, among the others.
         wrong: Percent = 5,
-        /// Of the others, messages with rendezvous data; the rest is eager.
+        /// Messages with rendezvous data, among the others; the rest is eager.
         rendezvous: Percent = 20,
         /// Eager messages whose receive is posted.
         posted: Percent = 40,
         /// Messages of one packet.
         single: Percent = 35,
-        /// DPs of the others.
+        /// Number of DPs in the other messages.
         data: Span<12, 1> = 1..=8,
-        /// 1: so many also if the case gets longer by it than it was to be.
+        /// 1: the number of DPs may exceed the length of the case.
         beyond: Uint<1> = 0,
         /// Chance that DPs follow one another without gaps.
         bursts: Percent = 40,
-        /// Chance of a packet that does not fit before the DPs of an unexpected message.
+        /// Chance of a stray packet before the DPs of an unexpected message.
         strays: Percent = 5,
-        /// Chance that the answer about a posted receive is late.
+        /// Chance that the answer about a posted receive is delayed.
         match_wait: Percent = 30,
-        /// Its longest wait in cycles.
+        /// Longest delay of that answer in cycles.
         longest_match_wait: Uint<12> = 6,
-        /// Temporary buffers that are granted.
+        /// Requests for temporary buffers that are granted.
         temp_ok: Percent = 70,
-        /// Chance that a posted receive is finished late.
+        /// Chance that the end of a posted receive is delayed.
         done_wait: Percent = 50,
-        /// Its longest wait in cycles.
+        /// Longest delay of that end in cycles.
         longest_done_wait: Uint<12> = 6,
-        /// Free buffers at the beginning.
+        /// Initial number of free buffers.
         pool: Span<8> = 0..=24,
         /// Chance that a credit waits.
         credit_stall: Percent = 30,
-        /// Its longest wait in cycles.
+        /// Longest wait of a credit in cycles.
         longest_credit_stall: Uint<12> = 12,
         /// Chance that a kept packet is read late.
         read: Percent = 30,
-        /// The longest time until it is read, in cycles.
+        /// Longest time until it is read, in cycles.
         longest_read: Uint<12> = 20,
         /// Messages followed by a reset.
         reset: Percent = 0,

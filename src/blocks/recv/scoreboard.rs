@@ -1,9 +1,9 @@
-//! The checks at transaction level: the place of each buffer, the outcome of each packet, and
+//! The checks at transaction level: the location of each buffer, the outcome of each packet, and
 //! that each credit is sent once.
 //!
 //! It tracks messages by the transfers on the pins and has no transition table. The progress of a
-//! message decides which packets may be taken and what must happen in the same cycle. It checks
-//! both models.
+//! message determines which packets may be accepted and what must happen in the same cycle. It
+//! checks both models.
 
 use super::environment::Receiver;
 use super::kind_name;
@@ -17,47 +17,47 @@ use cosim_core::harness::{self, Counter, Parameters, Violation};
 const IN_RESET: &str = "silent-in-reset";
 /// After reset the ring is full.
 const FULL: &str = "ring-full-after-reset";
-/// Payload beside a valid that is 0 is 0.
+/// Payload is 0 while its valid is 0.
 const IDLE: &str = "idle-pins-are-0";
-/// Buffers in the ring, free, with a packet and kept are always as many.
+/// The total of buffers in the ring, free, with a packet and kept is constant.
 const CONSERVED: &str = "buffers-are-conserved";
-/// The state is one in which the block waits for what comes next.
+/// The state fits the progress of the message.
 const STATE: &str = "state-by-what-is-awaited";
-/// Buffers go into the ring when it is low, and only then.
+/// Buffers go into the ring exactly when it is low.
 const REFILLED: &str = "refill-when-low";
-/// As many as there are free and places for.
+/// A refill uses as many buffers as are free and fit.
 const AS_MANY: &str = "refill-as-far-as-possible";
-/// Every buffer that goes into the ring is a credit, on offer until it is taken once.
+/// Each buffer that goes into the ring is a credit, which is on offer until it is accepted once.
 const CREDIT: &str = "each-credit-once";
-/// Nothing is taken without a buffer, nor while another packet is looked at, nor by a posted message that
-/// it does not belong to.
+/// A packet is accepted only with a buffer, after the packet before it is processed, and, during a
+/// posted message, only if it belongs to that message.
 const TAKEN: &str = "taken-when-its-turn";
-/// The block is ready for a packet where it can take one, and nowhere else, whether one waits or not.
+/// The block is ready exactly when it can accept a packet, whether there is one or not.
 const READY: &str = "ready-where-it-can-take";
-/// What can be taken does not wait.
+/// A packet that can be accepted does not wait too long.
 const PROMPT: &str = "packet-not-left-waiting";
-/// An eager message is asked for until there is an answer.
+/// The block asks about an eager message until there is an answer.
 const ASKED: &str = "match-asked-until-answered";
-/// A temporary buffer for the whole message is asked for if the pool is low.
+/// If the pool is low, the block requests a temporary buffer for the whole message.
 const TEMPORARY: &str = "temporary-buffer-when-pool-low";
-/// Data is copied once if its message says so.
+/// Data is copied once if its message is copied.
 const COPIED: &str = "copied-as-chosen";
-/// A handle is kept once if its message says so.
+/// A handle is kept once if its message is kept.
 const KEPT: &str = "kept-as-chosen";
-/// The buffer of every packet that is not kept is given back once.
+/// The buffer of every packet that is not kept is released once.
 const RELEASED: &str = "released-unless-kept";
-/// What does not fit is told, and nothing else.
+/// The block reports exactly the packets that do not fit.
 const ERROR: &str = "error-for-what-does-not-fit";
 /// At the end nothing is left.
 const COMPLETE: &str = "complete";
 
-/// Cycles that a packet which can be taken may wait: one to see it, and one more to see that the message
-/// before it was complete.
+/// Maximum number of cycles that an acceptable packet may wait: one to detect it, and one to detect
+/// that the message before it was complete.
 const MOST_WAITED: u64 = 2;
-/// Credits that can be on offer.
+/// Maximum number of credits on offer.
 const MOST_CREDITS: u64 = 255;
 
-/// A CP that was taken and not yet dealt with.
+/// A CP that was accepted and is not processed yet.
 #[derive(Debug, Clone, Copy)]
 struct Cp {
     id: u64,
@@ -66,22 +66,22 @@ struct Cp {
     last: bool,
 }
 
-/// Where the message that came last stands.
+/// The state of the latest message.
 #[derive(Debug, Clone, Copy)]
 enum MessageState {
-    /// It is over; the block may be in the states of this set.
+    /// It is over; the block may be in one of these states.
     Over(u8),
-    /// Is it posted?
+    /// The block asks whether it is posted.
     Asked(Cp),
-    /// It is not; is it copied?
+    /// It is not posted; the block chooses whether to copy.
     Chosen(Cp),
     /// Its DPs are copied or kept.
     Unexpected { copies: bool },
-    /// Its DPs go to their place.
+    /// Its DPs are received by a posted receive.
     Posted,
 }
 
-/// What must become of packets in one cycle.
+/// What must happen to packets in one cycle.
 #[derive(Debug, Clone, Copy, Default)]
 struct ExpectedActions {
     copy: Option<(u64, u64)>,
@@ -91,7 +91,7 @@ struct ExpectedActions {
     error: bool,
 }
 
-/// What is counted without being judged.
+/// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     copied: u64,
@@ -113,17 +113,17 @@ pub struct Scoreboard<'a> {
     high: u64,
     keep: u64,
     repaired: bool,
-    /// All buffers.
+    /// Number of all buffers.
     total: u64,
-    /// Packets of the traffic; none if a reset may drop some.
+    /// Number of packets in the traffic; `None` if a reset may drop some.
     packets: Option<u64>,
     taken: u64,
     after_reset: bool,
     message_state: MessageState,
-    /// Packets that were taken and neither kept nor released.
+    /// Number of packets that were accepted and neither kept nor released.
     in_hand: i64,
     receiver: Receiver<'a>,
-    /// Credits that nobody has taken.
+    /// Number of credits that were not accepted yet.
     owed: u64,
     waited: u64,
     counts: Counts,
@@ -137,11 +137,11 @@ const AWAIT_UNEXP_DP: u8 = 1 << State::AwaitUnexpDp as u8;
 const PROC_UNEXP_DP: u8 = 1 << State::ProcUnexpDp as u8;
 const RECV_POSTED_DATA: u8 = 1 << State::RecvPostedData as u8;
 
-/// The states in which the next message can come.
+/// The states in which the next message can begin.
 const BETWEEN: u8 = AWAIT_CP | DETERMINE_CP_TYPE;
 
 impl MessageState {
-    /// The states that fit.
+    /// The set of states that fit.
     #[inline]
     fn states(self) -> u8 {
         match self {
@@ -153,7 +153,7 @@ impl MessageState {
         }
     }
 
-    /// Whether a packet of this kind can be taken.
+    /// Whether a packet of this kind can be accepted.
     #[inline]
     fn can_take(self, kind: u64) -> bool {
         match self {
@@ -169,12 +169,12 @@ fn packet(id: Option<u64>) -> String {
 }
 
 impl Scoreboard<'_> {
-    /// The same where packets may be lost on their way.
+    /// The scoreboard for a system in which packets may be lost before the block.
     pub(crate) fn for_some_packets(self) -> Self {
         Self { packets: None, ..self }
     }
 
-    /// The pins of a reset, or of the first cycle after one.
+    /// Checks the pins in reset and in the first cycle after it.
     #[inline]
     fn observe_reset(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<bool, Violation> {
         if inputs.rst.is_high() {
@@ -216,7 +216,7 @@ impl Scoreboard<'_> {
         }
     }
 
-    /// The equation of all buffers, as the cycle begins.
+    /// Checks the number of all buffers at the beginning of the cycle.
     #[inline]
     fn observe_buffers(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
@@ -243,7 +243,7 @@ impl Scoreboard<'_> {
             let message = format!("state {state}, expected {}", names.join(" or "));
             return Err(Violation::new(STATE, message));
         }
-        // Once the end of a message has been seen, it is over.
+        // Once the block has detected the end of a message, it must be between messages.
         if let MessageState::Over(states) = &mut self.message_state
             && BETWEEN >> state & 1 == 1
         {
@@ -284,7 +284,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// What goes into the ring. Called before the credit on offer is taken.
+    /// Checks refills of the ring. Must be called before the credit on offer is accepted.
     #[inline]
     fn observe_ring(
         &mut self,
@@ -318,7 +318,7 @@ impl Scoreboard<'_> {
         Ok(count)
     }
 
-    /// A packet that is taken: what must become of it, and where its message stands then.
+    /// Applies an accepted packet: its due outcome and the new state of its message.
     fn take(&mut self, inputs: &Inputs, due: &mut ExpectedActions) {
         let (kind, id) = (inputs.pkt_kind.get(), inputs.pkt_id.get());
         let (len, last) = (inputs.pkt_len.get(), inputs.pkt_last.is_high());
@@ -355,7 +355,7 @@ impl Scoreboard<'_> {
         self.counts.errors += u64::from(due.error);
     }
 
-    /// The choice for an unexpected message.
+    /// Applies the choice for an unexpected message.
     fn choose(&mut self, cp: Cp, inputs: &Inputs, due: &mut ExpectedActions) {
         let is_low = inputs.pool_free.get() < self.keep;
         let copies = is_low && inputs.temp_alloc_ok.is_high();
@@ -369,12 +369,12 @@ impl Scoreboard<'_> {
         self.message_state = match cp.last {
             false => MessageState::Unexpected { copies },
             true if self.repaired => MessageState::Over(BETWEEN),
-            // The block has not seen it yet.
+            // The block has not detected the end yet.
             true => MessageState::Over(AWAIT_UNEXP_DP | PROC_UNEXP_DP | BETWEEN),
         };
     }
 
-    /// What must become of packets in this cycle.
+    /// The outcomes of packets that are due in this cycle.
     #[inline]
     fn due(&mut self, inputs: &Inputs, taken: bool) -> ExpectedActions {
         let mut due = ExpectedActions::default();
@@ -406,7 +406,7 @@ impl Scoreboard<'_> {
         due
     }
 
-    /// What becomes of packets.
+    /// Checks the outcomes of packets.
     #[inline]
     fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let seen = |valid: Bits1, id| valid.is_high().then_some(id);
@@ -444,7 +444,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// Whether a packet may be taken, and whether it waits too long.
+    /// Checks whether a packet may be accepted and whether it waits too long.
     #[inline]
     fn observe_turn(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (kind, level) = (inputs.pkt_kind.get(), outputs.ring_level.get());

@@ -13,36 +13,37 @@ pub const EAGER: u64 = 4;
 /// The kind of a CP with rendezvous data.
 pub const RNDV_DATA: u64 = 5;
 
-/// Everything that surrounds the block in one case. Gaps and waits are in cycles.
+/// The environment of one case. Gaps and waits are in cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Key of the noise on payload pins whose valid is low; 0 is silence.
     pub noise: Uint<64>,
-    /// Free buffers at the beginning and after a reset; fewer if there would be more than 255 with those of
-    /// the ring.
+    /// Free buffers at the beginning and after a reset; reduced if the total with those of the ring
+    /// would exceed 255.
     pub pool: Uint<8>,
     /// Messages in the order in which they are sent.
     pub messages: Vec<Message>,
-    /// Cycles each credit waits until it is taken; those beyond the list do not.
+    /// Cycles until each credit is accepted; 0 after the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub credit_stalls: Vec<Uint<12>>,
-    /// Cycles until each kept packet is read, after the one before it was; those beyond the list are read at
-    /// once. Then its buffer is free again.
+    /// Cycles until each kept packet is read, after the one before it; 0 after the end of the list.
+    /// Reading frees its buffer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<Uint<12>>,
 }
 
-/// A message, or a control packet by itself.
+/// A message, or a lone control packet.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Cycles before its CP is offered, after the packet before it was taken.
+    /// Cycles before its CP is offered, after the packet before it was accepted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gap: Uint<12>,
-    /// The CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7 do not fit.
+    /// Kind of the CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7 do
+    /// not fit.
     pub kind: Uint<3>,
-    /// The CP's handle.
+    /// Handle of the CP.
     pub id: Uint<8>,
     /// Bytes in the CP.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -50,42 +51,42 @@ pub struct Message {
     /// Bytes of the message.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub msg_len: Uint<32>,
-    /// 1: its receive is posted.
+    /// 1: a receive is posted for it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub posted: Uint<1>,
-    /// Cycles until the block is told whether it is.
+    /// Cycles until the block gets the answer whether it is posted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub match_wait: Uint<12>,
     /// 1: a temporary buffer is granted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub temp_ok: Uint<1>,
-    /// Cycles until `posted_done`, after the earliest cycle in which it can come.
+    /// Cycles until `posted_done`, after the earliest possible cycle.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub done_wait: Uint<12>,
-    /// What follows the CP.
+    /// The packets after the CP.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Data>,
-    /// A reset after the CP was taken.
+    /// A reset after the CP was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
 
-/// Packets of a message behind its CP.
+/// Packets of a message after its CP.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// Cycles before the first of them is offered, after the packet before it was taken.
+    /// Cycles before the first packet is offered, after the packet before it was accepted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gap: Uint<12>,
-    /// The first one's handle; each further one has the next.
+    /// Handle of the first packet; it increases by 1 for each further one.
     pub id: Uint<8>,
-    /// Bytes in each of them.
+    /// Bytes in each packet.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub len: Uint<16>,
-    /// How many they are, at least 1; one if it is left out.
+    /// Number of packets, at least 1; 1 if omitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<Uint<12>>,
-    /// They are no DPs, but of this kind; they do not fit.
+    /// If present, the packets are not DPs but stray packets of this kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stray: Option<Stray>,
 }
@@ -94,9 +95,9 @@ pub struct Data {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stray {
-    /// Any but 6.
+    /// Any kind except for 6.
     pub kind: Uint<3>,
-    /// 1: it says that it is the last packet of its message.
+    /// 1: it is marked as the last packet of its message.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub last: Uint<1>,
 }
@@ -106,19 +107,19 @@ fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
 }
 
 impl Data {
-    /// How many packets they are.
+    /// Number of packets.
     pub fn count(&self) -> u64 {
         self.count.map_or(1, Uint::get)
     }
 }
 
 impl Message {
-    /// Packets of the message, its CP included.
+    /// Number of packets, including the CP.
     pub fn packets(&self) -> u64 {
         1 + self.data.iter().map(Data::count).sum::<u64>()
     }
 
-    /// Whether its data goes to its place, once the block has seen it.
+    /// Whether its data is received by a posted receive, once the block has accepted it.
     pub fn is_posted(&self) -> bool {
         match self.kind.get() {
             EAGER => self.posted.get() == 1,
@@ -161,7 +162,7 @@ impl Message {
 }
 
 impl Traffic {
-    /// Packets of the whole case.
+    /// Number of packets in the case.
     pub fn packets(&self) -> u64 {
         self.messages.iter().map(Message::packets).sum()
     }

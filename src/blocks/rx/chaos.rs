@@ -14,7 +14,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
     let to_thread2 = thread2::chaos::cycles(count, rng);
     let to_recv = recv::chaos::cycles(count, &of_recv(parameters), rng);
     let requests = rng.one_of(&[0.1, 0.5, 0.5, 0.9]);
-    // Descriptors name QPs that software speaks of.
+    // Descriptors name QPs that software uses.
     let descriptors: Vec<[Bits32; 2]> = to_qp
         .iter()
         .zip(&to_recv)

@@ -109,7 +109,7 @@ cosim_core::covergroups! {
     RESETS = "resets": "resets, by the state they interrupt" [FLIGHT];
 }
 
-/// Section 7: what becomes of a credit.
+/// Section 7: impossible outcomes of a credit.
 fn no_such_credit(used: usize, credit: usize) -> Option<&'static str> {
     match (used, credit) {
         (0, 1 | 2) => Some("CR4: only descriptors that A took come out of B"),
@@ -119,7 +119,7 @@ fn no_such_credit(used: usize, credit: usize) -> Option<&'static str> {
     }
 }
 
-/// Section 7: what moves at which level.
+/// Section 7: impossible moves at a level of the FIFO.
 fn no_such_move(level: usize, moves: usize) -> Option<&'static str> {
     match (level, moves) {
         (0, 1 | 2) => Some("FI3: there is no head"),
@@ -128,7 +128,7 @@ fn no_such_move(level: usize, moves: usize) -> Option<&'static str> {
     }
 }
 
-/// Section 7 of qp's specification: what its answer is.
+/// Section 7 of qp's specification: impossible answers.
 fn no_such_answer(state: usize, is_bad: bool, fate: usize) -> Option<&'static str> {
     const SQE: usize = qp_state::SQE as usize;
     match (state, fate) {
@@ -140,29 +140,29 @@ fn no_such_answer(state: usize, is_bad: bool, fate: usize) -> Option<&'static st
     }
 }
 
-/// What needs a length error.
+/// A reason if the bin needs a length error and there is none.
 fn no_length_error(needs_one: bool, parameters: &Parameters) -> Option<&'static str> {
     let without = needs_one && parameters.fixes() & 1 << 5 == 0;
     without.then_some("without F5 of thread2 there is no length error")
 }
 
-/// What has happened so far to what is counted at its end.
+/// The state of coverage collection.
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
-    /// Cycles in which the head has waited for its context or its lengths.
+    /// Cycles in which the head waited for its context or its lengths.
     fetching: u64,
-    /// Cycles in which it has waited for recv.
+    /// Cycles in which the head waited for recv.
     waiting: u64,
-    /// The QP of the last packet that thread2 took.
+    /// The QP of the last packet that thread2 accepted.
     last_taken: u64,
-    /// Events that are owed to qp: the first request packet, the length error.
+    /// Pending events for qp: first request packet, length error.
     owed: [bool; 2],
     /// The FIFO is not empty.
     holds: bool,
     in_reset: bool,
 }
 
-/// The place of a descriptor on its axis.
+/// The position of a descriptor on its axis.
 #[inline]
 fn descriptor(bits: Bits32) -> usize {
     match Descriptor::decode(bits) {
@@ -171,7 +171,7 @@ fn descriptor(bits: Bits32) -> usize {
     }
 }
 
-/// The place of 0 to 16 on an axis.
+/// The position of a level of 0 to 16 on its axis.
 #[inline]
 const fn level(number: u64) -> usize {
     match number {
@@ -191,7 +191,7 @@ const fn wait(cycles: u64) -> usize {
     }
 }
 
-/// The place of a state of recv on the axis of those that take packets.
+/// The position of a state of recv on the axis of states that accept packets.
 #[inline]
 const fn taker(state: u64) -> Option<usize> {
     match state {
@@ -203,7 +203,7 @@ const fn taker(state: u64) -> Option<usize> {
 }
 
 impl Coverage {
-    /// Boundaries 1 and 4.
+    /// Counts boundaries 1 and 4.
     #[inline]
     fn count_link(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
         if let Some(credit) = [CR1, CR2, CR3, CR5].iter().position(|rule| rules.has(*rule)) {
@@ -223,7 +223,7 @@ impl Coverage {
         }
     }
 
-    /// The head, and what becomes of it.
+    /// Counts the head of the FIFO and its outcome.
     #[inline]
     fn count_head(&mut self, rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
         if rules.has(RQ1.with(PK1)) {
@@ -258,7 +258,7 @@ impl Coverage {
         }
     }
 
-    /// Boundary 6: events that are owed or told to qp.
+    /// Boundary 6: counts events that are pending or sent to qp.
     #[inline]
     fn count_events(&mut self, rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
         let pending = match self.owed {
@@ -287,7 +287,7 @@ impl Coverage {
         self.owed[1] = rules.has(EV2) || self.owed[1] && !(is_taken && rules.has(EV4));
     }
 
-    /// Several things at one edge.
+    /// Counts coincidences at one edge.
     #[inline]
     fn count_edges(&self, rules: RuleSet, inputs: &Inputs, outputs: &Outputs, bins: &mut Bins<'_>) {
         if inputs.qp_cmd_valid.is_high() && outputs.qp_cmd_ready.is_high() {
@@ -334,11 +334,11 @@ impl harness::Coverage<Rx> for Coverage {
             return;
         }
         self.in_reset = false;
-        // In most cycles nothing crosses any of the boundaries inside.
+        // In most cycles nothing crosses an inner boundary.
         if rules == RuleSet::EMPTY && !inputs.qp_cmd_valid.is_high() {
             return;
         }
-        // In reset the pins do not tell what was there.
+        // The level is not visible in reset, so it is remembered.
         self.holds = rules.has(FI1) || outputs.x_fifo_level.get() > u64::from(rules.has(FI3));
         Self::count_link(rules, outputs, bins);
         self.count_head(rules, outputs, bins);

@@ -1,4 +1,4 @@
-//! The descriptors that travel over the link: 32 bits for each packet (specification, section 2).
+//! Descriptors on the link: 32 bits for each packet (specification, section 2).
 
 use super::rtl::Bits32;
 
@@ -11,32 +11,32 @@ pub enum Descriptor {
     Message(Message),
 }
 
-/// What the descriptor of a request packet says.
+/// The contents of a request packet's descriptor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Request {
-    /// It is the packet of its message that takes the RQ WQE.
+    /// It is the packet of its message that uses the RQ WQE.
     pub consumes_wqe: bool,
     /// It cannot be executed.
     pub error: bool,
-    /// By which header and contexts are fetched.
+    /// The handle for fetching header and contexts.
     pub handle: u8,
-    /// Its QP.
+    /// The QP.
     pub qpn: u8,
 }
 
-/// What the descriptor of a message packet says.
+/// The contents of a message packet's descriptor.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Message {
     /// The last packet of its message.
     pub last: bool,
     /// The kind of the packet.
     pub kind: u8,
-    /// By which its lengths are fetched, and its buffer's.
+    /// The handle for fetching its lengths, which is also that of its buffer.
     pub handle: u8,
 }
 
 impl Descriptor {
-    /// What 32 bits say; ignored ones are forgotten.
+    /// Decodes 32 bits; ignored bits are dropped.
     #[inline]
     pub fn decode(bits: Bits32) -> Self {
         let bits = bits.get() as u32;
@@ -48,7 +48,7 @@ impl Descriptor {
         }
     }
 
-    /// The 32 bits, with `ignored` where it says nothing.
+    /// Encodes to 32 bits; ignored bits are taken from `ignored`.
     #[inline]
     pub fn encode(self, ignored: u32) -> Bits32 {
         let (said, value) = match self {
@@ -64,7 +64,6 @@ impl Descriptor {
         Bits32::new(u64::from(value | ignored & !said))
     }
 
-    /// Its handle.
     #[inline]
     pub fn handle(self) -> u8 {
         match self {

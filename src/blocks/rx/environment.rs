@@ -16,11 +16,11 @@ use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use std::collections::VecDeque;
 
-/// Idle cycles at the end, in which nothing more may happen.
+/// Idle cycles at the end, in which nothing else may happen.
 const DRAIN: u64 = 8;
-/// Entries of the FIFO.
+/// Capacity of the FIFO.
 const PLACES: usize = 16;
-/// Handles of request packets.
+/// Number of handles of request packets.
 const HANDLES: usize = 256;
 
 /// The environment of one case.
@@ -38,23 +38,23 @@ pub struct Environment<'a> {
     progress_timeout: u64,
 }
 
-/// Who of the two senders is meant.
+/// The kind of sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Request,
     Message,
 }
 
-/// Offers descriptors: those of requests and those of messages, in turn if both are due.
+/// Offers the descriptors of requests and of messages, alternately if both are due.
 #[derive(Debug, Clone)]
 struct Source<'a> {
     requests: &'a [Request],
-    /// Requests that were taken.
+    /// Number of accepted requests.
     sent: usize,
-    /// Cycles before the next one is offered.
+    /// Cycles before the next request is offered.
     gap: u64,
     messages: Sender<'a>,
-    /// What is on offer.
+    /// The descriptor on offer.
     offer: Option<(Class, Bits32)>,
     last: Class,
     taken: u64,
@@ -84,19 +84,19 @@ impl<'a> Source<'a> {
         }))
     }
 
-    /// The descriptor of the next packet of a message, if it is due; `clear` says that recv waits for none of those
-    /// before it.
+    /// The descriptor of the next message packet, if it is due. `clear`: recv waits for no earlier
+    /// packet.
     #[inline]
     fn message(&self, clear: bool) -> Option<Descriptor> {
         let packet = self.messages.packet().filter(|_| self.messages.is_due())?;
-        // A DP by itself would be taken for one of the posted message before it.
+        // recv would take a lone DP for one of the posted message before it.
         let waits = self.messages.begins().is_some() && packet.is_dp() && !clear;
         let (kind, handle) = (packet.kind as u8, packet.id as u8);
         let message = descriptor::Message { last: packet.last, kind, handle };
         (!waits).then_some(Descriptor::Message(message))
     }
 
-    /// Offers something, if nothing is on offer and something is due.
+    /// Offers the next descriptor, if nothing is on offer and one is due.
     fn choose(&mut self, clear: bool, noise: &mut Noise) {
         if self.offer.is_some() {
             return;
@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
         self.offer = Some((class, descriptor.encode(ignored)));
     }
 
-    /// The edge.
+    /// Advances one cycle.
     fn clock(&mut self, ready: bool) {
         let taken = self.offer.filter(|_| ready).map(|(class, _)| class);
         if let Some(class) = taken {
@@ -134,26 +134,26 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A reset: the rest of a message that has begun is not sent.
+    /// Handles a reset: the rest of a partly sent message is dropped.
     fn forget(&mut self) {
         self.offer = None;
         self.messages.drop_message();
     }
 }
 
-/// Follows what B delivers, and fetches what the head of the FIFO stands for.
+/// Follows the deliveries of B, and fetches context or lengths for the head of the FIFO.
 #[derive(Debug, Clone)]
 struct Fetcher<'a> {
-    /// What is in the FIFO, if the system is right.
+    /// The expected contents of the FIFO.
     fifo: VecDeque<Bits32>,
-    /// Context and header of a head that is a request packet.
+    /// Context and header of the head, if it is a request packet.
     context: Option<Context<'a>>,
-    /// What recv will be sent next.
+    /// The next packet for recv.
     expected: Sender<'a>,
     waits: Delays<'a>,
 }
 
-/// What a request packet's handle leads to.
+/// The context that belongs to the handle of a request packet.
 #[derive(Debug, Clone)]
 struct Context<'a> {
     packet: &'a Packet,
@@ -171,7 +171,7 @@ impl<'a> Fetcher<'a> {
         self.fifo.front().copied().map(Descriptor::decode)
     }
 
-    /// Whether context or lengths of the head are there.
+    /// Whether context or lengths of the head are available.
     #[inline]
     fn is_there(&self) -> bool {
         self.waits.is_over()
@@ -182,14 +182,14 @@ impl<'a> Fetcher<'a> {
         self.context.as_ref().filter(|_| self.is_there())
     }
 
-    /// The lengths of a head that is a message packet.
+    /// The lengths of the head, if it is a message packet and they are available.
     #[inline]
     fn lengths(&self) -> Option<recv::Offer> {
         let is_message = matches!(self.head(), Some(Descriptor::Message(_)));
         self.expected.packet().filter(|_| is_message && self.is_there())
     }
 
-    /// There is another head, or none.
+    /// Begins to fetch for a new head.
     fn begin(&mut self, source: &Source<'a>, noise: &mut Noise) {
         self.context = match self.head() {
             Some(Descriptor::Request(request)) => {
@@ -203,7 +203,7 @@ impl<'a> Fetcher<'a> {
         };
     }
 
-    /// The edge; the packet of a request that leaves.
+    /// Advances one cycle. Returns the packet of a request that leaves.
     fn clock(
         &mut self,
         outputs: &Outputs,
@@ -230,7 +230,7 @@ impl<'a> Fetcher<'a> {
         packet.filter(|_| request_leaves)
     }
 
-    /// A reset: what was on its way does not come.
+    /// Handles a reset: everything in flight is lost.
     fn forget(&mut self, messages: &Sender<'a>) {
         self.fifo.clear();
         self.context = None;
@@ -238,14 +238,14 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The request that was sent last with a handle; there are fewer on the way than handles.
+/// The latest request sent with a handle. Fewer requests are in flight than there are handles.
 fn newest(requests: &[Request], sent: usize, handle: u8) -> Option<&Packet> {
     let last = sent.checked_sub(1)?;
     let back = last.wrapping_sub(usize::from(handle)) % HANDLES;
     requests.get(last.checked_sub(back)?).map(|request| &request.packet)
 }
 
-/// Cycles without progress that a traffic explains.
+/// Cycles without progress that the traffic can cause.
 fn progress_timeout(traffic: &Traffic, parameters: &Parameters, software: u64) -> u64 {
     let fetches = traffic.fetch_waits.iter().map(|wait| wait.get()).max().unwrap_or(0);
     software
@@ -256,7 +256,7 @@ fn progress_timeout(traffic: &Traffic, parameters: &Parameters, software: u64) -
 }
 
 impl Environment<'_> {
-    /// What is sent next, what is at the head, and what recv and software are at, in words.
+    /// Describes what is sent next, the head of the FIFO, and the state of recv and of software.
     pub(super) fn in_flight(&self) -> Vec<String> {
         let Self { source, fetcher, host, software, .. } = self;
         let (sent, all) = (source.sent, source.requests.len());
@@ -276,7 +276,7 @@ impl Environment<'_> {
     }
 }
 
-/// A descriptor in words.
+/// Describes a descriptor.
 pub(super) fn words(bits: Bits32) -> String {
     match Descriptor::decode(bits) {
         Descriptor::Request(request) => {
@@ -365,7 +365,8 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         let (to_qp, from_qp) = pins::of_software(inputs, outputs);
 
         let is_used_up = self.source.is_used_up();
-        // What waits for a credit gets one: B has delivered what A has no more.
+        // A descriptor that waits for a credit gets one: B has delivered everything that A no
+        // longer holds.
         let goes_on = outputs.x_a_tlp_ready.is_high() && !is_used_up;
         let steady = self.reset.is_over() && self.software.is_steady();
         self.link.clock(&to_dll, &from_dll, SourceState { is_used_up, goes_on }, steady);
@@ -409,7 +410,7 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
             && !outputs.fetch_valid.is_high()
             && !outputs.x_hw_valid.is_high()
             && outputs.x_cxt_ready.is_high()
-            // Of a link that has stalled recv gets no more, whatever it waits for.
+            // recv gets no more packets over a stalled link.
             && (self.host.is_done() || self.link.is_stalled())
             && !outputs.rv_credit_valid.is_high();
         self.drained = if idle { self.drained + 1 } else { 0 };

@@ -1,4 +1,5 @@
-//! The constrained-random generator of traffic: the generators of the blocks inside, about the same QPs.
+//! The constrained-random generator of traffic: combines the generators of the inner blocks for the
+//! same QPs.
 
 use super::parameters::{of_dll, of_thread2};
 use super::scenarios::Weights;
@@ -10,9 +11,9 @@ use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// States on the way to one that takes packets.
+/// States on the path to one that accepts packets.
 const WAY: [u64; 3] = [1, 2, 3];
-/// Cycles in which a command is taken, by and large.
+/// Approximate number of cycles per command.
 const CYCLES_PER_COMMAND: u64 = 2;
 
 /// Draws traffic of about `packets` packets; every traffic is legal.
@@ -58,7 +59,7 @@ pub fn traffic(
     Traffic { noise, tables: drawn.tables, requests, receive, software, link, fetch_waits }
 }
 
-/// The QPs of some packets, each with its service, in the order in which they are first met.
+/// The QPs of some packets with their services, in the order of their first packets.
 fn qps(packets: &[Packet]) -> Vec<(u8, u64)> {
     let mut qps: Vec<(u8, u64)> = Vec::new();
     for Packet { header, .. } in packets {
@@ -79,7 +80,7 @@ fn command(qpn: u8, next: u64, service: u64) -> Command {
     }
 }
 
-/// The commands that open QPs: most of them as far as RTR or RTS, some not so far, in turns.
+/// The commands that open QPs: most of them to RTR or RTS, some not so far, interleaved.
 fn opening(weights: &Weights, qps: &[(u8, u64)], rng: &mut CaseRng) -> Vec<Command> {
     let ways: Vec<usize> = qps
         .iter()
@@ -95,7 +96,7 @@ fn opening(weights: &Weights, qps: &[(u8, u64)], rng: &mut CaseRng) -> Vec<Comma
     (0..WAY.len()).flat_map(step).collect()
 }
 
-/// What happens to the QPs: they are opened, live on, and some are opened again.
+/// The steps of software: QPs are opened and used, and some are opened again.
 fn software(
     weights: &Weights,
     qps: &[(u8, u64)],
@@ -110,7 +111,7 @@ fn software(
     let mut software = qp::generator::life(&weights.software, noise, few, opening, steps, rng);
     let mut reopened = Vec::new();
     for step in &mut software.steps {
-        // Of a QP that gets long SENDs only what leaves it open.
+        // QPs with long SENDs must stay open.
         while let Some(field) = may_close(step, is_long) {
             match field {
                 "command.next" => step.command = None,

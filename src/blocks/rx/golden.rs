@@ -1,5 +1,5 @@
 //! The golden model of `RxSystem`: the golden models of its four blocks and the top-level logic
-//! between them, written from the specification, sections 5 to 7.
+//! between them, written from sections 5 to 7 of the specification.
 
 use super::Rx;
 use super::descriptor::{Descriptor, Message, Request};
@@ -16,7 +16,7 @@ use crate::blocks::thread2::layout::{MrData, opcode, qp_state, status};
 use crate::blocks::thread2::{self, Thread2};
 use cosim_core::harness::{self, Block, Golden as _, Parameters, Rule, RuleSet};
 
-/// Entries of the FIFO, and credits.
+/// Capacity of the FIFO, which is also the number of credits.
 const PLACES: usize = 16;
 
 /// Kinds of events for qp.
@@ -57,14 +57,14 @@ impl Fifo {
     }
 }
 
-/// The registers of the glue.
+/// The registers of the top-level logic.
 #[derive(Debug, Clone)]
 struct TopRegisters {
     fifo: Fifo,
     credits_used: usize,
-    /// The QP whose first request packet is to be told.
+    /// The QP whose first request packet is to be reported to qp.
     established: Option<Bits8>,
-    /// The QP whose length error is to be told.
+    /// The QP whose length error is to be reported to qp.
     fatal: Option<Bits8>,
 }
 
@@ -82,7 +82,7 @@ impl TopRegisters {
     }
 }
 
-/// The model: its blocks and the glue.
+/// The model: the inner blocks and the top-level logic.
 #[derive(Debug, Clone)]
 pub struct Golden {
     dll: dll::Golden,
@@ -92,7 +92,7 @@ pub struct Golden {
     glue: TopRegisters,
 }
 
-/// What becomes of a request packet that leaves.
+/// The outcome of a request packet that leaves the FIFO.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PacketOutcome {
     Taken = 0,
@@ -100,7 +100,7 @@ enum PacketOutcome {
     Dropped = 2,
 }
 
-/// The pins of a block in a cycle, and its evaluated cycle.
+/// The pins of an inner block in a cycle, and its evaluated cycle.
 struct BlockCycle<B: Block> {
     inputs: B::Inputs,
     outputs: B::Outputs,
@@ -122,19 +122,19 @@ impl<B: Block> BlockCycle<B> {
     }
 }
 
-/// An evaluated cycle: each block, and the fate of the head of the FIFO.
+/// An evaluated cycle: each inner block, and the outcome of the FIFO's head.
 pub struct Cycle {
     dll: BlockCycle<Dll>,
     qp: BlockCycle<Qp>,
     thread2: BlockCycle<Thread2>,
     recv: BlockCycle<Recv>,
     head: Option<Descriptor>,
-    /// A request packet leaves, with what becomes of it.
+    /// The request packet that leaves, with its outcome.
     fate: Option<(Request, PacketOutcome)>,
     message_taken: bool,
 }
 
-/// The contexts with another QP state, in bits 37:35.
+/// The contexts with the QP state in bits 37:35 replaced.
 #[inline]
 fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
     let mut words = *contexts.words();
@@ -151,7 +151,7 @@ impl Golden {
         BlockCycle::new(&self.dll, pins)
     }
 
-    /// The pins of qp with a question, or without one.
+    /// Evaluates qp with a query for a request packet, or without one.
     #[inline]
     fn qp(&self, inputs: &Inputs, asked: Option<Request>) -> BlockCycle<Qp> {
         let Request { consumes_wqe, error, qpn, .. } = asked.unwrap_or_default();
@@ -174,7 +174,7 @@ impl Golden {
         BlockCycle::new(&self.qp, pins)
     }
 
-    /// The pins of thread2 with a context, or without one.
+    /// Evaluates thread2 with a context, or without one.
     #[inline]
     fn thread2(&self, inputs: &Inputs, offered: bool, state: Bits3) -> BlockCycle<Thread2> {
         let (head, data) = match offered {
@@ -191,7 +191,7 @@ impl Golden {
         BlockCycle::new(&self.thread2, pins)
     }
 
-    /// The pins of recv with a packet, or without one.
+    /// Evaluates recv with a packet, or without one.
     #[inline]
     fn recv(&self, inputs: &Inputs, packet: Option<Message>) -> BlockCycle<Recv> {
         let Message { last, kind, handle } = packet.unwrap_or_default();
@@ -212,7 +212,7 @@ impl Golden {
 }
 
 impl Cycle {
-    /// What the glue makes of the blocks' pins.
+    /// The outputs of the system from the pins of the inner blocks.
     #[inline]
     fn outputs(&self, glue: &TopRegisters) -> Outputs {
         let BlockCycle { inputs: dll_in, outputs: dll, .. } = &self.dll;
@@ -235,7 +235,7 @@ impl Cycle {
                 fetch_valid: Bits1::from(self.head.is_some()),
                 fetch_request: Bits1::from(matches!(self.head, Some(Descriptor::Request(_)))),
                 fetch_handle: byte(self.head.map_or(0, Descriptor::handle)),
-                // The pins of qp behind the glue: an event that is not valid shows 0.
+                // qp's pins at the top-level logic: an event that is not valid shows 0.
                 x_query_qpn: qp_in.query_qpn,
                 x_hw_valid: qp_in.hw_valid,
                 x_hw_qpn: if qp_in.hw_valid.is_high() { qp_in.hw_qpn } else { Bits8::new(0) },
@@ -256,7 +256,7 @@ impl Cycle {
         )
     }
 
-    /// The QP of a length error that thread2 tells at this edge.
+    /// The QP of a length error that thread2 reports at this edge.
     #[inline]
     fn length_error(&self) -> Option<Bits8> {
         let BlockCycle { inputs, outputs, .. } = &self.thread2;
@@ -273,7 +273,7 @@ impl Cycle {
 }
 
 impl TopRegisters {
-    /// The edge; the rules that applied.
+    /// Updates the registers at an edge. Returns the rules that applied.
     #[inline]
     fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
         let mut fired = RuleSet::EMPTY;
@@ -283,7 +283,6 @@ impl TopRegisters {
         let BlockCycle { inputs: qp_in, outputs: qp, .. } = &cycle.qp;
         let leaves = cycle.fate.is_some() || cycle.message_taken;
 
-        // Request and message packets.
         let fate = cycle.fate.map(|(_, fate)| fate);
         match cycle.head {
             None => {}
@@ -303,7 +302,6 @@ impl TopRegisters {
             }
         }
 
-        // Credits.
         let credit = self.has_credit();
         let takes = inputs.a_tlp_valid.is_high() && dll.a_tlp_ready.is_high() && credit;
         fires(CR1, takes && !leaves);
@@ -317,7 +315,7 @@ impl TopRegisters {
             (true, true) | (false, false) => {}
         }
 
-        // The FIFO; full is judged before the edge.
+        // Whether the FIFO is full depends on its level before the edge.
         let (delivered, full) = (dll.b_deliver_valid.is_high(), self.fifo.is_full());
         fires(FI1, delivered && !full);
         fires(FI2, delivered && full);
@@ -329,7 +327,6 @@ impl TopRegisters {
             self.fifo.enter(dll.b_deliver_data);
         }
 
-        // Events.
         let tells_first = self.established.is_some();
         let tells_fatal = self.fatal.is_some() && !tells_first;
         fires(EV3, tells_first);
@@ -375,7 +372,7 @@ impl harness::Golden<Rx> for Golden {
 
     type Cycle = Cycle;
 
-    /// Section 5: each block once, in the order in which they depend on one another.
+    /// Section 5: evaluates each block once, in the order of their dependencies.
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let head = self.glue.fifo.head().map(Descriptor::decode);
@@ -434,7 +431,7 @@ impl harness::Golden<Rx> for Golden {
 
     #[inline]
     fn state(&self) -> &'static str {
-        // What the blocks inside are doing shows at their own boundaries.
+        // The state of the inner blocks is visible at their own boundaries.
         let head = self.glue.fifo.head().map(Descriptor::decode);
         match (self.glue.is_event_pending(), head) {
             (false, None) => "empty",

@@ -1,4 +1,5 @@
-//! The parameters of the RTL beside its mask of fixes, the profiles, and what of them each block inside gets.
+//! The parameters of the RTL beside its mask of fixes, the profiles, and the parameters of inner
+//! blocks.
 
 use super::Rx;
 use crate::blocks::dll::{self, Dll};
@@ -6,7 +7,7 @@ use crate::blocks::recv::{self, Recv};
 use crate::blocks::thread2::Thread2;
 use cosim_core::harness::{Parameter, Parameters, Profile};
 
-/// The parameters of dll, then those of recv, as the specification's section 1 has them.
+/// The parameters of dll, then those of recv, as in section 1 of the specification.
 pub const PARAMETERS: [Parameter; 6] = {
     let [depth, limit, latency] = dll::parameters::PARAMETERS;
     let [low, high, keep] = recv::parameters::PARAMETERS;
@@ -23,15 +24,15 @@ const SMALL: Parameters = {
     all.with(OF_RECV, low).with(OF_RECV + 1, high).with(OF_RECV + 2, keep)
 };
 
-/// The profiles of the specification's section 1. `small` has some fixes and not their neighbours, so that RTL that looks
-/// at the bit of another fix is seen.
+/// The profiles of section 1 of the specification. `small` sets some fixes and not their
+/// neighbours, so that RTL that uses the bit of another fix fails.
 pub const PROFILES: [Profile; 3] = [
     Profile::new("spec", Parameters::of::<Rx>(0x00)),
     Profile::new("repaired", Parameters::of::<Rx>(0xff)),
     Profile::new("small", SMALL),
 ];
 
-/// `inner` with the values that the system has from `first` on.
+/// The parameters `inner` with values of the system from index `first` on.
 fn handed_down(mut inner: Parameters, system: &Parameters, first: usize) -> Parameters {
     for index in 0..inner.values().count() {
         inner = inner.with(index, system.get(first + index));
@@ -39,17 +40,17 @@ fn handed_down(mut inner: Parameters, system: &Parameters, first: usize) -> Para
     inner
 }
 
-/// What dll gets.
+/// The parameters of dll.
 pub fn of_dll(system: &Parameters) -> Parameters {
     handed_down(Parameters::of::<Dll>(system.fixes()), system, 0)
 }
 
-/// What recv gets.
+/// The parameters of recv.
 pub fn of_recv(system: &Parameters) -> Parameters {
     handed_down(Parameters::of::<Recv>(system.fixes()), system, OF_RECV)
 }
 
-/// What thread2 gets.
+/// The parameters of thread2.
 pub fn of_thread2(system: &Parameters) -> Parameters {
     Parameters::of::<Thread2>(system.fixes())
 }

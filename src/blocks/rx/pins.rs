@@ -1,4 +1,4 @@
-//! The pins of the blocks inside, as the system's pins show them.
+//! The pins of the inner blocks, read from the pins of the system.
 
 use super::rtl::{Inputs, Outputs};
 use crate::blocks::{dll, qp, recv, thread2};
@@ -30,7 +30,7 @@ pub fn of_qp(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::rtl::O
     seen!([qp inputs outputs {} {}] qp qp_behind_glue)
 }
 
-/// The pins of qp as software has them: events from outside instead of those that reach it.
+/// The pins of qp as software sees them: with external events instead of those that reach qp.
 #[inline]
 pub fn of_software(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::rtl::Outputs) {
     seen!([qp inputs outputs {} {}] qp software)

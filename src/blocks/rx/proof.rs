@@ -6,10 +6,10 @@
 
 use cosim_core::harness::{Parameters, ProofRegister, Properties, StableChannel};
 
-/// Every promise.
+/// All properties.
 pub fn properties(parameters: &Parameters) -> Properties {
     let is_fixed = |number: u32| parameters.fixes() >> number & 1 == 1;
-    // As thread2, recv and qp promise them.
+    // As thread2, recv and qp guarantee.
     let mut stable = vec![
         StableChannel::whole("t2_cq_req_valid"),
         StableChannel::whole("t2_eq_req_valid"),
@@ -52,7 +52,7 @@ pub fn properties(parameters: &Parameters) -> Properties {
     }
 }
 
-/// What the specification says of the glue in every cycle, of ports alone.
+/// Invariants of the top-level logic, over ports only.
 fn invariants() -> Vec<(String, String)> {
     let all = [
         ("CR: at most 16 credits are in use", "x_credits_used <= 5'd16"),

@@ -1,4 +1,4 @@
-//! Scenarios: named weights for the generator. What is drawn for a block inside has that block's weights.
+//! Scenarios: named weights for the generator. Each inner block has its own weights.
 
 use super::rtl::Inputs;
 use super::stimulus::Traffic;
@@ -12,38 +12,38 @@ use cosim_core::value::Uint;
 use cosim_core::weights;
 
 weights! {
-    /// What a scenario draws.
+    /// Weights of the generator.
     pub struct Weights {
-        /// Raw pins: cycles for each packet; 0 for traffic.
+        /// Unconstrained random cycles per packet instead of traffic; 0: traffic.
         raw_cycles_per_packet: Uint<8> = 0,
-        /// Packets that are for QPs; the others are for the message layer.
+        /// Packets for QPs; the others are for the message layer.
         requests_share: Percent = 50,
-        /// What QPs get, and what surrounds thread2.
+        /// Requests, and the environment of thread2.
         requests: Requests = requests(),
-        /// Request packets that cannot be executed, where nothing is lost by it.
+        /// Request packets that cannot be executed, where that loses no data.
         errors: Percent = 8,
-        /// Messages, and what surrounds recv.
+        /// Messages, and the environment of recv.
         receive: Receive = Receive::default(),
-        /// The link; how many TLPs there are is not drawn here.
+        /// The link. It carries one TLP per packet.
         link: Link = clean(),
-        /// What happens to QPs after they were opened.
+        /// Use of QPs after they are opened.
         software: Software = quiet(),
-        /// Steps of software for a hundred packets.
+        /// Steps of software per hundred packets.
         steps: Uint<12> = 20,
-        /// QPs that are not opened far enough to take packets.
+        /// QPs that are not opened far enough to accept packets.
         closed: Percent = 8,
         /// Chance that requests do not wait until their QPs are open.
         early: Percent = 15,
         /// Steps after which a QP is opened again.
         reopen: Percent = 5,
-        /// Heads of the FIFO whose context or lengths come late.
+        /// Heads of the FIFO whose context or lengths are delayed.
         fetch_wait: Percent = 20,
-        /// Their longest wait in cycles.
+        /// Longest delay in cycles.
         longest_fetch_wait: Uint<12> = 5,
     }
 }
 
-/// A link without losses or stalls that carries one TLP for each packet.
+/// A link without losses or stalls that carries one TLP per packet.
 fn clean() -> Link {
     Link {
         tlps_per_packet: Span::new(1, 1),
@@ -55,7 +55,7 @@ fn clean() -> Link {
     }
 }
 
-/// Requests of which most things are drawn, for QPs that qp keeps the states of.
+/// Varied requests for QPs; qp keeps their states.
 fn requests() -> Requests {
     Requests {
         qps: Span::new(1, 4),
@@ -65,7 +65,7 @@ fn requests() -> Requests {
     }
 }
 
-/// Software and hardware that say little, and send no packets.
+/// Rare events and commands, and no packets.
 fn quiet() -> Software {
     Software {
         gap: Percent::new(70),

@@ -1,9 +1,9 @@
-//! The checks at transaction level: the outcome of each descriptor that A takes, and of its
+//! The checks at transaction level: the outcome of each descriptor that A accepts, and of its
 //! bytes.
 //!
-//! It follows descriptors from A to their outcomes, stores pending events for qp, and compares
-//! with the traffic. The scoreboards of the inner blocks check the pins of each block. It checks
-//! both models.
+//! It follows descriptors from A to their outcomes, stores pending events for qp, and compares with
+//! the traffic. The scoreboards of the inner blocks check the pins of each block. It checks both
+//! models.
 
 mod bytes;
 mod pins;
@@ -19,32 +19,32 @@ use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::collections::VecDeque;
 
-/// The FIFO gets the descriptors that A took, each once, in order, unchanged.
+/// The FIFO gets each descriptor that A accepted once, in order and unchanged.
 const DELIVERED: &str = "delivered-once-in-order";
-/// Each of them leaves once, in order, to where its class says.
+/// Each descriptor leaves the FIFO once, in order, for the block of its class.
 const FATE: &str = "one-fate-each";
-/// At the end each has had its fate, and no credit is in use.
+/// At the end each descriptor has an outcome, and no credit is in use.
 const REMAINS: &str = "nothing-remains";
-/// Credits are descriptors taken by A that have not left.
+/// The credits in use are the descriptors that A accepted and that have not left the FIFO.
 const CREDITS: &str = "credits-exact";
-/// What becomes of a request packet is what its QP's state and service, and its error bit say.
+/// The state and service of the QP and the error bit determine the outcome of a request packet.
 const BY_STATE: &str = "fate-by-state";
-/// An Ack and a WQE for the packets that are taken and ask for them.
+/// Accepted packets that need an Ack or a WQE get one.
 const ANSWER: &str = "answer-by-fate";
-/// qp is asked about the head, and recv is shown it, as soon as what was fetched for it is there.
+/// The head is shown to qp or recv as soon as its context or lengths are available.
 const ASKED: &str = "asked-and-shown-in-time";
-/// thread2 sees the state that qp has, and for the rest what was fetched.
+/// thread2 gets the state from qp; the rest of the context is unchanged.
 const STATE: &str = "state-handed-on";
-/// The first request packet of a QP in RTR is told to qp, once, before another request packet leaves.
+/// qp gets the first request packet of a QP in RTR once, before another request packet leaves.
 const ESTABLISHED: &str = "established-once";
-/// A length error is told to qp, once, before another request packet leaves.
+/// qp gets each length error once, before another request packet leaves.
 const FATAL: &str = "fatal-per-length-error";
-/// Events from outside reach qp once, in order, unchanged.
+/// External events reach qp once, in order and unchanged.
 const EVENTS: &str = "events-in-order";
-/// thread2 gets no packet that was dropped or refused.
+/// thread2 gets no dropped or refused packet.
 const DEAD: &str = "nothing-for-a-dead-qp";
 
-/// Credits, and entries of the FIFO.
+/// Number of credits and capacity of the FIFO.
 const PLACES: u64 = 16;
 
 // Codes of the specification.
@@ -54,15 +54,15 @@ const REFUSED: u64 = 1;
 const DROPPED: u64 = 2;
 const GEN_CQE: u64 = 26;
 
-/// A descriptor that A took, and what it stands for.
+/// A descriptor that A accepted, and its meaning.
 #[derive(Debug, Clone, Copy)]
 struct TakenDescriptor {
     bits: u32,
-    /// The number of its request.
+    /// The index of its request.
     request: Option<usize>,
 }
 
-/// An event that qp is to be told of.
+/// An event that qp must get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ExpectedEvent {
     qpn: u64,
@@ -70,13 +70,13 @@ struct ExpectedEvent {
 }
 
 impl ExpectedEvent {
-    /// The check that it is told, once, before another request packet leaves.
+    /// The check that covers this event.
     fn check(&self) -> &'static str {
         if self.kind == 0 { ESTABLISHED } else { FATAL }
     }
 }
 
-/// What is counted without being judged.
+/// Counters for the report.
 #[derive(Debug, Clone, Default)]
 struct Counts {
     fates: [u64; 3],
@@ -95,30 +95,30 @@ pub struct Scoreboard<'a> {
     thread2: thread2::Scoreboard<'a>,
     recv: recv::Scoreboard<'a>,
     requests: &'a [Request],
-    /// Whether all that is offered comes to an end.
+    /// Whether everything on offer will finish.
     is_whole: bool,
-    /// Whether all that A takes is delivered.
+    /// Whether everything that A accepts is delivered.
     delivers: bool,
-    /// Requests that A took.
+    /// Number of requests that A accepted.
     requests_sent: usize,
-    /// Between A and the FIFO, and in the FIFO.
+    /// Descriptors between A and the FIFO, and those in the FIFO.
     under_way: VecDeque<TakenDescriptor>,
     fifo: VecDeque<TakenDescriptor>,
     owed: VecDeque<ExpectedEvent>,
-    /// An event that F2 lets come several times is told once.
+    /// Without F2 thread2 may report a length error repeatedly, but qp must get it once.
     repeats: bool,
     placed: PlacedBytes<'a>,
     received: Received<'a>,
     counts: Counts,
 }
 
-/// Services whose packets are answered: RC, RD and XRC.
+/// Services that acknowledge packets: RC, RD and XRC.
 #[inline]
 fn is_reliable(service: u64) -> bool {
     matches!(service, 0 | 2 | 5)
 }
 
-/// Says of which block a violation is.
+/// Adds the name of the inner block to a violation.
 fn inside(block: &str, result: Result<(), Violation>) -> Result<(), Violation> {
     result.map_err(|Violation { check, message }| Violation {
         check,
@@ -137,7 +137,7 @@ impl Scoreboard<'_> {
         pins::in_reset(outputs)
     }
 
-    /// What is in the FIFO, and what is fetched for its head.
+    /// Checks the level of the FIFO and the fetches for its head.
     #[inline]
     fn observe_fifo(&self, outputs: &Outputs) -> Result<(), Violation> {
         let object = |message: String| Err(Violation::new(DELIVERED, message));
@@ -164,7 +164,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// Credits, as the cycle begins.
+    /// Checks the credits at the beginning of the cycle.
     #[inline]
     fn observe_credits(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let out = (self.under_way.len() + self.fifo.len()) as u64;
@@ -189,7 +189,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// What is asked of qp and shown to recv, before the cycle changes what is owed.
+    /// Checks what is shown to qp and recv, before the cycle adds pending events.
     #[inline]
     fn observe_question(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let head = self.fifo.front().map(|sent| sent.descriptor());
@@ -206,7 +206,7 @@ impl Scoreboard<'_> {
         let expected = asked.map(|asked| (u64::from(asked.qpn), asked.consumes_wqe, asked.error));
         if seen != expected {
             let message = format!("(QP, WQE, error) asked of qp: {seen:?}, expected {expected:?}");
-            // Asked too early is asked before an event was told.
+            // If the query is too early, an event is still pending.
             let early = self.owed.front().filter(|_| seen.is_some());
             return Err(Violation::new(early.map_or(ASKED, ExpectedEvent::check), message));
         }
@@ -229,7 +229,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// What leaves the FIFO at this edge.
+    /// Checks and returns what leaves the FIFO at this edge.
     #[inline]
     fn observe_leaving(&mut self, outputs: &Outputs) -> Result<Option<TakenDescriptor>, Violation> {
         let object = |message: String| Err(Violation::new(FATE, message));
@@ -241,7 +241,7 @@ impl Scoreboard<'_> {
             let message = format!("thread2 {seen} a packet that must have another outcome");
             return Err(Violation::new(DEAD, message));
         }
-        // What thread2 does not get does not wait for it.
+        // A packet that thread2 does not get does not wait for it.
         let waits = outputs.x_cxt_valid.is_high() && !outputs.x_cxt_ready.is_high();
         if request_leaves != (outputs.x_msg_valid.is_high() && !waits) {
             let seen = if request_leaves { "leaves" } else { "stays" };
@@ -250,7 +250,7 @@ impl Scoreboard<'_> {
         if !request_leaves && !message_leaves {
             return Ok(None);
         }
-        // `observe_question` has seen that what is shown is the head, and of which class.
+        // `observe_question` has checked that the head is shown, and its class.
         let sent = self.fifo.front().copied();
         match sent.map(|sent| sent.descriptor()) {
             None => {}
@@ -275,7 +275,7 @@ impl Scoreboard<'_> {
         Ok(sent)
     }
 
-    /// What becomes of a request packet that leaves.
+    /// Checks the outcome of a request packet that leaves.
     #[inline]
     fn observe_fate(
         &mut self,
@@ -311,7 +311,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// The state that thread2 sees, and what comes with it.
+    /// Checks the state that thread2 gets, and the rest of the context.
     #[inline]
     fn observe_context(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if !outputs.x_cxt_valid.is_high() {
@@ -327,7 +327,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// What qp is told, before what the cycle adds to that.
+    /// Checks events for qp, before the cycle adds to the pending ones.
     #[inline]
     fn observe_events(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let told = outputs.x_hw_valid.is_high();
@@ -355,7 +355,7 @@ impl Scoreboard<'_> {
         Ok(())
     }
 
-    /// A length error that thread2 tells at this edge.
+    /// Notes a length error that thread2 reports at this edge.
     #[inline]
     fn note_length_error(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let told = outputs.t2_fetch_mr_ingress_valid.is_high()
@@ -373,7 +373,7 @@ impl Scoreboard<'_> {
         self.counts.length_errors += 1;
     }
 
-    /// What A takes and B delivers at this edge.
+    /// Tracks what A accepts and B delivers at this edge.
     #[inline]
     fn observe_transport(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.x_fifo_overflow.is_high() {
@@ -418,7 +418,7 @@ impl TakenDescriptor {
     }
 }
 
-/// The checks of some scoreboards, one after the other.
+/// Concatenates the checks of several scoreboards.
 const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
     let (mut all, mut list, mut len) = ([""; N], 0, 0);
     while list < lists.len() {
@@ -543,7 +543,7 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
         inside("dll", self.dll.finish())?;
         inside("qp", self.qp.finish())?;
         inside("thread2", self.thread2.finish())?;
-        // Over a link that has stalled the rest of a message does not come.
+        // Over a stalled link the rest of a message does not arrive.
         if stalls {
             return Ok(());
         }

@@ -8,25 +8,26 @@ use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Everything that surrounds the block in one case. Gaps and waits are in cycles.
+/// The environment of one case. Gaps and waits are in cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Key of the noise on payload pins whose valid is low, and on ignored bits; 0 is silence.
     pub noise: Uint<64>,
-    /// What thread2's tables hold at first; entries not listed are 0.
+    /// Initial contents of thread2's tables; entries that are not listed are 0.
     #[serde(default)]
     pub tables: Tables,
-    /// Request packets in the order in which they are sent, between the packets of the message layer.
+    /// Request packets in order. They are interleaved with packets of the message layer.
     #[serde(default)]
     pub requests: Vec<Request>,
-    /// The message layer: its packets in the order in which they are sent, and the buffers around recv.
+    /// The message layer: its packets in order, and the buffers around recv.
     pub receive: recv::stimulus::Traffic,
-    /// What software and the hardware beside qp do; no packets.
+    /// The actions of software and hardware beside qp, without packets.
     pub software: qp::stimulus::Traffic,
-    /// What the link does; no TLPs, which are the packets' descriptors.
+    /// The link, without TLPs: these are the descriptors of the packets.
     pub link: dll::stimulus::Traffic,
-    /// Cycles each head of the FIFO waits for its context or its lengths; those beyond the list do not.
+    /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of the
+    /// list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fetch_waits: Vec<Uint<12>>,
 }
@@ -35,8 +36,9 @@ pub struct Traffic {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Its header and contexts, and the answers around thread2. The gap is before its descriptor is offered; the QP
-    /// state of the context is what memory has of it; a reset follows when it has left the FIFO.
+    /// Header, contexts, and the answers of thread2's environment. The gap is before its descriptor
+    /// is offered. The QP state in the context is that in memory. A reset follows after it left the
+    /// FIFO.
     pub packet: Packet,
     /// 1: it cannot be executed.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -47,7 +49,7 @@ fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
     number.get() == 0
 }
 
-/// Whether an opcode is one of a SEND of several packets.
+/// Whether an opcode belongs to a multi-packet SEND.
 fn is_of_long_send(net_opcode: u64) -> bool {
     matches!(
         net_opcode,
@@ -55,7 +57,7 @@ fn is_of_long_send(net_opcode: u64) -> bool {
     )
 }
 
-/// Whether an opcode is of the packet that takes the RQ WQE of its message.
+/// Whether a packet with this opcode uses the RQ WQE of its message.
 pub fn takes_wqe(net_opcode: u64) -> bool {
     matches!(
         net_opcode,
@@ -68,8 +70,8 @@ pub fn takes_wqe(net_opcode: u64) -> bool {
     )
 }
 
-/// QPs that get SENDs of several packets. What thread2 has placed of a message stays behind if the rest of it is
-/// dropped, so these QPs take packets as long as there is no length error, once they have begun to.
+/// QPs with multi-packet SENDs. If the rest of such a message were dropped, thread2 would keep its
+/// partial state. So these QPs must not stop to accept packets, except after a length error.
 pub fn of_long_sends<'a>(packets: impl Iterator<Item = &'a Packet>) -> [bool; 256] {
     let mut qps = [false; 256];
     for Packet { header, .. } in packets {
@@ -78,7 +80,7 @@ pub fn of_long_sends<'a>(packets: impl Iterator<Item = &'a Packet>) -> [bool; 25
     qps
 }
 
-/// Whether a command or an event might make a QP drop packets that it took before.
+/// The field of a command or event that could make an open QP drop packets.
 pub fn may_close(step: &qp::stimulus::Step, is_open: &[bool; 256]) -> Option<&'static str> {
     let closes = |next: u64| matches!(next, 0 | 6 | 7);
     let hit = |qpn: Uint<8>| is_open[qpn.get() as usize];
@@ -88,12 +90,12 @@ pub fn may_close(step: &qp::stimulus::Step, is_open: &[bool; 256]) -> Option<&'s
 }
 
 impl Traffic {
-    /// The request packets without what is the system's.
+    /// The request packets without the fields of the system.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         self.requests.iter().map(|request| &request.packet)
     }
 
-    /// Whether it has a reset anywhere.
+    /// Whether it contains a reset.
     pub fn has_reset(&self) -> bool {
         self.packets().any(|packet| packet.reset.is_some())
             || self.receive.messages.iter().any(|message| message.reset.is_some())

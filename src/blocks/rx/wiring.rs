@@ -1,16 +1,17 @@
-//! Which pin of the system is which port of a block inside: each connection is written once.
+//! The connections between pins of the system and ports of the inner blocks, each written once.
 //!
-//! The table is that of the specification, section 8. It is not derived from the instances in `RxSystem.v`: a golden
-//! model that took its connections from the RTL could not find a wrong one there. A port that the RTL gains or loses does
-//! not compile: all structs of pins are written without `..`.
+//! The table is from section 8 of the specification. It is not derived from the instances in
+//! `RxSystem.v`: then the golden model could not detect a wrong connection there. All structs of
+//! pins are exhaustive, so that a changed port list of the RTL does not compile.
 
-/// Calls a macro with a table of the connections of a part, as `port = pin of the system`, in groups:
+/// Calls a macro with the table of an inner block's connections, as `port = pin of the system`, in
+/// groups:
 ///
-/// - `pins`: inputs of the part that are inputs of the system, and that the part's environment does not drive.
-/// - `environment`: inputs of the part that its environment drives through the system's inputs.
-/// - `glue`: inputs of the part that the glue drives, and the outputs of the system that show them.
+/// - `pins`: inputs connected to inputs of the system that the block's environment does not drive.
+/// - `environment`: inputs that the block's environment drives through inputs of the system.
+/// - `glue`: inputs driven by the top-level logic, and the outputs of the system that show them.
 /// - `copies`: further inputs that follow a pin of `glue`.
-/// - `outputs`: outputs of the part, and the outputs of the system that show them.
+/// - `outputs`: outputs of the block, and the outputs of the system that show them.
 macro_rules! wires {
     (dll $then:ident $arguments:tt) => {
         $then! {
@@ -60,7 +61,7 @@ macro_rules! wires {
             ]
         }
     };
-    // The glue is between software and some ports of qp: these are the pins of qp,
+    // The top-level logic is between software and some ports of qp. These are the pins of qp,
     (qp_behind_glue $then:ident $arguments:tt) => {
         $then! {
             $arguments
@@ -160,7 +161,7 @@ macro_rules! wires {
     };
 }
 
-/// The pins of a part as those of the system show them, as (inputs, outputs), from one or more tables.
+/// The (inputs, outputs) of an inner block, read from the pins of the system by one or more tables.
 macro_rules! seen {
     ([$part:ident $inputs:ident $outputs:ident { $($to:tt)* } { $($from:tt)* }]) => {
         (
@@ -198,7 +199,8 @@ macro_rules! add_seen {
     };
 }
 
-/// The inputs of a part: those that the system's inputs give, and `own` ones of the glue.
+/// The inputs of an inner block: those from the system's inputs, and `own` ones of the top-level
+/// logic.
 macro_rules! part_inputs {
     (
         [$part:ident $inputs:ident { $($own:tt)* }]
@@ -217,7 +219,8 @@ macro_rules! part_inputs {
     };
 }
 
-/// The inputs of the system: `own` ones of the glue, and those that environments of parts drive, as `TABLE from VARIABLE`.
+/// The inputs of the system: `own` ones of the top-level logic, and those that environments of
+/// inner blocks drive, as `TABLE from VARIABLE`.
 macro_rules! system_inputs {
     ({ $($own:tt)* }) => {
         Inputs { $($own)* padding: [0; _] }
@@ -240,7 +243,8 @@ macro_rules! add_inputs {
     };
 }
 
-/// The outputs of the system: `own` ones of the glue, and those that show pins of parts, as `TABLE from (INPUTS, OUTPUTS)`.
+/// The outputs of the system: `own` ones of the top-level logic, and those that show pins of inner
+/// blocks, as `TABLE from (INPUTS, OUTPUTS)`.
 macro_rules! system_outputs {
     ({ $($own:tt)* }) => {
         Outputs { $($own)* padding: [0; _] }

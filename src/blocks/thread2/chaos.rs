@@ -6,8 +6,8 @@ use cosim_core::harness::{CaseRng, Draw};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so that
-/// some cases run free and others crawl.
+/// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so
+/// that some cases run at full speed and others stall.
 pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
     let often = rng.probabilities();
     let reset = rng.one_of(&[0.0, 0.0, 0.01, 0.1]);
@@ -18,12 +18,12 @@ pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
 
 struct Pins<'a> {
     rng: &'a mut CaseRng,
-    /// The RQ offset that this cycle's other values are likely to be near.
+    /// The RQ offset near which other values of this cycle are drawn.
     offset: u64,
 }
 
 impl Pins<'_> {
-    /// One of `likely` three times out of four, else anything.
+    /// One of `likely` three times out of four, else a random value.
     fn mostly<const WIDTH: u32>(&mut self, likely: &[u64]) -> Uint<WIDTH> {
         if self.rng.random_bool(0.75) {
             Uint::new(self.rng.one_of(likely))
@@ -98,7 +98,7 @@ impl Pins<'_> {
         header.encode(Bits488::from_words(self.rng.words()))
     }
 
-    /// A beat that makes sense as NextUnit or as DataUnit, or as neither.
+    /// A beat with plausible values as a NextUnit or as a DataUnit, or a random one.
     fn beat(&mut self, offset: u64, slots: u64) -> Bits128 {
         let noise = Bits128::from_words(self.rng.words());
         match self.rng.random_range(0..4) {

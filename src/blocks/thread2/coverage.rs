@@ -12,22 +12,22 @@ use groups::{
     PIECES, QP_STATES, RESETS, RESUMED, RING, SERVICES, SPLITS, WAITED,
 };
 
-/// What a packet has done so far.
+/// The state of coverage collection for a packet.
 #[derive(Debug, Clone)]
 pub struct Coverage {
     /// The state before the edge.
     state: State,
-    /// The packet's place on the axis of opcodes.
+    /// Position of the packet's opcode on its axis.
     opcode: usize,
-    /// Cycles in it so far, this one not counted.
+    /// Cycles in the state so far, without this one.
     waited: u32,
-    /// The piece that is placed at the edge.
+    /// The piece that is placed at this edge.
     piece: Option<SendPiece>,
-    /// Pieces of the packet so far.
+    /// Number of pieces of the packet so far.
     pieces: usize,
     /// The QP of the packet before.
     last_qp: Option<usize>,
-    /// QPs whose offset is not 0.
+    /// QPs whose message offset is not 0.
     open: [u64; 4],
     in_reset: bool,
 }
@@ -35,15 +35,15 @@ pub struct Coverage {
 /// Where a piece of a SEND ends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SendPiece {
-    /// Bytes of the unit that are left for it.
+    /// Bytes of the unit that are left for the piece.
     pub(super) available: u64,
     /// Bytes of the packet that are left.
     pub(super) left: u64,
-    /// Earlier packets have used a part of the unit.
+    /// Earlier packets used a part of the unit.
     pub(super) is_rest: bool,
 }
 
-/// The place of an opcode on its axis.
+/// The position of an opcode on its axis.
 #[inline]
 fn opcode_at(net_opcode: u64) -> usize {
     match net_opcode {
@@ -53,7 +53,7 @@ fn opcode_at(net_opcode: u64) -> usize {
     }
 }
 
-/// The place of a number of pieces on its axis.
+/// The position of a number of pieces on its axis.
 #[inline]
 const fn pieces_at(pieces: usize) -> usize {
     match pieces {
@@ -63,7 +63,7 @@ const fn pieces_at(pieces: usize) -> usize {
     }
 }
 
-/// The place of a number of cycles on its axis.
+/// The position of a number of cycles on its axis.
 #[inline]
 const fn cycles_at(cycles: u32) -> usize {
     match cycles {
@@ -74,7 +74,7 @@ const fn cycles_at(cycles: u32) -> usize {
     }
 }
 
-/// The place of a state on the axis of those that wait.
+/// The position of a state on the axis of waiting states.
 #[inline]
 const fn waiting_at(state: State) -> Option<usize> {
     Some(match state {
@@ -126,7 +126,7 @@ impl Coverage {
         self.open.iter().any(|word| *word != 0)
     }
 
-    /// The packet that was taken at the edge.
+    /// Counts the packet that was accepted at the edge.
     fn count_packet(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
         let (header, context) = golden.packet();
         let net_opcode = header.net_opcode.get();
@@ -162,7 +162,7 @@ impl Coverage {
         self.pieces = 0;
     }
 
-    /// The end of a wait.
+    /// Counts the end of a wait.
     #[inline]
     fn count_wait(&self, bins: &mut Bins<'_>) {
         if let Some(waiting) = waiting_at(self.state) {
@@ -191,13 +191,13 @@ impl Coverage {
                 bins.hit(OFFSETS.bin([qp, 0]));
                 self.open[qp / 64] |= bit;
             }
-            // It has gone round.
+            // The offset has wrapped around.
             (true, false) => self.open[qp / 64] &= !bit,
             _ => {}
         }
     }
 
-    /// A step of the RQ.
+    /// Counts a step of the RQ.
     fn count_step(&mut self, golden: &Golden, inputs: &Inputs, bins: &mut Bins<'_>) {
         let qp = golden.qp();
         if self.is_open(qp) {
@@ -221,7 +221,7 @@ impl Coverage {
         bins.hit(CELL.bin([cell as usize, owner]));
     }
 
-    /// The packet is done with.
+    /// Counts the end of the packet.
     #[inline]
     fn count_outcome(&self, golden: &Golden, outcome: usize, bins: &mut Bins<'_>) {
         let at = opcode_at(golden.packet().0.net_opcode.get());
@@ -229,7 +229,7 @@ impl Coverage {
     }
 }
 
-/// The place on its axis of how a row ends a packet.
+/// The position on the axis of outcomes, if the row ends a packet.
 const fn outcome_of(row: &rows::Row) -> Option<usize> {
     if !matches!(row.to, State::IDLE_s) {
         return None;
@@ -251,7 +251,7 @@ const fn outcome_of(row: &rows::Row) -> Option<usize> {
     })
 }
 
-/// By row.
+/// The outcome, by row.
 const OUTCOME_OF: [Option<usize>; ROWS.len()] = {
     let mut outcomes = [None; ROWS.len()];
     let mut row = 0;
@@ -263,14 +263,14 @@ const OUTCOME_OF: [Option<usize>; ROWS.len()] = {
 };
 const RESET: usize = 6;
 
-/// Whether a row waits for something that is not there; by row.
+/// Whether a row waits for an input, by row.
 const IS_WAIT: [bool; ROWS.len()] = {
     let mut waits = [false; ROWS.len()];
     let mut index = 0;
     while index < ROWS.len() {
         let row = &ROWS[index];
         let stays = row.from as u8 == row.to as u8 && matches!(row.effect, Effect::None);
-        // These two pass over a beat.
+        // These two rows skip a beat.
         waits[index] = stays && !matches!(row.name.as_bytes(), b"T20" | b"D1");
         index += 1;
     }

@@ -1,5 +1,5 @@
-//! The modules around the block: OoOStation, RecvQueueMgt, CompletionQueueMgt, EventQueueMgt and the
-//! three tables.
+//! The modules around the block: OoOStation, RecvQueueMgt, CompletionQueueMgt, EventQueueMgt and
+//! the three tables.
 //!
 //! Each follows a list of the traffic, with the handshakes of the golden model. A ready without a
 //! stall is high before its valid. A stalled ready rises after the given number of cycles of
@@ -14,12 +14,12 @@ use super::stimulus::{self, Packet, PacketCursor, Queue, Traffic, Unit};
 use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
-/// Idle cycles after the last packet, in which nothing more may happen.
+/// Idle cycles after the last packet, in which nothing else may happen.
 const DRAIN: u32 = 4;
-/// Cycles without a handshake beyond what the traffic explains.
+/// Cycles without a handshake to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
-/// Waits that can follow one another without a handshake: a reset cuts one short, lasts, and the next
-/// packet has a gap of its own.
+/// Number of waits that may follow without a handshake: one that a reset cuts short, the reset, and
+/// the gap of the next packet.
 const WAITS: u64 = 3;
 
 /// The environment of one case.
@@ -27,9 +27,9 @@ const WAITS: u64 = 3;
 pub struct Environment<'a> {
     packets: &'a [Packet],
     noise: Noise,
-    /// The packet that is offered next, or on offer.
+    /// The packet that is on offer or comes next.
     place: PacketCursor,
-    /// Packets offered and taken.
+    /// Number of accepted packets.
     taken: u64,
     station: HeaderSource,
     modules: Modules<'a>,
@@ -39,14 +39,14 @@ pub struct Environment<'a> {
     progress_timeout: u64,
 }
 
-/// All modules but OoOStation: they answer the packet that was taken last.
+/// All modules except for OoOStation. They answer for the packet that was accepted last.
 #[derive(Debug, Clone)]
 pub(crate) struct Modules<'a> {
     tables: Tables,
     current: Option<&'a Packet>,
     mr: Requests,
     wqe: Responder<Bits128>,
-    /// Beats of the present WQE response already offered.
+    /// Number of beats of the current WQE response that were offered.
     beat: usize,
     beat_last: bool,
     beat_head: Bits576,
@@ -64,15 +64,15 @@ struct HeaderSource {
     data: Bits488,
 }
 
-/// Takes requests after a stall.
+/// Accepts requests after a stall.
 #[derive(Debug, Clone, Default)]
 struct Requests {
     stall: u64,
-    /// MR requests of the packet so far.
+    /// Number of MR requests of the packet so far.
     served: usize,
 }
 
-/// Takes a request after a stall and offers a response after a gap.
+/// Accepts a request after a stall and offers a response after a gap.
 #[derive(Debug, Clone, Default)]
 struct Responder<Payload> {
     stall: u64,
@@ -92,7 +92,7 @@ impl<Payload: Copy> Responder<Payload> {
         self.pending && self.gap == 0
     }
 
-    /// The edge on the request's side; true on a handshake.
+    /// Advances the request channel by one cycle. Returns whether there is a handshake.
     #[inline]
     fn clock_request(&mut self, valid: bool) -> bool {
         let taken = valid && self.ready();
@@ -109,7 +109,7 @@ impl<Payload: Copy> Responder<Payload> {
         self.payload = payload;
     }
 
-    /// The edge on the response's side; true on a handshake.
+    /// Advances the response channel by one cycle. Returns whether there is a handshake.
     #[inline]
     fn clock_response(&mut self, ready: bool) -> bool {
         let taken = self.valid() && ready;
@@ -122,7 +122,8 @@ impl<Payload: Copy> Responder<Payload> {
     }
 }
 
-/// The three tables: address in one cycle, data in the next, write-first.
+/// The three tables. Data follows the address by one cycle; a read returns data that is written in
+/// the same cycle.
 #[derive(Debug, Clone)]
 struct Tables {
     rq_offset: [u32; 256],
@@ -176,12 +177,12 @@ impl Tables {
 }
 
 impl<'a> Environment<'a> {
-    /// What is processed and what waits, in words.
+    /// Describes the packet that is processed and the one that waits.
     pub(super) fn in_flight(&self) -> Vec<String> {
         stimulus::in_flight(self.packets, self.place)
     }
 
-    /// The station's side: waits out the gap while the block is idle, then offers.
+    /// Advances OoOStation: waits for the gap while the block is idle, then offers.
     #[inline]
     fn clock_station(&mut self, ready: bool) {
         if self.station.offered {
@@ -208,7 +209,7 @@ impl<'a> Environment<'a> {
         }
     }
 
-    /// The packet on offer was taken.
+    /// Handles that the packet on offer was accepted.
     fn take_packet(&mut self, packet: &'a Packet) {
         self.modules.begin(packet);
         if let Some(reset) = packet.reset {
@@ -220,7 +221,7 @@ impl<'a> Environment<'a> {
     }
 }
 
-/// What OoOStation offers of a packet, with noise in its reserved bits.
+/// The pins of OoOStation for a packet, with noise in reserved bits.
 pub(crate) fn context(packet: &Packet, noise: &mut Noise) -> (Bits416, Bits488) {
     let head = packet.context.encode(Bits416::from_words(noise.words()));
     (head, packet.header.encode(Bits488::from_words(noise.words())))
@@ -242,7 +243,7 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// A packet was taken: its answers are the ones that count from now on.
+    /// Begins to answer for a packet that was accepted.
     pub(crate) fn begin(&mut self, packet: &'a Packet) {
         self.current = Some(packet);
         self.wqe.stall = packet.wqe.as_ref().map_or(0, |wqe| wqe.stall.get());
@@ -256,13 +257,13 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// Handshakes so far.
+    /// Number of handshakes so far.
     #[inline]
     pub(crate) fn handshakes(&self) -> u64 {
         self.handshakes
     }
 
-    /// Offers the next beat of the present WQE response, if there is one.
+    /// Offers the next beat of the current WQE response, if there is one.
     fn offer_beat(&mut self, noise: &mut Noise) {
         let Some(wqe) = self.current.and_then(|packet| packet.wqe.as_ref()) else {
             return;
@@ -287,7 +288,7 @@ impl<'a> Modules<'a> {
         (gap.get(), QueueResponse { laddr }.encode(reserved))
     }
 
-    /// A reset reaches the surroundings, too: what they owed to the lost packet is void.
+    /// Handles a reset: pending answers for the lost packet are dropped.
     fn flush(&mut self) {
         self.wqe = Responder::default();
         self.cq = Responder::default();
@@ -295,10 +296,10 @@ impl<'a> Modules<'a> {
         self.mr.stall = 0;
     }
 
-    /// The modules' pins; `flags` are noise.
+    /// Drives the modules' pins; `flags` are noise.
     #[inline]
     pub(crate) fn drive(&self, noise: &mut Noise, flags: u32, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst: _,
             fetch_cxt_egress_valid: _,
@@ -346,7 +347,7 @@ impl<'a> Modules<'a> {
         noise.drive(eq_resp_head, eq.valid(), &eq.payload);
     }
 
-    /// The edge.
+    /// Advances one cycle.
     #[inline]
     pub(crate) fn clock(&mut self, noise: &mut Noise, inputs: &Inputs, outputs: &Outputs) {
         let high = |pin: Bits1| pin.get() == 1;
@@ -388,7 +389,7 @@ impl<'a> Modules<'a> {
     }
 }
 
-/// A flag beside a valid, else noise.
+/// A flag while its valid is 1, else noise.
 #[inline]
 fn flag(flags: u32, index: u32, valid: bool, high: bool) -> Bits1 {
     Bits1::from(if valid { high } else { flags >> index & 1 == 1 })
@@ -398,10 +399,9 @@ fn stall(packet: &Packet, index: usize) -> u64 {
     packet.mr_stalls.get(index).copied().map_or(0, Uint::get)
 }
 
-/// The longest of some waits.
 #[inline]
 fn longest<'a>(waits: impl IntoIterator<Item = &'a Uint<12>>) -> u64 {
-    // A plain loop: this looks at every unit of a case before it begins.
+    // A plain loop for speed: it runs over every unit of a case.
     let mut longest = 0;
     for wait in waits {
         longest = longest.max(wait.get());
@@ -409,7 +409,7 @@ fn longest<'a>(waits: impl IntoIterator<Item = &'a Uint<12>>) -> u64 {
     longest
 }
 
-/// Waiting in the longest gap, stall or time to reset of a packet, in cycles.
+/// The longest gap, stall or time to reset of a packet, in cycles.
 #[inline]
 fn longest_wait(packet: &Packet) -> u64 {
     let Packet { gap, cq, eq, mr_stalls, .. } = packet;
@@ -422,7 +422,7 @@ fn longest_wait(packet: &Packet) -> u64 {
     alone.max(longest(mr_stalls)).max(wqe).max(reset)
 }
 
-/// Cycles without a handshake that a traffic explains.
+/// Cycles without a handshake that the traffic can cause.
 pub(crate) fn progress_timeout<'a>(packets: impl Iterator<Item = &'a Packet>) -> u64 {
     SLACK + WAITS * packets.map(longest_wait).max().unwrap_or(0)
 }
@@ -452,7 +452,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // No `..`: a port that the RTL gains or loses does not compile here.
+        // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst,
             fetch_cxt_egress_valid,

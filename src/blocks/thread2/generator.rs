@@ -9,13 +9,13 @@ use cosim_core::harness::{CaseRng, Draw, Reset};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
-/// Slots of a cell of the WQE cache.
+/// Number of slots in a cell of the WQE cache.
 const CELL_SLOTS: u64 = 256;
-/// Slots that an RQ offset can count.
+/// Number of slots that an RQ offset can address.
 const RQ_SLOTS: u64 = 1 << 24;
-/// Bytes of a unit at most.
+/// Maximum number of bytes in a unit.
 const UNIT: u64 = Uint::<31>::MAX;
-/// Cycles within which a reset follows its packet.
+/// A reset follows its packet within this number of cycles.
 const RESET_WITHIN: u64 = 40;
 
 /// Draws traffic of `packets` packets that is legal under `mask`.
@@ -46,14 +46,14 @@ fn entry<const ADDRESS: u32, const VALUE: u32>(address: u64, value: u64) -> Entr
     Entry { address: Uint::new(address), value: Uint::new(value) }
 }
 
-/// A queue pair as its surroundings know it.
+/// A queue pair as the environment sees it.
 struct Pair {
     qpn: u64,
     context: Context,
     service: u64,
-    /// Where RecvQueueMgt takes the next WQE from, in slots.
+    /// Offset in the RQ of the next WQE, in slots.
     rq_offset: u64,
-    /// Where that WQE lies in the cache cell, in slots.
+    /// Offset of that WQE in the cache cell, in slots.
     cache_offset: u64,
     message: Option<Message>,
 }
@@ -63,7 +63,7 @@ impl Pair {
         self.qpn & 0xff
     }
 
-    /// Bytes of an RQ entry, 0 if its size is illegal.
+    /// Bytes of an RQ entry; 0 if its size is illegal.
     fn entry_bytes(&self) -> u64 {
         match self.context.rq_entry_sz_log.get() {
             log @ 6..=10 => 1 << log,
@@ -72,21 +72,21 @@ impl Pair {
     }
 }
 
-/// The packets of a message that are still to come.
+/// The rest of a message.
 struct Message {
-    /// Opcodes in order, the next one last.
+    /// Opcodes of the packets in reverse order.
     opcodes: Vec<u64>,
-    /// The WQE's units; every packet of a SEND gets them again.
+    /// The WQE's units. Every packet of a SEND gets all of them.
     units: Vec<DataUnit>,
     next: NextUnit,
-    /// Bytes of a SEND that were placed.
+    /// Number of bytes of a SEND placed so far.
     placed: u64,
-    /// Bytes of each packet, and how often it comes again.
+    /// Bytes of each packet, and its number of repetitions.
     payloads: Vec<(u64, u64)>,
 }
 
 impl Message {
-    /// Bytes that the units hold.
+    /// Capacity of the units in bytes.
     fn room(&self) -> u64 {
         self.units.iter().map(|unit| unit.byte_cnt.get()).sum()
     }
@@ -95,7 +95,7 @@ impl Message {
 struct Generator<'a> {
     weights: &'a Weights,
     mask: u8,
-    /// Packets of the case.
+    /// Number of packets in the case.
     count: u32,
     rng: &'a mut CaseRng,
 }
@@ -105,7 +105,7 @@ impl Generator<'_> {
         self.mask & fix(n) != 0
     }
 
-    /// An index drawn by relative weight, of which one at least is not 0.
+    /// A random index with these relative weights, of which at least one is not 0.
     #[inline]
     fn weighted(&mut self, weights: &[u64]) -> usize {
         let total: u64 = weights.iter().sum();
@@ -129,7 +129,7 @@ impl Generator<'_> {
         self.rng.wait(self.weights.stall, self.weights.longest_stall)
     }
 
-    /// Queue pairs with distinct low bytes: two that share one would share a message offset.
+    /// Queue pairs with distinct low bytes: pairs with equal ones would share a message offset.
     fn pairs(&mut self) -> Vec<Pair> {
         let mut taken = [false; 256];
         let mut pairs: Vec<Pair> = Vec::new();
@@ -180,8 +180,8 @@ impl Generator<'_> {
                 1 => self.illegal_log(),
                 _ => Uint::new(log),
             };
-            // Nothing is added to the offset now, so it never wraps, whatever room there is: often just as much as an entry
-            // of that size would need.
+            // The offset stays constant, so any space is legal. Often it is just enough for an
+            // entry of that size.
             let size = 1 << context.rq_entry_sz_log.get().min(10);
             let slack = match self.rng.random() {
                 true => size - self.rng.random_range(0..=1),
@@ -204,7 +204,7 @@ impl Generator<'_> {
         }
     }
 
-    /// log2 of an illegal entry size that is legal but for one bit, or smaller than all that are legal.
+    /// log2 of an illegal entry size: a legal one with one bit flipped, or too small.
     fn illegal_log(&mut self) -> Uint<8> {
         let legal: u64 = self.rng.random_range(6..=10);
         match self.rng.random_range(0..5) {
@@ -213,7 +213,7 @@ impl Generator<'_> {
         }
     }
 
-    /// Changes what may change while a QP is in use: all but its RQ.
+    /// Changes the parts of a context that may change while a QP is in use: all except for its RQ.
     fn renew(&mut self, context: &mut Context) {
         *context = Context {
             qp_state: Uint::new(self.qp_state()),
@@ -234,7 +234,7 @@ impl Generator<'_> {
         }
     }
 
-    /// log2 of a queue's entries: mostly sensible, sometimes around or beyond what fits 32 bits.
+    /// log2 of a queue's entries: mostly plausible, sometimes around or beyond what fits 32 bits.
     fn queue_log(&mut self) -> Uint<8> {
         match self.rng.random_range(0..8) {
             0 => Uint::new(self.rng.random_range(25..=28)),
@@ -243,7 +243,8 @@ impl Generator<'_> {
         }
     }
 
-    /// The next packet of a pair: of the message in progress, or of a new one. It comes again so often at most.
+    /// The next packet of a pair, from its current message or a new one. It is repeated at most
+    /// `most` times.
     fn packet(&mut self, pair: &mut Pair, most: u64) -> Packet {
         if self.rng.chance(self.weights.new_context) {
             self.renew(&mut pair.context);
@@ -255,7 +256,7 @@ impl Generator<'_> {
         let net_opcode = message.opcodes.pop().unwrap_or(opcode::SEND_ONLY);
         let (length, again) = message.payloads.pop().unwrap_or_default();
         let again = again.min(most).min(match rows::is_send(net_opcode) {
-            // With a length error the message is over: the one that has it is the last one.
+            // The packet with a length error must be the last one of its message.
             true => (message.room() - message.placed).checked_div(length).unwrap_or(most),
             false => most,
         });
@@ -263,7 +264,8 @@ impl Generator<'_> {
             after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
             cycles: Uint::new(self.rng.random_range(1..=3)),
         });
-        // What a SEND's lost end has placed stays in the table, and the next message of the QP finds it there.
+        // If the last packet of a SEND is lost, its partial state stays for the next message of the
+        // QP.
         let ends_long_send = matches!(net_opcode, opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM);
         let may_be_lost = !ends_long_send || reset.is_some();
         let again = if reset.is_some() { 0 } else { again };
@@ -295,7 +297,7 @@ impl Generator<'_> {
         let lost = !self.fixed(0) && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         let refused = self.fixed(7) && !rows::processes_messages(pair.context.qp_state.get());
         if lost || refused {
-            // The message goes on, or is over; nothing of it was placed.
+            // No bytes were placed. The message continues, or is over.
         } else {
             self.account(pair, &mut message, net_opcode, length * (1 + again));
         }
@@ -305,13 +307,14 @@ impl Generator<'_> {
         packet
     }
 
-    /// What a processed packet changes, as often as it comes: bytes placed, and a step of the RQ at a message's end.
+    /// Updates the state for a packet and its repetitions: bytes placed, and a step of the RQ at
+    /// the end of a message.
     fn account(&mut self, pair: &mut Pair, message: &mut Message, net_opcode: u64, length: u64) {
         let mut completes = rows::ends_send(net_opcode) || rows::is_write_with_imm(net_opcode);
         if rows::is_send(net_opcode) {
             message.placed += length;
             if message.placed > message.room() {
-                // A length error completes the message; the sender's other packets do not come.
+                // A length error completes the message, so the remaining packets are not sent.
                 message.opcodes.clear();
                 completes = true;
             }
@@ -334,7 +337,7 @@ impl Generator<'_> {
         Queue { stall: self.stall(), gap: self.gap(), laddr: self.rng.bits() }
     }
 
-    /// The new owner of a pair's cache cell: itself, its neighbour in the cell, nobody.
+    /// The new owner of a pair's cache cell: the pair, its neighbour in the cell, or none.
     fn owner(&mut self, pair: &Pair) -> Uint<8> {
         let owners = [pair.index(), pair.index(), pair.index() ^ 0x80, 0];
         Uint::new(owners[self.rng.random_range(0..owners.len())])
@@ -395,7 +398,8 @@ impl Generator<'_> {
         }
     }
 
-    /// How often a packet that is one of `middle` comes again, if that makes a message as long as the case.
+    /// The number of repetitions of a packet that is one of `middle`, so that the message is as
+    /// long as the case.
     fn again(&mut self, middle: usize) -> u64 {
         if !self.rng.chance(self.weights.again) {
             return 0;
@@ -404,8 +408,8 @@ impl Generator<'_> {
         self.rng.random_range(0..=most.min(Uint::<16>::MAX))
     }
 
-    /// Units for a message with those payloads, the last one first: as many as the weights say, of uneven
-    /// sizes. Without F5 they hold the message and a terminator ends them.
+    /// Units for a message with these payloads, in reverse order: the number is from the weights,
+    /// the sizes are uneven. Without F5 they hold the whole message and end with a terminator.
     fn units(&mut self, payloads: &[(u64, u64)]) -> Vec<DataUnit> {
         let total = payloads.iter().map(|(length, again)| length * (1 + again)).sum();
         let count = self.weights.units.draw(self.rng);
@@ -453,7 +457,7 @@ impl Generator<'_> {
         units
     }
 
-    /// Where a unit ends: anywhere, or where a packet ends or a byte beside that.
+    /// The end of a unit: random, or within a byte of the end of a packet.
     fn cut(&mut self, payloads: &[(u64, u64)], room: u64) -> u64 {
         if !self.rng.chance(self.weights.packet_edge) {
             return self.rng.random_range(0..=room);
@@ -473,7 +477,7 @@ impl Generator<'_> {
         .min(room)
     }
 
-    /// An address as it is, or just below a carry out of its low 32 or of all 64 bits.
+    /// The address, or one just below a carry out of its low 32 or of all 64 bits.
     fn address(&mut self, address: Uint<64>) -> Uint<64> {
         if !self.rng.chance(self.weights.address_edge) {
             return address;
@@ -483,8 +487,8 @@ impl Generator<'_> {
         Uint::new(address.get() | edge)
     }
 
-    /// The NextUnit of a WQE with that many units: mostly the entry RecvQueueMgt reads next, sometimes
-    /// around the edges of ring and cache cell.
+    /// The NextUnit of a WQE with this number of units: mostly the next entry of the RQ, sometimes
+    /// near the edges of ring and cache cell.
     fn next_unit(&mut self, pair: &Pair, units: u64) -> NextUnit {
         let cur_wqe_size = match self.rng.random_range(0..10) {
             0 => self.rng.random_range(0..256),
@@ -505,7 +509,7 @@ impl Generator<'_> {
             let advance = next_wqe_addr.saturating_sub(pair.rq_offset);
             next_wqe_size = (CELL_SLOTS - 1 + edge).saturating_sub(pair.cache_offset + advance);
             if next_wqe_size > Uint::<6>::MAX {
-                // Too far from the cell's end for one WQE: move the next one there.
+                // The end of the cell is too far for one WQE: move the next WQE there.
                 next_wqe_size = self.rng.random_range(1..=Uint::<6>::MAX);
                 next_wqe_addr =
                     pair.rq_offset + CELL_SLOTS - 1 + edge - pair.cache_offset - next_wqe_size;
@@ -519,7 +523,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A slot that is near another one but for one high bit of the distance, ahead of it or behind it.
+    /// A slot at a distance of a power of two, approximately, ahead or behind.
     fn far_from(&mut self, slot: u64) -> u64 {
         let distance: u64 = 1 << self.rng.random_range(8..26);
         let near = self.rng.random_range(0..16);

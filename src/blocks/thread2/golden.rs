@@ -1,10 +1,11 @@
 //! The golden model of `ReqRecvCore_Thread_2`, written from the specification.
 //!
-//! Registers are those of the spec, "Registers and data path". The next state comes from the table
-//! in [`rows`](super::rows); this file holds what each state drives and what each edge stores.
+//! Registers are those of the spec, "Registers and data path". The table in [`rows`](super::rows)
+//! determines the next state. This file has the outputs of each state and the register updates of
+//! each edge.
 //!
-//! What a state drives from registers alone is put together once, when they change, and copied in each cycle; what
-//! three states drive from the cycle's inputs is added to it.
+//! Outputs that depend on registers only are computed once, when registers change, and copied in
+//! each cycle. Three states add outputs that depend on inputs.
 
 use super::Thread2;
 use super::coverage::SendPiece;
@@ -17,7 +18,7 @@ use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits224, Bits256, Bits576, Inputs,
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 
-/// Slots of a cell of the WQE cache.
+/// Number of slots in a cell of the WQE cache.
 const CACHE_CELL_SLOTS: u64 = 256;
 /// Bytes of a CQE and of an event.
 const QUEUE_ENTRY_BYTES: u64 = 32;
@@ -30,9 +31,9 @@ pub struct Golden {
     state: State,
     context: Context,
     header: Header,
-    /// Bytes of the packet not yet placed.
+    /// Bytes of the packet that are not placed yet.
     pkt_left: u32,
-    /// Bytes of the WQE's units seen so far in this packet.
+    /// Bytes of the WQE's units parsed so far for this packet.
     parsed: u32,
     length_error: bool,
     next_wqe_addr: u64,
@@ -41,13 +42,13 @@ pub struct Golden {
     wqe_addr: u64,
     cq_laddr: u64,
     eq_laddr: u64,
-    /// Bytes of the current message of each QP placed by earlier packets and units.
+    /// Bytes of each QP's current message that earlier packets and units placed.
     msg_offset: [u32; 256],
-    /// What the guards look at of `header`, `context` and `fixes`.
+    /// The guards' conditions on `header`, `context` and `fixes`.
     packet: PacketConditions,
 }
 
-/// Every output low. No `..`: a port that the RTL gains or loses does not compile here.
+/// Outputs that are all 0. Exhaustive, so that a changed port list of the RTL does not compile.
 #[inline]
 fn low() -> Outputs {
     Outputs {
@@ -86,11 +87,11 @@ pub struct Cycle {
     offer: Offer,
     /// The row that applies. A test shows that there always is one.
     row: Option<usize>,
-    /// What UPDATE_RQ_s writes, in that state.
+    /// The table writes of UPDATE_RQ_s, in that state.
     writes: Option<TableWrites>,
 }
 
-/// The unit on offer, against what is left of packet and message.
+/// The unit on offer, compared to the rest of packet and message.
 struct Offer {
     unit: DataUnit,
     /// Bytes of the unit that earlier packets did not use.
@@ -99,21 +100,21 @@ struct Offer {
     chunk: u64,
 }
 
-/// What UPDATE_RQ_s writes to the tables.
+/// The table writes of UPDATE_RQ_s.
 pub(super) struct TableWrites {
     rq_offset: u64,
     cache_offset: u64,
     frees_cell: bool,
-    /// The RQ begins anew.
+    /// The RQ wraps around.
     pub(super) wraps: bool,
-    /// What becomes of the cache cell.
+    /// The update of the cache cell.
     pub(super) cell: Cell,
 }
 
-/// What becomes of the cache cell in UPDATE_RQ_s.
+/// The update of the cache cell in UPDATE_RQ_s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cell {
-    /// The next WQE is in it.
+    /// The next WQE is in it: kept.
     Kept,
     /// The next WQE is before this one: released.
     Behind,
@@ -124,7 +125,7 @@ pub(super) enum Cell {
 }
 
 impl Golden {
-    /// The present state.
+    /// The current state.
     #[inline]
     pub(super) fn present(&self) -> State {
         self.state
@@ -136,13 +137,13 @@ impl Golden {
         (&self.header, &self.context)
     }
 
-    /// Bytes of a QP's message that were placed.
+    /// Bytes of a QP's message placed so far.
     #[inline]
     pub(super) fn placed(&self, qp: usize) -> u32 {
         self.msg_offset[qp]
     }
 
-    /// The piece that is placed.
+    /// The piece that is placed. The index of the packet's QP in the tables.
     #[inline]
     pub(super) fn piece(&self, cycle: &Cycle) -> SendPiece {
         let Offer { ref unit, available, .. } = cycle.offer;
@@ -223,7 +224,7 @@ impl Golden {
         }
     }
 
-    /// What the rows' guards look at of the packet and the mask.
+    /// The guards' conditions on the packet and the mask.
     #[inline]
     fn packet_conditions(&self) -> PacketConditions {
         let packet = PacketInputs {
@@ -236,7 +237,7 @@ impl Golden {
         packet.conditions()
     }
 
-    /// The MR request for a piece of a SEND, from the unit on offer.
+    /// The MR request for a piece of a SEND, for the unit on offer.
     #[inline]
     fn send_request(&self, offer: &Offer) -> Request {
         let &Offer { ref unit, chunk, .. } = offer;
@@ -255,7 +256,7 @@ impl Golden {
         }
     }
 
-    /// The MR request that a state makes from registers alone; `None` if it makes none.
+    /// The MR request of a state that depends on registers only; `None` if there is none.
     #[inline]
     fn mr_request(&self) -> Option<Request> {
         let Header { net_opcode, rkey, raddr, pkt_length, .. } = self.header;
@@ -309,7 +310,7 @@ impl Golden {
         })
     }
 
-    /// Drives what the state drives from registers alone.
+    /// Computes the outputs that depend on registers only.
     #[inline]
     fn drive(&self, outputs: &mut Outputs) {
         let on = Bits1::new(1);
@@ -356,7 +357,7 @@ impl Golden {
         }
     }
 
-    /// What the row stores on the rising edge.
+    /// Applies the register updates of a row.
     #[inline]
     fn store(&mut self, inputs: &Inputs, effect: Effect, offer: &Offer) {
         match effect {
@@ -400,7 +401,7 @@ impl Golden {
         }
     }
 
-    /// The unit on offer is consumed.
+    /// Consumes the unit on offer.
     #[inline]
     fn pass(&mut self, offer: &Offer) {
         self.parsed = self.parsed.wrapping_add(offer.unit.byte_cnt.get() as u32);
@@ -442,7 +443,7 @@ impl Default for Request {
 }
 
 impl Request {
-    /// The request on its channel.
+    /// Writes the request to its channel.
     #[inline]
     fn put(&self, header: &Header, outputs: &mut Outputs) {
         let on = Bits1::new(1);

@@ -7,7 +7,7 @@ use cosim_core::verilated::Field;
 layout! {
     /// `fetch_cxt_egress_head`: the contexts of QP, CQ and EQ.
     pub struct Context in Bits416 {
-        /// Service type the QP was made for; the packet's own is what counts.
+        /// Service type of the QP. The packet's own service type is used instead.
         qp_service_type [34:32],
         /// See [`qp_state`].
         qp_state [37:35],

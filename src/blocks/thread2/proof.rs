@@ -1,7 +1,7 @@
 //! The properties of the block for `cosim prove`: the table of [`rows`](super::rows) in Verilog,
 //! over the registers of `ReqRecvCore_Thread_2`. Only this file names them.
 //!
-//! What the message-offset table gives is anything in a proof; it is `msg_offset`, a wire.
+//! A proof abstracts the message-offset table; its read data is the wire `msg_offset`.
 
 use super::layout::{self, NextUnit};
 use super::rows::{
@@ -14,7 +14,7 @@ use cosim_core::harness::{
 };
 use cosim_core::verilated::Field;
 
-/// The registers of section 5, and what the message-offset table gives.
+/// The registers of section 5, and the read data of the message-offset table.
 const REGISTERS: [(&str, u32); 13] = [
     ("cur_state", 6),
     ("pkt_left", 32),
@@ -31,20 +31,22 @@ const REGISTERS: [(&str, u32); 13] = [
     ("msg_offset", 32),
 ];
 
-/// Beats of the present WQE are still to come: its request was taken, and its last beat was not.
+/// Proof register: beats of the current WQE are outstanding. Its request was accepted, and its last
+/// beat was not.
 const OWED: &str = "wqe_owed";
 
 fn is_in(state: State) -> String {
     format!("(cur_state == 6'd{})", state as u8)
 }
 
-/// Every promise.
+/// All properties.
 pub fn properties(parameters: &Parameters) -> Properties {
     const UPDATE: &[&str] = &[State::UPDATE_RQ_s.name()];
     let is_fixed = |number| parameters.fixes() & fix(number) != 0;
     let mut stable =
         vec![StableChannel::whole("cq_req_valid"), StableChannel::whole("eq_req_valid")];
-    // T08 withdraws the request for a WQE, and T43 that for an event, with the completion's in its place.
+    // T08 withdraws the request for a WQE. T43 replaces the request for an event by that for the
+    // completion.
     if is_fixed(0) {
         stable.push(StableChannel::whole("wqe_req_valid"));
     }
@@ -78,7 +80,7 @@ pub fn properties(parameters: &Parameters) -> Properties {
     }
 }
 
-/// What holds in every cycle.
+/// Invariants.
 fn invariants() -> Vec<(String, String)> {
     let states = |states: [State; 2]| format!("({})", states.map(is_in).join(" | "));
     let before = states([State::WQE_REQ_s, State::NEXT_UNIT_s]);
@@ -98,7 +100,7 @@ fn invariants() -> Vec<(String, String)> {
     ]
 }
 
-/// What every row says, and that registers stay what they are where no row loads them.
+/// The properties of all rows, and that registers keep their values unless a row loads them.
 fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     let mut all: Vec<TransitionProperty> = ROWS.iter().map(|row| of_row(row, parameters)).collect();
     let stays = |(name, rule): &(&'static str, &'static str)| {
@@ -117,7 +119,7 @@ fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     all
 }
 
-/// Registers that rows load, and what is said where none of these does.
+/// Registers that rows load, and the names of the properties that they keep their values.
 const STAY: [(&str, &str); 11] = [
     ("pkt_left", "pkt_left stays"),
     ("parsed", "parsed stays"),
@@ -132,18 +134,18 @@ const STAY: [(&str, &str); 11] = [
     ("eq_laddr", "eq_laddr stays"),
 ];
 
-/// The bits of a field of a signal.
+/// The bit range of a field of a signal.
 fn bits(signal: &str, Field { lsb, width }: Field) -> String {
     format!("{signal}[{}:{lsb}]", lsb + width - 1)
 }
 
-/// Where a field of a port is.
+/// The position of a field of a port.
 fn place(port: &str, name: &str) -> Field {
     let field = layout::fields(port).iter().find(|(known, _)| *known == name);
     field.map_or_else(|| unreachable!("{port} has no {name}"), |(_, field)| *field)
 }
 
-/// A field of a signal that is laid out as a port.
+/// A field of a signal with the layout of a port.
 fn field(signal: &str, port: &str, name: &str) -> String {
     bits(signal, place(port, name))
 }
@@ -153,7 +155,7 @@ fn header(name: &str) -> String {
     field("hdr", "fetch_cxt_egress_data", name)
 }
 
-/// Whether a field has one of the codes for which something holds.
+/// The condition that a field has one of the codes for which `holds` is true.
 fn is_one(field: &str, width: u32, holds: impl Fn(u64) -> bool) -> String {
     let codes = (0..1_u64 << width).filter(|code| holds(*code));
     let codes: Vec<String> = codes.map(|code| format!("{field} == {width}'d{code}")).collect();
@@ -172,20 +174,20 @@ fn parsed_after() -> String {
     )
 }
 
-/// avail = 0, and avail where it is not 0.
+/// The condition avail = 0, and the value of avail if it is not 0.
 fn available() -> [String; 2] {
     let after = parsed_after();
     let offset = "{1'b0, msg_offset}";
     [format!("({after} <= {offset})"), format!("({after} - {offset})")]
 }
 
-/// pkt_left − chunk = 0.
+/// The condition pkt_left − chunk = 0.
 fn rest_fits() -> String {
     let [none, available] = available();
     format!("(pkt_left == 32'd0 | ~{none} & {available} >= {{1'b0, pkt_left}})")
 }
 
-/// What a guard asks, bit by bit.
+/// A bit of [`ask`] as an expression.
 fn fact(bit: u32, parameters: &Parameters) -> String {
     let fixed = |number: u32| format!("1'b{}", u8::from(parameters.fixes() & fix(number) != 0));
     match bit {
@@ -221,11 +223,11 @@ fn fact(bit: u32, parameters: &Parameters) -> String {
     }
 }
 
-/// When a row applies.
+/// The condition in which a row applies.
 fn guard(row: &Row, parameters: &Parameters) -> String {
     let (on, off, opcodes) = row.guard();
     let mut conditions = vec![match row.from {
-        // Every code that is no state.
+        // All codes that are not states.
         State::Undefined => {
             let states = State::ALL.into_iter().filter(|state| *state != State::Undefined);
             let states: Vec<String> = states.map(is_in).collect();
@@ -247,7 +249,7 @@ fn guard(row: &Row, parameters: &Parameters) -> String {
     conditions.join(" & ")
 }
 
-/// What an effect loads.
+/// The registers that an effect loads, with their next values.
 fn loaded(effect: Effect) -> Vec<(&'static str, String)> {
     let of = |register, value: &str| (register, value.to_owned());
     let next_unit = |register, name: &str| {
@@ -332,7 +334,7 @@ fn outputs(state: State) -> Vec<(&'static str, String)> {
 fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let mut next = vec![("cur_state", format!("6'd{}", row.to as u8))];
     next.extend(loaded(row.effect));
-    // What a code that is no state drives is not said.
+    // Outputs are not specified for codes that are not states.
     let outputs = if row.from == State::Undefined { Vec::new() } else { outputs(row.from) };
     TransitionProperty {
         rule: row.name,
@@ -349,7 +351,7 @@ fn proof_registers() -> Vec<ProofRegister> {
     let for_event = is_in(State::MR_FOR_EQ_s);
     vec![
         ProofRegister { name: OWED, width: 1, next: format!("{asked} | {OWED} & ~({ended})") },
-        // T43: the request for the event was not taken at once.
+        // T43: the request for the event was not accepted at once.
         ProofRegister {
             name: "went_back",
             width: 1,
@@ -358,7 +360,7 @@ fn proof_registers() -> Vec<ProofRegister> {
     ]
 }
 
-/// A packet that was taken is finished, if its partners answer.
+/// Progress: an accepted packet is finished, if the environment answers.
 fn progress(parameters: &Parameters) -> Progress {
     let is_fixed = |number| parameters.fixes() & fix(number) != 0;
     let [next_unit, data_unit] = [State::NEXT_UNIT_s, State::DATA_UNIT_s].map(is_in);

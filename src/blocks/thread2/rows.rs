@@ -1,7 +1,8 @@
 //! The transition table as data: S0's rows T01 to T46, the decision D1 and the fixes F0 to F7.
 //!
 //! S0's rows are numbered from the top. A fix that adds a transition to several states has one row
-//! for each, with a letter. Exactly one row applies in every cycle; a test proves it by enumeration.
+//! for each, with a letter. Exactly one row applies in every cycle; a test checks that by
+//! enumeration.
 
 mod conditions;
 
@@ -23,21 +24,21 @@ pub enum State {
     Undefined = 0,
     /// Waits for a packet's context and header.
     IDLE_s = 0b00_0001,
-    /// Decides by opcode where to go.
+    /// Selects the next state by opcode.
     JUDGE_s = 0b00_0010,
     /// Requests the WQE from RecvQueueMgt.
     WQE_REQ_s = 0b00_0011,
-    /// Takes the WQE's NextUnit.
+    /// Accepts the WQE's NextUnit.
     NEXT_UNIT_s = 0b00_0100,
-    /// Takes the WQE's DataUnits.
+    /// Accepts the WQE's DataUnits.
     DATA_UNIT_s = 0b00_0101,
     /// Requests the CQ's address.
     CQ_REQ_s = 0b00_0110,
-    /// Takes the CQ's address.
+    /// Receives the CQ's address.
     CQ_RESP_s = 0b00_0111,
     /// Requests the EQ's address.
     EQ_REQ_s = 0b00_1000,
-    /// Takes the EQ's address.
+    /// Receives the EQ's address.
     EQ_RESP_s = 0b00_1001,
     /// Steps the RQ and writes the tables.
     UPDATE_RQ_s = 0b00_1010,
@@ -51,14 +52,14 @@ pub enum State {
     MR_FOR_CQ_s = 0b00_1110,
     /// MR request for the event.
     MR_FOR_EQ_s = 0b00_1111,
-    /// Asks the next stage for an acknowledge.
+    /// Requests an acknowledge from the next stage.
     GEN_ACK_s = 0b01_0000,
 }
 
 use State::*;
 
 impl State {
-    /// Every state, and the code that is none.
+    /// All states, and [`State::Undefined`].
     pub const ALL: [Self; 17] = [
         Undefined,
         IDLE_s,
@@ -103,7 +104,7 @@ impl State {
     }
 }
 
-/// When a row applies: all of `on`, none of `off`, and one of `opcodes`.
+/// When a row applies: all conditions of `on`, none of `off`, and one of `opcodes`.
 #[derive(Debug, Clone, Copy)]
 struct Guard {
     on: Conditions,
@@ -142,10 +143,10 @@ impl Guard {
     }
 }
 
-/// What registers and tables do when a row is taken.
+/// The register and table updates of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing but the state changes.
+    /// Only the state changes.
     None,
     /// Context and header are latched.
     TakePacket,
@@ -153,7 +154,7 @@ pub enum Effect {
     BeginPacket,
     /// The NextUnit and the RQ offset are latched.
     TakeNextUnit,
-    /// A used-up unit is passed over.
+    /// A used-up unit is skipped.
     SkipUnit,
     /// As `SkipUnit`, and the length-error flag is set (F5).
     SkipUnitTooShort,
@@ -172,15 +173,15 @@ pub enum Effect {
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// As in reports: `T18`, `D1`, `F5b`.
+    /// The name in reports: `T18`, `D1`, `F5b`.
     pub name: &'static str,
-    /// The state it leaves.
+    /// The current state.
     pub from: State,
-    /// The state it enters.
+    /// The next state.
     pub to: State,
-    /// S0's meaning, or the fix's.
+    /// The meaning from S0 or the fix.
     pub meaning: &'static str,
-    /// What is stored on the edge.
+    /// The updates at the edge.
     pub effect: Effect,
     guard: Guard,
 }
@@ -205,7 +206,7 @@ const fn default_effect(from: State) -> Effect {
 }
 
 impl Row {
-    /// The bits of [`ask`] of which all and of which none hold where it applies, and the opcodes.
+    /// The bits of [`ask`] that must and must not hold, and the opcodes.
     pub const fn guard(&self) -> (Conditions, Conditions, Opcodes) {
         (self.guard.on, self.guard.off, self.guard.opcodes)
     }
@@ -215,15 +216,16 @@ impl Row {
     }
 }
 
-/// The beat on offer in DATA_UNIT_s, of a packet that parses DataUnits (everything but RDMA WRITE
+/// A beat is on offer in DATA_UNIT_s, for a packet that parses DataUnits (all except for RDMA WRITE
 /// with immediate).
 const UNIT: Guard = on(WQE_RESP_VALID).opcodes(!WRITES_WITH_IMM);
 const PACKET_PLACED: Guard = UNIT.and(NOTHING_LEFT);
 const WQE_AND_PACKET_END: Guard = PACKET_PLACED.and(WQE_RESP_LAST);
-/// F5: the MR request of the WQE's last unit is taken, and it holds the rest of the packet.
+/// F5: the MR request of the WQE's last unit is accepted, and the unit holds the rest of the
+/// packet.
 const LAST_UNIT_TAKEN: Guard = on(MR_READY | WQE_ENDS | REST_FITS);
 
-/// The table, in S0's order; decisions and fixes follow the rows they belong to.
+/// The table, in S0's order. Decisions and fixes follow the rows that they belong to.
 pub const ROWS: &[Row] = &[
     row("T01", IDLE_s, JUDGE_s, on(CXT_VALID), "context received, decide by opcode")
         .does(Effect::TakePacket),
@@ -517,7 +519,7 @@ pub const ROWS: &[Row] = &[
     row("T46", Undefined, IDLE_s, on(0), "no state, fall back to idle"),
 ];
 
-/// The rows as the rules of the contract.
+/// The rules for the harness.
 pub const RULES: [Rule; ROWS.len()] = {
     let mut rules = [Rule { name: "", meaning: "" }; ROWS.len()];
     let mut index = 0;
@@ -528,35 +530,35 @@ pub const RULES: [Rule; ROWS.len()] = {
     rules
 };
 
-/// Rows that are looked at side by side.
+/// Number of rows that are evaluated in parallel.
 const ABREAST: usize = 4;
-/// Rows of a state, at most.
+/// Maximum number of rows of a state.
 const MOST_ROWS: usize = 16;
 
-/// The guards of rows of a state side by side, so that all of them are evaluated at once and without a branch; filled up
-/// with rows that never apply.
+/// Guards of a state's rows as arrays, so that the compiler evaluates them in parallel and without
+/// branches. Unused elements never apply.
 #[derive(Clone, Copy)]
 struct GuardTable {
     on: [Conditions; ABREAST],
-    /// The conditions that count, high or low.
+    /// The conditions that are tested, high or low.
     looked_at: [Conditions; ABREAST],
     opcodes: [Opcodes; ABREAST],
-    /// One more than the row's index into [`ROWS`].
+    /// The row's index in [`ROWS`], plus one.
     row: [u32; ABREAST],
 }
 
-/// The guards of a state: most have few, so only those are looked at.
+/// The guards of a state. Most states have few, so only used tables are evaluated.
 #[derive(Clone, Copy)]
 struct StateGuards {
     guards: [GuardTable; MOST_ROWS / ABREAST],
-    /// How many of them have rows.
+    /// Number of tables that have rows.
     filled: usize,
 }
 
 /// The guards of every state.
 static GUARDS: [StateGuards; State::ALL.len()] = {
     let none = [0; ABREAST];
-    // No opcode: it does not apply.
+    // Without opcodes a guard never applies.
     let empty = GuardTable { on: none, looked_at: none, opcodes: none, row: none };
     let empty = StateGuards { guards: [empty; MOST_ROWS / ABREAST], filled: 0 };
     let mut states = [empty; State::ALL.len()];
@@ -580,7 +582,7 @@ static GUARDS: [StateGuards; State::ALL.len()] = {
     states
 };
 
-/// The row that applies in a state, by index into [`ROWS`]; exactly one does, which a test shows by enumeration.
+/// The index in [`ROWS`] of the row that applies in a state. A test shows that exactly one does.
 #[inline]
 pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Option<usize> {
     let (conditions, opcode) = (packet.with(cycle), packet.opcode);
@@ -590,7 +592,7 @@ pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Op
         for (place, applies) in applies.iter_mut().enumerate() {
             let by_conditions = conditions & guards.looked_at[place] == guards.on[place];
             let by_opcode = guards.opcodes[place] & opcode == opcode;
-            // A mask in place of a branch.
+            // A mask instead of a branch.
             *applies |= guards.row[place] & u32::from(by_conditions & by_opcode).wrapping_neg();
         }
     }
@@ -598,7 +600,7 @@ pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Op
     (applies as usize).checked_sub(1)
 }
 
-/// Why no packet hits a row under a mask of fixes; `None` if one can.
+/// Why a row is unreachable under a mask of fixes; `None` if it is reachable.
 pub fn unreachable(index: usize, fixes: u8) -> Option<String> {
     let row = &ROWS[index];
     let fixed = |n| fixes & fix(n) != 0;

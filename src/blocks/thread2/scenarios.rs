@@ -10,67 +10,67 @@ use cosim_core::value::Uint;
 use cosim_core::weights;
 
 weights! {
-    /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
+    /// Weights of the generator. Fields that a file omits have the values of `default`.
     pub struct Weights {
-        /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
+        /// Unconstrained random cycles per packet instead of traffic; 0: traffic.
         raw_cycles_per_packet: Uint<8> = 0,
-        /// Queue pairs in use.
+        /// Number of queue pairs.
         qps: Span<8, 1> = 2..=8,
         /// Relative weights of operations.
         operations: Operations = Operations::default(),
         /// Relative weights of service types.
         services: Services = Services::default(),
-        /// Packets of a multi-packet message.
+        /// Number of packets in a multi-packet message.
         message_packets: Span<12, 2> = 2..=5,
-        /// Messages of several packets that have as many as the case, since those in the middle come again and again.
+        /// Multi-packet messages as long as the case, since their middle packets are repeated.
         again: Percent = 0,
         /// Payload bytes of a packet.
         payload: Span<16> = 1..=4096,
-        /// DataUnits of a WQE, the terminator not counted.
+        /// Number of DataUnits in a WQE, without the terminator.
         units: Span<6, 1> = 1..=6,
         /// Packets without payload, in percent.
         empty: Percent = 5,
-        /// Packets with payload far beyond any MTU; drawn of those with payload.
+        /// Packets with payload far beyond any MTU, among those with payload.
         jumbo: Percent = 2,
-        /// Units that end where a packet ends, or a byte beside it.
+        /// Units that end within a byte of the end of a packet.
         packet_edge: Percent = 40,
         /// WQEs whose last unit is far larger than the message.
         large_unit: Percent = 10,
         /// Units whose address is about to carry out of its low 32 or its 64 bits.
         address_edge: Percent = 20,
-        /// QPs whose RQ is so large that its offsets need all their bits.
+        /// QPs with an RQ so large that its offsets need all their bits.
         large_ring: Percent = 10,
         /// Chance of a gap before a packet, a beat or a response.
         gap: Percent = 20,
         /// Longest gap in cycles.
         longest_gap: Uint<12> = 6,
-        /// Chance that a request waits.
+        /// Chance that a request is stalled.
         stall: Percent = 20,
         /// Longest stall in cycles.
         longest_stall: Uint<12> = 4,
-        /// Packets that ask for an event.
+        /// Packets that request an event.
         solicited: Percent = 25,
         /// Units whose data is inline.
         inline: Percent = 10,
-        /// WQEs too short for their message (only under F5).
+        /// WQEs that are too short for their message (only with F5).
         short_wqe: Percent = 5,
         /// QPs whose RQ entry size is illegal.
         illegal_entry: Percent = 3,
         /// QPs in a state that does not process messages.
         idle_qp: Percent = 3,
-        /// Packets before which the QP's state, CQ or EQ changes.
+        /// Packets before which the state, CQ or EQ of the QP changes.
         new_context: Percent = 10,
-        /// QPs whose RQ is near its end at first.
+        /// QPs whose RQ offset is initially near its end.
         near_wrap: Percent = 30,
-        /// WQEs whose successor lies around the end of the cache cell.
+        /// WQEs whose successor is near the end of the cache cell.
         cell_edge: Percent = 20,
-        /// WQEs whose successor lies far from them, by about a power of two, or just where they are.
+        /// WQEs whose successor is at a distance of about a power of two, or at their own place.
         far_next: Percent = 4,
         /// QPs that share a cache cell with another.
         shared_cell: Percent = 20,
-        /// QPs whose number ends with 0x00, the address that RTL often has where none is meant.
+        /// QPs whose number ends with 0x00, the index that RTL often uses if none is meant.
         zero_index: Percent = 0,
-        /// Packets at which the cache cell changes its owner.
+        /// Packets during which the owner of the cache cell changes.
         new_owner: Percent = 30,
         /// Packets followed by a reset.
         reset: Percent = 0,
@@ -89,7 +89,7 @@ weights! {
         long_write: Uint<16> = 2,
         /// RDMA READ request.
         read: Uint<16> = 2,
-        /// Opcodes that mean nothing here.
+        /// Opcodes without meaning for this block.
         unknown: Uint<16> = 1,
     }
     check |operations| nothing_to_draw("operations", operations.all());
@@ -108,7 +108,7 @@ weights! {
         cnp: Uint<16> = 1,
         /// Extended reliable connection.
         xrc: Uint<16> = 1,
-        /// The codes without meaning.
+        /// Codes without meaning.
         reserved: Uint<16> = 1,
     }
     check |services| nothing_to_draw("services", services.all());

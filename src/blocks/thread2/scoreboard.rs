@@ -1,9 +1,9 @@
-//! The judge at transaction level: what a packet owes, and whether it was paid exactly once.
+//! The checks at transaction level: the obligations of each packet are met exactly once.
 //!
-//! It walks the WQE's units with a cursor, keeps its own RQ offsets, counts requests and knows every field of
-//! them, from the traffic and the mask of fixes alone; it shares neither arithmetic nor tables with the
-//! golden model, and judges both models alike. What a packet owes is looked at first, then what every cycle
-//! owes on the pins: the former says more.
+//! The scoreboard walks through the WQE's units with a cursor, keeps its own RQ offsets, counts
+//! requests and knows all their fields from the traffic and the mask of fixes. It shares neither
+//! arithmetic nor tables with the golden model, and checks both models. It checks obligations of
+//! packets before those of pins, since their messages say more.
 
 mod codes;
 mod pins;
@@ -22,43 +22,43 @@ use super::stimulus::{Packet, PacketCursor, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
-/// Without F0 a packet whose WQE request waits is lost, once, and nothing more comes of it.
+/// Without F0 a packet whose WQE request waits is lost, once, and causes no further requests.
 const LOST: &str = "lost-once";
-/// One WQE is taken for each packet that needs one.
+/// One WQE is consumed for each packet that needs one.
 const WQE: &str = "wqe-taken-once";
 /// Every byte of a SEND's payload is requested once, in order, inside its units.
 const PAYLOAD: &str = "payload-once-in-order";
-/// One MR check for each RDMA operation, of the memory that its packet names.
+/// One MR check for each RDMA operation, for the memory named in its packet.
 const REMOTE: &str = "remote-access-once";
 /// One step of the RQ for each consumed WQE.
 const RQ_STEP: &str = "rq-step-per-message";
-/// One CQE for each completing message, none for others, with the right status.
+/// One CQE for each completed message, with the right status, and no others.
 const CQE: &str = "cqe-per-message";
 /// One event for each solicited completion, if the profile has events.
 const EVENT: &str = "event-per-message";
-/// One acknowledge for each packet of a service that has them, with the right status.
+/// One acknowledge for each packet of a service that acknowledges, with the right status.
 const ACK: &str = "ack-by-service";
-/// Data, RDMA check, CQE, event and acknowledge come in this order.
+/// Requests for data, RDMA check, CQE, event and acknowledge are in this order.
 const ORDER: &str = "request-order";
-/// A request names the QPs, the service and the operation of the packet in flight.
+/// A request names the QPs, the service and the operation of the current packet.
 const OWN: &str = "request-of-its-packet";
 /// The RQ offset stays a multiple of the entry size.
 const ALIGNED: &str = "rq-offset-aligned";
 /// The RQ offset stays inside the ring.
 const INSIDE: &str = "rq-offset-inside";
-/// The RQ offset of the packet's QP goes from where it is to the next entry, or to 0.
+/// The RQ offset of the packet's QP advances to the next entry, or to 0.
 const EXACT: &str = "rq-offset-exact";
-/// Nothing happens before the first packet.
+/// There are no requests before the first packet.
 const UNASKED: &str = "unasked-request";
 /// The block is ready for a packet while it has none.
 const READY: &str = "ready-without-a-packet";
-/// Every field of a request is the packet's, or that of its contexts, and reserved bits are 0.
+/// Every field of a request is that of the packet or of its contexts; reserved bits are 0.
 const FIELDS: &str = "request-fields";
-/// Each CQE is asked for an address once, and each event.
+/// The address for each CQE and each event is requested once.
 const QUEUE: &str = "queue-asked-once";
-/// Answers are taken while they are awaited, and only then.
+/// Answers are accepted exactly while they are awaited.
 const ANSWERED: &str = "answer-taken-as-asked";
-/// Every beat of a consumed WQE is taken.
+/// Every beat of a consumed WQE is accepted.
 const BEATS: &str = "wqe-taken-whole";
 
 /// The scoreboard of one case.
@@ -66,9 +66,9 @@ const BEATS: &str = "wqe-taken-whole";
 pub struct Scoreboard<'a> {
     packets: Vec<&'a Packet>,
     mask: u8,
-    /// The packet that is taken next.
+    /// The packet that is accepted next.
     place: PacketCursor,
-    /// The state of its QP, if that is not what the context says.
+    /// The state of its QP, if it differs from that in the context.
     known_state: Option<u64>,
     account: Option<PacketObligations>,
     /// The offer that waits.
@@ -76,11 +76,11 @@ pub struct Scoreboard<'a> {
     /// By the low byte of the QPN.
     pairs: Vec<Pair>,
     dropped: u64,
-    /// What all packets paid, those that a reset cut short included.
+    /// Obligations met by all packets, including those that a reset ended.
     total: Bill,
 }
 
-/// What is remembered of a QP between packets.
+/// The state of a QP between packets.
 #[derive(Debug, Clone, Copy, Default)]
 struct Pair {
     /// Bytes of the current message that earlier packets placed.
@@ -89,7 +89,7 @@ struct Pair {
     rq_offset: u64,
 }
 
-/// What a packet can owe; requests in the order in which they come.
+/// The kinds of obligations; requests are in their required order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Obligation {
     Loss,
@@ -124,7 +124,7 @@ impl Obligation {
         Self::Ack,
     ];
 
-    /// The check, and what is counted.
+    /// The check, and the noun that it counts.
     fn check(self) -> (&'static str, &'static str) {
         match self {
             Self::Loss => (LOST, "losses"),
@@ -144,23 +144,23 @@ impl Obligation {
     }
 }
 
-/// An amount of everything that can be due.
+/// An amount of each obligation.
 type Bill = [u64; Obligation::ALL.len()];
 
-/// The packet in flight: what it owes, what was paid, where its payload goes next.
+/// The current packet: its obligations, those that are met, and the position in its payload.
 #[derive(Debug, Clone)]
 struct PacketObligations {
     packet: usize,
     owed: Bill,
     paid: Bill,
-    /// The message ends with this packet, well or not.
+    /// The message ends with this packet, successfully or not.
     completes: bool,
     length_error: bool,
     /// Bytes of the WQE before the next payload byte.
     cursor: u64,
-    /// Where the packet's WQE is in the RQ, in slots.
+    /// The offset of the packet's WQE in the RQ, in slots.
     wqe_addr: u64,
-    /// What the last request was for.
+    /// The purpose of the last request.
     stage: Obligation,
 }
 
@@ -169,7 +169,7 @@ impl PacketObligations {
         self.owed[due as usize] = amount;
     }
 
-    /// Nothing is ever paid beyond what is owed; a reset, which ends the packet early, finds no excess.
+    /// Meets an obligation. An excess is reported at once, even if a reset ends the packet later.
     #[inline]
     fn pay(&mut self, due: Obligation, amount: u64) -> Result<(), Violation> {
         let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
@@ -181,7 +181,7 @@ impl PacketObligations {
         Ok(())
     }
 
-    /// Whether something was asked for and has not been answered.
+    /// Whether a request was made and has no answer yet.
     #[inline]
     fn awaits(&self, asked: Obligation, answered: Obligation) -> bool {
         self.paid[asked as usize] > self.paid[answered as usize]
@@ -205,7 +205,7 @@ impl PacketObligations {
 }
 
 impl<'a> Scoreboard<'a> {
-    /// A scoreboard for packets that are taken in their order, unless [`Scoreboard::expect`] says which comes.
+    /// A scoreboard for packets in this order, unless [`Scoreboard::expect`] sets the next one.
     pub(crate) fn of(packets: Vec<&'a Packet>, tables: &Tables, mask: u8) -> Self {
         let mut pairs = vec![Pair::default(); 256];
         for entry in &tables.rq_offset {
@@ -224,7 +224,7 @@ impl<'a> Scoreboard<'a> {
         }
     }
 
-    /// Which packet comes next, and the state of its QP, which is not that of its context.
+    /// Sets the next packet and the state of its QP, which may differ from that in its context.
     #[inline]
     pub(crate) fn expect(&mut self, packet: usize, state: u64) {
         self.place = PacketCursor::at(packet);
@@ -236,7 +236,7 @@ impl<'a> Scoreboard<'a> {
         self.mask >> n & 1 == 1
     }
 
-    /// What the packet at `index` owes.
+    /// The obligations of the packet at `index`.
     fn open(&mut self, index: usize) -> PacketObligations {
         let packet = self.packets[index];
         let header = &packet.header;
@@ -280,7 +280,7 @@ impl<'a> Scoreboard<'a> {
             && (codes::is_reliable(header.service_type.get()) || !self.fixed(6));
         if operation.takes_wqe() {
             account.owe(Obligation::Wqe, 1);
-            // The NextUnit comes before the units.
+            // The NextUnit is a beat, too.
             account.owe(Obligation::Beats, 1 + units(packet).count() as u64);
         }
         for due in [Obligation::CqAsked, Obligation::CqAnswered] {
@@ -296,7 +296,7 @@ impl<'a> Scoreboard<'a> {
         account
     }
 
-    /// Compares what the packet in flight owes with what was paid.
+    /// Compares the obligations of the current packet with those that were met.
     fn close(&mut self) -> Result<(), Violation> {
         let Some(account) = self.account.take() else { return Ok(()) };
         for due in Obligation::ALL {
@@ -312,7 +312,7 @@ impl<'a> Scoreboard<'a> {
         Ok(())
     }
 
-    /// A WQE request is on offer. Without F0 one that is not taken at once loses the packet (T08).
+    /// Checks a WQE request. Without F0 one that is not accepted at once loses the packet (T08).
     #[inline]
     fn wqe_request(&mut self, taken: bool, outputs: &Outputs) -> Result<(), Violation> {
         if !taken && self.fixed(0) {
@@ -330,7 +330,7 @@ impl<'a> Scoreboard<'a> {
         Ok(())
     }
 
-    /// What is asked of the CQ and the EQ, and taken from them and the WQE's owner.
+    /// Checks requests to the CQ and the EQ, and the answers.
     #[inline]
     fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high() {
@@ -350,7 +350,7 @@ impl<'a> Scoreboard<'a> {
         Ok(())
     }
 
-    /// What the block takes from the queues and from its WQE, before this cycle's requests are made.
+    /// Checks accepted answers of queues and WQE, before the requests of this cycle.
     #[inline]
     fn answers(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (wqe, cq, eq) = (
@@ -401,7 +401,7 @@ impl<'a> Scoreboard<'a> {
         Ok(())
     }
 
-    /// An MR request was taken.
+    /// Checks an accepted MR request.
     fn mr_request(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let head = &MrHead::decode(&outputs.fetch_mr_ingress_head);
         let data = &MrData::decode(&outputs.fetch_mr_ingress_data);
@@ -450,8 +450,8 @@ impl<'a> Scoreboard<'a> {
         Ok(())
     }
 
-    /// An MR request waits. With F1 and without F2 an event that does has its CQE repeated (T43).
-    /// The queue of events is asked again, too. Whether the request stays on offer.
+    /// Handles an MR request that waits. With F1 and without F2 an event repeats its CQE (T43), and
+    /// the EQ is asked again. Returns whether the request must stay on offer.
     #[inline]
     fn mr_wait(&mut self, outputs: &Outputs) -> bool {
         if self.fixed(1)
@@ -468,7 +468,7 @@ impl<'a> Scoreboard<'a> {
         true
     }
 
-    /// Notes the offers that wait and have to stay.
+    /// Notes the waiting offers that must stay.
     #[inline]
     fn note_offers(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let waiting = pins::is_waiting;
@@ -489,7 +489,7 @@ impl<'a> Scoreboard<'a> {
         }
     }
 
-    /// The tables' addresses and writes; the RQ step is judged by itself.
+    /// Checks addresses and writes of the tables. The RQ step has its own checks.
     #[inline]
     fn tables(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let account = self.account.as_ref();
@@ -510,7 +510,7 @@ impl<'a> Scoreboard<'a> {
         }
     }
 
-    /// The RQ offset at `address` goes from `before` to `after`.
+    /// Checks an RQ step from `before` to `after` at `address`.
     fn step_queue(&mut self, address: u64, before: u64, after: u64) -> Result<(), Violation> {
         let account = in_flight(&mut self.account, "an RQ step")?;
         account.pay(Obligation::RqStep, 1)?;
@@ -539,7 +539,7 @@ impl<'a> Scoreboard<'a> {
     }
 }
 
-/// The packet that something in this cycle is for.
+/// The current packet, which must exist.
 #[inline]
 fn in_flight<'a>(
     account: &'a mut Option<PacketObligations>,
@@ -549,7 +549,7 @@ fn in_flight<'a>(
     account.as_mut().ok_or_else(unasked)
 }
 
-/// What a request is for, once it is clear that it is one of the packet's.
+/// The purpose of a request, after checking that it belongs to the packet.
 fn belongs(
     account: &PacketObligations,
     packet: &Packet,
@@ -591,13 +591,14 @@ fn belongs(
     Ok(due)
 }
 
-/// Numbers in hex, for a message.
+/// Formats numbers in hex, for a message.
 fn hex<const COUNT: usize>(numbers: [u64; COUNT]) -> String {
     let numbers = numbers.map(|number| format!("{number:#x}"));
     format!("({})", numbers.join(", "))
 }
 
-/// Checks one request of payload against the unit under the cursor; returns its bytes and the request.
+/// Checks a payload request against the unit at the cursor. Returns its bytes and the expected
+/// request.
 fn payload(
     account: &mut PacketObligations,
     packet: &Packet,
@@ -625,13 +626,13 @@ fn payload(
     let memory = Memory { key: unit.lkey.get(), address, length };
     names(account, PAYLOAD, head, memory)?;
     account.cursor += length;
-    // Where the WQE is too short more is left of the packet than of what is owed.
+    // If the WQE is too short, the packet is longer than the obligation.
     let before = account.paid[Obligation::Payload as usize];
     let is_last = before + length == packet.header.pkt_length.get();
     Ok((length, MrRequest::send(packet, memory, unit.inline.get(), is_last)))
 }
 
-/// Checks the one request of an RDMA operation, whose key is checked in a READ, too, or not (F4).
+/// Checks the request of an RDMA operation. For a READ, F4 determines whether the key is checked.
 fn remote(
     account: &PacketObligations,
     packet: &Packet,
@@ -648,7 +649,7 @@ fn remote(
     })
 }
 
-/// Whether a request names the memory that it has to.
+/// Checks that a request names the expected memory.
 fn names(
     account: &PacketObligations,
     check: &str,
@@ -708,7 +709,7 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if inputs.rst.is_high() {
-            // The packet in flight is void. The RQ offsets are not the block's, they survive.
+            // The current packet is dropped. The RQ offsets are outside of the block and survive.
             self.account = None;
             self.offer.forget();
             self.pairs.iter_mut().for_each(|pair| pair.placed = 0);

@@ -7,22 +7,22 @@ use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Bytes of a message at most.
+/// Maximum number of bytes in a message.
 pub const LONGEST_MESSAGE: u64 = u32::MAX as u64;
 
-/// Everything that surrounds the block in one case.
+/// The environment of one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Key of the noise on payload pins whose valid is low, and on reserved bits; 0 is silence.
     pub noise: Uint<64>,
-    /// What the tables hold at first; entries not listed are 0.
+    /// Initial contents of the tables; entries that are not listed are 0.
     pub tables: Tables,
-    /// Packets in the order they are offered.
+    /// Packets in the order in which they are offered.
     pub packets: Vec<Packet>,
 }
 
-/// First contents of the three tables outside the block.
+/// Initial contents of the three tables outside of the block.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tables {
@@ -41,42 +41,43 @@ pub struct Tables {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry<const ADDRESS: u32, const VALUE: u32> {
-    /// The table's address: the low bits of a QPN.
+    /// The address in the table: the low bits of a QPN.
     pub address: Uint<ADDRESS>,
-    /// What it holds.
+    /// The contents.
     pub value: Uint<VALUE>,
 }
 
-/// A packet and how its surroundings answer it. Gaps and stalls are in cycles.
+/// A packet and the answers of the environment. Gaps and stalls are in cycles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
-    /// Cycles the block is idle before the packet is offered; 0: offered while the block is busy.
+    /// Cycles that the block is idle before the packet is offered; 0: offered while the block is
+    /// busy.
     #[serde(default)]
     pub gap: Uint<12>,
-    /// Times that the packet comes again, each with the same answers; only in the middle of a message.
+    /// Number of repetitions, each with the same answers; only in the middle of a message.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub again: Uint<16>,
-    /// The contexts OoOStation fetched.
+    /// The contexts that OoOStation fetched.
     pub context: Context,
     /// The packet's header.
     pub header: Header,
-    /// RecvQueueMgt's side, if the packet consumes a WQE.
+    /// The answer of RecvQueueMgt, if the packet consumes a WQE.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wqe: Option<Wqe>,
-    /// CompletionQueueMgt's side.
+    /// The answer of CompletionQueueMgt.
     #[serde(default)]
     pub cq: Queue,
-    /// EventQueueMgt's side.
+    /// The answer of EventQueueMgt.
     #[serde(default)]
     pub eq: Queue,
-    /// Cycles each MR request of the packet waits; requests beyond the list do not.
+    /// Cycles that each MR request of the packet waits; 0 after the end of the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mr_stalls: Vec<Uint<12>>,
-    /// Who takes the QP's cache cell while the packet is judged.
+    /// The new owner of the QP's cache cell, if it changes once the packet is accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cell_owner: Option<Uint<8>>,
-    /// A reset after the packet was taken.
+    /// A reset after the packet was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
@@ -86,27 +87,27 @@ fn is_zero(again: &Uint<16>) -> bool {
     again.get() == 0
 }
 
-/// How far a list of packets was taken, of which some come again.
+/// A position in a list of packets with repetitions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PacketCursor {
-    /// Of the packet that comes next.
+    /// Index of the next packet.
     pub index: usize,
-    /// How often that one was taken.
+    /// How often that packet was accepted already.
     times: u64,
 }
 
 impl PacketCursor {
-    /// Before the first time that a packet comes.
+    /// Before the first occurrence of a packet.
     pub fn at(index: usize) -> Self {
         Self { index, times: 0 }
     }
 
-    /// The packet that was taken last.
+    /// The packet that was accepted last.
     pub fn last(self) -> Option<usize> {
         if self.times > 0 { Some(self.index) } else { self.index.checked_sub(1) }
     }
 
-    /// `packet`, the one at this place, is taken.
+    /// Advances after `packet`, the one at this position, was accepted.
     #[inline]
     pub fn step(&mut self, packet: &Packet) {
         if self.times < packet.again.get() {
@@ -121,7 +122,7 @@ impl PacketCursor {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wqe {
-    /// Cycles the request waits.
+    /// Cycles that the request waits.
     #[serde(default)]
     pub stall: Uint<12>,
     /// Cycles before the NextUnit is offered.
@@ -148,7 +149,7 @@ pub struct Unit {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Queue {
-    /// Cycles a request waits.
+    /// Cycles that a request waits.
     pub stall: Uint<12>,
     /// Cycles before the response is offered.
     pub gap: Uint<12>,
@@ -165,12 +166,12 @@ impl harness::Traffic for Traffic {
     }
 }
 
-/// Checks what the types cannot say: a packet that consumes a WQE has one with a last beat, and the packets of a
-/// message come in order. The first packet of which that is not so, with the field and what is wrong with it.
+/// Rejects what the types allow: a packet that consumes a WQE without a last beat, and packets of a
+/// message in a wrong order. Returns the index of the packet, the field and the message.
 pub(crate) fn check<'a>(
     packets: impl Iterator<Item = &'a Packet>,
 ) -> Result<(), (usize, &'static str, String)> {
-    // The operation whose message is open and the bytes that it has so far, for each QP.
+    // The operation of the open message and its bytes so far, for each QP.
     let mut open = [(None, 0); 256];
     for (index, packet) in packets.enumerate() {
         let object = |field: &'static str, message: String| Err((index, field, message));
@@ -219,7 +220,7 @@ pub(crate) fn check<'a>(
     Ok(())
 }
 
-/// The packet being processed and the one that waits behind it, in words.
+/// Describes the packet that is processed and the one that waits.
 pub fn in_flight(packets: &[Packet], taken: PacketCursor) -> Vec<String> {
     let describe = |index: usize, role: &str| {
         let Packet { header, wqe, .. } = packets.get(index)?;

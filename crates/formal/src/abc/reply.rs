@@ -11,38 +11,38 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
 use verilated_build::EXCEEDED;
 
-/// ABC's engines take their limits of time as approximate and measure them with clocks of their own. A run that took
-/// less than this part of the shortest of its limits was not ended by one.
+/// ABC's time limits are approximate, and its engines use clocks of their own. A run that took less
+/// than this fraction of its limit was not stopped by the limit.
 const IN_TIME: f64 = 0.75;
 
-/// ABC's reply to the question whether the output of a graph is ever 1.
+/// ABC's reply to whether the output of a graph can be 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reply {
-    /// It never is.
+    /// The output is never 1.
     Never,
-    /// It is in the last cycle of this trace, which is text as ABC writes it.
+    /// The output is 1 in the last cycle of this trace, in ABC's text format.
     Seen(String),
-    /// Neither was shown.
+    /// Undecided.
     Open {
-        /// The cycles in which it is not.
+        /// Cycles in which the output is known to be 0.
         cycles: Option<u32>,
-        /// Why no more was shown.
+        /// Why ABC did not decide.
         because: String,
     },
 }
 
 impl Reply {
-    /// A kept reply; `None` if it is none.
+    /// Parses a cached reply.
     pub(super) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()
     }
 
-    /// The reply as it is kept.
+    /// Serializes the reply for the cache.
     pub(super) fn to_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(self).ok()
     }
 
-    /// The answer in the names of the graph's inputs.
+    /// Converts the reply to an answer that uses the names of the graph's inputs.
     pub(super) fn answer(self, inputs: &[String]) -> Answer {
         match self {
             Self::Never => Answer::Never,
@@ -57,7 +57,8 @@ impl Reply {
         }
     }
 
-    /// Whether ABC replies the same on every machine to `engines`, given what it wrote.
+    /// Whether ABC gives this reply on every machine, given its output and its time `limit` in
+    /// seconds.
     pub(super) fn is_repeatable(&self, limit: f64, said: &str, output: &Output) -> bool {
         if !output.status.success() {
             return false;
@@ -74,18 +75,18 @@ impl Reply {
     }
 }
 
-/// The status that ABC prints last: 1 for a proof, 0 for a counterexample, -1 for neither.
+/// The last status that ABC prints: 1 for a proof, 0 for a counterexample, -1 for undecided.
 pub(super) fn status(said: &str) -> Option<&str> {
     said.lines().rev().find_map(|line| line.split_once("Status =")?.1.split_whitespace().next())
 }
 
-/// Seconds that ABC's command `time` printed.
+/// Elapsed seconds as printed by ABC's command `time`.
 fn seconds(said: &str) -> Option<f64> {
     let seconds = |line: &str| line.strip_prefix("elapse: ")?.split(' ').next()?.parse().ok();
     said.lines().rev().find_map(seconds)
 }
 
-/// Why ABC has shown nothing, in its own numbers.
+/// An undecided reply, with the reason from ABC's output.
 pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
     if !output.status.success() {
         let because = match output.status.signal() {
@@ -107,9 +108,9 @@ pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
     Reply::Open { cycles, because }
 }
 
-/// The bits that are 1 in each cycle behind the one in reset; `None` if it is no trace.
+/// The bits that are 1 in each cycle after the reset cycle; `None` if the trace is malformed.
 fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
-    // First what registers begin with, then a line for each cycle, the one in reset first.
+    // The first row holds the initial values of registers, the second one the reset cycle.
     let mut rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
     rows.next()?;
     let row = |row: &str| -> Option<Vec<String>> {
@@ -123,7 +124,7 @@ fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
 mod tests {
     use super::*;
 
-    /// ABC that ended so.
+    /// The output of an ABC process with this wait status.
     fn ended(code: i32) -> Output {
         Output {
             status: std::process::ExitStatus::from_raw(code),
@@ -155,7 +156,7 @@ mod tests {
         assert_eq!(because("", EXCEEDED), "no result within the time limit of 120 s");
     }
 
-    /// As ABC writes it.
+    /// The trace has the format that ABC writes.
     #[test]
     fn a_trace_begins_behind_the_cycle_in_reset() {
         let inputs = ["rst", "a[0]", "a[1]"].map(str::to_owned);
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(read_trace("0\n1000\n0000\n", &inputs), None);
     }
 
-    /// The lines are ABC's.
+    /// The messages are copied from ABC.
     #[test]
     fn a_reply_that_a_limit_of_time_ended_is_not_repeatable() {
         const FRAMES: &str = "No output asserted in 2 frames. Resource limit reached";

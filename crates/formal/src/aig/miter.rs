@@ -6,41 +6,41 @@ use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
 use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// False in the first cycle, which is in reset: the first node.
+/// A latch that is 0 in the first cycle, the reset cycle, and 1 afterwards: the first node.
 const STARTED: Literal = 2;
 
-/// A literal of the original, on one side.
+/// The literal of one side for a literal of the original graph.
 pub(super) fn of(side: &[Literal], literal: Literal) -> Literal {
     side[(literal / 2) as usize] ^ (literal & 1)
 }
 
-/// A node of the network of both sides.
+/// A node of the miter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Node {
     False,
-    /// By its place among the inputs.
+    /// Index into the inputs.
     Input(usize),
-    /// By its place among the latches.
+    /// Index into the latches.
     Latch(usize),
     And([Literal; 2]),
 }
 
-/// Both sides in one network, in which equal nodes are one.
+/// Both sides in one network, in which structurally equal nodes are shared.
 pub(super) struct Miter {
     nodes: Vec<Node>,
     known: HashMap<[Literal; 2], u32>,
     inputs: Vec<String>,
-    /// The next values; of those of the original a side each, if they are not shared.
+    /// Next values. An unshared register of the original has a latch for each side.
     latches: Vec<Literal>,
-    /// For each node of the original, its literal: as the RTL is, and with the mutation.
+    /// For each node of the original graph, its literal without and with the mutation.
     pub(super) sides: [Vec<Literal>; 2],
-    /// What is proved of the RTL as it is.
+    /// 1 while all proved invariants of the original RTL hold.
     proved: Literal,
 }
 
 impl Miter {
-    /// Registers that are not among the shared ones are two, one of each side. If the shared ones are `freed` they hold anything,
-    /// but behind a cycle in reset what is said there.
+    /// Registers outside `shared` get a latch for each side. With `freed`, shared registers take
+    /// arbitrary values, except for these values in the cycle after a reset cycle.
     pub(super) fn new(
         aig: &Aig,
         interface: &Interface<'_>,
@@ -51,7 +51,7 @@ impl Miter {
         Self::with_memories(aig, interface, mutation, shared, freed, false)
     }
 
-    /// The same; if memories are `apart`, those of which a word can be followed give each side anything of its own.
+    /// As [`Self::new`]. With `apart`, followed memories return independent read data to each side.
     pub(super) fn with_memories(
         aig: &Aig,
         interface: &Interface<'_>,
@@ -72,7 +72,6 @@ impl Miter {
             sides: [side.clone(), side],
             proved: TRUE,
         };
-        // False in the first cycle, which is in reset.
         let started = miter.latch();
         debug_assert_eq!(started, STARTED);
         miter.latches[0] = TRUE;
@@ -97,7 +96,6 @@ impl Miter {
                 side[*node as usize] = value;
             }
         }
-        // What a register begins with.
         let mut owners = Vec::new();
         let behind_reset = if freed.is_some() { miter.behind_reset(aig, interface) } else { FALSE };
         let places = miter.latches.len();
@@ -148,7 +146,7 @@ impl Miter {
         miter
     }
 
-    /// Whether the cycle before was in reset.
+    /// 1 if the cycle before was a reset cycle.
     fn behind_reset(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
         let Some((reset, level)) = interface.reset else { return FALSE };
         let pin = aig.inputs.iter().find(|(_, name)| split(name).0 == reset);
@@ -202,7 +200,7 @@ impl Miter {
         self.choose(left, right ^ 1, right)
     }
 
-    /// Whether something was 0 in every cycle so far.
+    /// 1 while `broken` was 0 in every cycle so far.
     fn so_far(&mut self, broken: Literal) -> Literal {
         let place = self.latches.len();
         let was_broken = self.latch();
@@ -211,8 +209,8 @@ impl Miter {
         is_broken ^ 1
     }
 
-    /// Whether memories that are read without a clock have kept in every cycle so far what they gave, if nothing was
-    /// written.
+    /// 1 while each unclocked memory read returned the data of the cycle before, whenever its
+    /// address is unchanged and nothing was written.
     pub(super) fn kept(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
         let [place, when] = interface.read_at;
         let is_memory = |name: &str, prefix: &str, memory: &str| {
@@ -224,7 +222,7 @@ impl Miter {
                 written = self.or(written, of(&self.sides[0], *literal));
             }
         }
-        // Nothing is known before the first cycle.
+        // In the first cycle nothing is known of the cycle before.
         let quiet = self.remembers(written ^ 1);
         let memories: BTreeSet<&str> = aig
             .inputs
@@ -255,7 +253,7 @@ impl Miter {
         self.so_far(broken)
     }
 
-    /// What a literal was in the cycle before; 0 in the first one.
+    /// The value of a literal in the cycle before; 0 in the first cycle.
     fn remembers(&mut self, literal: Literal) -> Literal {
         let place = self.latches.len();
         let latch = self.latch();
@@ -263,13 +261,13 @@ impl Miter {
         latch
     }
 
-    /// Whether a literal is not what it was in the cycle before.
+    /// 1 if a literal differs from its value in the cycle before.
     fn changes(&mut self, literal: Literal) -> Literal {
         let before = self.remembers(literal);
         self.xor(before, literal)
     }
 
-    /// Asks whether an output ever differs, or one of the other pairs of literals.
+    /// Asks whether an output, or one of the other pairs of literals, ever differs.
     pub(super) fn ask(
         self,
         aig: &Aig,
@@ -279,7 +277,8 @@ impl Miter {
         self.ask_but(aig, interface, pairs, |_| false, [TRUE, FALSE])
     }
 
-    /// The same but for some outputs, only as long as something is given, and whether something else comes to be.
+    /// As [`Self::ask`], but ignores outputs for which `is_apart` holds, counts only cycles in
+    /// which `given` is 1, and also reports a cycle in which `more` is 1.
     pub(super) fn ask_but(
         mut self,
         aig: &Aig,
@@ -288,7 +287,7 @@ impl Miter {
         is_apart: impl Fn(&str) -> bool,
         [given, more]: [Literal; 2],
     ) -> EquivalenceQuery {
-        // Bits of each memory's writes, by what stands behind the prefix.
+        // Write enables by memory and bit, and by memory.
         let [enable, data, address] = interface.write;
         let mut enabled: BTreeMap<(String, u32), [Literal; 2]> = BTreeMap::new();
         let mut any: BTreeMap<String, [Literal; 2]> = BTreeMap::new();
@@ -329,7 +328,7 @@ impl Miter {
         if differs == FALSE { EquivalenceQuery::Same } else { self.file(differs) }
     }
 
-    /// The binary AIGER file of what decides a literal.
+    /// The cone of influence of a literal, as a binary AIGER file.
     pub(super) fn file(&self, output: Literal) -> EquivalenceQuery {
         let mut used = HashSet::new();
         let mut stack = vec![output / 2];
@@ -360,7 +359,7 @@ impl Miter {
             }
         }
         let mut ands = Vec::new();
-        // Operands come before what they are operands of.
+        // AIGER requires operands before their users.
         for (node, kind) in nodes() {
             if let Node::And(operands) = kind {
                 number.insert(node, number.len() as u32);
@@ -386,7 +385,7 @@ impl Miter {
     }
 }
 
-/// A number as AIGER has it: seven bits a byte, the lowest first.
+/// Encodes a number for binary AIGER: 7 bits per byte, lowest first.
 fn encode(file: &mut Vec<u8>, mut number: u32) {
     while number > 0x7f {
         file.push(number as u8 | 0x80);

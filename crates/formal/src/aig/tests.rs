@@ -13,8 +13,8 @@ const INTERFACE: Interface<'static> = Interface {
     proved: &[],
 };
 
-/// A register that is loaded with `a` and is inverted on its way while `select` is 1 and `b` is; `y` is
-/// the register, or only where `c` is 1.
+/// A register that loads `a`, inverted while `select` and `b` are 1. `output` is the literal of
+/// `y`: the register, or the register gated by `c`.
 fn network(output: &str) -> Aig {
     let text = format!(
         "aag 11 5 1 1 5\n2\n4\n6\n8\n10\n12 22 12\n{output}\n14 6 10\n16 14 4\n18 15 5\n20 17 19\n22 20 3\n\
@@ -38,7 +38,7 @@ fn a_mutation_that_reaches_an_output_is_a_question() {
     assert_eq!(&inputs[..3], ["rst", "a", "b"]);
 }
 
-/// A mutation that shows only where `a` is 1, of which it is proved that it never is, or not.
+/// The mutation shows only where `a` is 1; the invariant is that `a` never is.
 #[test]
 fn what_is_proved_of_the_rtl_is_given() {
     // Inputs: rst, a, select; y = a & select; never_0 = a.
@@ -62,7 +62,7 @@ fn what_is_not_written_does_not_matter() {
     assert_ne!(aig.question(&INTERFACE, 1), EquivalenceQuery::Same);
 }
 
-/// `bad` is that what a memory gives differs from what it gave in the cycle before.
+/// `bad` is 1 if read data differs from that of the cycle before.
 #[test]
 fn a_memory_that_keeps_what_it_gives_is_asked_with_its_places_and_writes() {
     // Inputs: rst, read_1, place, write; a latch with what was read; bad = read_1 ^ latch.
@@ -74,7 +74,7 @@ fn a_memory_that_keeps_what_it_gives_is_asked_with_its_places_and_writes() {
         EquivalenceQuery::Same => Vec::new(),
     };
     assert_eq!(inputs(Reads::Anything), ["read_1"]);
-    // Where and whether something is written count, and the cycle in reset.
+    // The query depends on the address, on writes and on the reset cycle.
     assert_eq!(inputs(Reads::Kept), ["read_1", "place", "write"]);
     assert_eq!(network.property(&INTERFACE, "no such output", Reads::Kept), None);
     assert_eq!(network.property(&INTERFACE, "bad", Reads::Word), None, "no word can be followed");

@@ -1,4 +1,4 @@
-//! What is cut, and what cannot be judged.
+//! Cutting memories, and netlists that cannot be checked.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn a_memory_that_is_cut_out_leaves_ports() {
     assert!(!text.contains("cell ") && !text.contains("attribute "), "{text}");
 }
 
-/// [`MEMORY`] as a memory of so many words, with its parameters.
+/// [`MEMORY`] with a declared memory of this many words.
 fn of_words(words: u32) -> String {
     let with = |bits: &str| format!("parameter \\MEMID \"\\\\m\"\n    parameter \\ABITS {bits}\n");
     MEMORY

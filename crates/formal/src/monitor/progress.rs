@@ -1,18 +1,18 @@
-//! Translates bounded progress to Verilog: a counter of the block's own cycles, and the known
-//! deadlocks.
+//! Translates bounded progress and known deadlocks to Verilog. A counter measures the cycles in
+//! which the block does not wait for the environment.
 
 use super::{Kind, Property};
 use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
 use std::fmt::Write as _;
 
-/// The registers that the proof remembers something in; rules may look at them.
+/// Declares the auxiliary registers of the proof. Transitions may refer to them.
 pub fn proof_registers(properties: &Properties, text: &mut String) {
     for ProofRegister { name, width, .. } in &properties.proof_registers {
         let _ = writeln!(text, "  reg [{}:0] {name} = 0;", width - 1);
     }
 }
 
-/// What they remember; they may look at rules.
+/// Writes the next values of the auxiliary registers, which may refer to transitions.
 pub fn remembers(properties: &Properties, clock: &str, text: &mut String) {
     for ProofRegister { name, width, next } in &properties.proof_registers {
         let _ = writeln!(
@@ -22,7 +22,7 @@ pub fn remembers(properties: &Properties, clock: &str, text: &mut String) {
     }
 }
 
-/// What is finished, and how it is not.
+/// Adds the progress properties and the known deadlocks.
 pub fn progress(
     properties: &Properties,
     clock: &str,
@@ -51,7 +51,8 @@ pub fn progress(
     }
 }
 
-/// That a hang comes, and that it lasts; `name` is behind those of its wires.
+/// The properties that a known deadlock is reachable and that it lasts. `name` is the suffix of its
+/// wires.
 fn hangs_so(
     what: &str,
     hang: &KnownDeadlock,
@@ -85,7 +86,7 @@ fn hangs_so(
     ]
 }
 
-/// That it is finished: a counter of the block's own cycles, but for those of hangs.
+/// The property that an operation finishes in time. The counter excludes waits and known deadlocks.
 fn finished(
     progress: &Progress,
     place: usize,
@@ -97,10 +98,10 @@ fn finished(
         .fold("1'b0".to_owned(), |all, number| format!("{all} | hangs_{place}_{number}"));
     let (amount, added) =
         more.as_ref().map_or((0, "1'b0"), |(amount, _, edge)| (*amount, edge.as_str()));
-    // One more than what is late, at least, is told apart.
+    // The counter must be able to hold at least one more than the latest allowed value.
     let bits = (within + amount + 1).ilog2() + 2;
     let (high, top) = (bits - 1, (1_u64 << bits) - 1);
-    // The counter stops at both ends: what edges add is never saved up.
+    // The counter saturates at both ends: time gained by an edge is not saved up.
     let _ = writeln!(
         text,
         "  wire busy_{place} = ~in_reset & ({busy});\n  \
@@ -121,7 +122,7 @@ fn of_registers(kind: Kind, text: String) -> Property {
     Property { kind, text, of_registers: true }
 }
 
-/// A promise of progress, in words.
+/// Describes a progress property, for users.
 fn said(progress: &Progress) -> String {
     let Progress { what, within, more, assumptions, known_deadlocks, .. } = progress;
     let cycles = if *within == 1 { "1 cycle".to_owned() } else { format!("{within} cycles") };

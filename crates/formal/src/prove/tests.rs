@@ -1,10 +1,11 @@
-//! What is proved of small RTLs, and what is not.
+//! Proofs of small RTLs.
 
 use super::*;
 use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
 use cosim_rtl::yosys::verilog;
 
-/// A counter that holds what it offers, a register without reset, and a memory that is written before it is read.
+/// A counter that holds its offer, a register without reset, and a memory that is written before it
+/// is read.
 const RTL: &str =
     "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
                               output [3:0] kept);
@@ -20,12 +21,12 @@ const RTL: &str =
     assign kept = written[1] ? memory[d[1]] : 0;
 endmodule";
 
-/// The answers about expressions over the ports; each is 1 where something is broken.
+/// Proves that none of these expressions over the ports is ever 1, under an assumption.
 fn found(bad: &[&str], assumption: &str) -> Vec<ProofOutcome> {
     found_with("", bad, assumption, Vec::new())
 }
 
-/// The same with registers that the block names, and more text in the monitor.
+/// As [`found`], with registers that the block names and additional text in the monitor.
 fn found_with(
     more: &str,
     bad: &[&str],
@@ -35,7 +36,7 @@ fn found_with(
     found_of(RTL, more, bad, assumption, registers)
 }
 
-/// The same of another RTL.
+/// As [`found_with`], for another RTL.
 fn found_of(
     rtl: &str,
     more: &str,
@@ -47,7 +48,7 @@ fn found_of(
     found_as(rtl, more, &bad, assumption, registers)
 }
 
-/// The same of properties of different kinds.
+/// As [`found_of`], with kinds of properties.
 fn found_as(
     rtl: &str,
     more: &str,
@@ -59,7 +60,7 @@ fn found_as(
     (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
 }
 
-/// An RTL and its properties, not asked yet.
+/// A prover for an RTL and its properties.
 fn prover_of(
     rtl: &str,
     more: &str,
@@ -100,7 +101,6 @@ fn prover_of(
     Prover::of(&verilog(rtl), &[], monitor, "clk", reset, &Answers::none()).unwrap().unwrap()
 }
 
-/// Whether it was proved with this assumption.
 fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
     matches!(found, ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, .. }) if *assumed == with)
 }
@@ -113,7 +113,7 @@ fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
     assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
     assert!(cycles.iter().filter(|bits| bits.iter().any(|bit| bit == "go")).count() >= 9);
     assert!(is_proved(&all[2], Assumption::Nothing), "{:?}", all[2]);
-    // Nothing says what it begins with.
+    // The register has no initial value.
     assert!(matches!(all[3], ProofOutcome::Broken { .. }), "{:?}", all[3]);
 }
 
@@ -129,7 +129,7 @@ fn a_memory_counts_where_any_data_would_break_a_property() {
     );
 }
 
-/// A memory of which more bits than can be registers are read; what is read is shown in the next cycle, too.
+/// A memory that is too large for registers; its read data is also shown in the next cycle.
 const LARGE: &str =
     "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
                               output [3:0] kept);
@@ -155,7 +155,7 @@ fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
     assert_eq!(all[1], ProofOutcome::PropertyStatus(kept));
 }
 
-/// Words that count to 5, each for itself, and are 0 until they are written.
+/// Memory words that count to 5 independently and are 0 until they are written.
 const WORDS: &str =
     "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
                               output [3:0] kept);
@@ -190,7 +190,7 @@ fn a_word_of_a_memory_is_what_was_written_to_it() {
     assert_eq!(all[3], ProofOutcome::PropertyStatus(whole));
 }
 
-/// As [`WORDS`], but something writes to a word what it has not held.
+/// As [`WORDS`], with a second port that writes another value.
 #[test]
 fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
     let beside = "beside & 3'd5";
@@ -207,7 +207,7 @@ fn an_assumption_is_told_where_it_is_needed() {
     assert!(is_proved(&all[1], Assumption::OffersStay), "{:?}", all[1]);
 }
 
-/// If the second invariant were taken for granted, the property would be proved.
+/// If the unproved second invariant were assumed, the property would be proved.
 #[test]
 fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is_not() {
     let given = |always| {
@@ -222,7 +222,7 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
     assert!(matches!(broken[1], ProofOutcome::Broken { .. }), "{:?}", broken[1]);
 }
 
-/// What would count in a cycle that is never reached does not, once it is known that it is never reached.
+/// The property fails only in unreachable cycles. The invariant shows that they are unreachable.
 #[test]
 fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
@@ -230,19 +230,19 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     let (memories, aig) = &prover.graph;
-    let asking = || QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
-    assert!(!asking().step("legal").unwrap());
-    assert!(asking().step("given").unwrap());
-    assert!(asking().step("known").unwrap());
-    // It takes no assumption, so neither does what is shown with it.
+    let builder = || QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
+    assert!(!builder().step("legal").unwrap());
+    assert!(builder().step("given").unwrap());
+    assert!(builder().step("known").unwrap());
+    // The invariant needs no assumption, so the property needs none.
     assert_eq!(prover.invariants().unwrap(), Some(Assumption::Nothing));
     for assumed in [Assumption::Nothing, Assumption::OffersStay] {
-        let asked = Query::by_induction(asking(), assumed).unwrap().unwrap();
-        assert!(asked.is_proved(), "{assumed:?}: {:?}", asked.answer);
+        let query = Query::by_induction(builder(), assumed).unwrap().unwrap();
+        assert!(query.is_proved(), "{assumed:?}: {:?}", query.answer);
     }
 }
 
-/// What takes an assumption itself is not known where nothing is assumed.
+/// An invariant that needs an assumption must not be used without it.
 #[test]
 fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
@@ -252,8 +252,8 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     assert_eq!(prover.invariants().unwrap(), Some(Assumption::OffersStay));
     let (memories, aig) = &prover.graph;
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
-        let asking = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
-        assert_eq!(asking.is_given(assumed).unwrap(), is_proved, "{assumed:?}");
+        let builder = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
+        assert_eq!(builder.holds_given_invariants(assumed).unwrap(), is_proved, "{assumed:?}");
     }
 }
 
@@ -274,7 +274,7 @@ fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
     }
 }
 
-/// The answers about what is to come to an end in [`RTL`].
+/// The outcomes of a progress property of [`RTL`].
 fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
     let wanted = "count == 4'd9 & go".to_owned();
     let properties = Properties {
@@ -296,7 +296,7 @@ fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
     properties.into_iter().map(|property| property.kind).zip(found).collect()
 }
 
-/// A round of the counter, whose partner is `go`.
+/// A round of the counter, which waits for `go`.
 fn round(within: u32) -> Progress {
     Progress {
         what: "a round".to_owned(),
@@ -313,15 +313,15 @@ fn what_is_finished_in_so_many_cycles_of_its_own_is_proved_and_in_fewer_is_broke
         [(Kind::Progress, found)] => is_proved(found, Assumption::Nothing),
         other => panic!("{other:?}"),
     };
-    // From 1 to 9, and the wait for `go` is not its own.
+    // From 1 to 9; waits for `go` do not count.
     assert!(proved(round(9)));
     assert!(!proved(round(8)));
     assert!(!proved(Progress { waits: "1'b0".to_owned(), ..round(9) }));
-    // Edges that add to what it may take.
+    // Edges that extend the limit.
     let edges = |amount| Some((amount, "odd number", "count[0] & go".to_owned()));
     assert!(proved(Progress { more: edges(2), ..round(1) }));
     assert!(!proved(Progress { more: edges(1), ..round(1) }));
-    // A partner that never goes where it would take longer.
+    // An assumption that excludes the slow case.
     let assumptions = vec![("nobody counts to 9", "~(count == 8 & go)".to_owned())];
     assert!(proved(Progress { assumptions, ..round(8) }));
 }
@@ -347,7 +347,7 @@ fn a_hang_is_reached_and_lasts_until_what_ends_it() {
     };
     let goes = || Some(("it goes on", "go".to_owned()));
     assert_eq!(hang("count != 0", goes()), [true, true, true]);
-    // Not all of it is known, it ends earlier than that, and it never comes.
+    // The list is incomplete; the deadlock ends early; it is unreachable.
     assert_eq!(hang("count == 9", goes()), [false, true, true]);
     assert_eq!(hang("count != 0", None), [true, true, false]);
     assert_eq!(hang("count > 9 | rounds & count > 9", goes()), [false, false, true]);

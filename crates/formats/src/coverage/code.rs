@@ -1,7 +1,7 @@
 //! Code coverage of the RTL: lines, branches and toggles.
 //!
-//! Verilator counts in models that are built with `--coverage`. A *point* is a counted place of
-//! the RTL. Like a bin, it counts the cases that reach it, once each.
+//! Verilator counts in models that are built with `--coverage`. A *point* is a counted place of the
+//! RTL. Like a bin, it counts the cases that reach it, once each.
 
 pub mod lcov;
 mod sources;
@@ -19,20 +19,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use verilated::Point as Counter;
 
-/// The stem of the file that stands around a model, and is not of the RTL.
+/// The stem of the generated wrapper of a model, which is not part of the RTL.
 const AROUND: &str = "cosim_registered";
 
-/// What is counted of a point.
+/// The kind of a point.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// That its lines were gone through.
+    /// A line is executed.
     Line,
-    /// That it was the branch that was taken.
+    /// A branch is taken.
     Branch,
-    /// That a bit changed.
+    /// A bit toggles.
     Toggle,
 }
 
@@ -46,7 +46,7 @@ impl Kind {
         }
     }
 
-    /// By Verilator's word for it; other things that it counts are no code.
+    /// Parses Verilator's name of a kind. Verilator also counts things that are not code coverage.
     fn of(word: &str) -> Option<Self> {
         match word {
             "v_line" => Some(Self::Line),
@@ -57,26 +57,26 @@ impl Kind {
     }
 }
 
-/// A place of the RTL that is counted: one, however many instances its module has.
+/// A counted place of the RTL; all instances of a module share it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "PointText", into = "PointText")]
 #[schemars(with = "PointText")]
 pub struct Point {
-    /// The file.
+    /// The file name.
     pub file: String,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// Its column, from 1.
+    /// The column, from 1.
     pub column: u32,
-    /// What is counted.
+    /// The kind of point.
     pub kind: Kind,
-    /// Which of its kind, in Verilator's words: `block`, `if`, `else`, `case`, or a bit of a signal.
+    /// Details in Verilator's words: `block`, `if`, `else`, `case`, or a bit of a signal.
     pub what: String,
-    /// The lines that are gone through with it, as in `117-120,122`.
+    /// The lines that execute together with the point, as in `117-120,122`.
     pub lines: String,
 }
 
-/// File, line, column, kind, which of its kind, lines.
+/// File, line, column, kind, details, lines.
 type PointText = (String, u32, u32, Kind, String, String);
 
 impl From<PointText> for Point {
@@ -103,7 +103,7 @@ impl Point {
         format!("{}:{}, {}", self.file, self.line, self.name())
     }
 
-    /// The lines that it says something about: that of a branch is gone through with either side of it.
+    /// All lines that execute with the point. The line of a branch executes with either side of it.
     fn all_lines(&self) -> impl Iterator<Item = u32> + '_ {
         let range = |range: &str| {
             let (from, to) = range.split_once('-').unwrap_or((range, range));
@@ -113,20 +113,21 @@ impl Point {
     }
 }
 
-/// The points of a model, and which of them each of its counters counts.
+/// The points of a model and the mapping from its counters.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
-    /// In order.
+    /// The points in ascending order.
     pub all: Vec<Point>,
     of_counter: Vec<Option<u32>>,
-    /// What every model reaches when power comes up, a bit for each point.
+    /// A bit for each point that every model reaches at power-up.
     always: Vec<u8>,
 }
 
 impl Points {
-    /// Those that so many counters count. The top's clock toggles, and its falling edges are not shown to a model that waits for none:
-    /// it is no point. Those that are `always` reached when power comes up are what is done once, as `initial` blocks and what follows
-    /// from constants alone, and count in every case.
+    /// The points of these counters. The clock of the top is not a point: the harness does not show
+    /// its falling edges to a model that does not need them. `always` marks counters that every
+    /// model reaches at power-up, such as `initial` blocks and logic of constants. They count in
+    /// every case.
     pub fn new(counters: &[Counter], clock: &str, always: &[bool]) -> Self {
         let point = |counter: &Counter| {
             let Counter { file, line, column, kind, what, lines } = counter.clone();
@@ -150,7 +151,7 @@ impl Points {
         points
     }
 
-    /// Which points were reached, a bit for each, by what the counters say.
+    /// A bit for each point that the counters reached.
     pub fn reached(&self, counts: &[u32]) -> Vec<u8> {
         let mut bits = self.always.clone();
         for (count, point) in counts.iter().zip(&self.of_counter) {
@@ -162,7 +163,7 @@ impl Points {
     }
 }
 
-/// The numbers of the points of [`Points::reached`].
+/// The indices of the set bits of [`Points::reached`].
 pub(super) fn numbers(reached: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let of_byte = |(place, byte): (usize, &u8)| {
         let byte = *byte;
@@ -171,21 +172,21 @@ pub(super) fn numbers(reached: &[u8]) -> impl Iterator<Item = usize> + '_ {
     reached.iter().enumerate().flat_map(of_byte)
 }
 
-/// What is counted of the RTL of a profile.
+/// The code coverage points of an RTL in a profile.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Code {
-    /// The points, by number.
+    /// The points, by index.
     pub points: Vec<Point>,
-    /// Points that nothing reaches, by number, with the reason.
+    /// Waived points, by index, with the reason.
     pub waived: BTreeMap<u32, String>,
 }
 
-/// So many of so many.
+/// A ratio of counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Ratio {
-    /// That were reached.
+    /// Number of reached items.
     pub hit: u64,
-    /// That can be.
+    /// Number of reachable items.
     pub all: u64,
 }
 
@@ -195,7 +196,7 @@ impl Ratio {
         self.all += 1;
     }
 
-    /// As in `99.3 % of 812`, rounded down.
+    /// The ratio as in `99.3 % of 812`, rounded down.
     pub fn text(self) -> String {
         match (self.hit * 1000).checked_div(self.all).unwrap_or(1000) {
             1000 => format!("100 % of {}", self.all),
@@ -204,7 +205,7 @@ impl Ratio {
     }
 }
 
-/// What is reached of the code of one profile, or of several together.
+/// The code coverage of one profile, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CodeRatios {
     /// Lines.
@@ -213,12 +214,12 @@ pub struct CodeRatios {
     pub branches: Ratio,
     /// Bits that toggled.
     pub toggles: Ratio,
-    /// Points that are waived, and not in the shares.
+    /// Number of waived points, which are not in the ratios.
     pub waived: u64,
 }
 
 impl CodeRatios {
-    /// Both.
+    /// The sum of both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let sum =
@@ -241,30 +242,30 @@ impl CodeRatios {
     }
 }
 
-/// A line of the RTL with something that is counted.
+/// A line of the RTL that has points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// Cases that went through it.
+    /// Number of cases that executed it.
     pub hits: u64,
-    /// None did, and none is expected to.
+    /// No case executed it, and a waiver covers it.
     pub is_waived: bool,
 }
 
-/// What the cases of a profile reached of an RTL.
+/// The code coverage of the cases of a profile for an RTL.
 #[derive(Debug, Clone)]
 pub struct CodeHits<'d> {
-    /// The RTL.
+    /// The hash of the RTL.
     pub rtl: &'d str,
     /// The profile.
     pub profile: &'d str,
-    /// What is counted.
+    /// The points.
     pub code: &'d Code,
-    /// Cases that reached each point.
+    /// Number of cases that reached each point.
     pub hits: Vec<u64>,
 }
 
 impl CodeHits<'_> {
-    /// The points, each with the cases that reached it, and the reason why none should.
+    /// The points, each with its number of cases and the reason of its waiver.
     pub fn points(&self) -> impl Iterator<Item = (&Point, u64, Option<&str>)> {
         let points = self.code.points.iter().zip(&self.hits).enumerate();
         points.map(|(number, (point, hits))| {
@@ -273,7 +274,7 @@ impl CodeHits<'_> {
         })
     }
 
-    /// The lines of each file. A line is gone through as often as the point that was reached most often says.
+    /// The lines by file and number. The most often reached point determines the hits of a line.
     pub fn lines(&self) -> BTreeMap<(&str, u32), Line> {
         let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
         for (point, hits, reason) in self.points().filter(|(point, ..)| point.kind != Kind::Toggle)
@@ -288,7 +289,7 @@ impl CodeHits<'_> {
         lines
     }
 
-    /// What it comes to.
+    /// The ratios of lines, branches and toggles.
     pub fn shares(&self) -> CodeRatios {
         let mut shares = CodeRatios::default();
         for line in self.lines().values().filter(|line| !line.is_waived) {
@@ -308,7 +309,7 @@ impl CodeHits<'_> {
         shares
     }
 
-    /// Lines and branches that were not reached.
+    /// Uncovered lines and branches.
     pub fn holes(&self) -> impl Iterator<Item = &Point> {
         let is_hole = |(point, hits, reason): &(&Point, u64, Option<&str>)| {
             point.kind != Kind::Toggle && *hits == 0 && reason.is_none()
@@ -316,7 +317,7 @@ impl CodeHits<'_> {
         self.points().filter(is_hole).map(|(point, ..)| point)
     }
 
-    /// Points that were said not to be reached and were, with the reason that is none.
+    /// Waived points that were reached nevertheless, with the reason of the waiver.
     pub fn contradicted(&self) -> impl Iterator<Item = (&Point, &str)> {
         self.points()
             .filter(|(_, hits, _)| *hits > 0)
@@ -325,7 +326,7 @@ impl CodeHits<'_> {
 }
 
 impl Database {
-    /// What was reached of the code of each RTL in each profile; no case counts twice.
+    /// The code coverage of each RTL and profile. No case counts twice.
     pub fn reached(&self) -> Vec<CodeHits<'_>> {
         let all = self.code.iter();
         all.map(|((rtl, profile), code)| self.reached_of(rtl, profile, code)).collect()
@@ -340,20 +341,21 @@ impl Database {
         for (part, counts) in parts.iter().zip(disjoint(&parts)) {
             for (point, count) in part.reached.iter().flatten() {
                 let hits = &mut hits[*point as usize];
-                // What is known to be reached is, also if the cases of its part are partly those of another one.
+                // A point of a part that is not counted, because its cases overlap another part, is
+                // still reached.
                 *hits = if counts { hits.saturating_add(*count) } else { (*hits).max(1) };
             }
         }
         CodeHits { rtl, profile, code, hits }
     }
 
-    /// How many points of a profile are counted in runs of an RTL.
+    /// Number of points of an RTL and profile; `None` if not counted.
     pub(super) fn points(&self, rtl: &str, profile: &str) -> Option<usize> {
         let code = self.code.get(&(rtl.to_owned(), profile.to_owned()));
         code.map(|code| code.points.len())
     }
 
-    /// All profiles together; nothing if no code was counted.
+    /// The ratios of all profiles together; `None` if no code was counted.
     pub fn shares(&self) -> Option<CodeRatios> {
         let all = self.reached();
         let sum = all.iter().map(CodeHits::shares).fold(CodeRatios::default(), CodeRatios::with);

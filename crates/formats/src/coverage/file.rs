@@ -1,4 +1,4 @@
-//! `coverage.json`.
+//! Reads and writes `coverage.json`.
 
 use super::code::{Code, Point};
 use super::{
@@ -13,13 +13,13 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The file in a run directory.
+/// File name in a run directory.
 pub const COVERAGE: &str = "coverage.json";
 const FORMAT: &str = "cosim-coverage";
 const VERSION: u64 = 2;
-/// The last version without a checksum; it is still readable.
+/// The last version without a checksum, which is still readable.
 const UNSEALED: u64 = 1;
-/// The largest database, in bytes.
+/// Maximum size of a database in bytes.
 const LARGEST_DATABASE: u64 = 1 << 30;
 
 /// A coverage database in a file.
@@ -32,70 +32,71 @@ struct Text {
     version: u64,
     /// The block.
     block: String,
-    /// Its groups. Bins are numbered through all of them from 0, in a cross the last axis first.
+    /// The coverage groups. Bins are numbered from 0 through all groups; in a cross the last axis
+    /// varies fastest.
     groups: Vec<Group>,
-    /// What the cases of each profile hit together.
+    /// The coverage of each profile.
     profiles: Vec<ProfileText>,
-    /// What is counted of the RTL's code.
+    /// The code coverage points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     code: Vec<CodeText>,
-    /// The runs that parts and finds are of.
+    /// The runs that `parts` and `finds` refer to.
     runs: Vec<Run>,
-    /// What the cases of a scenario, a profile and a run hit together.
+    /// The coverage of the cases of one scenario, profile and run.
     parts: Vec<PartText>,
-    /// Cases that hit what none before them did in their run.
+    /// Cases that hit a bin that no earlier case of their run hit.
     finds: Vec<ContributingCaseText>,
-    /// The BLAKE3 hash of all bytes before its line; since version 2.
+    /// The BLAKE3 hash of all bytes before this line; since version 2.
     #[serde(default)]
     checksum: Option<String>,
 }
 
-/// The bins of a profile.
+/// The coverage of a profile.
 #[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ProfileText {
-    /// Its name.
+    /// The name of the profile.
     profile: String,
     /// The mask of fixes.
     fixes: String,
     /// The other parameters.
     parameters: BTreeMap<String, u64>,
-    /// Bins that can be hit.
+    /// Number of reachable bins.
     reachable: u32,
-    /// Those of them that were.
+    /// Number of reachable bins that were hit.
     hit: u32,
-    /// Hits of each bin, by number.
+    /// Hit count of each bin.
     hits: Vec<u64>,
-    /// Bins that no legal stimulus hits, by number, with the reason.
+    /// Unreachable bins: no legal stimulus hits them. By bin, with the reason.
     unreachable: BTreeMap<u32, String>,
 }
 
-/// Some cases.
+/// The coverage of some cases.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PartText {
-    /// The number of the run in `runs`.
+    /// Index into `runs`.
     run: usize,
     /// The profile.
     profile: String,
     /// The scenario.
     scenario: String,
-    /// A hash of what it draws.
+    /// A hash of the scenario's weights.
     weights: String,
     /// Indices of the cases.
     cases: Indices,
-    /// Cycles compared in them.
+    /// Cycles compared.
     cycles: u64,
-    /// Bins that were hit, rising.
+    /// Bins that were hit, in ascending order.
     bins: Vec<u32>,
-    /// Hits of each of them.
+    /// Hit count of each of these bins.
     hits: Vec<u64>,
-    /// What they reached of the code, if it was counted.
+    /// Code coverage, if it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reached: Option<ReachedText>,
 }
 
-/// What is counted of the code of an RTL in a profile.
+/// The code coverage points of an RTL in a profile.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct CodeText {
@@ -103,39 +104,39 @@ struct CodeText {
     rtl: String,
     /// The profile.
     profile: String,
-    /// The points, by number: file, line, column, kind, which of its kind, the lines that are gone through with it.
+    /// The points: file, line, column, kind, details, lines that execute together with it.
     points: Vec<Point>,
-    /// Points that nothing reaches, by number, with the reason.
+    /// Waived points, by index, with the reason.
     waived: BTreeMap<u32, String>,
 }
 
-/// What cases reached of the code.
+/// The code coverage of some cases.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ReachedText {
-    /// Points that were reached, rising.
+    /// Points that were reached, in ascending order.
     points: Vec<u32>,
-    /// Cases that reached each of them.
+    /// Number of cases that reached each of these points.
     cases: Vec<u64>,
 }
 
-/// A case.
+/// A case that hit new bins.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ContributingCaseText {
-    /// The number of the run in `runs`.
+    /// Index into `runs`.
     run: usize,
     /// `block/profile/scenario/index`.
     name: String,
     /// Its profile.
     profile: String,
-    /// A hash of what its scenario draws.
+    /// A hash of its scenario's weights.
     weights: String,
     /// Cycles compared.
     cycles: u64,
-    /// How many bins it hit that none before it in its run did.
+    /// Number of bins that it is the first to hit.
     new: u32,
-    /// Every bin that it hits, rising.
+    /// Every bin that it hits, in ascending order.
     bins: Vec<u32>,
 }
 
@@ -150,10 +151,10 @@ pub fn schema() -> Value {
 }
 
 impl Database {
-    /// Its text: a line for each group, profile, run, part and find, always in the same order.
+    /// The text: one line for each group, profile, run, part and find, in a fixed order.
     ///
     /// # Errors
-    /// Never with what a run collects.
+    /// Never for a recorded database.
     pub fn to_text(&self) -> Result<String, Error> {
         self.sealed_text().map(|(text, _)| text)
     }
@@ -235,17 +236,17 @@ impl Database {
     /// Writes the file. Returns its checksum.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, path: &Path) -> Result<String, Error> {
         let (text, checksum) = self.sealed_text()?;
         write_whole(path, text.as_bytes(), Sync::OnDisk)?;
         Ok(checksum)
     }
 
-    /// Reads the file, or the one in a run directory.
+    /// Reads the file, or that of a run directory.
     ///
     /// # Errors
-    /// [`Error::Input`] or [`Error::File`] if it is none.
+    /// [`Error::Input`] or [`Error::File`] if it is missing or malformed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let inside = path.join(COVERAGE);
         let path = if path.is_dir() { &inside } else { path };
@@ -255,7 +256,7 @@ impl Database {
     /// Reads the database in a run directory whose results record its checksum.
     ///
     /// # Errors
-    /// As [`Database::read`], and [`Error::File`] if it is not the database that the run wrote.
+    /// As [`Database::read`], and [`Error::File`] if the checksum differs.
     pub fn read_of_run(folder: &Path, expected: &str) -> Result<Self, Error> {
         let path = folder.join(COVERAGE);
         let (database, checksum) = Self::read_with_checksum(&path)?;
@@ -267,7 +268,7 @@ impl Database {
         Ok(database)
     }
 
-    /// The database in a file, and its checksum since version 2.
+    /// The database and its checksum, which version 1 does not have.
     fn read_with_checksum(path: &Path) -> Result<(Self, Option<String>), Error> {
         let text = read_input_text(path, LARGEST_DATABASE)?;
         let read: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
@@ -291,7 +292,9 @@ impl Database {
 
     fn of_text(text: Text) -> Result<Self, String> {
         let Text { block, groups, profiles, code, runs, parts, finds, .. } = text;
-        if let Some(group) = groups.iter().find(|group| group.bins() == 0) {
+        let is_empty =
+            |group: &&Group| group.bins() == 0 && group.name != cosim_harness::harness::RULES;
+        if let Some(group) = groups.iter().find(is_empty) {
             return Err(format!("group `{}` has no bins", group.name));
         }
         let bins: usize = groups.iter().map(Group::bins).sum();
@@ -410,7 +413,7 @@ fn line(value: &impl Serialize) -> Result<String, Error> {
         .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
-/// A list with an entry in each line.
+/// Writes a JSON list with one entry per line.
 fn list<T: Serialize>(text: &mut String, key: &str, entries: &[T], end: &str) -> Result<(), Error> {
     let lines = entries.iter().map(line).collect::<Result<Vec<_>, Error>>()?;
     let lines = lines.join(",\n");

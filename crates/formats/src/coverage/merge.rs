@@ -8,7 +8,6 @@ use super::{ContributingCase, Database, Indices, ScenarioCoverage};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Indices {
-    /// One case.
     pub(super) const fn one(index: u64) -> Self {
         Self { first: index, step: 1, count: 1 }
     }
@@ -22,7 +21,7 @@ impl Indices {
             && (index - self.first).is_multiple_of(self.step)
     }
 
-    /// Adds the next case, if it fits.
+    /// Appends the next index, if it continues the sequence.
     pub(super) fn push(&mut self, index: u64) -> bool {
         if self.count == 1 && index > self.first {
             self.step = index - self.first;
@@ -33,14 +32,14 @@ impl Indices {
         true
     }
 
-    /// Whether every case of `other` is one of these.
+    /// Whether these indices include all of `other`.
     fn contains(self, other: Self) -> bool {
         self.has(other.first)
             && self.has(other.last())
             && (other.count == 1 || other.step.is_multiple_of(self.step))
     }
 
-    /// Whether no case is in both.
+    /// Whether no index is in both.
     fn is_apart_from(self, other: Self) -> bool {
         if self.last() < other.first || other.last() < self.first {
             return true;
@@ -51,7 +50,7 @@ impl Indices {
 }
 
 impl ScenarioCoverage {
-    /// Whether these are cases of the same kind: one of them is another if its index is.
+    /// Whether equal indices in both mean the same case.
     fn is_like(&self, other: &Self) -> bool {
         let key = |part: &Self| {
             let Self { run, profile, scenario, weights, .. } = part;
@@ -61,7 +60,7 @@ impl ScenarioCoverage {
     }
 
     fn contains(&self, other: &Self) -> bool {
-        // Cases of which more is known are not those of which less is.
+        // A part without code coverage does not replace one with it.
         self.is_like(other)
             && self.cases.contains(other.cases)
             && (self.reached.is_some() || other.reached.is_none())
@@ -69,7 +68,7 @@ impl ScenarioCoverage {
 }
 
 impl ContributingCase {
-    /// Whether it is of no use beside `other`: that one hits all that it hits, in as few cycles.
+    /// Whether `other` hits everything that it hits and sorts first: fewer cycles, then more bins.
     fn is_less_than(&self, other: &Self) -> bool {
         let hits_all = || self.bins.iter().all(|bin| other.bins.binary_search(bin).is_ok());
         self.profile == other.profile
@@ -79,19 +78,19 @@ impl ContributingCase {
     }
 }
 
-/// Why two databases cannot be put together.
+/// Why two databases cannot be merged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
-    /// They are of two blocks.
+    /// They are of different blocks.
     #[error("one database is of block {0}, the other of block {1}")]
     Blocks(String, String),
-    /// The groups are not the same.
+    /// A group differs.
     #[error("group `{0}` differs: the programs that made the databases declare different coverage")]
     Groups(String),
-    /// A profile is not the same.
+    /// A profile differs.
     #[error("profile {0} differs: the parameters or the unreachable bins are not the same")]
     Profile(String),
-    /// Code that is not the same.
+    /// Code coverage points differ.
     #[error(
         "the code coverage points of RTL {0} in profile {1} differ: the models were made by \
          another version of Verilator, or other points are waived"
@@ -100,10 +99,10 @@ pub enum MergeError {
 }
 
 impl Database {
-    /// Both, no case twice.
+    /// Merges two databases. No case counts twice.
     ///
     /// # Errors
-    /// If they do not have the same bins.
+    /// If their bins differ.
     pub fn merge(mut self, other: Self) -> Result<Self, MergeError> {
         if self.block != other.block {
             return Err(MergeError::Blocks(self.block, other.block));
@@ -136,12 +135,13 @@ impl Database {
         Ok(self)
     }
 
-    /// Leaves out what is contained in something else.
+    /// Removes redundant parts and finds.
     pub(super) fn leave_out(&mut self) {
         let parts: Vec<ScenarioCoverage> = std::mem::take(&mut self.parts).into_iter().collect();
         let is_kept = |index: &usize| {
             let part = &parts[*index];
-            // Two parts of the same cases differ only if one of the files was changed: the first is kept.
+            // Two parts of the same cases differ only if somebody edited a file. The first one is
+            // kept.
             !parts.iter().enumerate().any(|(other, many)| {
                 other != *index && many.contains(part) && (!part.contains(many) || other < *index)
             })
@@ -157,8 +157,8 @@ impl Database {
     }
 }
 
-/// Which of some parts are counted, so that no case is counted twice: of parts with some cases in common, neither of which
-/// has all of the other's, the one with more of them.
+/// Marks the parts that count, so that no case counts twice. Of two parts with common cases,
+/// neither of which contains the other, the larger one counts.
 pub(super) fn disjoint(parts: &[&ScenarioCoverage]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|index| (std::cmp::Reverse(parts[*index].cases.count), *index));

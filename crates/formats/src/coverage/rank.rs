@@ -1,10 +1,11 @@
-//! The smallest set of cases with the same coverage.
+//! A small set of cases with the same coverage as all.
 
 use super::{ContributingCase, Database};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Cases that together hit all that is hit of what can be, each with how many bins it adds to those before it. Greedy: the
-/// next case is the one that adds most for its cycles; at the end those are left out that the others make needless.
+/// Cases that together hit all covered bins, each with the number of bins that it adds. Greedy: the
+/// next case is the one with most new bins per cycle. Cases that others make redundant are removed
+/// at the end.
 pub fn rank(database: &Database) -> Vec<(&ContributingCase, u32)> {
     let mut ranked = Vec::new();
     for profile in database.profiles.keys() {
@@ -22,14 +23,14 @@ pub fn rank(database: &Database) -> Vec<(&ContributingCase, u32)> {
     ranked
 }
 
-/// Finds that together hit all that is hit.
+/// Selects cases that together hit everything, greedily.
 fn greedy(finds: &[&ContributingCase]) -> Vec<usize> {
     let mut left: BTreeSet<u32> = finds.iter().flat_map(|find| &find.bins).copied().collect();
     let mut chosen = Vec::new();
     while !left.is_empty() {
         let adds =
             |find: &ContributingCase| find.bins.iter().filter(|bin| left.contains(bin)).count();
-        // Most for each cycle: a * d > c * b stands for a / b > c / d.
+        // Most new bins per cycle, without a division: a / b > c / d if a * d > c * b.
         let better = |one: &usize, other: &usize| {
             let [one, other] = [one, other].map(|index| finds[*index]);
             let gains = [one, other].map(|find| adds(find) as u128);
@@ -46,7 +47,7 @@ fn greedy(finds: &[&ContributingCase]) -> Vec<usize> {
     chosen
 }
 
-/// Those without which something is not hit; the longest are looked at first.
+/// Removes cases that the others make redundant, the longest first.
 fn needed(finds: &[&ContributingCase], chosen: &[usize]) -> Vec<usize> {
     let mut hits: BTreeMap<u32, u32> = BTreeMap::new();
     for bin in chosen.iter().flat_map(|index| &finds[*index].bins) {

@@ -5,7 +5,7 @@ use cosim_harness::harness::{Case, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
-/// A hash of what each scenario draws; `scenarios` are JSON.
+/// A hash of the weights of each scenario; `scenarios` is JSON.
 pub fn weights_hashes(scenarios: &str) -> Vec<String> {
     let scenarios: Vec<serde_json::Value> = serde_json::from_str(scenarios).unwrap_or_default();
     let hash = |scenario: &serde_json::Value| {
@@ -15,33 +15,33 @@ pub fn weights_hashes(scenarios: &str) -> Vec<String> {
     scenarios.iter().map(hash).collect()
 }
 
-/// Collects what the cases of a run hit. What it takes does not grow with the number of cases.
+/// Collects the coverage of a run. Its memory does not grow with the number of cases.
 #[derive(Debug, Clone)]
 pub struct Recorder {
     database: Database,
     run: Run,
     /// Names of the plan's profiles.
     profiles: Vec<String>,
-    /// The plan's scenarios, with the hashes of what they draw.
+    /// Names of the plan's scenarios, with hashes of their weights.
     scenarios: Vec<(String, String)>,
-    /// The part that grows, by profile and scenario.
+    /// The growing part of each profile and scenario.
     open: Vec<Option<Open>>,
-    /// What was hit, by profile.
+    /// Whether each bin was hit, by profile.
     hit: Vec<Vec<bool>>,
 }
 
-/// Cases that are counted together.
+/// A part that still grows.
 #[derive(Debug, Clone)]
 struct Open {
     cases: Indices,
     cycles: u64,
     hits: Vec<u64>,
-    /// Cases that reached each point of the code, if it is counted.
+    /// Number of cases that reached each code coverage point, if counted.
     reached: Option<Vec<u64>>,
 }
 
 impl Recorder {
-    /// For a run of these profiles and scenarios, with nothing hit yet.
+    /// A recorder without hits for a run of these profiles and scenarios.
     pub fn new(
         database: Database,
         run: Run,
@@ -53,7 +53,7 @@ impl Recorder {
         Self { database, run, profiles, scenarios, open, hit }
     }
 
-    /// Goes on where a recorder stood that had these; see [`Recorder::part`].
+    /// Restores a recorder from the parts and finds of [`Recorder::part`].
     pub fn restore(
         &mut self,
         parts: BTreeSet<ScenarioCoverage>,
@@ -79,7 +79,8 @@ impl Recorder {
                     *sum = count;
                 }
             }
-            // Parts of one profile and scenario rise by their first case, and the last one grows.
+            // Parts of one profile and scenario are sorted by their first case, and the last one
+            // grows.
             let column = profile * self.scenarios.len() + scenario;
             let open = Open { cases: part.cases, cycles: part.cycles, hits, reached };
             if let Some(before) = self.open[column].replace(open) {
@@ -91,7 +92,7 @@ impl Recorder {
         self.database.finds = finds;
     }
 
-    /// Adds a case, in the order of the plan.
+    /// Adds a case. Cases must be added in the order of the plan.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
         let index = case.place / self.open.len().max(1) as u64;
         let column = case.profile * self.scenarios.len() + case.scenario;
@@ -108,7 +109,7 @@ impl Recorder {
         self.note(case, outcome);
     }
 
-    /// Keeps a case that hit something new.
+    /// Records a case that hit a new bin.
     fn note(&mut self, case: &Case, outcome: &Outcome) {
         let known = &mut self.hit[case.profile];
         let is_new = |bin: usize| outcome.hits[bin] > 0 && !known[bin];
@@ -133,12 +134,12 @@ impl Recorder {
         });
     }
 
-    /// How many points of the code of a profile are counted, if they are.
+    /// Number of code coverage points of a profile, if they are counted.
     fn points(&self, profile: usize) -> Option<usize> {
         self.database.points(&self.run.rtl, &self.profiles[profile])
     }
 
-    /// Whether every profile has hit PCT of its reachable bins.
+    /// Whether every profile has hit `percent` of its reachable bins.
     pub fn reaches(&self, percent: f64) -> bool {
         self.profiles.iter().zip(&self.hit).all(|(name, hit)| {
             let unreachable = self.database.profiles.get(name).map(|profile| &profile.unreachable);
@@ -149,20 +150,20 @@ impl Recorder {
         })
     }
 
-    /// Whether some bin of a profile was hit, by number.
+    /// Whether each bin of a profile was hit.
     pub fn hit(&self, profile: usize) -> &[bool] {
         &self.hit[profile]
     }
 
-    /// What was hit so far.
+    /// The coverage so far.
     pub fn database(&self) -> Database {
         let mut database = self.part();
         database.leave_out();
         database
     }
 
-    /// The coverage of a shard so far, for `shards.rs`. It also keeps cases that
-    /// others make redundant.
+    /// The coverage of a shard so far, for `shards.rs`. Unlike [`Recorder::database`] it keeps
+    /// redundant cases.
     pub fn part(&self) -> Database {
         let mut database = self.database.clone();
         for (column, open) in self.open.iter().enumerate() {
@@ -181,7 +182,7 @@ impl Open {
         Self { cases: Indices::one(index), cycles: 0, hits: vec![0; bins], reached }
     }
 
-    /// Adds what a case did.
+    /// Adds the outcome of a case.
     fn count(&mut self, outcome: &Outcome) {
         self.cycles += outcome.cycles;
         for (sum, hits) in self.hits.iter_mut().zip(&outcome.hits) {

@@ -1,24 +1,25 @@
-//! Merges the databases of all shards of a run into the database of the whole run, byte for byte.
+//! Merges the databases of all shards of a run into that of the whole run, byte for byte.
 //!
-//! [`Database::merge`] keeps what parts of a run hit as it is told, since it takes any runs. Here all parts of one run are
-//! there, so what they hit is added up, and which case was the first to hit a bin is found again. One part at a time is in memory.
+//! [`Database::merge`] accepts databases of any runs and so cannot add hits of overlapping parts.
+//! Here all shards belong to one run. Their hits are added, and the first case to hit each bin is
+//! determined again. Only one shard's database is in memory at a time.
 
 use super::{ContributingCase, Database, Indices, MergeError, Run, ScenarioCoverage};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What makes cases of the same kind: run, profile, scenario and what it draws.
+/// Identifies cases of the same kind: run, profile, scenario and hash of weights.
 type Kind = (Run, String, String, String);
 
-/// Puts databases of parts together: each is looked at, then each is added.
+/// Merges databases of shards in two passes: [`Self::look`] at each, then [`Self::add`] each.
 #[derive(Debug)]
 pub struct CoverageMerge {
-    /// From one index of a profile and scenario to the next in what they make.
+    /// The distance between indices of one profile and scenario in the merged database.
     step: u64,
     kinds: BTreeMap<Kind, Cases>,
     whole: Option<Database>,
 }
 
-/// Cases of one kind in all parts.
+/// The cases of one kind in all shards.
 #[derive(Debug)]
 struct Cases {
     first: u64,
@@ -35,12 +36,12 @@ fn kind(part: &ScenarioCoverage) -> Kind {
 }
 
 impl CoverageMerge {
-    /// Nothing yet.
+    /// An empty merge.
     pub fn new(step: u64) -> Self {
         Self { step, kinds: BTreeMap::new(), whole: None }
     }
 
-    /// Looks at the database of a part, as it was recorded: which cases it has.
+    /// First pass: records which cases a shard has.
     pub fn look(&mut self, database: &Database) {
         for part in &database.parts {
             let (first, last) = (part.cases.first, part.cases.last());
@@ -59,10 +60,10 @@ impl CoverageMerge {
         }
     }
 
-    /// Adds the database of a part that was looked at. `place` says where in the plan the case of a name stands.
+    /// Second pass: adds the database of a shard. `place` returns a case's position in the plan.
     ///
     /// # Errors
-    /// If it does not have the bins of the others.
+    /// If its bins differ from those of the others.
     pub fn add(
         &mut self,
         mut database: Database,
@@ -83,18 +84,18 @@ impl CoverageMerge {
         for part in parts {
             match self.kinds.get_mut(&kind(&part)) {
                 Some(cases) if cases.is_whole(self.step) => cases.add(&part),
-                // Some are missing between them, as in a run that was cut short.
+                // Cases are missing in between, as in a run that was cut short.
                 _ => drop(whole.parts.insert(part)),
             }
         }
-        // What hits nothing new among some of the cases hits nothing new among all of them.
+        // A find stays one only if it is the first in the whole run to hit a bin.
         finds.sort_by_cached_key(|find| place(&find.name));
         whole.finds = first_to_hit(finds, whole.bins());
         self.whole = Some(whole);
         Ok(())
     }
 
-    /// The database of all that was added: of the whole run.
+    /// The database of the whole run; `None` if nothing was added.
     pub fn finish(self) -> Option<Database> {
         let Self { step, kinds, whole } = self;
         let mut whole = whole?;
@@ -106,7 +107,7 @@ impl CoverageMerge {
 }
 
 impl Cases {
-    /// Whether no case is missing between them.
+    /// Whether no case is missing in between.
     fn is_whole(&self, step: u64) -> bool {
         self.last - self.first == (self.count - 1) * step
     }
@@ -133,7 +134,7 @@ impl Cases {
     }
 }
 
-/// Those of some cases, in the order of the plan, that hit what none before them did.
+/// Keeps the cases that hit a new bin. `finds` are in the order of the plan.
 fn first_to_hit(finds: Vec<ContributingCase>, bins: usize) -> BTreeSet<ContributingCase> {
     let mut known: BTreeMap<String, Vec<bool>> = BTreeMap::new();
     let mut kept = BTreeSet::new();

@@ -11,7 +11,7 @@ fn axis(name: &str, names: &[&str]) -> GroupAxis {
     GroupAxis { name: name.to_owned(), values: values(names) }
 }
 
-/// Two rules and a cross of 2 x 3: bins 0 and 1, and 2 to 7. Bin 7 cannot be hit.
+/// Two rules and a cross of 2 x 3: bins 0 and 1, and 2 to 7. Bin 7 is unreachable.
 fn empty() -> Database {
     let group = |name: &str, axes| Group { name: name.to_owned(), about: String::new(), axes };
     let size = axis("size", &["S", "M", "L"]);
@@ -40,7 +40,7 @@ fn recorder(seed: u64) -> Recorder {
     Recorder::new(empty(), run(seed), vec!["spec".to_owned()], scenarios)
 }
 
-/// The case at a place of a plan with one profile and two scenarios.
+/// The case at a position of a plan with one profile and two scenarios.
 fn case(place: u64) -> Case {
     let scenario = (place % 2) as usize;
     let name = format!("toy/spec/{}/{}", ["one", "two"][scenario], place / 2);
@@ -130,7 +130,7 @@ fn shards_are_the_whole() {
     let [first, second, third] = shards;
     let merged = first.clone().merge(second).unwrap().merge(third).unwrap();
     assert_eq!(merged.covered("spec"), whole.covered("spec"));
-    // The whole has every case of the shards, so they add nothing to it.
+    // The whole run contains every case of its shards, so they add nothing.
     let with_first = whole.clone().merge(first).unwrap();
     assert_eq!(with_first.parts, whole.parts);
     assert_eq!(merged.merge(whole.clone()).unwrap().parts, whole.parts);
@@ -156,7 +156,7 @@ fn cases_in_two_parts_count_once_although_neither_part_has_all_of_the_other() {
         }
         recorder.database()
     };
-    // Cases 0, 1, 2 and 2, 3: the larger part counts, and nothing of the other.
+    // Cases 0, 1, 2 and 2, 3: only the larger part counts.
     let merged = of(0..3).merge(of(2..4)).unwrap();
     assert_eq!(merged.parts.len(), 2);
     assert_eq!(merged.covered("spec").hits[4], 3);
@@ -187,7 +187,7 @@ fn a_file_is_read_as_it_was_written() {
     database.write(&path).unwrap();
     assert_eq!(Database::read(&path).unwrap(), database);
     let text = std::fs::read_to_string(&path).unwrap();
-    // The version before has no checksum.
+    // Version 1 has no checksum.
     let (before, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
     let old = format!("{before}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);
     std::fs::write(&path, old).unwrap();
@@ -196,7 +196,7 @@ fn a_file_is_read_as_it_was_written() {
         ("\"version\": 2", "\"version\": 3", "version is 3"),
         ("\"seed\":3", "\"seed\":4", "checksum"),
         ("cosim-coverage", "cosim-cover", "cosim-coverage"),
-        // One hit more than the parts have.
+        // One hit more than the sum of the parts.
         ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of those of its parts"),
         ("\"bins\":[0,2]", "\"bins\":[0,8]", "expected rising numbers below 8"),
         ("\"count\":1}", "\"count\":0}", "expected at least one case"),
@@ -211,12 +211,12 @@ fn a_file_is_read_as_it_was_written() {
     }
 }
 
-/// What a case hits.
+/// The bins that a case hits.
 fn of_case(seed: u64, index: u64) -> [usize; 2] {
     [(index * 3 + seed) as usize % 7, index as usize % 7]
 }
 
-/// Hits of every case of a database, each counted once.
+/// Hit counts of all cases in a database, each counted once.
 fn of_all_cases(database: &Database) -> Vec<u64> {
     let indices = |part: &ScenarioCoverage| {
         let Indices { first, step, count } = part.cases;
@@ -229,7 +229,7 @@ fn of_all_cases(database: &Database) -> Vec<u64> {
     hits
 }
 
-/// A database of some cases of two runs; what a case hits follows from its number alone.
+/// A database of cases of two runs. The number of a case determines its hits.
 fn some() -> impl Strategy<Value = Database> {
     let part = (0..2u64, 0..6u64, 1..4u64, 1..5u64);
     prop::collection::vec(part, 0..4).prop_map(|parts| {
@@ -253,7 +253,7 @@ proptest! {
         prop_assert_eq!(merge(&a, &b), merge(&b, &a));
         prop_assert_eq!(merge(&merge(&a, &b), &c), merge(&a, &merge(&b, &c)));
         prop_assert_eq!(merge(&a, &a), a.clone());
-        // What some case hit is hit, and nothing else; no case counts twice.
+        // A bin is hit exactly if some case hits it, and no case counts twice.
         let both = merge(&a, &b);
         for (told, hits) in both.covered("spec").hits.into_iter().zip(of_all_cases(&both)) {
             prop_assert_eq!(told > 0, hits > 0);

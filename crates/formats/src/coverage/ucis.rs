@@ -1,7 +1,8 @@
-//! UCIS XML, the exchange format of coverage databases (Unified Coverage Interoperability Standard 1.0).
+//! UCIS XML, the exchange format for coverage (Unified Coverage Interoperability Standard 1.0).
 //!
-//! Each profile is an instance, each group a covergroup with one coverpoint. A cross is a coverpoint, too, with a bin for
-//! each combination: readers agree on these. Bins that cannot be hit are of type `ignore`, so that no reader counts them.
+//! Each profile is an instance, each group a covergroup with one coverpoint. A cross is a
+//! coverpoint, too, with a bin for each combination: all readers support that. Unreachable bins
+//! have the type `ignore`, so that no reader counts them.
 
 use super::{Database, Group, ProfileBins};
 use cosim_base::error::{Error, codes};
@@ -10,10 +11,10 @@ use cosim_base::text;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, Event};
 
-/// The same database has the same text, so no time of day is in it.
+/// A constant, so that the same database always gives the same text.
 const NO_TIME: &str = "1970-01-01T00:00:00";
 
-/// The text of a database.
+/// The XML of a database.
 ///
 /// # Errors
 /// Never: it is written into memory.
@@ -28,7 +29,7 @@ type Written = std::io::Result<()>;
 
 struct Xml(Writer<Vec<u8>>);
 
-/// A tag. XML has no escape for most control characters.
+/// An opening tag. XML cannot escape most control characters.
 fn start<'a>(name: &'a str, attributes: &[(&str, &str)]) -> BytesStart<'a> {
     let mut start = BytesStart::new(name);
     for (name, value) in attributes {
@@ -38,12 +39,12 @@ fn start<'a>(name: &'a str, attributes: &[(&str, &str)]) -> BytesStart<'a> {
 }
 
 impl Xml {
-    /// An element with nothing in it.
+    /// An empty element.
     fn leaf(&mut self, name: &str, attributes: &[(&str, &str)]) -> Written {
         self.0.write_event(Event::Empty(start(name, attributes)))
     }
 
-    /// An element around others.
+    /// An element with content.
     fn around(
         &mut self,
         name: &str,
@@ -55,7 +56,7 @@ impl Xml {
         self.0.write_event(Event::End(BytesEnd::new(name)))
     }
 
-    /// Where something stands in the source; nothing of it is known.
+    /// A dummy source location: UCIS requires one, but groups have none.
     fn place(&mut self, name: &str) -> Written {
         self.leaf(name, &[("file", "1"), ("line", "1"), ("inlineCount", "1")])
     }

@@ -3,60 +3,60 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a mutation does to one bit.
+/// The effect of a mutation on one bit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// It is inverted.
+    /// The bit is inverted.
     Inv,
-    /// It is 0.
+    /// The bit is 0.
     Const0,
-    /// It is 1.
+    /// The bit is 1.
     Const1,
-    /// It is inverted while another bit is 0.
+    /// The bit is inverted while another bit is 0.
     Cnot0,
-    /// It is inverted while another bit is 1.
+    /// The bit is inverted while another bit is 1.
     Cnot1,
 }
 
-/// A place in the RTL.
+/// A source location in the RTL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Source {
-    /// The file.
+    /// The file name.
     pub file: String,
-    /// Its line, from 1.
+    /// The line, from 1.
     pub line: u32,
-    /// The whole place in Yosys's words, as `12.3-14.6`: lines and columns.
+    /// The location as Yosys prints it: `12.3-14.6`, lines and columns.
     pub place: String,
 }
 
-/// One fault: a bit of a port of a cell of the netlist.
+/// A mutation: a fault in one bit of a port of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mutation {
-    /// Its number in the list, from 1.
+    /// Its number, from 1.
     pub id: u32,
-    /// What it does.
+    /// The kind of fault.
     pub mode: Mode,
     /// The module.
     pub module: String,
-    /// The cell, as Yosys names it.
+    /// The cell, in the naming of Yosys.
     pub cell: String,
     /// The cell's port.
     pub port: String,
     /// The port's bit.
     pub bit: u32,
-    /// The bit of the same port that says when, for the modes that need one.
+    /// The controlling bit of the same port, for modes that need one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<u32>,
-    /// The signal of the RTL and its bit, if there is one of that name.
+    /// The signal of the RTL and its bit, if it has a name there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<String>,
-    /// Where in the RTL it comes from.
+    /// Source locations in the RTL.
     pub sources: Vec<Source>,
 }
 
 impl Mutation {
-    /// The mutation of a line of `mutate -list`; `None` if it is none.
+    /// Parses a line of `mutate -list`; `None` if it is malformed.
     pub fn parse(id: u32, line: &str, typed: &impl Fn(&str) -> String) -> Option<Self> {
         let mut words = line.split_whitespace();
         (words.next() == Some("mutate")).then_some(())?;
@@ -103,7 +103,7 @@ impl Mutation {
         (is_whole && needs_control == mutation.control.is_some()).then_some(mutation)
     }
 
-    /// The command of Yosys that puts it in.
+    /// The Yosys command that applies it.
     pub fn command(&self) -> String {
         let Self { mode, module, cell, port, bit, .. } = self;
         let mode = match mode {
@@ -117,7 +117,7 @@ impl Mutation {
         format!("-mode {mode} -module {module} -cell {cell} -port {port} -portbit {bit}{control}")
     }
 
-    /// What it does, for a person.
+    /// Describes it for users.
     pub fn words(&self) -> String {
         let Self { port, bit, .. } = self;
         let kind = self.kind();
@@ -146,7 +146,7 @@ impl Mutation {
         }
     }
 
-    /// The kind of its cell: what stands before the first number or path in Yosys's name of it.
+    /// The kind of its cell: the prefix of Yosys's name, in front of the first `$`.
     fn kind(&self) -> &str {
         let name = self.cell.trim_start_matches(['$', '\\']);
         let end = name.find('$').unwrap_or(name.len());
@@ -162,11 +162,11 @@ impl Mutation {
 }
 
 impl Source {
-    /// A place as Yosys writes it: `file:line.column-line.column`, several with bars between them.
+    /// Parses Yosys's `file:line.column-line.column`; several are separated by bars.
     fn parse(text: &str, typed: &impl Fn(&str) -> String) -> Vec<Self> {
         let place = |text: &str| {
             let (file, place) = text.rsplit_once(':')?;
-            // What Yosys made by itself is at line 0.
+            // Yosys places generated cells at line 0.
             let line = place.split(['.', '-']).next()?.parse().ok().filter(|line| *line > 0)?;
             Some(Self { file: typed(file), line, place: place.to_owned() })
         };

@@ -1,4 +1,4 @@
-//! Gradings that are damaged, gone on with, and counted.
+//! Damaged, resumed and counted results.
 
 use super::*;
 use std::fs::File;
@@ -67,7 +67,6 @@ fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
     }
 }
 
-/// Are truncated and edited results rejected, and results of version 1, which have no checksum, still readable?
 #[test]
 fn edited_results_are_rejected_and_version_1_is_readable() {
     let folder = TempDir::new().unwrap();
@@ -133,7 +132,7 @@ fn a_score_is_never_rounded_up() {
     }
 }
 
-/// Zero of zero is no score.
+/// 0 of 0 is not a score.
 #[test]
 fn a_grading_in_which_there_is_nothing_to_find_fails() {
     let with = |shard: &str, mutants: usize, equivalent: usize| {
@@ -150,7 +149,7 @@ fn a_grading_in_which_there_is_nothing_to_find_fails() {
         ("1/1", 2, 2, true),
         ("1/1", 0, 0, true),
         ("2/2", 0, 0, true),
-        // All parts together may have others.
+        // Other shards may have mutants that can be killed.
         ("2/2", 2, 2, false),
     ] {
         let report = with(shard, mutants, equivalent);

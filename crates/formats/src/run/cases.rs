@@ -1,4 +1,4 @@
-//! The list of cases in `results.json`, entry by entry.
+//! Writes the list of cases in `results.json`, entry by entry.
 
 use super::layout::to_json;
 use super::names::VECTORS_PER_GROUP;
@@ -7,24 +7,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Cases of one row at most: what a killed run loses of them.
+/// Maximum number of cases per row; a killed run loses at most one row.
 const ROW: usize = 256;
 
-/// Failures of one signature that are told in full: as many as have a vector.
+/// Number of failures per signature with an entry of their own: as many as have a vector.
 pub const TOLD_PER_SIGNATURE: u64 = VECTORS_PER_GROUP;
 
-/// A case that failed, one of the first with its signature.
+/// A failed case, one of the first with its signature.
 #[derive(Serialize, JsonSchema)]
 pub struct FailedCase<'a> {
-    /// Its place in the plan.
+    /// Its position in the plan.
     place: u64,
-    /// The number of its signature: 0 for the first that was seen.
+    /// The number of its signature; the first signature in the run has 0.
     group: u64,
     /// Its name.
     name: &'a str,
     /// Its seed.
     seed: String,
-    /// What happened.
+    /// The verdict.
     #[serde(flatten)]
     verdict: &'a Verdict,
     /// Cycles compared.
@@ -33,23 +33,23 @@ pub struct FailedCase<'a> {
     packets: u64,
 }
 
-/// Cases one after the other in the plan that all matched, or all failed as others did before.
+/// Consecutive cases that all match, or all fail with known signatures.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Row {
-    /// Place of the first; the next one's is larger by N of the shard I/N.
+    /// Position of the first case. The distance of positions is N of the shard I/N.
     from: u64,
-    /// Cycles compared in each.
+    /// Cycles compared in each case.
     cycles: Vec<u64>,
-    /// Packets taken in each.
+    /// Packets accepted in each case.
     packets: Vec<u64>,
-    /// If they failed: the number of the signature of each.
+    /// The number of each case's signature, if they fail.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     groups: Vec<u64>,
 }
 
 impl Row {
-    /// Whether the case at `place` is the next one.
+    /// Whether the case at `place` continues the row.
     fn takes(&self, place: u64, step: u64, failed: bool) -> bool {
         let length = self.cycles.len();
         length < ROW
@@ -64,10 +64,10 @@ impl Row {
     }
 }
 
-/// A case that ended.
+/// A finished case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedCase {
-    /// Its place in the plan.
+    /// Its position in the plan.
     pub place: u64,
     /// Cycles compared.
     pub cycles: u64,
@@ -77,23 +77,23 @@ pub struct FinishedCase {
     pub failure: Option<Failure>,
 }
 
-/// How a case failed.
+/// The failure of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// What it has in common with others.
+    /// The signature, which groups failures.
     pub signature: Signature,
-    /// What happened; it need not be known of cases that are not told in full.
+    /// The verdict; `None` is allowed for a case without an entry of its own.
     pub verdict: Option<Verdict>,
 }
 
-/// What is to be remembered of the cases before to write the next one.
+/// The state of the writer between two cases.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Cases {
     is_first: bool,
     row: Row,
     /// Number and count of each signature.
     signatures: BTreeMap<Signature, (u64, u64)>,
-    /// From one place of this run's part to the next.
+    /// The distance between positions of this shard.
     step: u64,
 }
 
@@ -104,17 +104,17 @@ impl Default for Cases {
 }
 
 impl Cases {
-    /// None yet, of a run whose places are so far apart.
+    /// An empty list of a run with this distance between positions.
     pub fn new(step: u64) -> Self {
         Self { is_first: true, row: Row::default(), signatures: BTreeMap::new(), step }
     }
 
-    /// Whether a case of this signature, were it the next one, would be told in full.
+    /// Whether the next failure with this signature gets an entry of its own.
     pub fn is_told(&self, signature: &Signature) -> bool {
         self.signatures.get(signature).is_none_or(|(_, count)| *count < TOLD_PER_SIGNATURE)
     }
 
-    /// Adds a case; `case` says what it is called. Lines that are whole are put to the end of `text`.
+    /// Adds a case. Complete lines are appended to `text`. `case` returns the name and seed.
     pub fn add(&mut self, ended: &FinishedCase, case: impl FnOnce() -> Case, text: &mut String) {
         let mut group = None;
         let mut in_full = None;
@@ -144,7 +144,7 @@ impl Cases {
         self.line(&FailedCase { place, group, name: &name, seed, verdict, cycles, packets }, text);
     }
 
-    /// Ends the row that is open.
+    /// Ends the open row.
     pub fn end_row(&mut self, text: &mut String) {
         if self.row.cycles.is_empty() {
             return;

@@ -1,7 +1,7 @@
 //! Run directories. A directory belongs to one run until it ends.
 //!
-//! A run holds a lock on `run.lock` while it writes. The system releases the lock when the
-//! process ends, however it ends.
+//! A run holds a lock on `run.lock` while it writes. The system releases the lock when the process
+//! ends, however it ends.
 
 use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
 use crate::coverage::code::SOURCE_ENDINGS;
@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::SystemTime;
 
-/// The file that is locked; it says who writes.
+/// The lock file, which also describes the owner.
 const LOCK: &str = "run.lock";
-/// The folder of runs that were given no other.
+/// Default parent folder of runs.
 const RUNS: &str = "runs";
-/// The link to the newest of them.
+/// Link to the newest run in `runs`.
 const LATEST: &str = "latest";
-/// What a run writes directly into its directory, the folders below apart.
+/// Files that a run writes directly into its directory.
 const FILES: &[&str] = &[
     LOCK,
     super::layout::RESULTS,
@@ -44,42 +44,42 @@ const FILES: &[&str] = &[
     mutation::GOLDEN,
     mutation::PARTIAL,
 ];
-/// The name of unfinished results in earlier versions.
+/// File name of unfinished results in earlier versions.
 const OLD_PARTIAL: &str = "results.json.unfinished";
-/// The folders of a run directory.
+/// Subfolders of a run directory.
 const FOLDERS: [&str; 4] = [
     super::layout::FAILURES,
     super::layout::SAVED,
     crate::coverage::code::SOURCES,
     mutation::VECTORS,
 ];
-/// Endings of the files in them.
+/// Extensions of the files in subfolders.
 const ENDINGS: [&str; 4] = ["json", "fst", "vcd", "v"];
 const FORMAT: &str = "cosim-run";
 
-/// Where a run is to be written.
+/// Where a run is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputLocation {
-    /// In this folder.
+    /// A folder that the user named.
     Named {
         /// The folder.
         folder: PathBuf,
-        /// Whether an earlier run in it is replaced.
+        /// Whether to replace an earlier run in it.
         replace: bool,
     },
-    /// In a new folder of `runs`, named after blocks, seed and time.
+    /// A new folder in `runs`, named after block, seed and time.
     New {
-        /// The block and the seed, as `thread2-1`; `all-1` for all blocks.
+        /// Block and seed, as in `thread2-1`; `all-1` for all blocks.
         stem: String,
     },
 }
 
 impl OutputLocation {
-    /// Where the run of each block is to be written: here if it is one, else each in a folder of its own
-    /// name below.
+    /// The location for the run of each block: this one for a single block, else a subfolder per
+    /// block.
     ///
     /// # Errors
-    /// As [`DirectoryLock::new`]; nothing has changed then.
+    /// As [`DirectoryLock::new`]; nothing is changed then.
     pub fn of_blocks(self, blocks: &[&str]) -> Result<Vec<Self>, Error> {
         if blocks.len() == 1 {
             return Ok(vec![self]);
@@ -104,7 +104,7 @@ impl OutputLocation {
     }
 }
 
-/// A folder for the runs of several blocks can be taken if it holds nothing but them.
+/// Checks that a folder for the runs of several blocks contains nothing else.
 fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -130,7 +130,7 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
     Ok(())
 }
 
-/// A new folder of `runs`.
+/// Creates a new folder in `runs`.
 fn fresh(stem: &str) -> Result<PathBuf, Error> {
     make_folder(Path::new(RUNS))?;
     let time = format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "");
@@ -152,7 +152,7 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
     ))
 }
 
-/// A folder that belongs to this run until it is dropped.
+/// The lock of a run directory, held until it is dropped.
 #[derive(Debug)]
 pub struct DirectoryLock {
     /// The folder.
@@ -160,10 +160,10 @@ pub struct DirectoryLock {
     lock: Lock,
 }
 
-/// The lock file while it is locked.
+/// The locked lock file.
 ///
-/// It is unlocked, not only closed: a process that was started meanwhile has it open, too, until it runs its own
-/// program, and the lock would live as long.
+/// Dropping it unlocks the file explicitly. Closing is not enough: a child process that is just
+/// being started shares the open file until it executes its program, and would keep the lock.
 #[derive(Debug)]
 struct Lock(File);
 
@@ -173,7 +173,7 @@ impl Drop for Lock {
     }
 }
 
-/// Who writes, as `run.lock` has it; of a run that has ended only the format is left.
+/// The owner as described in `run.lock`. After the run only the format is left.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct LockOwner {
     format: String,
@@ -188,12 +188,12 @@ struct LockOwner {
 }
 
 impl DirectoryLock {
-    /// Makes the folder this run's own.
+    /// Locks a folder for this run.
     ///
     /// # Errors
-    /// [`Error::File`] if it belongs to a run that is still writing, or holds anything that may not be
-    /// replaced; nothing has changed then. [`Error::Write`] or [`Error::Environment`] for what the system
-    /// refuses.
+    /// [`Error::File`] if another run is writing to it, or if it contains anything that must not be
+    /// replaced; nothing is changed then. [`Error::Write`] or [`Error::Environment`] for system
+    /// errors.
     pub fn new(place: &OutputLocation) -> Result<Self, Error> {
         let mut claim = match place {
             OutputLocation::Named { folder, replace } => Self::named(folder, *replace)?,
@@ -206,10 +206,10 @@ impl DirectoryLock {
         Ok(claim)
     }
 
-    /// Makes the folder of an interrupted run this run's own again.
+    /// Locks the folder of an interrupted run again.
     ///
     /// # Errors
-    /// [`Error::File`] if it belongs to a run that is still writing.
+    /// [`Error::File`] if another run is writing to it.
     pub fn again(folder: &Path) -> Result<Self, Error> {
         let lock = locked(create(&folder.join(LOCK))?, folder)?;
         let mut claim = Self { folder: folder.to_owned(), lock };
@@ -217,14 +217,14 @@ impl DirectoryLock {
         Ok(claim)
     }
 
-    /// Ends the claim in good order: nothing of the process is left in the folder.
+    /// Removes the owner from the lock file and releases the lock.
     pub fn release(mut self) {
-        // A full disk does not matter here: the lock ends with the file.
+        // A write error does not matter: the lock ends with the file.
         let _ = self.sign(&LockOwner { format: FORMAT.to_owned(), ..LockOwner::default() });
         files::sync_folder(&self.folder);
     }
 
-    /// Ends the claim of a folder in which nothing was done: it is gone if nothing else is in it.
+    /// Releases the lock and removes the folder if it is empty.
     pub fn abandon(self) {
         let _ = fs::remove_file(self.folder.join(LOCK));
         let _ = fs::remove_dir(&self.folder);
@@ -235,7 +235,7 @@ impl DirectoryLock {
         let open = || OpenOptions::new().read(true).write(true).open(&path);
         let existing = match open() {
             Ok(file) => Some(locked(file, folder)?),
-            // What else is wrong with the folder is found below.
+            // `check` reports other problems of the folder.
             Err(_) => None,
         };
         check(folder, replace)?;
@@ -244,7 +244,7 @@ impl DirectoryLock {
             Some(lock) => lock,
             None => locked(create(&path)?, folder)?,
         };
-        // Another run may have come and gone in between.
+        // Another run may have used the folder in between.
         check(folder, replace)?;
         if replace {
             empty(folder)?;
@@ -303,7 +303,7 @@ fn refuse<T>(code: Code, path: &Path, message: impl Into<String>) -> Result<T, E
     Err(Error::File { code, path: path.to_owned(), message: message.into() })
 }
 
-/// The user's fault, if it is not the disk's.
+/// A full disk is a write error; other errors are the user's.
 fn cannot_be_made(folder: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::write(folder)(error),
@@ -321,18 +321,18 @@ fn make_folder(folder: &Path) -> Result<(), Error> {
 
 fn create(path: &Path) -> Result<File, Error> {
     let mut options = OpenOptions::new();
-    // Not truncated: until it is locked it is another run's.
+    // Do not truncate: until it is locked the file may belong to another run.
     options.read(true).write(true).create(true).truncate(false);
     options.open(path).map_err(Error::write(path))
 }
 
-/// The lock file, locked.
+/// Locks the lock file.
 fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
     match file.try_lock() {
         Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
-            // Who has just begun has not said its name yet.
+            // A run that has just started has not written its description yet.
             let _ = file.read_to_string(&mut text);
             let holder: LockOwner = serde_json::from_str(&text).unwrap_or_default();
             refuse(codes::OUTPUT_LOCKED, folder, holder.describe())
@@ -347,7 +347,7 @@ fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
     }
 }
 
-/// A folder can be taken if it is not there, is empty, or holds a run and nothing else and `replace` is given.
+/// Checks that a folder is missing, is empty, or contains only a run that may be replaced.
 fn check(folder: &Path, replace: bool) -> Result<(), Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -364,7 +364,7 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
     let mut foreign = None;
     for entry in entries {
         let path = entry.map_err(|error| Error::unreadable(folder, &error))?.path();
-        // The lock of a run that has just begun to look at the folder is nothing yet.
+        // An empty lock file only means that another run is checking the folder, too.
         is_empty &= path.file_name() == Some(OsStr::new(LOCK))
             && path.metadata().is_ok_and(|metadata| metadata.len() == 0);
         if !is_known(&path) {
@@ -388,7 +388,7 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
     }
 }
 
-/// Whether a run has written it.
+/// Whether a run writes a file or folder of this name.
 fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     let is = |known: &str| name == known;
@@ -409,7 +409,7 @@ fn is_known(path: &Path) -> bool {
     }
 }
 
-/// Whether a file is one that runs keep in their folders.
+/// Whether a file is one that runs write to their subfolders.
 fn is_kept(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str);
     let is = |ending| ENDINGS.contains(&ending) || SOURCE_ENDINGS.contains(&ending);
@@ -419,7 +419,7 @@ fn is_kept(path: &Path) -> bool {
     })
 }
 
-/// Whether it is what a killed run left of a file.
+/// Whether it is a partial file of a killed run.
 fn is_partial(path: &Path) -> bool {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     name.starts_with(files::PARTIAL_PREFIX) && name.contains(files::PARTIAL)
@@ -431,7 +431,7 @@ fn begins_with(path: &Path, mark: &str) -> bool {
     read.is_ok() && start == mark.as_bytes()
 }
 
-/// Removes an earlier run, its verdict first: what is left of it if this is cut short is no result.
+/// Removes an earlier run, its results first: an interrupted removal must not leave a valid result.
 fn empty(folder: &Path) -> Result<(), Error> {
     let results = folder.join(super::layout::RESULTS);
     let others = FILES.iter().filter(|name| **name != LOCK).map(|name| folder.join(name));
@@ -452,7 +452,7 @@ fn empty(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what was begun and never ended. Only who holds the lock may.
+/// Removes partial files. The caller must hold the lock.
 pub fn remove_partial(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_partial(path)) {
@@ -460,7 +460,7 @@ pub fn remove_partial(folder: &Path) {
     }
 }
 
-/// Lets `runs/latest` point to a folder of `runs`. What is no link is left alone.
+/// Points `runs/latest` to a folder in `runs`. Anything that is not a link is left alone.
 fn point_latest_to(folder: &Path) {
     let latest = Path::new(RUNS).join(LATEST);
     let failed = match latest.symlink_metadata() {
@@ -474,7 +474,8 @@ fn point_latest_to(folder: &Path) {
 
 fn replace_link(folder: &Path, latest: &Path) -> io::Result<()> {
     let name = folder.file_name().unwrap_or_default();
-    // Of one name for each process: links are renamed into place, and two runs must not share one.
+    // The name is unique per process: links are renamed into place, and two runs must not share
+    // one.
     let link = latest.with_file_name(format!("{}latest-{}", files::PARTIAL_PREFIX, process::id()));
     let _ = fs::remove_file(&link);
     symlink(name, &link)?;
@@ -517,7 +518,7 @@ mod tests {
     fn a_process_that_is_being_started_holds_no_folder() {
         let folder = TempDir::new().unwrap();
         let claim = named(folder.path(), false).unwrap();
-        // What a process has open from its start until it runs its program.
+        // A starting child process shares the open file until it executes its program.
         let _inherited = claim.lock.0.try_clone().unwrap();
         claim.release();
         named(folder.path(), true).unwrap();

@@ -1,4 +1,4 @@
-//! Groups of failures with one signature, of a run or of a shard.
+//! Groups of failures by signature, of a run or of a shard.
 
 use super::waivers::Waived;
 use cosim_harness::harness::{Blame, Case, Mismatch, Signature, Verdict};
@@ -6,29 +6,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Variants of one group that are shrunk and listed; further ones are counted.
+/// Maximum number of variants per group that are minimised and listed; others are only counted.
 pub const MOST_VARIANTS: usize = 8;
-/// Cases whose commands are shown for a group.
+/// Maximum number of cases per group for which commands are shown.
 pub const CASES_SHOWN: usize = 3;
 
-/// A failing case, and what shows it.
+/// A failing case and its vector.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// The case.
     pub case: String,
-    /// What happened to it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Which side violates the specification there, if it could be judged.
+    /// Blame: which side violates the specification, if that is known.
     pub judgement: Option<Blame>,
-    /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
+    /// Its vector in the run directory, minimised if possible; `null` if it could not be written.
     pub vector: Option<String>,
-    /// The vector as it was before it was shrunk.
+    /// The vector before minimisation.
     pub original: Option<String>,
-    /// Packets of the vector.
+    /// Number of packets in the vector.
     pub packets: u64,
-    /// Cycles of the vector.
+    /// Number of cycles in the vector.
     pub cycles: u64,
-    /// What could not be done and why.
+    /// What failed in the analysis, and why.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -36,49 +36,52 @@ pub struct Evidence {
 /// The failures with one signature.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
-    /// What they have in common.
+    /// The signature.
     pub signature: Signature,
-    /// How many there are.
+    /// Number of failures.
     pub count: u64,
-    /// The first of them.
+    /// The first failure.
     #[serde(flatten)]
     pub first: Evidence,
-    /// Whether it counts, if a waiver is about it.
+    /// The waiver of the group, if there is one, and whether it has expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<Waived>,
-    /// Its waves in the run directory, if they could be made.
+    /// Waves of the vector in the run directory, if they exist.
     pub waves: Option<String>,
-    /// What `cosim explain` says of its vector, in the run directory; it is made together with the waves.
+    /// The output of `cosim explain` for the vector, in the run directory. It is written with the
+    /// waves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<String>,
-    /// The ways in which it shows: by rule, and together with other groups.
+    /// Variants of the failure: by rule, and by groups that fail in the same cycle.
     pub variants: Vec<Variant>,
-    /// Failures under rules beyond those of the variants, by rule: they are counted only.
+    /// Failures by rule that belong to no listed variant.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub further_rules: BTreeMap<String, u64>,
-    /// The first cases, the one above included.
+    /// The first cases, including that of `first`.
     #[serde(skip)]
     pub first_cases: Vec<Case>,
 }
 
-/// Failures of a group under one rule, with a vector of their own: that they have one cause is likely, and
-/// their vectors tell.
+/// Failures of a group under one rule, with a vector of their own to compare. They probably have
+/// the same cause.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
-    /// The golden model's rule; empty if several fire at once, or if the failure is no mismatch.
+    /// The golden model's rule; empty if several apply at once, or if the failure is not a
+    /// mismatch.
     pub rule: String,
-    /// The groups that show in the same cycle.
+    /// The groups that fail in the same cycle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Vec<Signature>>,
-    /// How many there are.
+    /// Number of failures.
     pub count: u64,
-    /// The first of them.
+    /// The first failure.
     #[serde(flatten)]
     pub first: Evidence,
 }
 
-/// Ends the grouping, once all failures of a run are known. Where a group differs in just the ports and fields that others of the same state
-/// differ in one by one, they came together: it is counted with the first of them.
+/// Finishes the grouping once all failures of a run are known. If the ports and fields of a group
+/// are the union of those of other groups in the same state, its failures are combinations of
+/// theirs. It is merged into the first of them.
 pub fn settle(groups: &mut Vec<Group>) {
     let places: Vec<(Signature, Option<Differs>)> = groups
         .iter()
@@ -106,7 +109,7 @@ pub fn settle(groups: &mut Vec<Group>) {
             continue;
         };
         let group = groups.remove(from);
-        // A part may itself be several that came together, and be gone.
+        // A part may be a combination itself, and already merged.
         let parts: Vec<Signature> = parts.iter().map(|(part, _)| part.clone()).collect();
         let Some(host) = groups.iter_mut().find(|other| parts.contains(&other.signature)) else {
             groups.insert(from, group);
@@ -128,12 +131,12 @@ pub fn settle(groups: &mut Vec<Group>) {
 }
 
 impl Group {
-    /// Whether it does not count.
+    /// Whether a valid waiver covers it.
     pub fn is_waived(&self) -> bool {
         self.waived.as_ref().is_some_and(|waived| !waived.expired)
     }
 
-    /// What could not be done for the first failures, and why; each once.
+    /// The notes on all first failures, without duplicates.
     pub fn notes(&self) -> Vec<&str> {
         let variants = self.variants.iter().map(|variant| &variant.first);
         let mut notes: Vec<&str> = Vec::new();
@@ -146,10 +149,11 @@ impl Group {
     }
 }
 
-/// The groups of a run out of those of its shards, neither settled; `place` says where in the plan the case
-/// of a name stands.
+/// Merges the groups of shards into those of the run, both before [`settle`]. `place` returns a
+/// case's position in the plan.
 ///
-/// What comes first in the run comes first in its shard, so all that the run would have kept is there.
+/// The first failures of the run are also the first ones of their shards, so that nothing is
+/// missing.
 pub fn merge(shards: Vec<Vec<Group>>, place: impl Fn(&str) -> u64) -> Vec<Group> {
     let mut of: BTreeMap<Signature, Vec<Group>> = BTreeMap::new();
     for group in shards.into_iter().flatten() {
@@ -160,7 +164,7 @@ pub fn merge(shards: Vec<Vec<Group>>, place: impl Fn(&str) -> u64) -> Vec<Group>
     merged
 }
 
-/// One group out of those of one signature.
+/// Merges the groups with one signature.
 fn one(mut all: Vec<Group>, place: &impl Fn(&str) -> u64) -> Option<Group> {
     all.sort_by_key(|group| place(&group.first.case));
     let mut variants: Vec<Variant> = Vec::new();

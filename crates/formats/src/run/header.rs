@@ -1,4 +1,4 @@
-//! What identifies a run.
+//! The settings that identify a run.
 
 use super::shard::Shard;
 use super::waivers::Waiver;
@@ -9,41 +9,41 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What identifies a run.
+/// The settings that identify a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// The tool's version.
     pub version: String,
     /// The tool's build: a hash of its sources.
     pub build: String,
-    /// The Verilator the built-in models were made with.
+    /// The version of Verilator that made the built-in models.
     pub verilator: String,
     /// A hash of the RTL's text.
     pub rtl: String,
-    /// What was given instead of the built-in RTL.
+    /// The user RTL, if it replaces the built-in RTL.
     pub given: Rtl,
     /// The files that Verilator read.
     pub rtl_files: Vec<FileRead>,
-    /// Models compiled for this run that take two evaluations per cycle instead of one: by profile, why.
+    /// Models of this run that need two evaluations per cycle, by profile, with the reason.
     pub two_evaluations: BTreeMap<String, String>,
     /// How the outputs were compared, by kind of comparison. Empty in version 5 and older: every
     /// output in every cycle.
     #[serde(default)]
     pub comparison: BTreeMap<Comparison, Vec<String>>,
-    /// The netlists that ran in the RTL's place, by profile.
+    /// Netlists that replaced the RTL, by profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub netlists: BTreeMap<String, Area>,
     /// The block.
     pub block: String,
     /// The run's seed.
     pub seed: u64,
-    /// Packets of each case; drawn if there is no number.
+    /// Packets of each case; random if there is no number.
     pub packets: Option<u32>,
-    /// The part of the run, as I/N.
+    /// The shard, as I/N.
     pub shard: Shard,
-    /// Cases of each profile and scenario in the whole run; none if only the time ends it.
+    /// Cases of each profile and scenario in the whole run; `null` if only time limits the run.
     pub cases: Option<u64>,
-    /// The index of the first of them.
+    /// The index of the first case.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first: u64,
     /// Names of the profiles.
@@ -53,23 +53,23 @@ pub struct Header {
     /// Files of scenarios that are not built in, as typed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scenario_files: BTreeMap<String, String>,
-    /// A hash of what the scenarios draw.
+    /// A hash of the scenarios' weights.
     pub weights: String,
-    /// Percent of the bins that are to be hit in every profile of the whole run.
+    /// Minimum percentage of covered bins in every profile of the whole run.
     pub min_coverage: Option<f64>,
-    /// Percent of the bins at which the run ends, when they are hit in every profile.
+    /// The run ends when every profile covers this percentage of bins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_coverage: Option<f64>,
-    /// Written by older versions: cases that were selected at once, if it ends so.
+    /// Written by older versions: number of cases selected at once, with `until_coverage`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
-    /// Whether it was counted what of the RTL's code cases reach.
+    /// Whether code coverage was counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
-    /// Matching cases whose vectors are kept.
+    /// Number of matching cases whose vectors are saved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub save_vectors: u64,
-    /// Failures that do not count until a day.
+    /// Waivers of failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
 }
@@ -96,13 +96,13 @@ impl Header {
         kinds.collect::<Vec<_>>().join("; ")
     }
 
-    /// Whether the run directory holds all of the run. Older versions wrote shards of a run with `until_coverage`,
-    /// each of which holds all of it.
+    /// Whether the run directory contains the whole run. Older versions wrote shards of a run with
+    /// `until_coverage`, each of which contains the whole run.
     pub fn is_whole(&self) -> bool {
         self.shard.is_whole() || self.until_coverage.is_some()
     }
 
-    /// From one place of those in the run directory to the next.
+    /// The distance between positions of cases in the run directory.
     pub fn step(&self) -> u64 {
         if self.is_whole() { 1 } else { self.shard.count() }
     }

@@ -1,9 +1,9 @@
 //! The journal of a run: what `resume` needs to continue it after it was killed.
 //!
-//! One file in the run directory, to which records are only added. The first says how the run was begun, the second where it
-//! stood when the file was made, and each further one has a case that has ended since. When there are many of them, a
-//! new file with where the run stands now takes its place. Each record has its length and a checksum before it, so one that
-//! is torn ends the journal; a run that has ended has none.
+//! The journal is one append-only file in the run directory. The first record holds the command,
+//! the second the state of the run, and each further record a case that finished since. When they
+//! become large, a new file with the current state replaces it. Each record has a length and a
+//! checksum, so that a torn record ends the journal. A complete run has no journal.
 
 use super::cases::Cases;
 use super::groups::Group;
@@ -22,54 +22,54 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// How it begins.
+/// The first bytes of the file.
 const MARK: &[u8] = b"cosim-journal 3\n";
-/// Bytes of ended cases after which a new file takes the place.
+/// Size of case records in bytes at which a new file replaces the journal.
 const MOST: u64 = 4 << 20;
-/// Bytes before a record: its length, and a part of its hash.
+/// Size of a record's header in bytes: its length and a part of its hash.
 const PREFIX: usize = 8;
 
-/// How a run was begun.
+/// The command that started a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunCommand {
     /// The command line.
     pub command: Vec<String>,
-    /// Where it was given.
+    /// The working directory.
     pub folder: PathBuf,
-    /// What identifies the run, as `results.json` has it.
+    /// The header, as in `results.json`.
     pub header: Value,
 }
 
-/// Where a run stands after some cases, in the order of the plan.
+/// The state of a run after some cases, in the order of the plan.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct State {
-    /// No place before this one is left to be run.
+    /// The first position that has not run.
     pub next: u64,
-    /// Bytes of `results.json.partial` that have them.
+    /// Length in bytes of `results.json.partial` at this state.
     pub length: u64,
-    /// The checksum of those bytes.
+    /// The checksum of these bytes.
     pub checksum: String,
-    /// What of them is not written yet.
+    /// The writer of cases, with the unfinished row.
     pub cases: Cases,
-    /// What they come to, by profile, as `results.json` has it.
+    /// Totals by profile, as in `results.json`.
     pub profiles: Value,
-    /// All of them together.
+    /// Totals of all cases.
     pub totals: Totals,
-    /// Those whose model did not return.
+    /// Number of cases that hung.
     pub hangs: u64,
-    /// The failures.
+    /// The groups of failures.
     pub groups: Vec<Group>,
-    /// The first cases of each of them.
+    /// The first cases of each group.
     pub first_cases: Vec<Vec<Case>>,
-    /// What was covered.
+    /// The recorded coverage.
     pub parts: BTreeSet<ScenarioCoverage>,
-    /// The cases that hit something new.
+    /// The cases that hit new bins.
     pub finds: BTreeSet<ContributingCase>,
-    /// Vectors of matching cases that are still to be kept.
+    /// Number of vectors of matching cases still to be saved.
     pub save: u64,
-    /// Seconds in which cases were run, and seconds of their failures.
+    /// Seconds for running cases, and for analysing failures.
     pub seconds: (f64, f64),
-    /// What could not be written.
+    /// Files that could not be written.
     pub unwritten: Vec<String>,
 }
 
@@ -79,36 +79,36 @@ pub struct Journal {
     path: PathBuf,
     run_command: RunCommand,
     file: File,
-    /// Bytes of cases since the state.
+    /// Bytes of case records since the state.
     length: u64,
 }
 
-/// A journal that was left.
+/// A journal that an interrupted run left behind.
 #[derive(Debug)]
 pub struct InterruptedRun {
-    /// How the run was begun.
+    /// The command that started the run.
     pub run_command: RunCommand,
-    /// Where it stood.
+    /// The state of the run.
     pub state: State,
-    /// Cases that ended after that.
+    /// Cases that finished after the state was written.
     pub cases: Vec<(Case, Outcome)>,
 }
 
 impl Journal {
-    /// Begins the journal of a run that stands there; one that was left in the folder is replaced.
+    /// Creates the journal of a run in this state. Replaces an existing one.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn begin(folder: &Path, run_command: RunCommand, state: &State) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
         let file = write(&path, &run_command, state)?;
         Ok(Self { path, run_command, file, length: 0 })
     }
 
-    /// Adds a case that has ended; whether there are so many that the state should be told again.
+    /// Appends a finished case. Returns whether the journal should be renewed.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<bool, Error> {
         let bytes = postcard::to_stdvec(&(case, outcome))
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -118,27 +118,27 @@ impl Journal {
         Ok(self.length >= MOST)
     }
 
-    /// Replaces the journal by one of a run that stands there.
+    /// Replaces the journal by one that starts at this state.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn renew(&mut self, state: &State) -> Result<(), Error> {
         self.file = write(&self.path, &self.run_command, state)?;
         self.length = 0;
         Ok(())
     }
 
-    /// Removes the journal: the run has ended, or cannot be resumed.
+    /// Removes the journal: the run is complete, or cannot be resumed.
     pub fn remove(self) {
         let _ = fs::remove_file(self.path);
     }
 }
 
 impl InterruptedRun {
-    /// Reads the journal of a run directory; none if there is none. What is torn off at its end is left out.
+    /// Reads the journal of a run directory, if there is one. Drops a torn record at the end.
     ///
     /// # Errors
-    /// [`Error::File`] if it does not say how the run was begun and where it stood.
+    /// [`Error::File`] if the command or the state is damaged.
     pub fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(JOURNAL);
         let bytes = match fs::read(&path) {
@@ -166,7 +166,7 @@ impl InterruptedRun {
     }
 }
 
-/// A new journal, which is open for cases.
+/// Creates a journal and opens it for appending.
 fn write(path: &Path, run_command: &RunCommand, state: &State) -> Result<File, Error> {
     let json = |value: serde_json::Result<Vec<u8>>| {
         value.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
@@ -191,13 +191,13 @@ fn hash(bytes: &[u8]) -> [u8; 4] {
     [hash[0], hash[1], hash[2], hash[3]]
 }
 
-/// Bytes, with what shows that they are whole before them.
+/// Adds length and checksum to a record.
 fn record(bytes: &[u8]) -> Vec<u8> {
     let length = (bytes.len() as u32).to_le_bytes();
     [&length[..], &hash(bytes), bytes].concat()
 }
 
-/// Takes a record from the beginning; none if it is not whole.
+/// Takes a record from the front; `None` if it is incomplete or damaged.
 fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (prefix, behind) = rest.split_at_checked(PREFIX)?;
     let length = u32::from_le_bytes(prefix[..4].try_into().ok()?);

@@ -2,15 +2,16 @@
 
 use verilated_build::Hash;
 
-/// How the name of a failure's explanation ends, which lies beside its vector.
+/// Suffix of the explanation of a failure, which lies beside its vector.
 pub const EXPLAINED: &str = ".explained.json";
-/// Vectors written for one signature; further cases are counted only.
+/// Number of vectors written per signature; further cases are only counted.
 pub const VECTORS_PER_GROUP: u64 = 20;
-/// Bytes of a file's name before its endings; file systems allow 255, and endings and partial names follow.
+/// Maximum length of a file stem in bytes. File systems allow 255, with extensions and partial
+/// names.
 const LONGEST_STEM: usize = 160;
 
-/// A text as the beginning of a file's name: letters, digits, `-`, `_` and `.`, and of a bounded length. Where
-/// that takes something away, a hash tells it from others.
+/// Converts a text to a file stem of letters, digits, `-`, `_` and `.` with limited length. A
+/// truncated stem gets a hash, so that it stays unique.
 pub fn file_stem(text: &str) -> String {
     let simple = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = text.chars().map(simple).collect();

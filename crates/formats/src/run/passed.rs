@@ -6,17 +6,17 @@ use super::tally::Totals;
 use super::waivers::{Day, Waived, Waiver};
 use serde::Serialize;
 
-/// A waiver, and how many cases of a run it was about.
+/// A waiver, and the number of cases that it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaiverUse {
     /// The waiver.
     #[serde(flatten)]
     pub waiver: Waiver,
-    /// Cases that have failed in this way.
+    /// Number of cases with this failure.
     pub cases: u64,
 }
 
-/// Notes at each group of failures of a run that ended on a day what is waived of it.
+/// Marks the groups of failures that waivers match, for a run that ended on `day`.
 pub fn waive(waivers: &[Waiver], groups: &mut [Group], day: &Day) {
     for group in groups {
         let waiver = waivers.iter().find(|waiver| waiver.signature == group.signature);
@@ -28,7 +28,7 @@ pub fn waive(waivers: &[Waiver], groups: &mut [Group], day: &Day) {
     }
 }
 
-/// Failures of a run that do not count. Where not all cases were run, all count.
+/// Number of waived failures. If a run ended early, waivers do not apply.
 pub fn waived(groups: &[Group], end: End) -> u64 {
     match end {
         End::Complete | End::Covered | End::Time => {
@@ -38,12 +38,12 @@ pub fn waived(groups: &[Group], end: End) -> u64 {
     }
 }
 
-/// Whether a run in which these failed has passed, as far as its cases go.
+/// Whether the cases of the run passed.
 pub fn has_passed(totals: &Totals, groups: &[Group], end: End) -> bool {
     end != End::Interrupted && totals.cycles > 0 && totals.failures() == waived(groups, end)
 }
 
-/// How many cases each waiver was about.
+/// The number of cases that each waiver matches.
 pub fn uses(waivers: &[Waiver], groups: &[Group]) -> Vec<WaiverUse> {
     let count = |waiver: &Waiver| {
         let group = groups.iter().find(|group| group.signature == waiver.signature);

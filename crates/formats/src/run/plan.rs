@@ -7,8 +7,8 @@ use std::ops::Range;
 
 pub use cosim_harness::harness::MOST_CASES;
 
-/// Every case of a run, in order: by index, then profile, then scenario, so that a run cut short has
-/// seen all of them.
+/// All cases of a run in order: by index, then profile, then scenario. So a run that ends early has
+/// covered all of them evenly.
 #[derive(Debug, Clone)]
 pub struct Plan {
     /// The block's name.
@@ -21,15 +21,15 @@ pub struct Plan {
     pub scenarios: Vec<String>,
     /// Indices of the cases of each profile and scenario.
     pub indices: Range<u64>,
-    /// The part to run.
+    /// The shard to run.
     pub shard: Shard,
 }
 
 impl Plan {
-    /// All cases of the run of a header, whichever of them its own part has.
+    /// The plan of a whole run, ignoring the header's shard.
     ///
     /// # Errors
-    /// What in the header the block does not know, or that it has no case.
+    /// A message if the block does not know something in the header, or if there are no cases.
     pub fn of_header(header: &Header, block: &'static BlockInfo) -> Result<Self, String> {
         let mut profiles = Vec::new();
         for name in &header.profiles {
@@ -51,12 +51,12 @@ impl Plan {
         }
     }
 
-    /// The cases to run, in order.
+    /// The cases of this shard, in order.
     pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
         self.from(0)
     }
 
-    /// The cases to run from a place on, in order.
+    /// The cases of this shard from a position on, in order.
     pub fn from(&self, place: u64) -> impl Iterator<Item = Case> + '_ {
         let places = self.places();
         let first = self.shard.first_from(places.start.max(place));
@@ -64,12 +64,12 @@ impl Plan {
         (first..places.end).step_by(step).map(|place| self.case(place))
     }
 
-    /// The place of the first case to run, if there is one.
+    /// The position of this shard's first case.
     pub fn first_place(&self) -> u64 {
         self.shard.first_from(self.places().start)
     }
 
-    /// From one index of a profile and scenario to the next in this part.
+    /// The distance between indices of one profile and scenario in this shard.
     pub fn index_step(&self) -> u64 {
         let (mut one, mut other) = (self.shard.count(), self.columns().max(1));
         while other > 0 {
@@ -78,7 +78,7 @@ impl Plan {
         self.shard.count() / one
     }
 
-    /// The case at a place, whichever part it is in.
+    /// The case at a position of the whole run.
     pub fn case(&self, place: u64) -> Case {
         let columns = self.columns();
         let (index, column) = (place / columns, (place % columns) as usize);
@@ -89,7 +89,7 @@ impl Plan {
         Case { place, profile, scenario, name, seed }
     }
 
-    /// The place of the case of a name, if it is of this plan.
+    /// The position of the case with this name, if it belongs to the run.
     pub fn place(&self, name: &str) -> Option<u64> {
         let mut parts = name.split('/');
         let mut next = || parts.next();
@@ -104,7 +104,7 @@ impl Plan {
         index.checked_mul(self.columns())?.checked_add(column)
     }
 
-    /// How many cases there are.
+    /// Number of cases in this shard.
     pub fn len(&self) -> u64 {
         let Range { start, end } = self.places();
         self.shard.below(end) - self.shard.below(start)
@@ -115,12 +115,12 @@ impl Plan {
         self.len() == 0
     }
 
-    /// Cases of one index: one for each profile and scenario.
+    /// Number of cases per index: one for each profile and scenario.
     pub fn columns(&self) -> u64 {
         (self.profiles.len() * self.scenarios.len()) as u64
     }
 
-    /// The places of all its cases, whichever part they are in.
+    /// The positions of all cases of the run.
     pub fn places(&self) -> Range<u64> {
         let columns = self.columns();
         self.indices.start.saturating_mul(columns)..self.indices.end.saturating_mul(columns)
@@ -190,14 +190,15 @@ mod tests {
         assert_eq!(seed(&fewer, name), seed(&plan(Shard::WHOLE), name));
     }
 
-    /// The largest numbers that are read: `index - 1 + count` was beyond 64 bits.
+    /// With the largest numbers, `index - 1 + count` overflowed 64 bits.
     #[test]
     fn no_shard_and_no_number_of_cases_wraps() {
         let most = u64::MAX;
         for (shard, indices, first, len) in [
             (format!("1/{most}"), 0..5, Some(0), 1),
             (format!("{most}/{most}"), 0..5, None, 0),
-            // The last shard but one of an endless run has one place, the last shard none before the end.
+            // The last shard but one of an endless run has one position, the last shard none before
+            // the end.
             (format!("{}/{most}", most - 1), 0..most, Some(most - 2), 1),
             (format!("{most}/{most}"), 0..most, Some(most - 1), 1),
             (format!("{most}/{most}"), 7..most, Some(most - 1), 1),

@@ -15,14 +15,14 @@ use std::fmt;
 use std::io::BufReader;
 use std::path::Path;
 
-/// What a run came to, without its cases.
+/// The results of a run without its cases.
 #[derive(Debug, Clone)]
 pub struct Results {
-    /// What identifies the run.
+    /// The header of the run.
     pub run: Header,
-    /// By profile.
+    /// Results by profile.
     pub profiles: Vec<ProfileResults>,
-    /// All cases together.
+    /// Totals of all cases.
     pub totals: Totals,
     /// The groups of failures.
     pub failures: Vec<Group>,
@@ -36,45 +36,45 @@ pub struct Results {
     pub passed: bool,
 }
 
-/// What a run came to in one profile.
+/// The results of one profile.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ProfileResults {
     /// The profile's name.
     pub profile: String,
     /// The mask of fixes.
     pub fixes: String,
-    /// By scenario.
+    /// Totals by scenario.
     pub scenarios: Vec<(String, Totals)>,
-    /// Hits of each rule that can be hit.
+    /// Hit count of each reachable rule.
     #[serde(default)]
     pub rules: BTreeMap<String, u64>,
-    /// Rules that no legal stimulus hits, with the reason.
+    /// Unreachable rules: no legal stimulus hits them. With the reason.
     #[serde(default)]
     pub unreachable: BTreeMap<String, String>,
-    /// What the scoreboard counted.
+    /// The scoreboard's counters.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
 }
 
-/// What is read of `timing.json`.
+/// The contents of `timing.json` that are read back.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunTiming {
     /// When the run ended, in UTC.
     #[serde(default)]
     pub ended: String,
-    /// Seconds in which cases were run.
+    /// Wall-clock seconds for running cases.
     pub seconds: f64,
-    /// Seconds in which failures were shrunk and traced.
+    /// Wall-clock seconds for minimising failures and writing waves.
     #[serde(default)]
     pub failures_seconds: f64,
-    /// Cycles compared in a second.
+    /// Cycles compared per second.
     pub cycles_per_second: f64,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
     /// The commit that was checked out.
     #[serde(default)]
     pub commit: Option<String>,
-    /// Seconds since the beginning and cycles compared until then.
+    /// Seconds since the start, and cycles compared until then.
     #[serde(default)]
     pub progress: Vec<(f64, u64)>,
     /// The sandbox of the models.
@@ -83,16 +83,16 @@ pub struct RunTiming {
     /// Workers lost to causes outside the RTL.
     #[serde(default)]
     pub lost_workers: LostWorkers,
-    /// Cases whose scoreboard and coverage an earlier run has evaluated.
+    /// Number of cases whose scoreboard and coverage results came from the cache of an earlier run.
     #[serde(default)]
     pub judged_before: u64,
 }
 
 impl RunTiming {
-    /// That of a run directory.
+    /// Reads `timing.json` of a run directory.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Input`].
+    /// [`Error::File`] or [`Error::Input`] if it is missing or malformed.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(TIMING);
         let text = read_input_text(&path, LARGEST_INPUT)?;
@@ -100,19 +100,19 @@ impl RunTiming {
     }
 }
 
-/// One entry of `cases`: a failed case told in full, or a row of cases.
+/// One entry of `cases`: a failed case, or a row of cases.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Entry {
     /// A case that failed.
     Failed {
-        /// Its place in the plan.
+        /// Its position in the plan.
         place: u64,
         /// The number of its signature.
         group: u64,
         /// Its name.
         name: String,
-        /// What happened.
+        /// The verdict.
         #[serde(flatten)]
         verdict: Verdict,
         /// Cycles compared.
@@ -120,32 +120,32 @@ pub enum Entry {
         /// Packets taken.
         packets: u64,
     },
-    /// Cases one after the other.
+    /// Consecutive cases.
     Row {
-        /// Place of the first.
+        /// Position of the first case.
         from: u64,
-        /// Cycles of each.
+        /// Cycles compared in each case.
         cycles: Vec<u64>,
-        /// Packets of each.
+        /// Packets accepted in each case.
         packets: Vec<u64>,
-        /// If they failed: the number of the signature of each.
+        /// The number of each case's signature, if they fail.
         #[serde(default)]
         groups: Vec<u64>,
     },
 }
 
 impl Results {
-    /// The verdict of the run in a word or two.
+    /// The verdict of the run, in one to three words.
     pub fn verdict(&self) -> &'static str {
         self.totals.verdict(self.ended, self.passed)
     }
 
-    /// Failures that count.
+    /// Number of failures that are not waived.
     pub fn open_failures(&self) -> u64 {
         self.totals.failures().saturating_sub(super::waived(&self.failures, self.ended))
     }
 
-    /// Why a run in which no failure counts did not pass.
+    /// Why a run without open failures did not pass.
     pub fn no_pass(&self) -> Option<&'static str> {
         match self.ended {
             End::Interrupted => Some("the run was interrupted"),
@@ -157,15 +157,15 @@ impl Results {
             _ if self.run.coverage && self.run.min_coverage.is_none() => {
                 Some("a waived coverage point of the RTL was reached")
             }
-            _ if self.run.min_coverage.is_none() => Some("an output bit was never compared"),
+            _ if self.run.min_coverage.is_none() => Some("some outputs were never compared"),
             _ => Some("coverage is below the goal of --min-coverage"),
         }
     }
 
-    /// Reads the results of a run directory; each entry of its cases is handed on as it comes.
+    /// Reads the results of a run directory and calls `each` for each entry of the cases.
     ///
     /// # Errors
-    /// [`Error::File`] if there are none, [`Error::Input`] if they cannot be read.
+    /// [`Error::File`] if they are missing, [`Error::Input`] if they are malformed.
     pub fn read(folder: &Path, mut each: impl FnMut(&Header, Entry)) -> Result<Self, Error> {
         let path = folder.join(RESULTS);
         let file = open_input(&path)?;
@@ -181,10 +181,10 @@ impl Results {
         Ok(results)
     }
 
-    /// Reads the text of results whose cases were taken out.
+    /// Parses results without their cases.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The JSON error.
     pub fn without_cases(text: &str) -> Result<Self, serde_json::Error> {
         let mut text = serde_json::Deserializer::from_str(text);
         let (_, results) = text.deserialize_map(ResultsVisitor(&mut |_, _| ()))?;
@@ -193,7 +193,7 @@ impl Results {
     }
 }
 
-/// The file.
+/// Reads the top level of `results.json`.
 struct ResultsVisitor<'a>(&'a mut dyn FnMut(&Header, Entry));
 
 impl<'de> Visitor<'de> for ResultsVisitor<'_> {
@@ -258,7 +258,7 @@ fn readable<E: de::Error>(version: u64) -> Result<u64, E> {
     )))
 }
 
-/// The list of cases.
+/// Reads the list of cases.
 struct Cases<'a, 'b> {
     run: &'a Header,
     each: &'b mut dyn FnMut(&Header, Entry),

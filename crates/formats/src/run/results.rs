@@ -1,7 +1,7 @@
-//! What a run writes: `results.json`, row by row, `timing.json`, and the vectors of matching cases.
+//! Writes a run directory: `results.json` entry by entry, and vectors of matching cases.
 //!
-//! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
-//! machine or the moment is in `timing.json`. `docs/reference/results.md` describes it for its readers.
+//! `results.json` is byte for byte the same for the same seed and build. `timing.json` holds
+//! everything that depends on the machine or the time. `docs/reference/results.md` describes both.
 
 use super::cases::{Cases, FailedCase, Failure, FinishedCase, Row};
 use super::directory::{DirectoryLock, OutputLocation, remove_partial};
@@ -28,8 +28,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The runs in a folder: its own, or those of several blocks below it, by name. A run is known by any of
-/// these files.
+/// The runs in a folder: the folder itself, or its subfolders, one per block, sorted by name. Any
+/// of `files` identifies a run.
 ///
 /// # Errors
 /// [`Error::File`] if the folder cannot be read.
@@ -45,12 +45,13 @@ pub fn runs_in(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>, Error> {
     Ok(runs)
 }
 
-/// The verdict of a run.
+/// The conclusion of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conclusion {
     /// Why it ended.
     pub end: End,
-    /// The UTC day that waivers were checked against, if the run has waivers: the end of the run or of its last shard.
+    /// The UTC day that waivers were checked against, if the run has waivers. It is the day on
+    /// which the run or its last shard ended.
     pub day: Option<Day>,
     /// Whether it passed.
     pub passed: bool,
@@ -58,24 +59,25 @@ pub struct Conclusion {
 
 /// The results of one run in its directory.
 ///
-/// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
+/// If the disk is full, the run continues without files. The first error is kept and returned at
+/// the end.
 #[derive(Debug)]
 pub struct RunDirectory {
     claim: DirectoryLock,
     file: File,
-    /// Bytes written that are whole lines.
+    /// Bytes of complete lines written so far.
     length: u64,
     /// The checksum of those bytes.
     checksum: Checksum,
     cases: Cases,
-    /// Lines that are to be written next.
+    /// Lines to be written next.
     text: String,
-    /// Why `results.json` will not be whole.
+    /// The error because of which `results.json` is incomplete.
     lost: Option<Error>,
 }
 
 impl RunDirectory {
-    /// Begins a run directory.
+    /// Creates a run directory.
     ///
     /// # Errors
     /// As [`DirectoryLock::new`].
@@ -94,15 +96,16 @@ impl RunDirectory {
         Ok(directory)
     }
 
-    /// Resumes the run directory of a run at `state`. Everything written after that state is written again.
+    /// Resumes a run directory at `state`. Everything written after that state is written again.
     ///
     /// # Errors
-    /// [`Error::File`] if another run writes it, or if its results do not match the checksum in `state`. Nothing changes then.
+    /// [`Error::File`] if another run writes to it, or if its results do not match the checksum in
+    /// `state`. Nothing is changed then.
     pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
         let claim = DirectoryLock::again(folder)?;
         let partial = folder.join(PARTIAL);
         let results = folder.join(RESULTS);
-        // The run was interrupted, or killed when its results were just written.
+        // If the run was killed right after it finished, the results already have their final name.
         let is_renamed = !partial.exists() && results.exists();
         let path = if is_renamed { results } else { partial.clone() };
         let open = OpenOptions::new().read(true).write(true).open(&path);
@@ -125,22 +128,22 @@ impl RunDirectory {
         Ok(Self { claim, file, length, checksum, cases, text: String::new(), lost: None })
     }
 
-    /// Writes into `state` how far it is.
+    /// Stores the position of the writer in `state`.
     pub fn stand(&self, state: &mut State) {
         state.length = self.length;
         state.checksum = self.checksum.hex();
         state.cases = self.cases.clone();
     }
 
-    /// Where it is.
+    /// The folder of the run.
     pub fn folder(&self) -> &Path {
         &self.claim.folder
     }
 
-    /// Adds a case. Returns an error once: when results begin to be lost.
+    /// Adds a case. Once results begin to be lost, the first call returns the error.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         let failure = Signature::of(&outcome.verdict)
             .map(|signature| Failure { signature, verdict: Some(outcome.verdict.clone()) });
@@ -149,10 +152,10 @@ impl RunDirectory {
         self.ended(&ended, || case.clone())
     }
 
-    /// As [`RunDirectory::case`], of a case that was run elsewhere; `case` says what it is called.
+    /// As [`RunDirectory::case`], for a case that ran elsewhere. `case` returns its name and seed.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn ended(
         &mut self,
         ended: &FinishedCase,
@@ -170,15 +173,15 @@ impl RunDirectory {
         result
     }
 
-    /// Whether a failure with this signature, were it the next case, would be told in full.
+    /// Whether the next failure with this signature gets an entry of its own.
     pub fn is_told(&self, signature: &Signature) -> bool {
         self.cases.is_told(signature)
     }
 
-    /// Keeps the vector of a case that matched.
+    /// Saves the vector of a matching case.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if it cannot be written.
     pub fn save(&self, case: &Case, text: &str) -> Result<(), Error> {
         let folder = self.folder().join(SAVED);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
@@ -186,10 +189,11 @@ impl RunDirectory {
         write_whole(&path, text.as_bytes(), Sync::Lazy)
     }
 
-    /// Ends the directory: totals, rules and counters by profile. Only now is there a `results.json`.
+    /// Completes `results.json` with totals, rules and counters by profile, and renames it.
     ///
     /// # Errors
-    /// [`Error::Write`], if anything but vectors and waves could not be written since the beginning.
+    /// [`Error::Write`] if any result since the beginning could not be written. Vectors and waves
+    /// do not count.
     pub fn finish(
         &mut self,
         tally: &Tally,
@@ -206,7 +210,7 @@ impl RunDirectory {
         result
     }
 
-    /// Gives the directory up: it will have no results.
+    /// Abandons the directory without results.
     pub fn abandon(self) {
         let folder = self.folder().to_owned();
         let _ = fs::remove_file(folder.join(PARTIAL));
@@ -214,12 +218,12 @@ impl RunDirectory {
         self.claim.abandon();
     }
 
-    /// Removes the journal: the run has ended.
+    /// Removes the journal of a complete run.
     pub fn forget(&self) {
         let _ = fs::remove_file(self.folder().join(JOURNAL));
     }
 
-    /// Lets go of the directory: nothing is written any more.
+    /// Releases the lock of the directory.
     pub fn release(self) {
         self.claim.release();
     }
@@ -274,7 +278,7 @@ impl RunDirectory {
         result
     }
 
-    /// Writes text at once: a run that is killed loses nothing of it.
+    /// Writes text without buffering, so that a killed run loses none of it.
     fn write(&mut self, text: &str) -> Result<(), Error> {
         match self.file.write_all(text.as_bytes()) {
             Ok(()) => {
@@ -283,7 +287,7 @@ impl RunDirectory {
                 Ok(())
             }
             Err(error) => {
-                // What is left ends with a whole line.
+                // Truncate to complete lines.
                 let _ = self.file.set_len(self.length).and_then(|()| self.file.rewind());
                 Err(Error::write(self.folder().join(PARTIAL))(error))
             }

@@ -1,11 +1,11 @@
-//! Parts of a run.
+//! Shards: parts of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One of N parts of a run, as `I/N` with I from 1.
+/// One of N shards of a run, as `I/N` with I from 1.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -25,29 +25,29 @@ impl Shard {
         self.index
     }
 
-    /// Whether it is all of the run.
+    /// Whether it is the whole run.
     pub fn is_whole(self) -> bool {
         self.count == 1
     }
 
-    /// N: from one place of this part to the next.
+    /// N, which is also the distance between positions of this shard.
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// Whether a place, counted from 0, is in this part.
+    /// Whether a position, counted from 0, belongs to this shard.
     pub fn has(self, place: u64) -> bool {
         place % self.count == self.index - 1
     }
 
-    /// The first place of this part from `start` on.
+    /// The first position of this shard from `start` on.
     pub(super) fn first_from(self, start: u64) -> u64 {
         let (wanted, here) = (self.index - 1, start % self.count);
         let ahead = if wanted >= here { wanted - here } else { self.count - here + wanted };
         start.saturating_add(ahead)
     }
 
-    /// How many places below `end` are in this part.
+    /// Number of positions of this shard below `end`.
     pub(super) fn below(self, end: u64) -> u64 {
         end / self.count + u64::from(end % self.count >= self.index)
     }

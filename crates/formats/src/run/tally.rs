@@ -8,29 +8,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Cases by verdict, and what they did.
+/// Counts of cases by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
-    /// Cases that ended.
+    /// Number of finished cases.
     pub cases: u64,
-    /// Cases in which everything was equal and every check held.
+    /// Cases in which all outputs matched and all checks passed.
     pub matched: u64,
-    /// Cases with a differing output.
+    /// Cases with an output that differed.
     pub mismatched: u64,
-    /// Cases with an output or a state that was X where it has to be known.
+    /// Cases with an output or state register that was X although it must be known.
     #[serde(default)]
     pub unknown: u64,
     /// Cases that stopped making progress.
     pub hung: u64,
-    /// Cases the scoreboard objected to.
+    /// Cases in which a check of the scoreboard failed.
     pub check_failed: u64,
-    /// Cases whose model stopped by itself.
+    /// Cases in which the model terminated abnormally.
     pub crashed: u64,
-    /// Cases in which nothing was compared, since the block has no golden model yet.
+    /// Cases without comparison, since the block has no golden model yet.
     pub no_golden_model: u64,
     /// Cycles compared.
     pub cycles: u64,
-    /// Packets taken by the block.
+    /// Packets accepted by the block.
     pub packets: u64,
 }
 
@@ -74,7 +74,7 @@ impl Totals {
         self.cases - self.matched
     }
 
-    /// The verdict of a run with these totals, in a word or two; `passed` says whether it did, which may ask for more.
+    /// The verdict of a run with these totals, in one to three words. `passed` may depend on more.
     pub fn verdict(&self, end: End, passed: bool) -> &'static str {
         match end {
             End::Interrupted => "INTERRUPTED",
@@ -85,7 +85,7 @@ impl Totals {
     }
 }
 
-/// What a run adds up to in one profile.
+/// The totals of one profile.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ProfileTally {
     /// The profile's name.
@@ -94,18 +94,18 @@ pub struct ProfileTally {
     pub fixes: String,
     /// The other parameters.
     pub parameters: BTreeMap<&'static str, u64>,
-    /// By scenario.
+    /// Totals by scenario.
     pub scenarios: Vec<(String, Totals)>,
-    /// Hits of each rule that can be hit.
+    /// Hit count of each reachable rule.
     pub rules: BTreeMap<&'static str, u64>,
-    /// Rules that no legal stimulus hits, with the reason.
+    /// Unreachable rules: no legal stimulus hits them. With the reason.
     pub unreachable: BTreeMap<&'static str, String>,
-    /// What the scoreboard counted.
+    /// The scoreboard's counters.
     pub counters: BTreeMap<&'static str, u64>,
 }
 
 impl ProfileTally {
-    /// Rules that could have been hit and were not.
+    /// Reachable rules that were not hit.
     pub fn missed(&self) -> impl Iterator<Item = &'static str> {
         self.rules.iter().filter(|(_, hits)| **hits == 0).map(|(name, _)| *name)
     }
@@ -118,9 +118,9 @@ pub struct Tally {
     counters: Vec<(&'static str, Total)>,
     /// By profile, in the order of the plan.
     pub profiles: Vec<ProfileTally>,
-    /// All of it.
+    /// Totals of all profiles.
     pub totals: Totals,
-    /// What was hit.
+    /// The coverage.
     pub coverage: Recorder,
 }
 
@@ -166,7 +166,7 @@ impl Tally {
         profile.scenarios[case.scenario].1.add(outcome);
         for (rule, hits) in self.block.rules.iter().zip(&outcome.hits) {
             if *hits > 0 {
-                // A rule that was thought unreachable and is hit belongs to the others.
+                // A rule that is hit although it is listed as unreachable counts as reachable.
                 *profile.rules.entry(rule.name).or_default() += hits;
                 profile.unreachable.remove(rule.name);
             }

@@ -1,36 +1,36 @@
-//! `timing.json`: all that depends on the machine or the moment.
+//! Writes `timing.json`: everything that depends on the machine or the time.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// What depends on the machine or the moment.
+/// The contents of `timing.json`.
 #[derive(Debug, Clone, Serialize)]
 pub struct Timing {
     /// When the run ended, in UTC.
     pub ended: String,
     /// The command line.
     pub command: Vec<String>,
-    /// Threads used.
+    /// Number of threads.
     pub threads: usize,
-    /// Wall-clock time in which cases were run.
+    /// Wall-clock seconds for running cases.
     pub seconds: f64,
-    /// Wall-clock time in which failures were shrunk and traced.
+    /// Wall-clock seconds for minimising failures and writing waves.
     pub failures_seconds: f64,
-    /// Cycles compared per second, failures' time not counted.
+    /// Cycles compared per second, without the time for failures.
     pub cycles_per_second: f64,
-    /// Memory that was taken at most.
+    /// Peak memory.
     pub peak_memory: PeakMemory,
-    /// The commit of the folder that the run was started in, if it is one of git's.
+    /// The git commit of the working directory, if it has one.
     pub commit: Option<String>,
-    /// Seconds since the beginning, and cycles compared until then: a few points in time.
+    /// Seconds since the start and cycles compared until then, at a few points in time.
     pub progress: Vec<(f64, u64)>,
     /// The sandbox of the models; none if no model ran.
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL. Their cases were repeated.
     pub lost_workers: LostWorkers,
-    /// Cases whose scoreboard and coverage came from the cache of an earlier run.
+    /// Number of cases whose scoreboard and coverage results came from the cache of an earlier run.
     pub judged_before: u64,
 }
 
@@ -62,11 +62,11 @@ impl LostWorkers {
     }
 }
 
-/// Points in time at which it is noted how far a run is; so few whatever it takes.
+/// Samples of a run's progress. Their number is limited, however long the run takes.
 #[derive(Debug, Clone)]
 pub struct Milestones {
     points: Vec<(f64, u64)>,
-    /// From one to the next.
+    /// Seconds between samples.
     every: f64,
 }
 
@@ -79,7 +79,7 @@ impl Default for Milestones {
 impl Milestones {
     const MOST: usize = 128;
 
-    /// So many cycles have been compared after so many seconds.
+    /// Adds a sample: cycles compared after these seconds.
     pub fn pass(&mut self, seconds: f64, cycles: u64) {
         let last = self.points.last().map_or(0.0, |(seconds, _)| *seconds);
         if seconds < last + self.every {
@@ -87,7 +87,7 @@ impl Milestones {
         }
         self.points.push((seconds, cycles));
         if self.points.len() > Self::MOST {
-            // Every other one, from now on half as often.
+            // Keep every other sample and halve the rate.
             let mut keep = false;
             self.points.retain(|_| {
                 keep = !keep;
@@ -97,13 +97,13 @@ impl Milestones {
         }
     }
 
-    /// The points, in order.
+    /// The samples, in order.
     pub fn into_points(self) -> Vec<(f64, u64)> {
         self.points
     }
 }
 
-/// The commit that is checked out here, if git knows of one.
+/// The git commit of the working directory, if there is one.
 pub fn commit() -> Option<String> {
     let git =
         Command::new("git").args(["rev-parse", "HEAD"]).stderr(Stdio::null()).output().ok()?;
@@ -111,27 +111,27 @@ pub fn commit() -> Option<String> {
     (git.status.success() && !name.is_empty()).then_some(name)
 }
 
-/// The most memory that was resident at a time, in bytes.
+/// Peak resident memory in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PeakMemory {
-    /// Of the program.
+    /// Of this program.
     pub program: Option<u64>,
-    /// Of the largest process that it started and that has ended: a worker, or a compiler.
+    /// Of the largest child process that has ended, such as a worker or a compiler.
     pub largest_process: Option<u64>,
 }
 
 impl PeakMemory {
-    /// Until now.
+    /// The peak so far.
     pub fn now() -> Self {
-        // Linux counts in KiB.
+        // `maxrss` is in KiB on Linux.
         let of = |who| Some(u64::try_from(getrusage(who).ok()?.max_rss()).ok()? * 1024);
         let program = own_peak().or_else(|| of(UsageWho::RUSAGE_SELF));
         Self { program, largest_process: of(UsageWho::RUSAGE_CHILDREN) }
     }
 }
 
-/// The most memory that this program has had, in bytes. What `getrusage` says of a process begins with the peak of the one
-/// that started it.
+/// The peak memory of this program in bytes. `getrusage` would include that of the process that
+/// started it.
 fn own_peak() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -18,7 +18,7 @@ use std::time::SystemTime;
 pub struct Day(String);
 
 impl Day {
-    /// The day of a moment.
+    /// The UTC day of a point in time.
     pub fn of(moment: SystemTime) -> Self {
         let mut text = format_rfc3339_seconds(moment).to_string();
         text.truncate(10);
@@ -30,7 +30,7 @@ impl FromStr for Day {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // Days of that form are in the order of their texts.
+        // Days in this format sort as their texts do.
         match humantime::parse_rfc3339(&format!("{text}T00:00:00Z")) {
             Ok(_) if text.len() == 10 => Ok(Self(text.to_owned())),
             _ => Err(format!("`{text}` is not a date: expected YYYY-MM-DD, as in 2027-01-31")),
@@ -58,28 +58,28 @@ impl fmt::Display for Day {
     }
 }
 
-/// A failure that does not count until a day.
+/// A waiver of a known failure, valid until a day.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waiver {
-    /// The block in which it shows.
+    /// The block that fails.
     pub block: String,
-    /// Its signature, as the summary of a run and `results.json` name it.
+    /// The signature of the failure, as in the summary of a run and in `results.json`.
     pub signature: Signature,
-    /// Why it does not count.
+    /// Why the failure is waived.
     pub reason: String,
-    /// The last day on which it does not.
+    /// The last day on which it is waived.
     pub expires: Day,
 }
 
-/// What a waiver says of a group of failures.
+/// The waiver of a group of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Waived {
-    /// Why it does not count.
+    /// Why the failures are waived.
     pub reason: String,
-    /// The last day on which it does not.
+    /// The last day on which they are waived.
     pub expires: Day,
-    /// Whether that day was over when the run ended, so that it counts.
+    /// Whether the waiver had expired when the run ended, so that the failures count.
     pub expired: bool,
 }
 

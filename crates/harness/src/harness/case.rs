@@ -297,22 +297,20 @@ pub(super) fn run_cycles<B: Block>(
         Drive::Traffic(traffic) => {
             let mut source = Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
-            let transactions = source.scoreboard.compared();
-            let outcome = reachable::<B>(outcome, parameters);
-            compared::<B>(match follows_dut::<B>() && transactions == 0 {
-                true => without_comparison(outcome, "no transaction was compared"),
-                false => outcome,
-            })
+            let mut outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            if follows_dut::<B>() {
+                outcome.hits.push(source.scoreboard.compared());
+            }
+            compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
             let mut source = RawPins::<B, true>::new(cycles);
-            let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
+            let (verdict, cycles, mut hits) = lock_step(&mut source, parameters, dut, watch);
+            if follows_dut::<B>() {
+                hits.push(0);
+            }
             let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
-            compared::<B>(match B::TRANSACTION_OUTPUTS.len() == B::Outputs::PORTS.len() {
-                true => without_comparison(outcome, NO_EXACT_OUTPUT),
-                false => outcome,
-            })
+            compared::<B>(with_comparison::<B>(outcome))
         }
     }
 }
@@ -336,15 +334,13 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
     }
 }
 
-/// Why a case of unconstrained stimulus compares nothing.
-const NO_EXACT_OUTPUT: &str = "all outputs are checked as transactions, and unconstrained \
-     stimulus has none";
-
-/// Fails a case that matched but compared nothing.
-fn without_comparison(outcome: Outcome, message: &str) -> Outcome {
-    if outcome.verdict != Verdict::Match {
+/// Fails a case of unconstrained stimulus that matched but compared nothing.
+fn with_comparison<B: Block>(outcome: Outcome) -> Outcome {
+    let has_exact_output = B::TRANSACTION_OUTPUTS.len() < B::Outputs::PORTS.len();
+    if has_exact_output || outcome.verdict != Verdict::Match {
         return outcome;
     }
+    let message = "all outputs are checked as transactions, and unconstrained stimulus has none";
     let violation = Violation::new(COMPARES, message);
     Outcome { verdict: Verdict::CheckFailed { cycle: outcome.cycles, violation }, ..outcome }
 }

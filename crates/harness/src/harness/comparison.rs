@@ -5,7 +5,8 @@
 //! bits that the golden model leaves open in a cycle. Outputs whose timing is free
 //! ([`Block::TRANSACTION_OUTPUTS`]) are checked by the scoreboard, transaction by transaction.
 
-use super::contract::{Block, Golden, is_same};
+use super::contract::{Block, Golden, Rule, RuleSet, is_same};
+use super::parameters::Parameters;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::marker::PhantomData;
@@ -14,6 +15,8 @@ use zerocopy::IntoBytes;
 
 /// The name of the covergroup of compared bits.
 pub const COMPARED: &str = "compared bits";
+/// The name of the covergroup of compared transactions. It has one bin.
+pub const COMPARED_TRANSACTIONS: &str = "compared transactions";
 
 /// How an output is compared.
 #[derive(
@@ -137,6 +140,35 @@ pub(super) const fn counted_bits<B: Block>() -> usize {
 /// The name of a counted bit, as in `data[3]`.
 pub fn bit_name(port: &str, width: u32, bit: u32) -> String {
     if width == 1 { port.to_owned() } else { format!("{port}[{bit}]") }
+}
+
+/// The golden model of a block whose outputs are all checked as transactions: it predicts no pin.
+/// The scoreboard models the transactions.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Untimed;
+
+impl<B: Block> Golden<B> for Untimed {
+    const RULES: &'static [Rule] = &[];
+
+    type Cycle = ();
+
+    fn new(_: &Parameters) -> Self {
+        Self
+    }
+
+    fn cycle(&self, _: &B::Inputs) {}
+
+    fn outputs(&self, _: &B::Inputs, (): &(), outputs: &mut B::Outputs) {
+        *outputs = B::Outputs::default();
+    }
+
+    fn clock(&mut self, _: &B::Inputs, (): &()) -> RuleSet {
+        RuleSet::EMPTY
+    }
+
+    fn state(&self) -> &'static str {
+        "untimed"
+    }
 }
 
 /// Low bits of a count that are stored in bit planes.

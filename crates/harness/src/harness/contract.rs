@@ -495,8 +495,8 @@ pub trait Scoreboard<'a, B: Block>: Sized {
     /// A [`Violation`] if something is still pending.
     fn finish(&mut self) -> Result<(), Violation>;
 
-    /// The number of transactions that it compared so far. A case of a block with
-    /// [`Block::TRANSACTION_OUTPUTS`] fails if this is 0 at its end.
+    /// The number of transactions that it compared so far. A run of a block with
+    /// [`Block::TRANSACTION_OUTPUTS`] fails if this is 0 in all cases of a profile.
     fn compared(&self) -> u64 {
         0
     }

@@ -4,7 +4,10 @@
 //! bins are numbered: first the golden model's rules, then the groups in the order of
 //! [`Coverage::GROUPS`]. A hit is therefore one write.
 
-use super::comparison::{COMPARED, OpenCounts, bit_name, counted_bits, counted_outputs};
+use super::comparison::{
+    COMPARED, COMPARED_TRANSACTIONS, OpenCounts, bit_name, counted_bits, counted_outputs,
+    follows_dut,
+};
 use super::contract::{Block, Golden, RuleSet};
 use super::parameters::Parameters;
 use super::tally::Tally;
@@ -301,10 +304,10 @@ const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
     bins
 }
 
-/// The number of bins of a block: rules, covergroups, and compared bits if the block has
-/// don't-cares.
+/// The number of bins of a block: rules, covergroups, compared bits if the block has don't-cares,
+/// and compared transactions if it has transaction outputs.
 pub fn bins<B: Block>() -> usize {
-    const { bins_with::<B, B::Coverage>() + counted_bits::<B>() }
+    const { bins_with::<B, B::Coverage>() + counted_bits::<B>() + follows_dut::<B>() as usize }
 }
 
 /// The group of a bin, and its number in the group.
@@ -376,8 +379,11 @@ pub fn bin_name<B: Block>(bin: usize) -> String {
     let Some((group, bin)) = group_of(B::Coverage::GROUPS, bin - B::Golden::RULES.len()) else {
         let bits = counted_outputs::<B>()
             .flat_map(|port| (0..port.width).map(|bit| bit_name(port.name, port.width, bit)));
-        let name = bits.skip(bin - bins_with::<B, B::Coverage>()).next();
-        return format!("{COMPARED}: {}", name.unwrap_or_else(|| "no bin".to_owned()));
+        let mut bits = bits.skip(bin - bins_with::<B, B::Coverage>());
+        return match bits.next() {
+            Some(bit) => format!("{COMPARED}: {bit}"),
+            None => format!("{COMPARED_TRANSACTIONS}: all"),
+        };
     };
     let mut left = bin;
     let mut names = Vec::new();

@@ -1,14 +1,15 @@
-//! Checks that every check of a scoreboard can fail, by injecting faults into the golden model.
+//! Checks that every check of a scoreboard can fail, by injecting faults into the [`Reference`].
 
+use super::reference::Reference;
 use super::{CheckFailures, Result};
 use cosim_harness::harness::{
-    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, GoldenTraffic, Parameters,
-    Scoreboard, Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness,
+    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenTraffic, Parameters, Scoreboard,
+    Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
-use verilated::{Error, Pins, Port};
+use verilated::{BeforeReset, Error, Pins, Port};
 
 /// Maximum number of faults, in total and per check; the larger limit applies. The search ends when
 /// every check has fired.
@@ -152,9 +153,9 @@ impl Fault {
     }
 }
 
-/// A golden model with a fault at its inputs or outputs, used as a DUT.
+/// The reference with a fault at its inputs or outputs, used as a DUT.
 struct Faulty<B: Block> {
-    golden: GoldenDut<B>,
+    reference: Reference<B>,
     at_inputs: bool,
     fault: Fault,
     cycle: u64,
@@ -183,9 +184,9 @@ impl<B: Block> Dut<B> for Faulty<B> {
     ) -> std::result::Result<(), Error> {
         if self.at_inputs {
             let inputs = self.tampered(inputs);
-            return self.golden.settle(&inputs, outputs);
+            return self.reference.settle(&inputs, outputs);
         }
-        self.golden.settle(inputs, outputs)?;
+        self.reference.settle(inputs, outputs)?;
         *outputs = self.tampered(outputs);
         Ok(())
     }
@@ -196,7 +197,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
         if !is_kept {
             std::mem::swap(&mut self.before, &mut self.now);
         }
-        self.golden.edge()
+        self.reference.edge()
     }
 }
 
@@ -206,24 +207,39 @@ fn cut<B: Block>(
     parameters: &Parameters,
     cycles: u64,
 ) -> std::result::Result<(), Violation> {
-    let environment = B::Environment::new(traffic, parameters);
-    let mut run = GoldenTraffic::<B, _>::new(environment, B::Golden::new(parameters));
+    let Ok(mut dut) = Reference::<B>::new(parameters, BeforeReset::Ones) else { return Ok(()) };
+    let mut environment = B::Environment::new(traffic, parameters);
     let mut scoreboard = B::Scoreboard::new(traffic, parameters);
-    while run.cycle < cycles
-        && run.step(|_, inputs, outputs| scoreboard.observe(inputs, outputs))?
-    {}
+    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::default());
+    let mut settled = dut.power_up();
+    for cycle in 0..cycles {
+        if cycle > 0 {
+            if environment.finished() {
+                break;
+            }
+            environment.drive(&mut inputs);
+        }
+        settled = settled.and_then(|()| dut.settle(&inputs, &mut outputs));
+        scoreboard.observe(&inputs, &outputs)?;
+        if cycle > 0 {
+            environment.clock(&inputs, &outputs);
+        }
+        settled = settled.and_then(|()| dut.edge());
+        if settled.is_err() {
+            return Ok(());
+        }
+    }
     scoreboard.finish()
 }
 
-/// A case of legal stimulus, and its cycles in the golden model.
+/// A case of legal stimulus, and its cycles on the reference.
 struct BaselineCase<B: Block> {
     traffic: B::Traffic,
     parameters: Parameters,
     cycles: u64,
 }
 
-/// A case of each profile and scenario, or an error if the scoreboard rejects the unmodified golden
-/// model.
+/// A case of each profile and scenario, or an error if the scoreboard rejects the reference.
 fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
     let mut subjects = Vec::new();
     for profile in B::PROFILES {
@@ -234,7 +250,7 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
             let stimulus: Stimulus<B> =
                 B::stimulus(&scenario.weights, &parameters, PACKETS, &mut rng);
             let Drive::Traffic(traffic) = stimulus.drive else { continue };
-            let mut good = GoldenDut::<B>::new(&parameters);
+            let mut good = Reference::<B>::new(&parameters, BeforeReset::Ones)?;
             let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());
             match followed {
                 Some((None, cycles)) => subjects.push(BaselineCase { traffic, parameters, cycles }),
@@ -299,9 +315,9 @@ fn fires<B: Block>(subject: &BaselineCase<B>, rng: &mut CaseRng) -> Option<Strin
     let at_inputs = rng.random_range(0..3) == 0;
     let ports = if at_inputs { B::Inputs::PORTS } else { B::Outputs::PORTS };
     let fault = Fault::draw(ports, *cycles, rng)?;
-    let golden = GoldenDut::new(parameters);
+    let reference = Reference::new(parameters, BeforeReset::Ones).ok()?;
     let mut side =
-        Faulty::<B> { golden, at_inputs, fault, cycle: 0, before: Vec::new(), now: Vec::new() };
+        Faulty::<B> { reference, at_inputs, fault, cycle: 0, before: Vec::new(), now: Vec::new() };
     let most = 2 * cycles + 1_000;
     let (breach, _) = follow(traffic, parameters, &mut side, most, &Watch::default())?;
     breach.map(|breach| breach.violation.check).filter(|check| !is_of_the_harness(check))

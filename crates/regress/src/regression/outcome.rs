@@ -7,6 +7,7 @@ use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, lcov};
+use cosim_harness::harness::{COMPARED, COMPARED_TRANSACTIONS, Comparison};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -54,10 +55,8 @@ impl Outcome {
         };
         let goal = goal.filter(|_| header.is_whole());
         let goal = goal.map(|(option, percent)| Goal::new(option, percent, &coverage));
-        // One case per scenario, as in the rerun of a case, need not compare everything.
-        let shows_bits = header.is_whole() && header.cases != Some(1) && end.is_regular();
-        let never_compared = match shows_bits {
-            true => never_compared(&coverage),
+        let never_compared = match header.is_whole() && end.is_regular() {
+            true => never_compared(&header, &coverage),
             false => BTreeMap::new(),
         };
         let passed = runner::has_passed(&tally.totals, &failures, end)
@@ -87,10 +86,22 @@ impl Outcome {
     }
 }
 
-/// The output bits that no case compared, by profile.
-fn never_compared(coverage: &Database) -> BTreeMap<String, Vec<String>> {
-    let bits = coverage.profiles.keys().map(|name| (name.clone(), coverage.never_compared(name)));
-    bits.filter(|(_, bits)| !bits.is_empty()).collect()
+/// The output bits, or the transaction outputs, that no case compared, by profile.
+fn never_compared(header: &Header, coverage: &Database) -> BTreeMap<String, Vec<String>> {
+    let in_profile = |name: &String| {
+        // One case per scenario, as in the rerun of a case, need not compare every bit.
+        let mut missed = match header.cases {
+            Some(1) => Vec::new(),
+            _ => coverage.missed_in(name, COMPARED),
+        };
+        if !coverage.missed_in(name, COMPARED_TRANSACTIONS).is_empty() {
+            let outputs = header.comparison.get(&Comparison::Transactions);
+            missed.extend(outputs.into_iter().flatten().cloned());
+        }
+        (name.clone(), missed)
+    };
+    let missed = coverage.profiles.keys().map(in_profile);
+    missed.filter(|(_, missed)| !missed.is_empty()).collect()
 }
 
 /// Writes the input files of `genhtml`.
@@ -110,7 +121,7 @@ pub struct FinishedRun {
     pub coverage: Database,
     /// The coverage goal.
     pub goal: Option<Goal>,
-    /// Output bits that no case compared, by profile.
+    /// Output bits and transaction outputs that no case compared, by profile.
     pub never_compared: BTreeMap<String, Vec<String>>,
     /// Whether everything matched and the coverage goal was reached.
     pub passed: bool,

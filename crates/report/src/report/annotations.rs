@@ -16,20 +16,20 @@ use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-/// As many annotations as GitHub shows of a step.
+/// Maximum number of annotations that GitHub shows for a step.
 const GITHUB_SHOWS: usize = 10;
 
-/// The CI system around this process.
+/// The CI system that runs this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ci {
-    /// GitHub Actions, with the file of the step's summary if there is one.
+    /// GitHub Actions, with the file for the step's summary, if there is one.
     GitHub(Option<PathBuf>),
     /// GitLab CI/CD.
     GitLab,
 }
 
 impl Ci {
-    /// The CI system that the environment tells of.
+    /// Detects the CI system from environment variables.
     pub fn detect() -> Option<Self> {
         Self::of(|name| env::var_os(name))
     }
@@ -47,10 +47,10 @@ impl Ci {
     }
 }
 
-/// Tells a CI system what a run came to; returns the lines that it reads from the standard error.
+/// Reports a run to the CI system. Returns the lines to print on the standard error.
 ///
 /// # Errors
-/// If what it reads from a file cannot be written.
+/// If a file for the CI system cannot be written.
 pub fn annotate(ci: &Ci, folder: &Path) -> Result<String, Error> {
     let results = Results::read(folder, |_, _| ())?;
     match ci {
@@ -73,7 +73,7 @@ pub fn annotate(ci: &Ci, folder: &Path) -> Result<String, Error> {
     }
 }
 
-/// Commands to GitHub's runner, a line each.
+/// Workflow commands for GitHub's runner, one per line.
 fn commands(results: &Results, folder: &Path) -> String {
     let mut commands = String::new();
     for group in results.failures.iter().take(GITHUB_SHOWS) {
@@ -110,7 +110,7 @@ fn issue(results: &Results, group: &Group) -> Value {
     })
 }
 
-/// What happened to the first case of a group.
+/// Describes the first failure of a group.
 fn told(group: &Group) -> String {
     let judgement = group.first.judgement.iter().flat_map(Blame::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
@@ -119,7 +119,7 @@ fn told(group: &Group) -> String {
     text::lines(&lines.join("\n")).into_owned()
 }
 
-/// The file that a failure is shown at: the first one of the RTL that was given.
+/// The file that annotations refer to: the first file of the user RTL.
 fn location(results: &Results) -> Option<&str> {
     let given = results.run.rtl_files.iter().find(|file| !file.built_in);
     given.or(results.run.rtl_files.first()).map(|file| file.path.as_str())

@@ -7,16 +7,17 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Bytes of text that a page shows: it is to open at once. What is left out is in the folder of sources.
+/// Maximum bytes of source text on a page, so that it opens quickly. The folder `sources` has all
+/// files.
 pub const MOST_TEXT: usize = 400 << 10;
 
-/// What was reached of the code.
+/// Code coverage for the template.
 #[derive(Debug, Serialize)]
 pub struct Code {
     shares: String,
     profiles: Vec<CodeRatios>,
     files: Vec<File>,
-    /// Files that are too large to be shown.
+    /// Files that are too large for the page.
     left_out: Vec<String>,
 }
 
@@ -36,19 +37,19 @@ struct File {
     lines: Vec<Text>,
 }
 
-/// A line of a file.
+/// A line of a source file.
 #[derive(Debug, Serialize)]
 struct Text {
-    /// Its number, and the cases of all profiles that went through it, if that is counted.
+    /// The line number and, if counted, the number of cases that executed the line.
     head: String,
     text: String,
-    /// `hit`, `part` if a branch of it was not taken, `miss`, `waived`, or nothing.
+    /// `hit`, `part` if a branch was not taken, `miss`, `waived`, or empty.
     state: &'static str,
-    /// The branches, as in `if 12, else 0`.
+    /// Hits of branches, as in `if 12, else 0`.
     branches: String,
 }
 
-/// What of a line all profiles together say.
+/// The coverage of a line in all profiles together.
 #[derive(Default)]
 struct Place {
     hits: Option<u64>,
@@ -56,10 +57,10 @@ struct Place {
     branches: BTreeMap<(u32, String), (u64, bool)>,
 }
 
-/// What a run directory says of the code; nothing if it was not counted.
+/// The code coverage of a run directory; `None` if it was not counted.
 ///
 /// # Errors
-/// What is wrong with its files.
+/// If its files cannot be read.
 pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
     if !folder.join(COVERAGE).exists() {
         return Ok(None);
@@ -100,7 +101,7 @@ fn places(profiles: &[CodeHits<'_>]) -> BTreeMap<(String, u32), Place> {
     for reached in profiles {
         for ((file, line), Line { hits, is_waived }) in reached.lines() {
             let place = places.entry((file.to_owned(), line)).or_default();
-            // A line is waived if it is in every profile that has it.
+            // A line is waived if every profile that has it waives it.
             place.is_waived = is_waived && (place.hits.is_none() || place.is_waived);
             *place.hits.get_or_insert(0) += hits;
         }

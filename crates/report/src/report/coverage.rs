@@ -1,4 +1,4 @@
-//! The groups of `coverage.json` as tables: a heat map for each cross.
+//! Tables of the groups in `coverage.json`: a heat map for each cross.
 
 use cosim_base::error::Error;
 use cosim_formats::coverage::{
@@ -7,7 +7,7 @@ use cosim_formats::coverage::{
 use serde::Serialize;
 use std::path::Path;
 
-/// What a profile covered.
+/// The coverage of a profile.
 #[derive(Debug, Serialize)]
 pub struct CoverageMaps {
     profile: String,
@@ -17,7 +17,7 @@ pub struct CoverageMaps {
     groups: Vec<CoverageMap>,
 }
 
-/// A group: rows are combinations of all axes but the last.
+/// The table of a group. Rows are combinations of all axes except for the last.
 #[derive(Debug, Serialize)]
 struct CoverageMap {
     name: String,
@@ -45,16 +45,16 @@ struct Line {
 #[derive(Debug, Serialize)]
 struct Cell {
     hits: u64,
-    /// 0 to 5, by orders of magnitude.
+    /// 0 to 5, by order of magnitude.
     heat: u32,
-    /// Why it cannot be hit.
+    /// Why the bin is unreachable.
     reason: Option<String>,
 }
 
-/// What a run directory's coverage says; nothing if it has none.
+/// The tables of a run directory; empty if it has no coverage.
 ///
 /// # Errors
-/// What is wrong with the file.
+/// If the file cannot be read.
 pub fn of(folder: &Path) -> Result<Vec<CoverageMaps>, Error> {
     let path = folder.join(COVERAGE);
     if !path.exists() {
@@ -94,7 +94,7 @@ fn map(
             rows: Vec::new(),
         };
     };
-    // A group with one axis stands upright: a value a row.
+    // A group with one axis has one value per row.
     let (row_axes, column_axis): (Vec<&GroupAxis>, Option<&GroupAxis>) = match others {
         [] => (vec![last], None),
         others => (others.iter().collect(), Some(last)),

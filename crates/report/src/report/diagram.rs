@@ -6,13 +6,13 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 
-/// Half the width of the picture.
+/// Half the width of the diagram.
 const MIDDLE: f64 = 500.0;
-/// From the middle to the states.
+/// Distance of the states from the center.
 const RADIUS: f64 = 390.0;
-/// From a state's middle to where its arrows end, sideways and upright.
+/// Horizontal and vertical distance from a state's center to its arrowheads.
 const STATE: (f64, f64) = (74.0, 26.0);
-/// How far a curve lies to the right of its direction.
+/// Distance of a curve to the right of the straight line.
 const ASIDE: f64 = 52.0;
 
 /// A state diagram.
@@ -30,26 +30,27 @@ struct State {
     y: f64,
 }
 
-/// The transitions from one state to another.
+/// All transitions from one state to another.
 #[derive(Debug, Serialize)]
 struct Arrow {
     from: &'static str,
     to: &'static str,
-    /// A path of SVG.
+    /// An SVG path.
     path: String,
-    /// Where the label stands.
+    /// Position of the label.
     x: f64,
     y: f64,
     /// As in `T19 T20`.
     label: String,
     hits: u64,
-    /// The hits in three digits or so.
+    /// The hits, abbreviated to about three digits.
     short: String,
-    /// `hot`, `warm`, `cold` or `never`; `cannot` if no legal stimulus takes it.
+    /// `hot`, `warm`, `cold` or `never`; `cannot` if it is unreachable.
     heat: &'static str,
 }
 
-/// The diagram of a block that tells of its transitions; `hits` are by rule, rules that cannot be hit are not in it.
+/// The diagram of a block that declares its transitions. `hits` are by rule; unreachable rules are
+/// missing.
 pub fn of(block: &BlockInfo, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
     let transitions = block.transitions();
     let mut names: Vec<&str> = Vec::new();
@@ -63,7 +64,6 @@ pub fn of(block: &BlockInfo, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
     }
     let at = |name: &str| {
         let place = names.iter().position(|other| *other == name).unwrap_or(0);
-        // The first state is at the top.
         let angle = TAU * place as f64 / names.len() as f64 - TAU / 4.0;
         (MIDDLE + RADIUS * angle.cos(), MIDDLE + RADIUS * angle.sin())
     };
@@ -78,7 +78,7 @@ pub fn of(block: &BlockInfo, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
         let heat = match sum {
             _ if counted.is_empty() => "cannot",
             0 => "never",
-            // By orders of magnitude.
+            // Classes by order of magnitude.
             sum if sum.saturating_mul(20) >= most => "hot",
             sum if sum.saturating_mul(1000) >= most => "warm",
             _ => "cold",
@@ -107,17 +107,17 @@ pub fn of(block: &BlockInfo, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
     })
 }
 
-/// From a state's middle to its edge in a direction of length 1.
+/// Distance from a state's center to its edge in the direction of a unit vector.
 fn to_edge(dx: f64, dy: f64) -> f64 {
     1.0 / (dx / STATE.0).hypot(dy / STATE.1)
 }
 
-/// A curve from one state to another that leaves room for the one back, and where its label stands.
+/// A curve between two states and the position of its label. It leaves room for the opposite curve.
 fn curve((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> (String, f64, f64) {
     let (dx, dy) = (bx - ax, by - ay);
     let length = dx.hypot(dy).max(1.0);
     let (ux, uy) = (dx / length, dy / length);
-    // Towards the middle of the picture, and to the right of its direction.
+    // Bent towards the center and to the right of its direction.
     let (mx, my) = ((ax + bx) / 2.0, (ay + by) / 2.0);
     let (cx, cy) = (mx + (MIDDLE - mx) * 0.25 - uy * ASIDE, my + (MIDDLE - my) * 0.25 + ux * ASIDE);
     let towards = |x: f64, y: f64| {
@@ -131,7 +131,7 @@ fn curve((ax, ay): (f64, f64), (bx, by): (f64, f64)) -> (String, f64, f64) {
     (format!("M{sx:.1} {sy:.1}Q{cx:.1} {cy:.1} {ex:.1} {ey:.1}"), lx, ly)
 }
 
-/// A loop outside of a state, and where its label stands.
+/// A loop outside of a state, and the position of its label.
 fn loop_at((x, y): (f64, f64)) -> (String, f64, f64) {
     let length = (x - MIDDLE).hypot(y - MIDDLE).max(1.0);
     let (ux, uy) = ((x - MIDDLE) / length, (y - MIDDLE) / length);

@@ -19,12 +19,12 @@ struct Page<'a> {
     is_whole: bool,
     title: Option<&'static str>,
     score: MutationScore,
-    /// Why the grading fails.
+    /// Why the analysis fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
     left: Vec<SurvivorRow<'a>>,
     files: Vec<File>,
-    /// Why there is no text of the RTL.
+    /// Why the RTL is not shown.
     because: Option<String>,
 }
 
@@ -33,11 +33,11 @@ struct Profile<'a> {
     name: &'a str,
     cases: u64,
     score: &'a MutationScore,
-    /// Ports and checks that found mutants, with how many.
+    /// Ports and checks that killed mutants, with their numbers.
     by: Vec<(&'a str, u64)>,
 }
 
-/// A mutant that nothing has found, and that is not known to be equivalent.
+/// A mutant that survived or is undecided.
 #[derive(Serialize)]
 struct SurvivorRow<'a> {
     profile: &'a str,
@@ -49,7 +49,7 @@ struct SurvivorRow<'a> {
     vector: Option<&'a str>,
 }
 
-/// A file with the mutants of its lines.
+/// A source file with the mutants of its lines.
 #[derive(Serialize)]
 struct File {
     name: String,
@@ -61,13 +61,14 @@ struct File {
 struct Line {
     head: String,
     text: String,
-    /// `hit` if all were found or are equivalent, `part` if one is undecided, `miss` if one survived, or nothing.
+    /// `hit` if all mutants are killed or equivalent, `part` if one is undecided, `miss` if one
+    /// survived, or empty.
     state: &'static str,
-    /// The numbers in words.
+    /// The counts as text.
     counts: String,
 }
 
-/// How a line looks by what became of its mutants.
+/// The class of a line for its mutants.
 fn state(score: &MutationScore) -> &'static str {
     match score {
         MutationScore { mutants: 0, .. } => "",
@@ -77,7 +78,7 @@ fn state(score: &MutationScore) -> &'static str {
     }
 }
 
-/// The numbers of a line in words.
+/// The counts of a line as text.
 fn words(score: &MutationScore) -> String {
     let MutationScore { killed, survived, equivalent, undecided, .. } = score;
     let all = [
@@ -90,10 +91,10 @@ fn words(score: &MutationScore) -> String {
     told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// [`Error::Environment`] if the template does not take what it is given.
+/// [`Error::Environment`] if the template fails.
 pub fn page(report: &Report) -> Result<String, Error> {
     let run = &report.run;
     let (files, because) = match files(report) {
@@ -115,7 +116,7 @@ pub fn page(report: &Report) -> Result<String, Error> {
     render(&title, TEMPLATE, &page)
 }
 
-/// What there is to tell of the mutants of all profiles.
+/// Collects items for the mutants of all profiles.
 fn each<'a, T>(report: &'a Report, tell: fn(&'a str, &'a Mutant) -> Option<T>) -> Vec<T> {
     let of = |graded: &'a ProfileGrading| {
         graded.mutants.iter().filter_map(move |mutant| tell(&graded.profile, mutant))
@@ -138,7 +139,7 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
     Some(SurvivorRow { profile, id, at, does: &mutant.does, verdict, because, vector })
 }
 
-/// The RTL with the mutants of each line, of all profiles together; else why there is none.
+/// The RTL with the mutants of all profiles by line, or why it cannot be shown.
 fn files(report: &Report) -> Result<Vec<File>, String> {
     let run = &report.run;
     let block = program::find(&run.block).ok_or("this program does not contain the block")?;
@@ -232,7 +233,7 @@ mod tests {
                 ("5", "hit", "1 equivalent"),
             ]
         );
-        // Each counts once in the file, however many of its lines it comes from.
+        // A mutant counts once per file, even if it comes from several lines.
         assert_eq!((score.mutants, score.killed), (5, 2));
         assert_eq!(file("b.v".to_owned(), text, &all).score.mutants, 0);
     }

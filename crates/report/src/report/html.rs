@@ -17,12 +17,12 @@ use serde::Serialize;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
-/// Groups of failures that are told in full.
+/// Maximum number of failure groups with details.
 const GROUPS_TOLD: usize = 40;
-/// The size of the plot of throughput.
+/// The size of the throughput plot.
 const PLOT: (f64, f64) = (600.0, 90.0);
 
-/// Everything that the template shows.
+/// The context of the template.
 #[derive(Serialize)]
 struct Page<'a> {
     run: &'a cosim_regress::runner::Header,
@@ -45,7 +45,7 @@ struct Page<'a> {
     rtl_files: Vec<&'a str>,
 }
 
-/// The runs of the history that lead to this one.
+/// Earlier runs from the history, and this one.
 #[derive(Serialize)]
 struct Trend<'a> {
     runs: usize,
@@ -103,7 +103,7 @@ struct Scenario<'a> {
     totals: &'a Totals,
 }
 
-/// A rule, with what it came to in each profile.
+/// A rule and its hits in each profile.
 #[derive(Serialize)]
 struct Rule<'a> {
     name: &'a str,
@@ -117,10 +117,10 @@ struct RuleCell<'a> {
     reason: Option<&'a str>,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// [`Error::Environment`] if the template does not take what it is given.
+/// [`Error::Environment`] if the template fails.
 pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, Error> {
     let block = program::find(&results.run.block);
     let timing = RunTiming::read(folder).ok();
@@ -197,7 +197,7 @@ fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a
     }
 }
 
-/// The rules in the block's order, if this program has the block, else by name.
+/// The rules in the order of the block; by name if this program does not contain the block.
 fn rules(results: &Results) -> Vec<Rule<'_>> {
     let known = program::find(&results.run.block).map_or(&[][..], |block| block.info().rules);
     let mut names: Vec<(&str, &str)> = known.iter().map(|rule| (rule.name, rule.meaning)).collect();
@@ -223,7 +223,7 @@ fn rules(results: &Results) -> Vec<Rule<'_>> {
     names.into_iter().map(rule).collect()
 }
 
-/// Cycles per second over time, as a path.
+/// Cycles per second over time, as an SVG path.
 fn plot(progress: &[(f64, u64)]) -> Option<String> {
     let speeds: Vec<(f64, f64)> = progress
         .windows(2)
@@ -235,7 +235,7 @@ fn plot(progress: &[(f64, u64)]) -> Option<String> {
     path(&speeds)
 }
 
-/// Values over time as a path from the plot's left to its right; none of fewer than two.
+/// Values over time as an SVG path across the plot; `None` for fewer than two values.
 fn path(values: &[(f64, f64)]) -> Option<String> {
     let end = values.last()?.0;
     let most = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);

@@ -1,6 +1,6 @@
 //! `junit.xml`: a suite for each profile and scenario, a test case for each case.
 //!
-//! No times are in it: the same run has the same bytes.
+//! It contains no times, so that the same run gives the same bytes.
 
 use super::{Entry, Reproduce, Results};
 use cosim_base::error::{Error, codes};
@@ -12,26 +12,26 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, Writer};
 use std::collections::BTreeMap;
 
-/// Cases of a profile and scenario that have a test case each; further ones that matched share one.
+/// Maximum number of cases per profile and scenario with a test case each. Further matching cases
+/// share one.
 const MOST_CASES_NAMED: usize = 1000;
 
 /// The cases of a run, by profile and scenario.
 #[derive(Default)]
 pub struct Suites {
     columns: Vec<Column>,
-    /// By number.
+    /// Signatures by number.
     signatures: BTreeMap<u64, Signature>,
 }
 
 /// The cases of a profile and scenario.
 #[derive(Default)]
 struct Column {
-    /// Those with a test case of their own, in the order of the plan: the index of one that matched, or what
-    /// happened to one that failed.
+    /// Cases with a test case of their own, in the order of the plan.
     named: Vec<Named>,
-    /// Further ones that matched.
+    /// Number of further matching cases.
     matched: u64,
-    /// Further ones that failed, by the number of their signature.
+    /// Number of further failing cases, by the number of their signature.
     failed: BTreeMap<u64, u64>,
 }
 
@@ -41,7 +41,6 @@ enum Named {
 }
 
 impl Suites {
-    /// Adds cases.
     pub fn add(&mut self, run: &Header, entry: Entry) {
         let (profiles, scenarios) = (run.profiles.len() as u64, run.scenarios.len() as u64);
         let columns = (profiles * scenarios).max(1);
@@ -71,10 +70,10 @@ impl Suites {
         }
     }
 
-    /// The whole file.
+    /// Renders the file.
     ///
     /// # Errors
-    /// [`Error::Environment`] if there is no XML for it.
+    /// [`Error::Environment`] if it cannot be converted to XML.
     pub fn finish(self, results: &Results) -> Result<String, Error> {
         let run = &results.run;
         let mut report = Report::new(format!("cosim {}, seed {}", run.block, run.seed));
@@ -140,7 +139,8 @@ impl Suites {
     }
 }
 
-/// Without the number of disabled cases that `quick_junit` gives each suite: Jenkins' schema has none.
+/// Removes `disabled`, which `quick_junit` adds to each suite but which Jenkins' schema does not
+/// have.
 fn by_the_schema(text: &str) -> Result<String, quick_xml::Error> {
     let mut reader = Reader::from_str(text);
     let mut writer = Writer::new(Vec::new());
@@ -159,13 +159,13 @@ fn by_the_schema(text: &str) -> Result<String, quick_xml::Error> {
     Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())
 }
 
-/// The cases of a group that have a vector that was looked at, with what is known of them.
+/// The analysed cases of a group, with their results.
 fn evidence(group: &Group) -> impl Iterator<Item = (&str, &Evidence)> {
     let firsts = group.variants.iter().map(|variant| &variant.first);
     std::iter::once(&group.first).chain(firsts).map(|first| (first.case.as_str(), first))
 }
 
-/// What does not count.
+/// The waivers of a run.
 struct Waivers<'a> {
     results: &'a Results,
 }
@@ -175,7 +175,7 @@ impl<'a> Waivers<'a> {
         Self { results }
     }
 
-    /// Why failures with a signature do not count; `None` if they do.
+    /// Why failures with a signature are waived; `None` if they count.
     fn reason(&self, signature: &Signature) -> Option<String> {
         let Results { failures, passed, .. } = self.results;
         let group = failures.iter().find(|group| group.signature == *signature);
@@ -183,23 +183,23 @@ impl<'a> Waivers<'a> {
             Some(group) if group.is_waived() => {
                 Some(format!("{signature}: {}", group.waived.as_ref()?))
             }
-            // Several groups came together, and each of them is waived.
+            // The failure is a combination of several groups, all of which are waived.
             None if *passed => Some(format!("{signature}: all of its cases are waived")),
             _ => None,
         }
     }
 }
 
-/// Cases that failed in a way that does not count.
+/// A test case for waived failures.
 fn skipped(name: &str, reason: &str) -> TestCase {
     let mut status = TestCaseStatus::skipped();
     status.set_message(reason);
     TestCase::new(name, status)
 }
 
-/// A case that failed.
+/// A test case for a failed case.
 fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>) -> TestCase {
-    // What the RTL got wrong is a failure; that it came to no end is an error.
+    // A wrong result is a failure; a hang or a crash is an error.
     let kind = match verdict {
         Verdict::Mismatch(_) | Verdict::Unknown(_) | Verdict::CheckFailed { .. } => {
             NonSuccessKind::Failure
@@ -226,7 +226,7 @@ fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>)
     case
 }
 
-/// What identifies the run.
+/// Properties that identify the run.
 fn properties(run: &Header) -> [(&'static str, String); 6] {
     [
         ("seed", run.seed.to_string()),

@@ -1,4 +1,4 @@
-//! `summary.md`: the verdict and the failures for a page of a CI system.
+//! `summary.md`: verdict and failures in Markdown, for CI systems.
 
 use super::{Reproduce, Results};
 use cosim_base::text::markdown as code;
@@ -7,10 +7,10 @@ use cosim_regress::program;
 use cosim_regress::runner::Group;
 use std::fmt::Write as _;
 
-/// Groups of failures that are told.
+/// Maximum number of failure groups.
 const GROUPS: usize = 20;
 
-/// The page.
+/// Renders the summary.
 pub fn page(results: &Results) -> String {
     let (run, totals) = (&results.run, &results.totals);
     let verdict = results.verdict();

@@ -1,4 +1,4 @@
-//! The frame of all pages: style, script and escaping.
+//! The frame of all HTML pages: style, script and escaping.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
@@ -9,10 +9,10 @@ const FRAME: &str = include_str!("../../templates/page.html");
 const STYLE: &str = include_str!("../../templates/page.css");
 const SCRIPT: &str = include_str!("../../templates/page.js");
 
-/// The page with this title that a template is for what it shows.
+/// Renders a template with `shown` as its context, as a page with this title.
 ///
 /// # Errors
-/// [`Error::Environment`] if the template does not take what it is given.
+/// [`Error::Environment`] if the template fails.
 pub fn render(title: &str, template: &str, shown: &impl Serialize) -> Result<String, Error> {
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);

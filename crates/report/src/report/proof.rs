@@ -15,7 +15,7 @@ struct Page<'a> {
     proof: &'a Proof,
     result: &'static str,
     about: Option<&'static str>,
-    /// How many properties came to what.
+    /// Numbers of properties by result.
     counts: Vec<(&'static str, usize)>,
     rows: Vec<Row<'a>>,
 }
@@ -30,10 +30,10 @@ struct Row<'a> {
     vector: Option<&'a Path>,
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// [`Error::Environment`] if the template does not take what it is given.
+/// [`Error::Environment`] if the template fails.
 pub fn page(proof: &Proof) -> Result<String, Error> {
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));

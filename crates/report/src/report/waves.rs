@@ -1,19 +1,19 @@
-//! The waveform of a failure as a picture: a row for each signal, the expected values above the
-//! actual ones.
+//! Draws a failure as a timing diagram: a row for each signal, expected values above the actual
+//! ones.
 
 use cosim_regress::engine::{Explanation, Signal};
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// The width of a cycle.
+/// Width of a cycle.
 const CYCLE: f64 = 76.0;
-/// The height of a row.
+/// Height of a row.
 const ROW: f64 = 30.0;
-/// From the top of a row to a high signal, and to a low one.
+/// Distance from the top of a row to a high signal, and to a low one.
 const LEVELS: [f64; 2] = [6.0, 22.0];
-/// Characters of a value that have room in a cycle.
+/// Number of characters that fit a cycle.
 const CHARACTERS: usize = 9;
-/// The width of the names.
+/// Width of the column of names.
 const NAMES: f64 = 250.0;
 
 /// A timing diagram.
@@ -40,14 +40,14 @@ struct Row {
     name: String,
     /// `input`, `golden` or `rtl`.
     side: &'static str,
-    /// A path of SVG, of a signal of one bit.
+    /// The SVG path of a one-bit signal.
     path: String,
     boxes: Vec<Value>,
-    /// Where the RTL differs, as places of cycles.
+    /// Positions of cycles in which the RTL differs.
     wrong: Vec<f64>,
 }
 
-/// A value that lasts for some cycles.
+/// A value that is constant for some cycles.
 #[derive(Debug, Serialize)]
 struct Value {
     x: f64,
@@ -56,7 +56,7 @@ struct Value {
     whole: String,
 }
 
-/// The picture of an explanation; `None` if it has no cycles.
+/// The diagram of an explanation; `None` if it has no cycles.
 pub fn of(explanation: &Explanation) -> Option<Waves> {
     let cycles = &explanation.cycles;
     if cycles.is_empty() {
@@ -101,7 +101,7 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
     })
 }
 
-/// Where the cycle at a place begins.
+/// The x coordinate at which a cycle begins.
 fn at(place: usize) -> f64 {
     NAMES + place as f64 * CYCLE
 }
@@ -111,7 +111,7 @@ fn differing(expected: &[String], actual: &[String]) -> Vec<f64> {
     pairs.filter(|(_, (expected, actual))| expected != actual).map(|(place, _)| at(place)).collect()
 }
 
-/// The line of a signal of one bit, from the top of its row.
+/// The path of a one-bit signal, relative to the top of its row.
 fn square(values: &[String]) -> String {
     let mut path = String::new();
     let mut before = None;
@@ -129,7 +129,7 @@ fn square(values: &[String]) -> String {
     path
 }
 
-/// Values, those that stay together.
+/// Merges equal values of adjacent cycles.
 fn boxes(values: &[String]) -> Vec<Value> {
     let mut boxes: Vec<Value> = Vec::new();
     for (place, value) in values.iter().enumerate() {
@@ -145,7 +145,7 @@ fn boxes(values: &[String]) -> Vec<Value> {
     }
     for value in &mut boxes {
         let room = (value.width / CYCLE) as usize * CHARACTERS;
-        // The width is in the signal's name; the last digits of a number tell most.
+        // The row's name has the width. The last digits of a number are the most important ones.
         let digits =
             value.whole.split_once("'h").map_or(value.whole.as_str(), |(_, digits)| digits);
         let length = digits.chars().count();

@@ -1,8 +1,8 @@
-//! Small files named by a hash of what they depend on: the store behind [`Answers`](super::Answers).
+//! The file store behind [`Answers`](super::Answers): small files named by a hash of their key.
 //!
-//! Thousands of entries may be written in one command, so an entry costs no lock and no sync to the disk. A file is
-//! written under a temporary name and renamed, and processes that write the same entry write the same bytes. A file
-//! that a crash left damaged fails its checksum and counts as missing.
+//! A command may write thousands of entries, so an entry costs no lock and no sync to the disk.
+//! Each file is written under a temporary name and renamed. Processes that write the same entry
+//! write the same bytes. A file that a crash damaged fails its checksum and counts as missing.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
@@ -11,15 +11,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-/// Changes whenever a key or a file means something else than before.
+/// Change it whenever the meaning of a key or a file changes.
 const FORMAT: &[u8] = b"cosim-answer-1";
 /// Hexadecimal digits of a key that name its subfolder: 256 subfolders.
 const FAN_OUT: usize = 2;
-/// How the names of unfinished files begin.
+/// Prefix of unfinished files.
 const UNFINISHED: &str = ".tmp-";
 /// Age after which an unfinished file belongs to a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
-/// The size limit is enforced at the first write of a process, and again after this part of the limit was written.
+/// The size limit is enforced at the first write of a process, and then after each 1/16 of the
+/// limit.
 const PART: u64 = 16;
 
 /// A hash of everything that an answer depends on.
@@ -27,7 +28,7 @@ const PART: u64 = 16;
 pub struct Key(blake3::Hash);
 
 impl Key {
-    /// The key of some parts; `ab`, `c` is not `a`, `bc`.
+    /// The hash of all parts with their lengths: (`ab`, `c`) and (`a`, `bc`) differ.
     pub fn new<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = blake3::Hasher::new();
         for part in std::iter::once(FORMAT).chain(parts) {
@@ -37,7 +38,7 @@ impl Key {
         Self(hash.finalize())
     }
 
-    /// The checksum of a value under this key. It covers the key, so a file under a wrong name is found, too.
+    /// The checksum of a value. It covers the key, so that a misplaced file is detected.
     fn checksum(&self, value: &[u8]) -> blake3::Hash {
         let mut hash = blake3::Hasher::new();
         hash.update(self.0.as_bytes()).update(value);
@@ -45,12 +46,12 @@ impl Key {
     }
 }
 
-/// Number and size of some entries.
+/// Number and total size of entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Total {
-    /// Entries.
+    /// Number of entries.
     pub entries: u64,
-    /// Their bytes.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
@@ -61,7 +62,7 @@ impl Total {
     }
 }
 
-/// A file of the store.
+/// A file in the store.
 struct Entry {
     path: PathBuf,
     bytes: u64,
@@ -79,12 +80,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store in `folder`, which keeps `limit` bytes.
+    /// A store in `folder` that holds at most about `limit` bytes.
     pub fn new(folder: impl Into<PathBuf>, limit: u64) -> Self {
         Self { folder: folder.into(), limit, budget: AtomicU64::new(0) }
     }
 
-    /// The folder.
+    /// The folder of the store.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -94,7 +95,7 @@ impl Store {
         self.limit
     }
 
-    /// The value under a key; `None` if there is none, or only a damaged file.
+    /// The value of a key; `None` if it is missing or damaged.
     pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
         let mut file = File::open(self.path(key)).ok()?;
         let mut checksum = [0; blake3::OUT_LEN];
@@ -104,12 +105,12 @@ impl Store {
         if key.checksum(&value) != checksum {
             return None;
         }
-        // Where the folder cannot be written, no entry is removed either.
+        // The time of use only orders removals, and a read-only folder has none.
         let _ = file.set_modified(SystemTime::now());
         Some(value)
     }
 
-    /// Keeps a value under a key, in place of one that is there.
+    /// Writes the value of a key; replaces an existing one.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -117,7 +118,7 @@ impl Store {
         let path = self.path(key);
         let folder = path.parent().unwrap_or(&self.folder);
         fs::create_dir_all(folder)?;
-        // Others who share the folder may read the file, as far as the umask says so.
+        // Other users who share the folder may read the file, subject to the umask.
         let mut file = tempfile::Builder::new()
             .prefix(UNFINISHED)
             .permissions(Permissions::from_mode(0o666))
@@ -134,10 +135,10 @@ impl Store {
         Ok(())
     }
 
-    /// Number and size of all entries.
+    /// Number and total size of all entries; 0 if the folder does not exist.
     ///
     /// # Errors
-    /// If the folder cannot be read; a folder that does not exist has no entries.
+    /// If the folder cannot be read.
     pub fn total(&self) -> io::Result<Total> {
         let mut total = Total::default();
         for entry in self.entries()?.iter().filter(|entry| !entry.is_unfinished) {
@@ -146,7 +147,7 @@ impl Store {
         Ok(total)
     }
 
-    /// Removes all entries; returns what was removed.
+    /// Removes all entries and returns their number and size.
     ///
     /// # Errors
     /// If an entry cannot be removed.
@@ -157,14 +158,14 @@ impl Store {
                 removed.add(entry.bytes);
             }
         }
-        // A folder in which another process has just written stays.
+        // Fails for a folder in which another process has just written.
         for folder in self.folders()?.iter().chain([&self.folder]) {
             let _ = fs::remove_dir(folder);
         }
         Ok(removed)
     }
 
-    /// Removes the entries that were not used for longest until the others are within the limit.
+    /// Removes abandoned files, and least recently used entries until the rest fits the limit.
     fn limit_size(&self) -> io::Result<()> {
         let mut entries = self.entries()?;
         let mut total: u64 = entries.iter().map(|entry| entry.bytes).sum();
@@ -186,7 +187,6 @@ impl Store {
         self.folder.join(folder).join(rest)
     }
 
-    /// The subfolders that exist.
     fn folders(&self) -> io::Result<Vec<PathBuf>> {
         let is_ours = |path: &PathBuf| {
             path.file_name().is_some_and(|name| name.len() == FAN_OUT) && path.is_dir()
@@ -194,7 +194,6 @@ impl Store {
         Ok(below(&self.folder)?.into_iter().filter(is_ours).collect())
     }
 
-    /// All files in an arbitrary order.
     fn entries(&self) -> io::Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for folder in self.folders()? {
@@ -212,7 +211,7 @@ impl Store {
     }
 }
 
-/// The files of a folder; a folder that does not exist has none.
+/// The paths in a folder; none if it does not exist.
 fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -220,7 +219,7 @@ fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
 }
 
-/// Removes a file; whether it was there.
+/// Removes a file and returns whether it existed.
 fn remove(path: &Path) -> io::Result<bool> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

@@ -1,15 +1,15 @@
-//! Register contents before reset as Verilog assignments, equal to those of a model of cosim.
+//! Register contents before reset as Verilog assignments, equal to those of a compiled model.
 
 use serde::Serialize;
 use verilated::BeforeReset;
 use verilated_build::Register;
 
-/// What the template of assignments needs.
+/// The context of the template.
 #[derive(Debug, Serialize)]
 pub struct BeforeResetText {
-    /// What they hold, in words.
+    /// Describes the contents.
     pub words: String,
-    /// The value of each bit, where all have the same.
+    /// The value of each bit, if all bits are equal.
     pub fill: &'static str,
     /// The variables of all loops.
     pub loops: Vec<String>,
@@ -23,9 +23,9 @@ pub struct RegisterText {
     width: u32,
     /// Variable, lowest and highest index of each dimension.
     loops: Vec<(String, i64, i64)>,
-    /// The loops' variables, as an index.
+    /// The loop variables as an index expression.
     index: String,
-    /// Index and value of every element, if they are not all the same.
+    /// Index and value of each element, for random contents.
     values: Vec<(String, String)>,
 }
 
@@ -56,7 +56,7 @@ impl BeforeResetText {
     }
 }
 
-/// The elements of a register with the values that a seed gives them: as `verilated_shim.hpp` draws them.
+/// Random element values of a register; `verilated_shim.hpp` computes the same.
 fn random(register: &Register, seed: u64) -> Vec<(String, String)> {
     let mut elements = vec![(String::new(), named(&register.kept_as))];
     for (low, high) in &register.dimensions {
@@ -72,7 +72,7 @@ fn random(register: &Register, seed: u64) -> Vec<(String, String)> {
     elements.into_iter().map(|(index, name)| (index, value(width, seed, name))).collect()
 }
 
-/// A value of a register, or of an element of one, in hex.
+/// The random hex value of a register or of one of its elements.
 fn value(width: u32, seed: u64, name: u64) -> String {
     let drawn = |width: u32, name: u64| split_mix(seed ^ name) & (u64::MAX >> (64 - width));
     if width <= 64 {
@@ -100,7 +100,7 @@ fn split_mix(seed: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The number of a register's name: FNV-1a of its letters and digits.
+/// The hash of a register name: FNV-1a over its letters and digits.
 fn named(path: &str) -> u64 {
     let letters = path.bytes().filter(u8::is_ascii_alphanumeric);
     letters.fold(0xcbf2_9ce4_8422_2325, |hash, letter| {

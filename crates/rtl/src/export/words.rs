@@ -1,44 +1,44 @@
-//! Pins as words of a memory file: one word for each cycle, with whole hex digits for each port.
+//! Pins as words of a Verilog memory file: one word per cycle, with whole hex digits for each port.
 
 use std::fmt::Write;
 use verilated::{Pins, Port};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Where the ports stand in a word: the first one is on the left.
+/// The layout of a word: the first port is on the left.
 #[derive(Debug, Clone)]
 pub struct Words {
     ports: &'static [Port],
 }
 
-/// Hex digits of a port.
 fn digits_of(port: &Port) -> u32 {
     port.width.div_ceil(4)
 }
 
 impl Words {
-    /// The words of some pins.
+    /// The layout of a struct of pins.
     pub fn of<P: Pins>() -> Self {
         Self { ports: P::PORTS }
     }
 
-    /// The words of some ports.
+    /// The layout of a list of ports.
     pub fn of_ports(ports: &'static [Port]) -> Self {
         Self { ports }
     }
 
-    /// Bits of a word.
+    /// Width of a word in bits.
     pub fn bits(&self) -> u32 {
         4 * self.ports.iter().map(digits_of).sum::<u32>()
     }
 
-    /// The lowest bit of a port.
+    /// The lowest bit of a port in the word.
     pub fn lowest_bit(&self, name: &str) -> u32 {
         let behind = self.ports.iter().rev().take_while(|port| port.name != name);
         4 * behind.map(digits_of).sum::<u32>()
     }
 
-    /// The digits of a word, with something between ports; all X of a port of which `is_x` says so by its place.
+    /// The hex digits of a word, with `between` as the separator of ports. Ports whose index
+    /// satisfies `is_x` are X.
     pub fn digits(&self, pins: &[u8], between: &str, is_x: impl Fn(usize) -> bool) -> String {
         let mut text = String::new();
         for (place, port) in self.ports.iter().enumerate() {
@@ -58,11 +58,11 @@ impl Words {
         text
     }
 
-    /// A memory file with a line for each cycle.
+    /// A memory file with one line per cycle.
     pub fn file<P: Pins>(&self, cycles: &[P]) -> Vec<u8> {
         let names: Vec<&str> = self.ports.iter().map(|port| port.name).collect();
         let mut text = String::new();
-        // Writing to a text cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(text, "// {}", names.join(" "));
         for pins in cycles {
             text.push_str(&self.digits(pins.as_bytes(), "_", |_| false));

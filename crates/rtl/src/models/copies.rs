@@ -6,25 +6,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use verilated_build::{DataFile, Design};
 
-/// The copies of an RTL, by their names below the folder they are to lie in.
+/// Copies of the files of an RTL, by their names relative to the target folder.
 #[derive(Debug)]
 pub struct Copies {
-    /// Their texts.
+    /// Their contents.
     pub files: BTreeMap<PathBuf, Vec<u8>>,
-    /// Those that Verilator is given, in that order; it finds the others.
+    /// The sources for the command line, in order. Simulators find the other files by name.
     pub sources: Vec<PathBuf>,
 }
 
 impl Copies {
-    /// Every file that Verilator read gets the name that it was found by: that of its module, or the words of
-    /// its `include`.
+    /// Names each file as Verilator found it: by its module, or by the path in its `include`.
     ///
     /// # Errors
-    /// [`Error::File`] if two would have one name, or if one would not be found.
+    /// [`Error::File`] if two files would have the same name, or if a simulator would not find one.
     pub fn new(examined: &Examined) -> Result<Self, Error> {
         let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
         let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
-        // The files that the RTL reads while it runs are behind those.
+        // `files` lists the data files after the sources.
         for (file, read) in examined.texts.iter().zip(&examined.files) {
             let name = below(&file.name).ok_or_else(|| Error::File {
                 code: codes::CANNOT_COPY,
@@ -61,7 +60,8 @@ impl Copies {
     }
 }
 
-/// The files that an RTL reads while it runs, by their names below the folder that a simulation of a copy runs in.
+/// The data files that an RTL reads at run time, by their names relative to the folder in which the
+/// copy is simulated.
 ///
 /// # Errors
 /// [`Error::Usage`] if a name leads out of that folder.
@@ -80,7 +80,7 @@ pub fn data(examined: &Examined) -> Result<Vec<(PathBuf, &[u8])>, Error> {
     files.map(named).collect()
 }
 
-/// A name without the folder it was found in, if it stays in there.
+/// A name without its first folder; `None` if it leads out of that folder.
 fn below(name: &Path) -> Option<PathBuf> {
     let mut parts = name.components();
     let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));

@@ -11,27 +11,27 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use verilated_build::Opened;
 
-/// A file that was found.
+/// A data file.
 #[derive(Debug, Clone)]
 pub struct DataFile {
-    /// Its path, as typed or below what was typed.
+    /// The path as typed, or relative to what was typed.
     pub path: PathBuf,
     pub text: Arc<[u8]>,
 }
 
-/// A folder in which a file may be.
+/// A folder that is searched for data files.
 #[derive(Debug, Clone)]
 pub struct SearchFolder {
-    /// The folder.
+    /// The real path.
     pub folder: PathBuf,
-    /// The folder as typed.
+    /// The path as typed.
     pub typed: PathBuf,
-    /// The user put it before the others, as `-I` does.
+    /// The user gave it with `-I`, so that it comes before the others.
     pub is_explicit: bool,
 }
 
 impl SearchFolder {
-    /// The working directory, where simulators look.
+    /// The working directory, which simulators search.
     pub fn working_directory() -> Self {
         let folder = env::current_dir().unwrap_or_default();
         Self { folder, typed: PathBuf::new(), is_explicit: false }
@@ -48,11 +48,11 @@ impl SearchFolder {
     }
 }
 
-/// The file of this name. The user's own folders come first, in their order; of the others each that has one must have
-/// the same.
+/// Finds a data file. Explicit folders come first, in their order. Files with this name in other
+/// folders must have the same contents.
 ///
 /// # Errors
-/// [`Error::Usage`] if two folders have different ones; [`Error::File`] if one cannot be read.
+/// [`Error::Usage`] if two folders have different ones. [`Error::File`] if one cannot be read.
 pub fn find(name: &str, places: &[SearchFolder]) -> Result<Option<DataFile>, Error> {
     if Path::new(name).is_absolute() {
         return SearchFolder::working_directory().file(name);
@@ -84,7 +84,7 @@ pub fn find(name: &str, places: &[SearchFolder]) -> Result<Option<DataFile>, Err
     Ok(known)
 }
 
-/// The error of a call whose file is nowhere; `at` is where the call is.
+/// The error for a data file that does not exist; `at` is the RTL file that opens it.
 pub fn missing(opened: &Opened, at: &Path) -> Error {
     Error::Input {
         code: codes::DATA_FILE_MISSING,

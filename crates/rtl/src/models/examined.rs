@@ -1,4 +1,4 @@
-//! Examines RTL with Verilator: the files that belong to it, and which of them are user RTL.
+//! Examines RTL with Verilator: which files belong to it, and which of them are user RTL.
 
 use super::data::{self, SearchFolder};
 use super::expanded::{Pragmas, PreprocessedRtl};
@@ -24,62 +24,62 @@ use verilated_build::{
     SourceFile, Verilator,
 };
 
-/// The module that asks for the block's top: so the top, too, is looked for wherever modules are.
+/// A module that instantiates the block's top, so that Verilator searches for the top, too.
 const ASKING_TOP: &str = "cosim_ask";
-/// The folder of the built-in RTL, as Verilator sees it.
+/// Folder of the built-in RTL, as Verilator sees it.
 const BUILT_IN: &str = "@built-in";
-/// How deep names begin below the temporary folder, so that `..` in an include stays inside.
+/// Levels of folders above the RTL, so that `..` in an include stays inside the temporary folder.
 const DEPTH: usize = 8;
 
 /// A file that Verilator read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRead {
-    /// Its path, as typed or below what was typed; its name alone if it is the program's own.
+    /// The path as typed or relative to what was typed; for built-in files the name only.
     pub path: String,
-    /// Whether it is the program's own.
+    /// Whether the file is built in.
     pub built_in: bool,
 }
 
-/// An RTL as Verilator sees it; the texts are those of one moment, and what is compiled.
+/// The examined RTL. Its texts are a snapshot, and models are compiled from them.
 #[derive(Debug, Clone, Default)]
 pub struct Examined {
-    /// A hash of the names and texts of all files, and of the macros: a copy of the built-in RTL has the
-    /// same as that.
+    /// A hash of the names and texts of all files and of the macros. A copy of the built-in RTL has
+    /// the same hash as the original.
     pub identity: String,
-    /// The files that were read.
+    /// The files that were read; data files come last.
     pub files: Vec<FileRead>,
-    /// Their texts, by the names that the design uses.
+    /// The texts of the source files, by the names that the design uses.
     pub texts: Vec<SourceFile>,
     /// The design, without parameters.
     pub design: Design,
     /// The parameters of the top module.
     pub parameters: Vec<String>,
-    /// Where the RTL opens files whose names it computes: they are no part of it.
+    /// Places where the RTL opens files with computed names, which are not part of the RTL.
     pub computed: Vec<String>,
-    /// What names of the design stand for.
+    /// Maps names of the design to the user's paths.
     names: Names,
-    /// What Yosys reads, once it was asked for: with pragmas ignored, and obeyed.
+    /// The preprocessed texts for Yosys, computed on demand: with pragmas ignored, and obeyed.
     expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
 }
 
-/// What is asked for: a top module, and what stands in for files that are not given.
+/// The top module to look for, and the built-in files that replace missing ones.
 #[derive(Debug, Clone, Copy)]
 struct TopRequest<'a> {
-    /// What the top is to the user, as in "block arbiter".
+    /// Describes the top to the user, as in "block arbiter".
     what: &'a str,
     top: &'a str,
-    /// What to do if Verilator refuses a file that the block does not need.
+    /// What the user can do if Verilator rejects a file that the block does not need.
     hint: &'a str,
-    /// The program's own files, as (name, text).
+    /// Built-in source files, as (name, text).
     own: &'a [(&'a str, &'a str)],
-    /// The program's own files that RTL reads while it runs.
+    /// Built-in data files, as (name, contents).
     data: &'a [(&'a str, &'a [u8])],
-    /// The program's own macros.
+    /// Built-in macros.
     defines: &'a [&'a str],
 }
 
 impl Examined {
-    /// Asks Verilator about the RTL of a top module that no block has yet.
+    /// Examines the RTL of a top module for which there is no block yet.
     ///
     /// # Errors
     /// As [`Examined::new`].
@@ -89,11 +89,11 @@ impl Examined {
         examine(&TopRequest { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
     }
 
-    /// Asks Verilator about an RTL of a block.
+    /// Examines an RTL of a block.
     ///
     /// # Errors
-    /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if what was given is none of the block's,
-    /// or not clear; [`Error::Build`] with Verilator's words.
+    /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if the user RTL does not contain the
+    /// block or is ambiguous. [`Error::Build`] with Verilator's message.
     pub fn new(info: &'static BlockInfo, rtl: &Rtl) -> Result<Self, Error> {
         if rtl.is_built_in() {
             return Ok(Self::built_in(info));
@@ -146,7 +146,7 @@ impl Examined {
         }
     }
 
-    /// The texts that Yosys reads. The preprocessor is asked once.
+    /// The preprocessed texts for Yosys. The preprocessor runs once per mode.
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's message.
@@ -159,37 +159,37 @@ impl Examined {
         Ok(Arc::clone(known.get_or_init(|| expanded)))
     }
 
-    /// A text of Verilator's, with the user's paths.
+    /// Replaces names in a message of Verilator by the user's paths.
     pub fn text(&self, text: &str) -> String {
         self.names.text(text)
     }
 
-    /// A place in the RTL as the user knows it; the program's own files by their names alone.
+    /// A place in the RTL with the user's path; built-in files by name only.
     pub fn typed(&self, place: &str) -> String {
         self.text(place).replace("the built-in ", "")
     }
 
-    /// An error of a build, with the user's paths.
+    /// Replaces names in a build error by the user's paths.
     pub fn plain(&self, error: BuildError) -> Error {
         self.names.plain(error)
     }
 }
 
-/// Names that Verilator sees, and the folders they stand for.
+/// Names that Verilator sees, and the user's folders that they stand for.
 ///
-/// Each folder that is searched has a link of its own, with a name that no path can change. So
-/// Verilator never sees what a path is made of, and the name of a file it read is that of the folder it
-/// was found in and, behind it, the very words of the `include`.
+/// Each searched folder has a symbolic link with a fixed name. So the names that Verilator sees do
+/// not depend on the user's paths. The name of a file that it read is that of the folder, followed
+/// by the words of the `include`.
 #[derive(Debug, Clone, Default)]
 struct Names {
-    /// By name: the folder, as typed.
+    /// The folder as typed, by link name.
     links: BTreeMap<String, PathBuf>,
 }
 
 impl Names {
-    /// A new name for a folder, and a link of that name in `at`.
+    /// Creates a link to a folder in `at` and returns its name.
     fn link(&mut self, folder: &Path, at: &Path) -> Result<PathBuf, Error> {
-        // Only in messages of a running model: where in the RTL it was.
+        // The name is visible only in messages of a running model, as the place in the RTL.
         let name = match self.links.len() {
             0 => "@rtl".to_owned(),
             n => format!("@rtl{}", n + 1),
@@ -200,7 +200,7 @@ impl Names {
         Ok(name.into())
     }
 
-    /// The path of a file that Verilator read, as typed.
+    /// The path as typed of a file that Verilator read.
     fn typed(&self, name: &Path) -> PathBuf {
         let mut parts = name.components();
         let link = parts.next().and_then(|part| self.links.get(part.as_os_str().to_str()?));
@@ -211,9 +211,9 @@ impl Names {
         }
     }
 
-    /// A text of Verilator's, with the user's paths.
+    /// Replaces names in a message by the user's paths.
     fn text(&self, text: &str) -> String {
-        // From the longest name: no name is the beginning of one that was replaced.
+        // Longest names first: `@rtl` is a prefix of the others.
         let mut text = text.to_owned();
         for (name, folder) in self.links.iter().rev() {
             let folder = match folder.to_string_lossy() {
@@ -253,29 +253,28 @@ impl Names {
     }
 }
 
-/// Whether a file is the program's own.
 fn is_built_in(name: &Path) -> bool {
     name.starts_with(BUILT_IN)
 }
 
-/// What is asked about, in a temporary folder.
+/// The temporary folder in which Verilator examines an RTL.
 struct ExaminedFolder {
     names: Names,
-    /// The folder that names begin at.
+    /// The folder that names are relative to.
     folder: PathBuf,
-    /// The folders searched, by name, and whether each was put before the others by the user.
+    /// The searched folders, by name, and whether the user gave them explicitly.
     searched: Vec<(PathBuf, bool)>,
-    /// The given sources, by name.
+    /// The sources of the user, by name.
     sources: Vec<PathBuf>,
-    /// Those that the top seems to need.
+    /// Those sources that the top seems to need.
     needed: Vec<PathBuf>,
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
     verilator: Verilator,
-    /// What was preprocessed, by everything that it depends on.
+    /// Results of the preprocessor, by everything that they depend on.
     preprocessed: RefCell<BTreeMap<String, Rc<Preprocessed>>>,
-    /// Removed when all is answered.
+    /// Deleted on drop.
     _temporary: TempDir,
 }
 
@@ -294,7 +293,7 @@ fn examine(wanted: &TopRequest<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     question.answer(wanted, sources, elaboration, &preprocessed)
 }
 
-/// Sources, and the files that were found for further modules.
+/// The sources, followed by the files in which Verilator found further modules.
 fn with_modules(sources: &[PathBuf], elaboration: &Elaboration) -> Vec<PathBuf> {
     let mut all = sources.to_vec();
     for module in elaboration.modules.iter().filter(|module| module.name != ASKING_TOP) {
@@ -345,7 +344,7 @@ impl ExaminedFolder {
         let design = Design {
             top: ASKING_TOP.to_owned(),
             libraries,
-            // What the user says comes last, and is what counts.
+            // The user's macros come last, so that they override built-in ones.
             defines: wanted
                 .defines
                 .iter()
@@ -374,7 +373,8 @@ impl ExaminedFolder {
         })
     }
 
-    /// The design that asks for the top, with these sources. What is the program's own comes last.
+    /// The design that instantiates the top, with these sources. Built-in folders are searched
+    /// last.
     fn design(&self, sources: &[PathBuf]) -> Design {
         let mut design = self.design.clone();
         design.sources = vec![format!("{ASKING_TOP}.sv").into()];
@@ -384,8 +384,8 @@ impl ExaminedFolder {
         design
     }
 
-    /// Puts the sources into the order in which Verilator can read them. The program's own packages are among them, if the
-    /// top needs them and nobody gave others: Verilator looks for modules by itself, and for packages not.
+    /// Sorts the sources by dependency. Adds built-in packages if the top needs them and the user
+    /// gave none: Verilator searches for modules, but not for packages.
     fn order(&mut self, wanted: &TopRequest<'_>) -> Result<(), Error> {
         let mut all = Vec::new();
         for name in &self.sources {
@@ -402,7 +402,7 @@ impl ExaminedFolder {
             if all[..given].iter().any(|given| given.overlaps(&own)) {
                 continue;
             }
-            // A package beside a given file is the one that is meant, as it is for modules.
+            // A package beside a user file takes precedence over a built-in one, as for modules.
             let file = Path::new(name).file_name().unwrap_or_default();
             let beside = self.searched.iter().map(|(folder, _)| folder.join(file));
             let mut beside = beside.filter_map(|name| {
@@ -430,8 +430,9 @@ impl ExaminedFolder {
         Ok(())
     }
 
-    /// Elaborates all sources; or, if Verilator does not take them all, those that the top seems to need, since a folder may
-    /// hold test benches for other simulators; or of these those that no other one includes.
+    /// Elaborates all sources. If Verilator rejects them, elaborates those that the top seems to
+    /// need: a folder may hold testbenches for other simulators. The last attempt omits included
+    /// files.
     fn elaborate_needed(
         &mut self,
         wanted: &TopRequest<'_>,
@@ -443,7 +444,7 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
-        // What is wrong with those that are needed is what a user wants to know.
+        // The user needs the errors of those files that are needed.
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
             let is_refused = matches!(
                 elaboration,
@@ -464,7 +465,7 @@ impl ExaminedFolder {
         elaboration
     }
 
-    /// The error for RTL without any module that the block needs.
+    /// The error for RTL that contains no module of the block.
     fn something_else(&self, wanted: &TopRequest<'_>) -> Option<Error> {
         let is_needed = self.needed.iter().any(|name| !is_built_in(name));
         let first = self.sources.iter().find(|name| !is_built_in(name))?;
@@ -488,7 +489,7 @@ impl ExaminedFolder {
         })
     }
 
-    /// Asks Verilator once for each list of sources: starting it takes longer than what it does.
+    /// Runs the preprocessor once per list of sources: starting Verilator is the slow part.
     fn preprocess(&self, sources: &[PathBuf]) -> Result<Rc<Preprocessed>, Error> {
         let design = self.design(sources);
         let key = format!("{design:?}");
@@ -501,8 +502,7 @@ impl ExaminedFolder {
         Ok(answer)
     }
 
-    /// Folders with files that include others are searched before the rest: a header beside its includer
-    /// is the one that is meant.
+    /// Searches folders with including files first: a header beside its includer takes precedence.
     fn search_includers_first(&mut self, preprocessed: &Preprocessed) {
         let folders: BTreeSet<&Path> =
             preprocessed.includes.iter().filter_map(|include| include.from.parent()).collect();
@@ -510,19 +510,20 @@ impl ExaminedFolder {
             .sort_by_key(|(name, is_explicit)| (!is_explicit, !folders.contains(name.as_path())));
     }
 
-    /// The sources that the design needs, if it is the same without the others: test benches beside the
-    /// RTL are no part of it.
+    /// Drops sources that the design does not need, such as testbenches, if the design stays the
+    /// same without them.
     fn reachable(&self, all: Elaboration) -> Result<(Vec<PathBuf>, Elaboration), Error> {
         let is_used = |source: &&PathBuf| all.modules.iter().any(|module| module.file == **source);
         let used: Vec<PathBuf> = self.sources.iter().filter(is_used).cloned().collect();
-        // Verilator forgets a package of constants; the texts do not.
+        // Verilator does not report a package of constants, so also try the sources that the texts
+        // need.
         for few in [&used, &self.needed] {
             if few.len() < self.sources.len()
                 && let Ok(elaboration) = self.elaborate(few)
                 && elaboration.modules == all.modules
             {
                 let (less, more) = (self.preprocess(few)?, self.preprocess(&self.sources)?);
-                // Macros reach from one file into the next.
+                // Macros of one file affect the next, so compare the preprocessed texts.
                 if few.iter().all(|source| less.texts.get(source) == more.texts.get(source)) {
                     return Ok((few.clone(), elaboration));
                 }
@@ -531,7 +532,7 @@ impl ExaminedFolder {
         Ok((self.sources.clone(), all))
     }
 
-    /// A file by that name in another given folder, with another text, would do as well.
+    /// A file with the same name but another text in another searched folder.
     fn rival(&self, name: &Path) -> Option<PathBuf> {
         let mut parts = name.components();
         let link = PathBuf::from(parts.next()?.as_os_str());
@@ -575,7 +576,8 @@ impl ExaminedFolder {
         Ok(())
     }
 
-    /// Modules that were looked for by name were found in one place only.
+    /// Rejects modules that Verilator found by name if another folder has a different file of that
+    /// name.
     fn check_modules(&self, sources: &[PathBuf], elaboration: &Elaboration) -> Result<(), Error> {
         for module in &elaboration.modules {
             if sources.contains(&module.file) {
@@ -597,7 +599,7 @@ impl ExaminedFolder {
         Ok(())
     }
 
-    /// The files of these names, and their entries among the files that were read.
+    /// The data files with these names, and their entries in the list of read files.
     fn data(
         &self,
         wanted: &TopRequest<'_>,
@@ -650,7 +652,7 @@ impl ExaminedFolder {
         let mut files = Vec::new();
         for name in &elaboration.files {
             let path = self.folder.join(name);
-            // Some versions list names, too, that they only looked for.
+            // Some versions of Verilator also list names that they only searched for.
             if *name == Path::new(&format!("{ASKING_TOP}.sv")) || !path.is_file() {
                 continue;
             }
@@ -679,7 +681,7 @@ impl ExaminedFolder {
         let design = Design {
             top: wanted.top.to_owned(),
             sources: sources.clone(),
-            // Only folders in which something was found: others must not change what is kept.
+            // Only folders in which a file was found: other folders must not change the cache key.
             include: self
                 .design(&sources)
                 .include
@@ -703,7 +705,7 @@ impl ExaminedFolder {
     }
 }
 
-/// What was given is of the block, and nothing built in stands for it.
+/// Checks that the user RTL belongs to the block and that nothing built in replaces its top.
 fn check_given(
     wanted: &TopRequest<'_>,
     rtl: &Rtl,
@@ -713,7 +715,7 @@ fn check_given(
 ) -> Result<(), Error> {
     let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
     let what = rtl.paths.iter().chain(&rtl.lists).next();
-    // What was only found beside a given file was not asked for.
+    // Files found beside a user file do not count: the user did not name them.
     let sources = question.sources.iter().filter(|source| !is_built_in(source));
     let named = || sources.clone().chain(&question.design.libraries);
     if let Some(path) = what
@@ -739,7 +741,7 @@ fn check_given(
     Ok(())
 }
 
-/// The error for RTL that is not that of the block.
+/// The error for RTL that does not contain the block.
 fn declares_none(wanted: &TopRequest<'_>, path: &Path, names: &[&str]) -> Error {
     let message =
         format!("declares none of the modules of {}; expected {}", wanted.what, names.join(", "));

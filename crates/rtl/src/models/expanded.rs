@@ -1,7 +1,8 @@
 //! The preprocessed text of an RTL, from Verilator, for Yosys.
 //!
-//! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`), and obeys comments and attributes that Verilator ignores
-//! (`translate_off`, `full_case`). If both tools read the files, they could read two different designs.
+//! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`). It also obeys comments and attributes
+//! that Verilator ignores (`translate_off`, `full_case`). If both tools read the files, they could
+//! see two different designs.
 
 use super::{Examined, verilator};
 use cosim_base::error::Error;
@@ -12,38 +13,39 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated_build::Design;
 
-/// The words with which comments to synthesis begin.
+/// The first words of synthesis comments.
 const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
-/// How deep the files of the RTL lie: so many `..` may lead out of their folder.
+/// Levels of folders above the RTL files: the number of `..` that stay inside the temporary folder.
 const DEPTH: usize = 8;
-/// What stands for a blank in the name of a file, since Yosys does not know quotes there.
+/// Replaces blanks in file names, which Yosys cannot quote.
 const NO_BREAK: &str = "\u{a0}";
 
-/// What attributes, as `(* full_case *)`, and the same words in comments mean to Yosys. No other comment reaches Yosys.
+/// How Yosys treats attributes such as `(* full_case *)` and the same words in comments. All other
+/// comments are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pragmas {
-    /// Nothing, as to a simulator.
+    /// Ignores them, as a simulator does.
     Ignored,
-    /// What they mean to synthesis.
+    /// Obeys them, as synthesis does.
     Obeyed,
 }
 
-/// Words in comments that change the meaning of a `case`, and what stands for them while the preprocessor, which removes
-/// comments, reads the text.
+/// Words in comments that change the meaning of a `case`, and their markers. A marker survives the
+/// preprocessor, which removes comments.
 const WORDS: [(&str, &str); 2] =
     [("full_case", "cosim_pragma_full_case"), ("parallel_case", "cosim_pragma_parallel_case")];
 
-/// The texts of an RTL behind the preprocessor.
+/// The preprocessed texts of an RTL.
 #[derive(Debug, Clone, Default)]
 pub struct PreprocessedRtl {
-    /// Texts with modules that are used where nothing else declares them.
+    /// Texts of library modules, which count only where no source declares the module.
     pub libraries: Vec<String>,
     /// The other texts, in order.
     pub sources: Vec<String>,
 }
 
 impl PreprocessedRtl {
-    /// Asks Verilator's preprocessor.
+    /// Runs Verilator's preprocessor.
     pub(super) fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
@@ -67,7 +69,8 @@ impl PreprocessedRtl {
             folder: Some(folder.clone()),
             ..own.clone()
         };
-        // Verilator reads the sources, then the libraries, then the files of the modules that it looks for by name.
+        // Verilator reads the sources, then the libraries, then the files of modules that it finds
+        // by name.
         let given: Vec<PathBuf> = [&own.sources[..], &own.libraries].concat();
         let is_given = |name: &Path| given.iter().any(|given| given == name);
         let names = examined.texts.iter().map(|file| &file.name);
@@ -91,13 +94,13 @@ impl PreprocessedRtl {
         Ok(Self { libraries, sources })
     }
 
-    /// A place in it, by the name that its file has.
+    /// A place in a message of Yosys, with the real file name.
     pub fn place(text: &str) -> String {
         text.replace(NO_BREAK, " ")
     }
 }
 
-/// Whether a file may have been found by the name of a module.
+/// Whether Verilator may have found the file by the name of a module.
 fn may_be_found(design: &Design, name: &Path) -> bool {
     let is = |ending: &str| {
         name.extension().and_then(OsStr::to_str) == Some(ending.trim_start_matches('.'))
@@ -107,7 +110,7 @@ fn may_be_found(design: &Design, name: &Path) -> bool {
         || design.extensions.iter().any(|ending| is(ending))
 }
 
-/// A text with names of files that Yosys reads.
+/// Replaces blanks in the file names of `line` directives.
 fn named(text: &str) -> String {
     let line = |line: &str| match line.strip_prefix("`line ").and_then(|rest| rest.split_once('"'))
     {
@@ -119,12 +122,12 @@ fn named(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// The blanks before the quote that ends a name.
+/// Number of blanks in a file name, which ends at the last quote.
 fn blanks(rest: &str) -> usize {
     rest.rsplit_once('"').map_or(0, |(name, _)| name.matches(' ').count())
 }
 
-/// A text without attributes, `(* name = value *)`: to Verilator they mean nothing. Lines stay where they are.
+/// Removes attributes, `(* name = value *)`, but keeps line numbers.
 fn without_attributes(text: &str) -> String {
     rewritten(text, |token| {
         let is_attribute = token.starts_with("(*") && token.len() > 2;
@@ -132,7 +135,7 @@ fn without_attributes(text: &str) -> String {
     })
 }
 
-/// A text in which comments to synthesis are no comments.
+/// Replaces synthesis comments by markers.
 fn marked(text: &str) -> String {
     rewritten(text, |token| {
         let (begin, comment) = token.split_at_checked(2)?;
@@ -147,14 +150,14 @@ fn marked(text: &str) -> String {
     })
 }
 
-/// A text with the comments to synthesis that it had.
+/// Replaces markers by synthesis comments.
 fn unmarked(text: &str) -> String {
     WORDS.iter().fold(text.to_owned(), |text, (word, mark)| {
         text.replace(mark, &format!("/* synopsys {word} */"))
     })
 }
 
-/// A text with other strings, comments, escaped names and attributes, where `other` gives one.
+/// Applies `other` to each string, comment, escaped name and attribute of a text.
 fn rewritten(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -165,7 +168,7 @@ fn rewritten(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
             [b'"', ..] => string(rest),
             [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
             [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            // A name that ends with a blank.
+            // An escaped name ends at a blank.
             [b'\\', ..] => rest.find(char::is_whitespace).unwrap_or(rest.len()),
             [b'(', b'*', ..] => attribute(rest).unwrap_or(2),
             _ => 1,
@@ -181,7 +184,8 @@ fn rewritten(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
     kept
 }
 
-/// The length of the string that a text begins with. It ends at the end of its line at the latest.
+/// The length of the string at the start of a text. A string ends at the end of its line at the
+/// latest.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
@@ -192,7 +196,7 @@ fn string(text: &str) -> usize {
     end.map_or(text.len(), |(end, _)| end + 1)
 }
 
-/// The length of the attribute that a text begins with, if it is one: `(*)` is a list of all signals.
+/// The length of the attribute at the start of a text; `None` for `(*)`, a sensitivity list.
 fn attribute(text: &str) -> Option<usize> {
     if text[2..].trim_start().starts_with(')') {
         return None;

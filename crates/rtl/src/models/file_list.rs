@@ -5,28 +5,27 @@ use cosim_base::files::{LARGEST_INPUT, read_input};
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// How deep lists may name lists.
+/// Maximum nesting of file lists.
 const DEEPEST: usize = 16;
-/// What a list may hold, for messages.
+/// The supported entries, for messages.
 const ALLOWED: &str = "is not supported in a file list; use files, -f, -F, -I, -D, -y, -v, +incdir+, +define+ and \
      +libext+";
 
-/// What lists name, in their order.
+/// The contents of file lists, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileListContents {
-    /// Source files.
     pub sources: Vec<PathBuf>,
-    /// Folders to search.
+    /// Folders to search (`-I`, `-y`).
     pub include: Vec<PathBuf>,
-    /// Library files.
+    /// Library files (`-v`).
     pub libraries: Vec<PathBuf>,
-    /// Macros.
+    /// Macros (`-D`).
     pub defines: Vec<String>,
-    /// Endings of files that are searched for modules.
+    /// Extensions of files that are searched for modules.
     pub extensions: Vec<String>,
 }
 
-/// A word of a list and where it begins.
+/// A word of a list and its position, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Word {
     text: String,
@@ -35,15 +34,15 @@ struct Word {
 }
 
 impl FileListContents {
-    /// Adds what a list names; paths in it are relative to the working directory.
+    /// Reads a list. Paths in it are relative to the working directory.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::Input`] for what it may not hold.
+    /// [`Error::File`] if it cannot be read. [`Error::Input`] for unsupported entries.
     pub fn read(&mut self, list: &Path) -> Result<(), Error> {
         self.read_below(list, None, 0)
     }
 
-    /// `base` is the folder paths in it are relative to: a list named by `-F` is relative to itself.
+    /// `base` is the folder that paths are relative to: a list named by `-F` is relative to itself.
     fn read_below(&mut self, list: &Path, base: Option<&Path>, depth: usize) -> Result<(), Error> {
         if depth == DEEPEST {
             let message = "file lists include each other in a loop or are nested too deeply";
@@ -66,7 +65,7 @@ impl FileListContents {
         let mut words = words(text.trim_start_matches('\u{feff}')).into_iter();
         while let Some(word) = words.next() {
             let option = word.text.clone();
-            // The rest of the word, or else the word that follows.
+            // The rest of the word, or else the next word.
             let mut value = |name: &str| match option.strip_prefix(name) {
                 Some("") => words
                     .next()
@@ -110,8 +109,8 @@ impl FileListContents {
     }
 }
 
-/// The words of a list: comments left out, quotes and backslashes as in a shell, variables of the
-/// environment in place.
+/// Splits a list into words: removes comments, handles quotes and backslashes as a shell does, and
+/// substitutes environment variables.
 fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut word: Option<Word> = None;
@@ -176,8 +175,7 @@ fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// A word with `$NAME`, `${NAME}` and `$(NAME)` replaced by what the environment says; a variable that is
-/// not set stays as it is.
+/// Substitutes `$NAME`, `${NAME}` and `$(NAME)`. A variable that is not set stays as it is.
 fn substituted(text: &str) -> String {
     let mut result = String::new();
     let mut rest = text;

@@ -11,44 +11,44 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
-/// Folders that are searched at most; each is an argument of Verilator's.
+/// Maximum number of searched folders; each is an argument of Verilator.
 const MOST_FOLDERS: usize = 500;
-/// Entries of folders that are looked at: a link that leads to the root of a file system ends here.
+/// Maximum number of folder entries to visit: stops at links to the root of a file system.
 pub const MOST_ENTRIES: usize = 1 << 18;
 
 /// A folder that Verilator searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// The folder, as typed or below what was typed.
+    /// The path as typed, or relative to what was typed.
     pub path: PathBuf,
-    /// The user put it before the others, as `-I` does.
+    /// The user gave it with `-I`, so that it comes before the others.
     pub is_explicit: bool,
 }
 
-/// Everything that was given.
+/// The user RTL on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UserRtl {
     /// Source files.
     pub sources: Vec<PathBuf>,
-    /// Folders to search, in that order.
+    /// Folders to search, in this order.
     pub folders: Vec<Folder>,
     /// Library files.
     pub libraries: Vec<PathBuf>,
     /// Macros.
     pub defines: Vec<String>,
-    /// Endings of files that are searched for modules.
+    /// Extensions of files that are searched for modules.
     pub extensions: Vec<String>,
-    /// Files below given folders.
+    /// Files below the folders that the user named.
     pub files: Vec<PathBuf>,
-    /// The sources, by the one name that a file has.
+    /// The canonical paths of the sources.
     known: BTreeSet<PathBuf>,
 }
 
 impl UserRtl {
-    /// Finds what `rtl` names.
+    /// Finds the files that `rtl` names.
     ///
     /// # Errors
-    /// [`Error::File`] or [`Error::Input`] for what is not there or cannot be used.
+    /// [`Error::File`] or [`Error::Input`] for a file that is missing or unusable.
     pub fn find(rtl: &Rtl) -> Result<Self, Error> {
         let mut listed = FileListContents::default();
         for list in &rtl.lists {
@@ -96,7 +96,7 @@ impl UserRtl {
         Ok(given)
     }
 
-    /// A single file; its own folder is searched for what it includes and instantiates.
+    /// Adds a file. Its folder is searched for what it includes and instantiates.
     fn file(&mut self, path: &Path, message: &str) -> Result<(), Error> {
         readable(path, message)?;
         self.source(path);
@@ -104,8 +104,8 @@ impl UserRtl {
         Ok(())
     }
 
-    /// A folder: every Verilog file below it is a source, every folder with files is searched. What is
-    /// hidden is not part of it.
+    /// Adds a folder: every Verilog file below it is a source, and every subfolder with files is
+    /// searched. Hidden entries are skipped.
     fn walk(&mut self, root: &Path) -> Result<(), Error> {
         let is_hidden = |entry: &DirEntry| {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
@@ -146,7 +146,7 @@ impl UserRtl {
     }
 
     fn source(&mut self, path: &Path) {
-        // The same file twice is one file.
+        // A file that is named twice is one source.
         if self.known.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
             self.sources.push(path.to_owned());
         }

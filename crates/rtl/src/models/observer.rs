@@ -6,14 +6,14 @@ use verilated_build::own_name;
 
 /// Module name of the observing top.
 pub const OBSERVING_TOP: &str = "cosim_top";
-/// Bits of a text in a trace.
+/// Width in bits of a text in a trace.
 const TEXT_BITS: u32 = 192;
 
-/// A Verilog top that holds the DUT as `dut`, a counter of cycles and, in a scope `golden`, the golden
-/// model's outputs, its state and rules. The top's own pins are not traced: each is in one of the scopes. A name
-/// of these that is a port's, too, has [`own_name`]'s prefix.
+/// A Verilog top that holds the DUT as `dut`, a cycle counter and a scope `golden` with the golden
+/// model's outputs, state and rules. The pins of the top are not traced: each is in one of the
+/// scopes. A name that is also that of a port gets the prefix of [`own_name`].
 ///
-/// `parameters` are those that the DUT has.
+/// `parameters` are those of the DUT.
 pub fn observing_top(info: &'static BlockInfo, parameters: &[String]) -> String {
     let clock = info.rtl.clock;
     let (inputs, outputs) = (info.inputs, info.outputs);
@@ -27,7 +27,7 @@ pub fn observing_top(info: &'static BlockInfo, parameters: &[String]) -> String 
     let mut dut_pins = vec![format!("    .{clock}({clock})")];
     let names = inputs.iter().chain(outputs).map(|port| port.name);
     dut_pins.extend(names.map(|name| format!("    .{name}({name})")));
-    // Written from outside, through the model's class.
+    // The harness writes these registers through the model's class.
     let shown = |name: &str, width: u32| {
         format!("  reg [{}:0] {name} /*verilator public_flat_rw*/;\n", width - 1)
     };

@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 
-/// What tells a file that was written or replaced from what it was.
+/// Detects that a file was written or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     modified: Option<SystemTime>,
     length: u64,
-    /// A file that was renamed into its place has another one.
+    /// Changes when another file is renamed into its place.
     inode: u64,
 }
 
-/// The files that an RTL may be made of, as they are now. Two of them are equal unless one was saved.
+/// A snapshot of the files that may belong to an RTL. Two snapshots differ if a file was saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OnDisk {
     files: BTreeMap<PathBuf, FileStamp>,
@@ -27,12 +27,12 @@ pub struct OnDisk {
 }
 
 impl OnDisk {
-    /// Looks for the files of `rtl`, and at those that Verilator `read` before. What is missing or cannot be
-    /// read is no error: it may come.
+    /// Takes a snapshot of the files of `rtl` and of those that Verilator `read` before. A missing
+    /// file is not an error: it may be created later.
     pub fn now(rtl: &Rtl, read: &[PathBuf]) -> Self {
         let mut now = Self::default();
         for path in rtl.paths.iter().chain(&rtl.include).chain(&rtl.lists).chain(read) {
-            // A folder that is replaced as a whole is seen in the one around it.
+            // The replacement of a whole folder is visible in its parent.
             now.folders.insert(folder_of(path).to_owned());
             now.file(path);
             if path.is_dir() {
@@ -51,7 +51,7 @@ impl OnDisk {
         now
     }
 
-    /// The folders in which it may change.
+    /// The folders to watch.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
         self.folders.iter().map(PathBuf::as_path).filter(|folder| folder.is_dir())
     }
@@ -69,7 +69,7 @@ impl OnDisk {
         }
     }
 
-    /// The files right in a folder.
+    /// The Verilog files directly in a folder.
     fn folder(&mut self, folder: &Path) {
         self.folders.insert(folder.to_owned());
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

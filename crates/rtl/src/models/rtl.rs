@@ -5,27 +5,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What simulates an RTL.
+/// The simulator.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Simulator {
-    /// Two values, in models that are part of this program or compiled by it: as fast as can be.
+    /// Two values, in compiled models. The fastest.
     #[default]
     Verilator,
-    /// Four values: registers are X before reset, and payload is while nobody may look at it.
+    /// Four values: registers are X before reset, and so is payload without its valid.
     Icarus,
 }
 
 impl Simulator {
-    /// Whether it is the usual one.
+    /// Whether it is the default.
     pub fn is_verilator(&self) -> bool {
         *self == Self::Verilator
     }
 }
 
-/// What was given to take the place of the built-in RTL, as typed; nothing at all is the built-in RTL.
+/// The user RTL, as typed; the default is the built-in RTL.
 #[derive(
     Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
 )]
@@ -43,10 +43,10 @@ pub struct Rtl {
     /// Verilog file lists (`-f`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<PathBuf>,
-    /// What simulates it (`--simulator`).
+    /// The simulator (`--simulator`).
     #[serde(default, skip_serializing_if = "Simulator::is_verilator")]
     pub simulator: Simulator,
-    /// Whether what runs is the netlist that Yosys makes of it (`--netlist`).
+    /// Whether to simulate the netlist that Yosys synthesises (`--netlist`).
     #[serde(default, skip_serializing_if = "is_off")]
     pub netlist: bool,
 }
@@ -60,25 +60,25 @@ impl Rtl {
     /// The word that names the built-in RTL on the command line.
     pub const BUILT_IN: &str = "built-in";
 
-    /// Whether it is the RTL the program was built with, as it is.
+    /// Whether the sources are the unchanged built-in RTL.
     pub fn is_built_in(&self) -> bool {
         let Self { paths, include, defines, lists, simulator: _, netlist: _ } = self;
         paths.is_empty() && include.is_empty() && defines.is_empty() && lists.is_empty()
     }
 
-    /// Whether nothing was given, and Verilator simulates it as it is.
+    /// Whether it is the built-in RTL, simulated by Verilator without synthesis.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether what runs are Verilator's models of the RTL as it is.
+    /// Whether Verilator simulates the RTL itself.
     pub fn is_of_models(&self) -> bool {
         self.simulator.is_verilator() && !self.netlist
     }
 
-    /// The words that give it on a command line.
+    /// The command-line arguments that select it.
     pub fn arguments(&self) -> Vec<String> {
-        // An option and its value are one word, whatever the value begins with.
+        // `--rtl=PATH` is one word, so that a path may begin with `-`.
         let long = |option: &str, path: &Path| format!("{option}={}", path.display());
         let plain = |path: &PathBuf| {
             let text = path.display().to_string();
@@ -106,16 +106,16 @@ impl Rtl {
         command_line(&self.arguments())
     }
 
-    /// The built-in RTL, simulated as this RTL is.
+    /// The built-in RTL with the same simulator.
     #[must_use]
     pub fn built_in(&self) -> Self {
         Self { simulator: self.simulator, netlist: self.netlist, ..Self::default() }
     }
 
-    /// Everything named is still there.
+    /// Checks that all named files still exist.
     ///
     /// # Errors
-    /// [`Error::File`] with the first that is not.
+    /// [`Error::File`] for the first that does not.
     pub fn check_there(&self) -> Result<(), Error> {
         let named = self.paths.iter().chain(&self.include).chain(&self.lists);
         match named.into_iter().find(|path| !path.exists()) {
@@ -129,7 +129,7 @@ impl Rtl {
     }
 }
 
-/// Words of a command line, quoted for a shell.
+/// Joins arguments to a command line, quoted for a shell.
 pub fn command_line(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

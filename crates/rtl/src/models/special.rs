@@ -1,8 +1,9 @@
 //! Rejects files that Verilator must not open: pipes and devices, which never end, and files that
 //! are too large.
 //!
-//! Verilator finds files by the names of modules and by the words of `include`. So this module looks at the files with
-//! endings of Verilog in each folder that is searched, and at what texts include.
+//! Verilator finds files by the names of modules and by the paths in includes. So this module
+//! checks the files with Verilog extensions in each searched folder, and the files that texts
+//! include.
 
 use super::given::{UserRtl, folder_of};
 use cosim_base::error::Error;
@@ -11,15 +12,15 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Endings of files that Verilator may open beside those that are named.
+/// Extensions of files that Verilator may open although nobody named them.
 pub const ENDINGS: [&str; 7] = ["v", "sv", "vh", "svh", "h", "inc", "vlt"];
 /// The directive that includes a file.
 const INCLUDE: &str = "`include";
 
-/// Nothing that Verilator may open is a pipe, a device or too large.
+/// Checks everything that Verilator may open.
 ///
 /// # Errors
-/// [`Error::File`] with the first such file.
+/// [`Error::File`] for the first pipe, device or file that is too large.
 pub fn check(given: &UserRtl) -> Result<(), Error> {
     for folder in &given.folders {
         for entry in fs::read_dir(&folder.path).into_iter().flatten().flatten() {
@@ -49,10 +50,10 @@ pub fn check(given: &UserRtl) -> Result<(), Error> {
     Ok(())
 }
 
-/// An entry of a folder is no pipe and no device, if it has an ending of Verilog or one of the others.
+/// Checks an entry of a folder, if it has a Verilog extension or one of `others`.
 ///
 /// # Errors
-/// [`Error::File`] if it is one.
+/// [`Error::File`] if it is a pipe or a device.
 pub fn check_entry(path: &Path, others: &[String]) -> Result<(), Error> {
     let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     let name = path.to_string_lossy();
@@ -66,8 +67,8 @@ pub fn check_entry(path: &Path, others: &[String]) -> Result<(), Error> {
     }
 }
 
-/// The words of each `include` of a text, comments and all. If a macro says what is included, it may be any string of
-/// the text.
+/// The files that a text may include, even in comments. If an include uses a macro, every string of
+/// the text is returned.
 fn included(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut has_macro = false;

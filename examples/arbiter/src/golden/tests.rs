@@ -1,11 +1,11 @@
-//! The specification's rows, worked out by hand.
+//! The rows of the specification, with expectations worked out by hand.
 
 use super::*;
 use crate::rules::RULES;
 use harness::Golden as _;
 
-/// Runs (valid, last, out_ready) a cycle, after reset; requester n's payload is n + 1. Returns the ready of
-/// each cycle, what is on the output in it as (source, last, cut), and the rules of its edge.
+/// Runs (valid, last, out_ready) cycle by cycle after reset; the payload of requester n is n + 1.
+/// Returns the ready of each cycle, the output as (source, last, cut), and the rules of its edge.
 type Cycle = (u64, Option<(u64, u64, u64)>, String);
 
 fn run(max_beats: u64, cycles: &[(u64, u64, u64)]) -> Vec<Cycle> {

@@ -1,4 +1,4 @@
-//! Every check fires on outputs that are wrong in the way it looks for, and on none that are right.
+//! Every check fires on outputs with the fault that it detects, and never on correct outputs.
 
 use super::*;
 use crate::rtl::{Bits1, Bits4, Bits16};
@@ -17,7 +17,7 @@ const TRAFFIC: &str = r#"{
     "out_stalls": [0, 2, 0, 3]
 }"#;
 
-/// What the scoreboard says of the golden model with what `tamper` leaves of its outputs.
+/// Runs the scoreboard on the outputs of the golden model, after `tamper` has changed them.
 fn judge(mut tamper: impl FnMut(u64, &Inputs, &mut Outputs)) -> Result<Vec<u64>, Violation> {
     let traffic = serde_json::from_str(TRAFFIC).unwrap();
     let tamper = |cycle, inputs: &mut Inputs, outputs: &mut Outputs| tamper(cycle, inputs, outputs);
@@ -33,7 +33,7 @@ fn fires(check: &str, tamper: impl FnMut(u64, &Inputs, &mut Outputs)) {
 #[test]
 fn a_right_model_is_not_objected_to() {
     let counters = judge(|_, _, _| {}).unwrap();
-    // 3 + 11 + 1 + 2 + 2 beats; the packet of 11 is cut behind its 8th.
+    // 3 + 11 + 1 + 2 + 2 beats; the packet of 11 is cut after its 8th beat.
     assert_eq!(counters[..3], [5, 19, 1]);
 }
 
@@ -71,7 +71,7 @@ fn nobody_is_ready() {
 
 #[test]
 fn another_requester_gets_in() {
-    // Requester 0's packet of three beats is under way.
+    // Requester 0's packet of three beats is in progress.
     fires(WHOLE, |cycle, _, outputs| {
         if cycle == 2 {
             outputs.req_ready = Bits4::new(2);

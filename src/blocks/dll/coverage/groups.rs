@@ -99,26 +99,26 @@ cosim_core::axes! {
     }
 }
 
-/// Rules of A but that of reset, in the order of their axis.
+/// Rules of A except for reset, in the order of their axis.
 pub(super) const OF_A: [Rules; 16] =
     [A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16];
-/// Rules of B but that of reset.
+/// Rules of B except for reset, in the order of their axis.
 pub(super) const OF_B: [Rules; 14] = [B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, F0];
 
-/// Rules of A that are counted by the buffer's level.
+/// Rules of A that are crossed with the level of the buffer.
 pub(super) const OF_BUFFER: [Rules; 15] =
     [A1, A2, A3, A4, A5, A6, A7, A8, A9, A11, A12, A13, A14, A15, A16];
-/// Rules of A that are counted by its timer; those of DLLPs are in a group of their own.
+/// Rules of A that are crossed with its timer; rules of DLLPs have their own group.
 pub(super) const OF_TIMER: [Rules; 8] = [A1, A2, A9, A10, A11, A13, A15, A16];
-/// Rules of B that are counted by its timer.
+/// Rules of B that are crossed with its timer.
 pub(super) const OF_ACK_TIMER: [Rules; 11] = [B1, B2, B3, B4, B5, B6, B7, B11, B12, B13, F0];
 
-/// Rules of which one fires for each TLP that comes, but in reset.
+/// Rules of which exactly one fires for each TLP that arrives outside of reset.
 pub(super) const OF_TLP: [Rules; 7] = [B1, B2, B3, B4, B5, B6, F0];
-/// Rules of which one fires for each DLLP that comes.
+/// Rules of which exactly one fires for each DLLP that arrives.
 pub(super) const OF_DLLP: [Rules; 6] = [A3, A4, A5, A6, A7, A8];
 
-/// The values of an axis for some of its rules.
+/// The values of an axis for a subset of its rules.
 const fn chosen<const COUNT: usize>(all: &[Value], places: [usize; COUNT]) -> [Value; COUNT] {
     let mut chosen = [Value { name: "", meaning: "" }; COUNT];
     let mut index = 0;
@@ -170,11 +170,11 @@ cosim_core::covergroups! {
         unless |at, parameters| not_in_profile(OF_B[at[0]], parameters);
 }
 
-/// Entries that are used at most, whatever REPLAY_DEPTH is: the sequence numbers of more would not tell old from
-/// new (A11).
+/// Maximum number of used entries for any REPLAY_DEPTH. With more, sequence numbers would be
+/// ambiguous (A11).
 pub(super) const MOST_USED: u16 = 2047;
 
-/// Whether a rule is one of some.
+/// Whether a rule is in a set.
 fn is(rule: Rules, of: Rules) -> bool {
     of.has(rule)
 }
@@ -187,7 +187,7 @@ fn depth(parameters: &Parameters) -> u64 {
     parameters.get(REPLAY_DEPTH)
 }
 
-/// Rules that F0 switches on and off.
+/// Rules that F0 enables or disables.
 fn not_in_profile(rule: Rules, parameters: &Parameters) -> Option<&'static str> {
     match f0_on(parameters) {
         true => is(rule, B2).then_some("replaced by F0"),

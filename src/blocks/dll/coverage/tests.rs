@@ -1,4 +1,4 @@
-//! What is counted in a case written by hand; the bins are from the specification's examples.
+//! Bins that hand-written cases hit, derived from the examples of the specification.
 
 use super::super::Dll;
 use cosim_core::checks::bins_hit;
@@ -40,7 +40,7 @@ fn one_tlp_and_its_ack_are_an_ack_of_the_newest() {
 fn a_damaged_tlp_brings_a_nak_without_progress_and_comes_again() {
     let hit = hit(r#"{ "noise": "0x0", "tlps": [{ "data": 1 }],
              "tlp_link": [{ "damage": { "seq": 0, "data": 1 } }] }"#);
-    // Nothing was delivered: Nak 4095, which is ackd_seq (A5). The offer is gone, the TLP comes again.
+    // Nothing was delivered: Nak 4095, which is ackd_seq (A5). The offer is withdrawn and repeated.
     let groups =
         ["a-dllp: ", "b-tlp: ", "a-rewind: ", "b-nak: B1,", "b-nak: B4", "a-link: ", "b-link: "];
     assert_in_groups(

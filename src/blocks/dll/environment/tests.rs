@@ -1,4 +1,4 @@
-//! The environment with a golden model behind it, and where that matters without one.
+//! The environment with a golden model, and without one where that matters.
 
 use super::*;
 use crate::blocks::dll::Golden;
@@ -8,7 +8,7 @@ use cosim_core::harness::{Environment as _, Golden as _};
 const SPEC: u8 = 0x00;
 const REPAIRED: u8 = 0xff;
 
-/// Everything that a case did.
+/// A log of a case.
 #[derive(Debug, Default)]
 struct Story {
     cycles: u64,
@@ -17,7 +17,7 @@ struct Story {
     /// (is a Nak, number, CRC good) of each DLLP that arrived at A.
     answers: Vec<(bool, u64, bool)>,
     delivered: Vec<u64>,
-    /// Cycles in which something happened on a side.
+    /// Cycles in which TLPs were taken and sent, and DLLPs sent.
     taken: Vec<u64>,
     sent: Vec<u64>,
     answered: Vec<u64>,
@@ -31,7 +31,7 @@ fn traffic(json: &str) -> Traffic {
     traffic
 }
 
-/// Runs a case to its end, or until it hangs.
+/// Runs a case until it ends or hangs.
 fn story(mask: u8, json: &str) -> Story {
     let traffic = traffic(json);
     let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
@@ -133,7 +133,7 @@ fn delays_are_counted_from_the_cycle_after_the_handshake() {
     let json = r#"{"noise": "0x0", "tlps": [{"data": 1}], "tlp_delay": 7, "dllp_delay": 4}"#;
     let story = story(SPEC, json);
     assert_eq!(story.arrived[0].0, story.sent[0] + 8);
-    // Ack visible 17 cycles after the TLP; 5 cycles later it is there, which ends the case.
+    // The Ack is visible 17 cycles after the TLP and arrives 5 cycles later, which ends the case.
     assert_eq!(story.answered, [story.arrived[0].0 + 17]);
     assert_eq!(story.answers, [(false, 0, true)]);
     // Then it drains: ACKNAK_LATENCY and 8 more cycles.
@@ -200,7 +200,7 @@ fn idle_payload_pins_carry_noise_and_used_ones_do_not() {
     assert!(seen[0].1 != seen[1].1 && seen[1].1 != seen[2].1);
 }
 
-/// What is driven in a cycle must not depend on the outputs of that cycle.
+/// The inputs of a cycle must not depend on its outputs.
 #[test]
 fn pins_are_driven_from_the_past_alone() {
     let traffic = traffic(r#"{"noise": "0x5", "tlps": [{"data": 1, "count": 9}]}"#);
@@ -246,7 +246,7 @@ fn the_same_goes_on_with_f0() {
     assert_eq!(story.answers.last(), Some(&(false, 19, true)));
 }
 
-/// Every sort of wait at once, each at its longest: patience covers them.
+/// The timeout covers the longest wait of every kind.
 #[test]
 fn long_waits_are_no_hang() {
     let json = r#"{

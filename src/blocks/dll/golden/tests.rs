@@ -1,4 +1,4 @@
-//! Each rule by itself and where rules meet; every number is worked out by hand from the
+//! Each rule alone and combinations of rules; all numbers are worked out by hand from the
 //! specification.
 
 use super::*;
@@ -10,7 +10,7 @@ use cosim_core::verilated::{Field, Pins as _};
 const SPEC: u8 = 0x00;
 const REPAIRED: u8 = 0xff;
 
-/// The pins of a cycle; those not named are 0.
+/// The pins of a cycle; pins that are not named are 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drive(Inputs);
 
@@ -74,7 +74,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// After a cycle of reset and one without, so that A is ready.
+    /// After one cycle of reset and one without, so that A is ready.
     fn new(mask: u8) -> Self {
         let mut bench = Self::just_reset(mask);
         bench.cycle(idle());
@@ -85,12 +85,12 @@ impl Bench {
         Self { golden: Golden::new(&Parameters::of::<Dll>(mask)) }
     }
 
-    /// One cycle; the rules that fire at its edge.
+    /// Runs one cycle. Returns the rules that fire at its edge.
     fn cycle(&mut self, drive: Drive) -> Vec<&'static str> {
         self.golden.edge(&drive.0).iter().map(|rule| RULES[rule].name).collect()
     }
 
-    /// Cycles in which a rule must not fire.
+    /// Runs cycles in which a rule must not fire.
     #[track_caller]
     fn cycles_without(&mut self, rule: &str, count: u32, drive: Drive) {
         for cycle in 0..count {
@@ -99,26 +99,27 @@ impl Bench {
         }
     }
 
-    /// The next cycle, in which a rule must fire.
+    /// Runs a cycle in which a rule must fire.
     #[track_caller]
     fn fires(&mut self, rule: &str, drive: Drive) {
         let rules = self.cycle(drive);
         assert!(rules.contains(&rule), "{rules:?}, not {rule}");
     }
 
-    /// A's TLPs 0 to `count` − 1, with payloads from 100 on, taken and handed to the link.
+    /// A has accepted TLPs 0 to `count` − 1, with payloads from 100 on, and handed them to the
+    /// link.
     fn sent(mask: u8, count: u64) -> Self {
         let mut bench = Self::new(mask);
         for number in 0..count {
             bench.cycle(idle().tlp(100 + number).link_ready());
         }
-        // The last one is offered one cycle later and handed over in the one after that.
+        // The last one is on offer one cycle later and handed over in the cycle after.
         bench.cycle(idle().link_ready());
         bench.cycle(idle().link_ready());
         bench
     }
 
-    /// Outputs by name.
+    /// Checks outputs by name.
     #[track_caller]
     fn shows<const N: usize>(&self, expected: [(&str, u64); N]) {
         let mut outputs = Outputs::default();
@@ -299,7 +300,7 @@ fn a7_a_dllp_out_of_range_pulses_dl_error_and_leaves_the_timer() {
     }
 }
 
-/// Note A2: the link cannot have an answer at the edge of the first handshake.
+/// Note A2: no answer is possible at the edge of the first handshake.
 #[test]
 fn a7_an_ack_at_the_edge_of_the_first_handshake_is_out_of_range() {
     let mut bench = Bench::new(SPEC);
@@ -347,7 +348,7 @@ fn a11_sixteen_tlps_fill_the_buffer_and_an_ack_makes_room_at_once() {
     bench.shows([("a_next_seq", 16)]);
     bench.cycle(idle().ack(0));
     bench.shows([("a_tlp_ready", 1)]);
-    // Taken and freed at the same edge: there is still room for one.
+    // Accepted and freed at the same edge: there is still room for one.
     bench.cycle(idle().tlp(16).ack(1));
     bench.shows([("a_tlp_ready", 1), ("a_next_seq", 17)]);
     bench.cycle(idle().tlp(17));
@@ -364,7 +365,7 @@ fn a13_an_offer_is_held_through_rewinds_and_frees() {
     bench.offers(3, 103);
     bench.fires("A13", idle().ack(2));
     bench.offers(3, 103);
-    // It is itself the oldest now: it is sent once more after being taken.
+    // It is the oldest one now, so it is sent again after being accepted.
     bench.cycle(idle().link_ready());
     bench.offers(3, 103);
     bench.cycle(idle().link_ready());
@@ -422,7 +423,7 @@ fn a15_a16_the_timer_is_0_after_the_first_handshake_and_rests_without_one() {
     bench.fires("A16", idle());
 }
 
-/// A TLP that has been handed over, with the timer at its limit.
+/// A TLP that was handed over, with the timer at its limit.
 fn at_the_limit() -> Bench {
     let mut bench = Bench::sent(SPEC, 1);
     bench.cycles_without("A9", 63, idle());
@@ -518,7 +519,7 @@ fn sequence_numbers_roll_over() {
     bench.shows([("a_ackd_seq", 1)]);
 }
 
-/// B after TLPs 0 to `count` − 1, its Ack of them handed over and its timer stopped.
+/// B after TLPs 0 to `count` − 1; their Ack was handed over and the timer is stopped.
 fn received(mask: u8, count: u64) -> Bench {
     let mut bench = Bench::new(mask);
     for number in 0..count {
@@ -572,7 +573,8 @@ fn b13_a_wanted_tlp_or_a_duplicate_does_not_restart_the_timer() {
     bench.answers(0, 2);
 }
 
-/// Section 7: ahead is 1 to 2047, a duplicate 1 to 2048 behind; a bad TLP's number is not looked at.
+/// Section 7: ahead means 1 to 2047, a duplicate is 1 to 2048 behind; a bad TLP's number is
+/// ignored.
 #[test]
 fn b3_b4_b5_the_class_of_a_tlp_is_its_distance() {
     for (seq, rule) in
@@ -648,7 +650,7 @@ fn f0_answers_a_duplicate_while_a_nak_is_out() {
     bench.cycle(idle().bad(2));
     let rules = bench.cycle(idle().arrives(1, 1).dllp_ready()); // t
     assert!(rules.contains(&"F0") && !rules.contains(&"B2"), "{rules:?}");
-    // A bad TLP does not stop the timer now (note F0).
+    // A bad TLP does not stop the timer (note F0).
     bench.fires("B6", idle().bad(3)); // t + 1
     bench.cycles_without("B7", 14, idle());
     bench.fires("B7", idle()); // t + 16
@@ -710,7 +712,7 @@ fn b10_a_nak_that_waits_stays() {
     let rules = bench.cycle(idle());
     assert_eq!(rules, ["A16", "B7", "B10"]);
     bench.answers(1, 4095);
-    // A Nak does not take its place either, but is scheduled.
+    // A Nak does not replace it either, but becomes pending.
     let rules = bench.cycle(idle().bad(1));
     assert_eq!(rules, ["A16", "B4", "B10"]);
     bench.answers(1, 4095);

@@ -7,16 +7,16 @@
 use super::{ABOUT_A, ABOUT_B, ENTRIES, Facts, RESET, Rules, fires};
 use std::sync::LazyLock;
 
-/// The facts about A, which are the lowest.
+/// The facts about A, the lowest bits.
 const FACTS_OF_A: Facts = (1 << ABOUT_A) - 1;
-/// The facts about B, which come next.
+/// The facts about B, the next bits.
 const FACTS_OF_B: Facts = ((1 << ABOUT_B) - 1) << ABOUT_A;
-/// The rules of A, but that of reset.
+/// The rules of A, except for reset.
 pub const OF_A: Rules = rules_about(FACTS_OF_A);
-/// The rules of B, but that of reset.
+/// The rules of B, except for reset.
 pub const OF_B: Rules = rules_about(FACTS_OF_B);
 
-/// The rules, but those of reset, whose guards look at some facts.
+/// The rules, except for reset, whose guards test any of `facts`.
 const fn rules_about(facts: Facts) -> Rules {
     let (mut rules, mut index) = (0, 0);
     while index < ENTRIES.len() {
@@ -41,7 +41,7 @@ const _: () = {
     }
 };
 
-/// The tables of both devices, out of reset.
+/// The tables of both devices outside of reset.
 #[derive(Debug)]
 pub struct Lookup {
     a: Box<[Rules; 1 << ABOUT_A]>,
@@ -53,25 +53,25 @@ static LOOKUP: LazyLock<Lookup> = LazyLock::new(|| Lookup {
     b: table(|index| fires(index << ABOUT_A).and(OF_B)),
 });
 
-/// A table, made on the heap.
+/// Builds a table on the heap.
 fn table<const SIZE: usize>(rules: impl Fn(Facts) -> Rules) -> Box<[Rules; SIZE]> {
     let rules: Box<[Rules]> = (0..SIZE as Facts).map(rules).collect();
     rules.try_into().unwrap_or_else(|_| Box::new([Rules::NONE; SIZE]))
 }
 
 impl Lookup {
-    /// The tables; made if they are not yet.
+    /// The tables, which are computed on first use.
     pub fn get() -> &'static Self {
         &LOOKUP
     }
 
-    /// The rules of A that fire out of reset.
+    /// The rules of A that fire outside of reset.
     #[inline]
     pub fn of_a(&self, facts: Facts) -> Rules {
         self.a[(facts & FACTS_OF_A) as usize]
     }
 
-    /// The rules of B that fire out of reset.
+    /// The rules of B that fire outside of reset.
     #[inline]
     pub fn of_b(&self, facts: Facts) -> Rules {
         self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize]
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_is_looked_up_is_what_fires() {
         let lookup = Lookup::get();
-        // Every fact of each device beside many combinations of the other's.
+        // Every fact of each device, combined with many facts of the other one.
         for facts in (0..RESET).step_by(4099) {
             assert_eq!(lookup.of_a(facts).or(lookup.of_b(facts)), fires(facts), "{facts:#b}");
         }

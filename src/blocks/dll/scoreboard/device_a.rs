@@ -1,5 +1,4 @@
-//! The checks of device A: its buffer, its replays and its offers. TLPs are numbered from 0 since
-//! the reset.
+//! Checks of device A: its buffer, replays and offers. TLPs are numbered from 0 since the reset.
 
 use super::{
     Counts, FREED, HELD, NUMBERS, ORDER, PAYLOAD, Payloads, REPLAYS, RESENT, ROOM, STRAY, TIMEOUT,
@@ -8,15 +7,15 @@ use super::{
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
 
-/// Cycles after a timeout within which the oldest TLP is handed to the link again: its rewind, a beat of
-/// the replay that was on offer, and the cycles in which a rewind and a load are seen.
+/// Maximum number of cycles from a timeout to the next offer of the oldest TLP: the rewind, a TLP
+/// that was on offer, and the delays of rewind and load.
 const RESENT_WITHIN: u32 = 8;
 
 #[derive(Debug, Clone, Default)]
 pub struct DeviceA {
-    /// TLPs that the replay buffer holds.
+    /// Number of entries of the replay buffer.
     entries: u64,
-    /// Cycles without progress after which A sends everything again.
+    /// Cycles without progress until the timeout.
     timeout_after: u32,
     pub taken: u64,
     pub acknowledged: u64,
@@ -27,24 +26,24 @@ pub struct DeviceA {
     awake: bool,
     /// The TLP on offer, if it waits.
     waiting: Option<u64>,
-    /// The TLP after the one offered last.
+    /// The TLP after the last one offered.
     following: u64,
-    /// A rewind has happened that no offer has shown yet.
+    /// A rewind happened and no offer has followed it yet.
     rewound: bool,
     replays: u64,
-    /// What the last cycle asks for.
+    /// The obligations from the last cycle.
     asked: CycleObligations,
-    /// Cycles since a TLP was first sent with nothing before it unacknowledged, or since the last
-    /// progress, Nak or timeout.
+    /// Cycles since the first of the unacknowledged TLPs was sent, or since the last progress, Nak
+    /// or timeout.
     timer: u32,
-    /// Cycles since the oldest unacknowledged TLP was sent, without stalls of the link.
+    /// Cycles since the oldest unacknowledged TLP was due, without stalls of the link.
     unsent_cycles: u32,
 }
 
-/// What a cycle asks of A.
+/// What A must do because of the last cycle.
 #[derive(Debug, Clone, Copy, Default)]
 struct CycleObligations {
-    /// TLPs that are newly acknowledged, counted from the reset.
+    /// Number of acknowledged TLPs since the reset, if it increases.
     frees: Option<u64>,
     /// A rewind by a Nak.
     nak: bool,
@@ -135,7 +134,7 @@ impl DeviceA {
         Ok(())
     }
 
-    /// REPLAY_NUM tells of rewinds: those that a Nak asked for, and timeouts.
+    /// REPLAY_NUM counts rewinds by Naks and timeouts.
     #[inline]
     fn observe_replays(
         &mut self,
@@ -185,7 +184,7 @@ impl DeviceA {
         Violation::new(REPLAYS, message)
     }
 
-    /// The offer. `oldest` is the oldest TLP when the offer was loaded.
+    /// Checks the offer. `oldest` is the oldest TLP when the offer was loaded.
     #[inline]
     fn observe_offer(
         &mut self,
@@ -203,7 +202,7 @@ impl DeviceA {
             return Ok(());
         }
         let (seq, data) = (outputs.a_link_seq.get(), outputs.a_link_data.get() as u32);
-        // A offers the next new TLP, or one that was sent before.
+        // A offers the next new TLP or one that it sent before.
         let behind = (self.sent + NUMBERS - seq) % NUMBERS;
         let offered = self.sent.checked_sub(behind).filter(|offered| *offered < self.taken);
         let Some(offered) = offered else {
@@ -218,7 +217,7 @@ impl DeviceA {
             }
             Some(_) => {}
             None => {
-                // An Ack that overtakes a replay skips what it frees.
+                // An Ack during a replay skips the TLPs that it frees.
                 let expected = if self.rewound { oldest } else { self.following.max(oldest) };
                 if offered != expected {
                     let why = if self.rewound { "after a rewind" } else { "in order" };
@@ -253,7 +252,7 @@ impl DeviceA {
         Ok(())
     }
 
-    /// What a DLLP asks of A, of which `sent` TLPs were sent before this cycle.
+    /// Derives obligations from a DLLP. `sent`: number of TLPs sent before this cycle.
     #[inline]
     fn observe_dllp(&mut self, inputs: &Inputs, sent: u64, counts: &mut Counts) {
         self.asked = CycleObligations::default();
@@ -265,7 +264,7 @@ impl DeviceA {
             return;
         }
         let acknowledges = number((inputs.a_dllp_seq.get() + 1) % NUMBERS, self.acknowledged);
-        // What was first sent in this very cycle cannot have been answered.
+        // A TLP that is first sent in this cycle cannot be acknowledged yet.
         if acknowledges > sent {
             counts.out_of_range += 1;
             self.asked.stray = true;
@@ -275,7 +274,7 @@ impl DeviceA {
         self.asked.nak = inputs.a_dllp_nak.is_high();
     }
 
-    /// The timer runs while one of the `sent` TLPs is unacknowledged; progress and Naks restart it.
+    /// The timer runs while one of the `sent` TLPs is unacknowledged. Progress and Naks restart it.
     #[inline]
     fn run_timer(&mut self, sent: u64) {
         let restarts = self.asked.nak || self.asked.frees.is_some();

@@ -1,5 +1,5 @@
-//! The checks of device B: the TLPs that it received, and the answers that are due. TLPs are
-//! numbered from 0 since the reset.
+//! Checks of device B: received TLPs, and answers that are due. TLPs are numbered from 0 since the
+//! reset.
 
 use super::{
     ANSWER, ANSWERED, Counts, DELIVERY, DLLP_HELD, NAK_STATE, NUMBERS, Payloads, REFUSED, SILENT,
@@ -10,24 +10,24 @@ use cosim_core::harness::Violation;
 
 #[derive(Debug, Clone, Default)]
 pub struct DeviceB {
-    /// Cycles from the good TLP that calls for an answer until the Ack is due.
+    /// Cycles from the first unanswered good TLP until the Ack is due.
     ack_after: u32,
     pub delivered: u64,
-    /// A spoiled TLP came and the wanted one has not come since.
+    /// A damaged or early TLP arrived, and the expected one has not arrived since.
     pub nak_scheduled: bool,
-    /// The Nak of `nak_scheduled` was never put out, since an older one waited.
+    /// The Nak of `nak_scheduled` was never sent, since an older one waited.
     pub nak_was_dropped: bool,
-    /// TLPs that the DLLPs handed to the link acknowledge.
+    /// Number of TLPs acknowledged by the DLLPs that were handed to the link.
     pub handed_over: u64,
-    /// Payload of the wanted TLP that came in the last cycle.
+    /// Payload of the expected TLP, if it arrived in the last cycle.
     wanted: Option<u32>,
-    /// Cycles since a good TLP came that no answer has fallen due for.
+    /// Cycles since the first good TLP for which no answer was due yet.
     owes: Option<u32>,
-    /// What falls due for the coming cycle.
+    /// The answer that is due in the next cycle.
     due: Option<Kind>,
-    /// The DLLP that the link did not take.
+    /// The DLLP that the link did not accept.
     waiting: Option<Dllp>,
-    /// TLPs that the newest DLLP on offer acknowledges.
+    /// Number of TLPs that the newest DLLP on offer acknowledges.
     answered: u64,
 }
 
@@ -49,7 +49,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Dllp {
     kind: Kind,
-    /// TLPs that it acknowledges.
+    /// Number of TLPs that it acknowledges.
     received: u64,
 }
 
@@ -104,7 +104,7 @@ impl DeviceB {
         Ok(())
     }
 
-    /// What B says, when it is due.
+    /// Checks the DLLPs that B sends.
     #[inline]
     pub fn observe_answers(
         &mut self,
@@ -140,7 +140,8 @@ impl DeviceB {
         Ok(())
     }
 
-    /// The DLLP on the pins; it may not name more than was received, nor less than the one before.
+    /// The DLLP on the pins. It must not acknowledge more than was received, nor less than the one
+    /// before.
     #[inline]
     fn shown(&mut self, outputs: &Outputs) -> Result<Option<Dllp>, Violation> {
         if !outputs.b_dllp_valid.is_high() {
@@ -160,7 +161,7 @@ impl DeviceB {
         Ok(Some(Dllp { kind, received }))
     }
 
-    /// The DLLP that must be on the pins: the newest one, but a Nak that waits stays.
+    /// The DLLP that must be on the pins: the newest one, unless a Nak waits.
     #[inline]
     fn expected(&mut self) -> Option<Dllp> {
         let due = self.due.map(|kind| Dllp { kind, received: self.delivered });
@@ -189,7 +190,7 @@ impl DeviceB {
         Violation::new(check, format!("B offers {shown}, not {expected}: {why}"))
     }
 
-    /// What a TLP asks of B.
+    /// Derives obligations from a TLP.
     #[inline]
     pub fn observe_arrival(
         &mut self,
@@ -214,7 +215,7 @@ impl DeviceB {
         if wanted {
             self.wanted = Some(inputs.b_link_data.get() as u32);
         } else if !duplicate && !self.nak_scheduled {
-            // It says all that an Ack would.
+            // A Nak includes the acknowledgement of the Ack that was due.
             (self.owes, self.due) = (None, Some(Kind::Nak));
             self.nak_scheduled = true;
             return;
@@ -223,7 +224,7 @@ impl DeviceB {
         if wanted {
             self.nak_scheduled = false;
         }
-        // An Ack that falls due at the same time covers this TLP, too.
+        // An Ack that becomes due at the same time includes this TLP.
         if answers && age.is_none() {
             self.owes = Some(0);
         }

@@ -1,4 +1,4 @@
-//! The checks of the pins in every cycle (specification, sections 2 and 3).
+//! Checks of the pins in every cycle (specification, sections 2 and 3).
 
 use crate::blocks::dll::rtl::{Bits1, Bits12, Bits32, Outputs};
 use cosim_core::harness::Violation;
@@ -7,10 +7,9 @@ use cosim_core::verilated::zerocopy::IntoBytes;
 
 /// In reset every output has its reset value.
 pub const RESET: &str = "values-in-reset";
-/// Payload keeps its last value while its valid is 0.
+/// Payload keeps its value while its valid is 0.
 pub const KEPT: &str = "payload-kept";
 
-/// The payloads of the last cycle.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Payloads {
     link: (Bits12, Bits32),
@@ -28,11 +27,11 @@ impl Payloads {
         }
     }
 
-    /// Looks at a cycle out of reset.
+    /// Checks a cycle outside of reset.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let before = std::mem::replace(self, Self::of(outputs));
-        // Scalars, not an array of them: a compiler keeps those in registers.
+        // Separate variables rather than an array, so that the compiler keeps them in registers.
         let link = !outputs.a_link_valid.is_high() & (before.link != self.link);
         let deliver = !outputs.b_deliver_valid.is_high() & (before.deliver != self.deliver);
         let dllp = !outputs.b_dllp_valid.is_high() & (before.dllp != self.dllp);
@@ -55,7 +54,7 @@ fn changed(channel: &str, before: &Payloads, now: &Payloads) -> Violation {
     Violation::new(KEPT, what)
 }
 
-/// Looks at a cycle in reset.
+/// Checks a cycle in reset.
 pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     let expected = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
     let Some(port) = expected.first_difference(outputs) else { return Ok(()) };

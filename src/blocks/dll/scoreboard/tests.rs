@@ -1,4 +1,4 @@
-//! Every check fires on a model that is wrong in the way it looks for, and on none that is right.
+//! Every check fires on a model with the fault that it detects, and never on a correct model.
 
 use super::*;
 use crate::blocks::dll::rtl::{Bits1, Bits2, Bits12, Bits32};
@@ -38,7 +38,7 @@ const STALL: &str = r#"{
     "tlp_link": [{"count": 16}, {"damage": {}}], "ack_link": [{"lost": 1}], "nak_link": [{"lost": 1}]
 }"#;
 
-/// Runs the golden model; the scoreboard is shown pins that `tamper` has changed.
+/// Runs the scoreboard on the golden model's pins, after `tamper` has changed them.
 fn judge(
     json: &str,
     mask: u8,
@@ -49,7 +49,7 @@ fn judge(
     let golden = Golden::new(&Parameters::of::<Dll>(mask));
     let environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
     let scoreboard = Scoreboard::new(&traffic, &Parameters::of::<Dll>(judged_as));
-    // Cycle 0 is that in reset, which is nobody's.
+    // Cycle 0 is the reset cycle.
     checks::shown_of::<Dll, _, _>(golden, environment, scoreboard, |cycle, inputs, outputs| {
         if let Some(cycle) = cycle.checked_sub(1) {
             tamper(cycle, inputs, outputs);
@@ -82,7 +82,7 @@ fn plus(seq: Bits12, more: u64) -> Bits12 {
     Bits12::new(seq.get() + more)
 }
 
-/// Whether this is the `n`th time, from 0, that something holds.
+/// Returns a closure that is true the `n`th time, from 0, that its argument is true.
 fn nth(n: u32) -> impl FnMut(bool) -> bool {
     let mut seen = 0;
     move |holds| {
@@ -91,7 +91,7 @@ fn nth(n: u32) -> impl FnMut(bool) -> bool {
     }
 }
 
-/// A golden model and its scoreboard, with pins that `set` drives on an otherwise idle link.
+/// Runs the golden model and its scoreboard with pins that `set` drives on an otherwise idle link.
 fn drive(
     json: &str,
     mask: u8,
@@ -140,7 +140,7 @@ fn a_right_model_is_not_objected_to() {
     }
 }
 
-/// What the pins alone tell of a case with fewer than 4096 TLPs between resets.
+/// The events of a case with fewer than 4096 TLPs between resets, derived from its pins.
 #[derive(Debug, Default)]
 struct Seen {
     sent_again: u64,
@@ -181,11 +181,12 @@ impl Seen {
     }
 }
 
-/// What a case counts, by hand; all other counters are 0.
+/// The counters of a case, worked out by hand; all others are 0.
 #[test]
 fn what_is_counted_is_what_the_link_did() {
     let cases = [
-        // B sees nothing of the first round, so it says nothing, and the timer sends all of it again.
+        // B receives nothing of the first round, so it is silent, and the timeout repeats
+        // everything.
         (
             r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 3}],
                 "tlp_link": [{"lost": 1, "count": 3}]}"#,
@@ -210,7 +211,7 @@ fn what_is_counted_is_what_the_link_did() {
                 {"gap": 50, "data": 9, "count": 3}]}"#,
             &[("TLPs sent", 5), ("TLPs lost to resets", 2), ("Acks", 1)],
         ),
-        // The second one is spoiled: B refuses it, drops the third, and gets both again. The Nak
+        // The second TLP is damaged: B sends a Nak, drops the third, and gets both again. The Nak
         // acknowledges the first.
         (
             r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 3}], "tlp_link": [{}, {"damage": {}}]}"#,
@@ -241,14 +242,14 @@ fn the_stall_of_s3_is_counted_in_spec_and_an_offence_in_repaired() {
     assert_eq!(counter(&counters, "cases stalled by S3 5.8"), 1);
     let counters = judge(STALL, REPAIRED, REPAIRED, |_, _, _| {}).unwrap();
     assert_eq!(counter(&counters, "cases stalled by S3 5.8"), 0);
-    // S3's silence, judged as if F0 were on.
+    // The stall of S3, checked as if F0 were on.
     let violation = judge(STALL, SPEC, REPAIRED, |_, _, _| {}).unwrap_err();
     assert_eq!(violation.check, ANSWERED, "{}", violation.message);
 }
 
 const TWO: &str = r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 2}]}"#;
 
-/// Runs A with two TLPs on a link that `set` drives, and ends the case.
+/// Runs A with two TLPs on a link that `set` drives until the case ends.
 fn end(cycles: u64, set: impl Fn(u64, &mut Inputs)) -> (Result<(), String>, u64) {
     let (mut scoreboard, result) = drive(TWO, SPEC, cycles, |cycle, outputs, inputs| {
         inputs.a_tlp_valid = Bits1::from(outputs.a_next_seq.get() < 2);
@@ -281,7 +282,7 @@ fn a_stall_needs_a_spoiled_tlp_and_a_lost_answer() {
         }
     };
     assert_eq!(end(40, spoiled), (Ok(()), 1));
-    // The Nak is not lost, it waits.
+    // The Nak waits but is not lost.
     let waits = |cycle, inputs: &mut Inputs| {
         spoiled(cycle, inputs);
         inputs.b_dllp_ready = low();
@@ -312,7 +313,7 @@ fn a_nak_that_is_dropped_behind_another_is_as_good_as_lost() {
     assert_eq!(end(35, pins(false)), (Err(unacknowledged), 0));
 }
 
-/// A model that sends TLP 0 every 64 cycles and never hears of it.
+/// A sends TLP 0 every 64 cycles and gets no answer.
 fn treadmill(mask: u8, delivers: bool, cycles: u64) -> Result<(), String> {
     let json = r#"{"noise": "0x0", "tlps": [{"data": 0}]}"#;
     let (_, result) = drive(json, mask, cycles, |cycle, outputs, inputs| {
@@ -330,7 +331,7 @@ fn a_treadmill_is_noticed() {
     let check = |mask, delivers| treadmill(mask, delivers, 20_100);
     assert_eq!(check(SPEC, false), Err(PROGRESS.to_owned()));
     assert_eq!(check(REPAIRED, false), Err(PROGRESS.to_owned()));
-    // Delivered, never acknowledged: only F0 makes that an offence.
+    // Delivered but never acknowledged: an error only with F0.
     assert_eq!(check(SPEC, true), Ok(()));
     assert_eq!(check(REPAIRED, true), Err(PROGRESS.to_owned()));
 }
@@ -360,7 +361,7 @@ fn a_case_that_ends_early_is_noticed() {
     assert_eq!(finish(one, 2, SPEC), Err("0 of 1 TLPs taken were delivered".to_owned()));
     assert_eq!(finish(one, 10, SPEC), Err("0 of 1 TLPs taken were acknowledged".to_owned()));
     assert_eq!(finish(one, 60, SPEC), Ok(()));
-    // A Nak is out, but A has what B wants: that is no stall.
+    // A Nak is pending, but A has the TLP that B expects, so there is no stall.
     let nak = r#"{
         "noise": "0x0", "tlps": [{"data": 0, "count": 2}], "tlp_link": [{}, {"damage": {}}],
         "dllp_delay": 30
@@ -395,7 +396,7 @@ fn payload_that_changes_without_its_valid() {
     ];
     for wrong in wrong {
         let mut last = nth(0);
-        // In the pause between the two TLPs of the list everything is silent.
+        // In the pause between the two entries of the list the pins are idle.
         fires(pins::KEPT, CLEAN, |cycle, _, outputs| {
             if last(cycle > 150) {
                 wrong(outputs);

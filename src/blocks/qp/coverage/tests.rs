@@ -1,11 +1,11 @@
-//! What is counted in cases written by hand; the numbers are from the specification's rules.
+//! Bins that hand-written cases hit, derived from the rules of the specification.
 
 use super::super::Qp;
 use cosim_core::checks::bins_hit;
 use cosim_core::harness::Parameters;
 use std::collections::BTreeSet;
 
-/// What the steps hit, but for rules and queries.
+/// The bins that the steps hit, without rules and queries.
 fn hit(steps: &str) -> BTreeSet<String> {
     let traffic = format!(r#"{{ "noise": "0x0", {steps} }}"#);
     let traffic = serde_json::from_str(&traffic).unwrap();
@@ -48,7 +48,7 @@ fn an_offer_that_waits_is_counted_by_what_becomes_of_it() {
     ));
     let offers: Vec<&str> =
         hit.iter().map(String::as_str).filter(|bin| bin.starts_with("offers: ")).collect();
-    // The event stays what it is, the command changes; both wait for one more cycle, then vanish.
+    // The event stays, the command changes. Both wait for one more cycle and are withdrawn.
     assert_eq!(
         offers,
         [
@@ -63,7 +63,7 @@ fn an_offer_that_waits_is_counted_by_what_becomes_of_it() {
 
 #[test]
 fn an_event_and_a_command_of_one_edge_are_counted_together() {
-    // The fatal error goes first: the command for RTR meets ERR.
+    // The fatal error comes first: the command for RTR finds ERR.
     assert_hit(
         r#""steps": [{ "command": { "qpn": 1, "next": 1, "service": 3 } },
                      { "command": { "qpn": 1, "next": 2 }, "event": { "qpn": 1, "kind": 3 } },
@@ -74,9 +74,9 @@ fn an_event_and_a_command_of_one_edge_are_counted_together() {
             "same-qp: fatal, INIT, RTR",
             "modify: ERR, RTR, illegal",
             "queue: 0, in",
-            // It is shown in the cycle after, and taken at once.
+            // It is visible in the next cycle and accepted at once.
             "queue: 1, out",
-            // Service 0 is RC: what a QP has that never was anything but RESET.
+            // Service 0 is RC, that of a QP which never left RESET.
             "events: first packet, RESET, reliable",
             "two-qps: first packet, ERR",
             "modify: ERR, ERR, done",
@@ -100,8 +100,9 @@ fn packets_are_counted_by_state_and_service() {
 
 #[test]
 fn a_full_queue_is_counted_by_what_it_holds_up() {
-    // 16 fatal errors of QP 1 in a row. The first event is shown in the cycle after its edge and waits 30 more; the queue
-    // is full from 16 to 31 cycles after that edge, and the next error and a command wait.
+    // 16 fatal errors of QP 1 in a row. The first event is visible in the cycle after its edge and
+    // waits 30 more. The queue is full from 16 to 31 cycles after that edge, and the next error and
+    // a command wait.
     let fatal = [r#"{ "event": { "qpn": 1, "kind": 3 } }"#; 16].join(", ");
     let hit = hit(&format!(
         r#""steps": [{{ "command": {{ "qpn": 1, "next": 1, "service": 3 }} }}, {fatal},
@@ -116,7 +117,7 @@ fn a_full_queue_is_counted_by_what_it_holds_up() {
         "full: both".to_owned(),
         "offers: command, unchanged".to_owned(),
         "offers: event, unchanged".to_owned(),
-        // The first one leaves, then the 17th goes in as the second leaves.
+        // The first event leaves; then the 17th enters while the second leaves.
         "queue: 16, out".to_owned(),
         "queue: 15, both".to_owned(),
     ]);
@@ -127,7 +128,7 @@ fn a_full_queue_is_counted_by_what_it_holds_up() {
 
 #[test]
 fn a_reset_is_counted_by_what_it_finds_at_first() {
-    // The reset rises in the cycle after its step: the answer of the command is shown then.
+    // The reset begins in the cycle after its step, in which the answer of the command is visible.
     assert_hit(
         r#""steps": [{ "command": { "qpn": 1, "next": 1 }, "reset": { "after": 0, "cycles": 3 } }]"#,
         &["modify: RESET, INIT, done", "reset: answer"],

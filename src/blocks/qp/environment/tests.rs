@@ -1,4 +1,4 @@
-//! The environment with a golden model behind it.
+//! The environment with a golden model.
 
 use super::*;
 use crate::blocks::qp::Golden;
@@ -23,7 +23,7 @@ fn story(json: &str) -> Vec<(Inputs, Outputs)> {
     cycles
 }
 
-/// Cycles in which something holds.
+/// The cycles in which a condition holds.
 fn when(story: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) -> Vec<usize> {
     let cycles = story.iter().enumerate();
     cycles.filter(|(_, (inputs, outputs))| holds(inputs, outputs)).map(|(cycle, _)| cycle).collect()
@@ -40,7 +40,7 @@ fn steps_follow_one_another_and_gaps_lie_between() {
     assert_eq!(when(&story, |inputs, _| inputs.cmd_valid.is_high()), [0]);
     assert_eq!(when(&story, |inputs, _| inputs.msg_valid.is_high()), [1]);
     assert_eq!(when(&story, |inputs, _| inputs.hw_valid.is_high()), [5]);
-    // The answer, and the states after it, are seen.
+    // The answer and the following states are visible.
     assert_eq!(story.len(), 5 + DRAIN as usize);
 }
 
@@ -57,8 +57,8 @@ fn parts_of_a_step_meet_in_one_cycle() {
     assert_eq!(when(&story, all), [0]);
 }
 
-/// Seventeen fatal errors and software that does not look: the command waits, the event that needs no entry
-/// does not, and the packet is there for one cycle.
+/// Seventeen fatal errors while software does not accept events: the command waits, an event
+/// without an entry does not, and the packet lasts one cycle.
 #[test]
 fn a_command_that_waits_holds_up_no_event() {
     let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
@@ -69,10 +69,10 @@ fn a_command_that_waits_holds_up_no_event() {
             {{"event": {{"qpn": 9, "kind": 3}}}}, {{"command": {{"qpn": 0, "next": 1}}}}
         ]}}"#
     ));
-    // The first event is shown in cycle 2; the sixteenth is taken in cycle 16.
+    // The first event is visible in cycle 2; the sixteenth is accepted in cycle 16.
     assert_eq!(when(&story, |_, outputs| outputs.evt_valid.is_high())[0], 2);
     assert_eq!(when(&story, |inputs, _| inputs.msg_valid.is_high()), [17]);
-    // Forty cycles of show, then it leaves; there is room from the next cycle on.
+    // It is offered for forty cycles, then it leaves; from the next cycle on there is room.
     let leaves =
         when(&story, |inputs, outputs| inputs.evt_ready.is_high() && outputs.evt_valid.is_high());
     assert_eq!(leaves[0], 42);
@@ -87,8 +87,8 @@ fn a_command_that_waits_holds_up_no_event() {
     assert_eq!(events.last(), Some(&18));
 }
 
-/// The queue is full from cycle 17 on. The command for ERR waits; one for RESET takes its place four cycles later, the
-/// step after that withdraws it, and a step with an event alone withdraws nothing else.
+/// The queue is full from cycle 17 on. The command for ERR waits; one for RESET replaces it four
+/// cycles later. The next step withdraws it, and a step with an event only withdraws nothing else.
 #[test]
 fn a_step_that_comes_instead_changes_or_withdraws_what_waits() {
     let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
@@ -108,7 +108,7 @@ fn a_step_that_comes_instead_changes_or_withdraws_what_waits() {
     let taken =
         when(&story, |inputs, outputs| inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high());
     assert_eq!(taken, [0]);
-    // The event has waited for room: the first of the queue leaves at edge 42.
+    // The event waited for room: the first one in the queue leaves at edge 42.
     let events =
         when(&story, |inputs, outputs| inputs.hw_valid.is_high() && outputs.hw_ready.is_high());
     assert_eq!(events.last(), Some(&43));

@@ -1,4 +1,4 @@
-//! Each transition and each rule by itself and where they meet; every value is worked out by hand from the
+//! Each transition and rule alone and combinations; all values are worked out by hand from the
 //! specification.
 
 use super::*;
@@ -26,7 +26,7 @@ const DRAINED: u64 = 1;
 const SEND_ERROR: u64 = 2;
 const FATAL: u64 = 3;
 
-/// The pins of a cycle; those not named are 0.
+/// The pins of a cycle; pins that are not named are 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drive(Inputs);
 
@@ -102,7 +102,7 @@ impl Bench {
         Self(Golden::new(&Parameters::NONE))
     }
 
-    /// QP 9 with a service, brought to a state on the way that the specification has.
+    /// QP 9 with a service, brought to a state by the commands of the specification.
     fn at(service: u64, state: u64) -> Self {
         let mut bench = Self::new();
         bench.bring(9, service, state);
@@ -124,24 +124,24 @@ impl Bench {
         if state == SQE {
             self.cycle(idle().event(qpn, SEND_ERROR));
         }
-        // The answer goes.
+        // The answer disappears.
         self.cycle(idle());
         self.is_in(qpn, state);
     }
 
-    /// One cycle; the rules that fire at its edge, but for Q1.
+    /// Runs one cycle. Returns the rules that fire at its edge, except for Q1.
     fn cycle(&mut self, drive: Drive) -> Vec<&'static str> {
         let names = self.0.edge(&drive.0);
         names.iter().map(|rule| RULES[rule].name).filter(|name| *name != "Q1").collect()
     }
 
-    /// A cycle in which exactly these rules fire.
+    /// Runs a cycle in which exactly these rules fire.
     #[track_caller]
     fn fires<const N: usize>(&mut self, rules: [&str; N], drive: Drive) {
         assert_eq!(self.cycle(drive), rules);
     }
 
-    /// Outputs by name, under these inputs.
+    /// Checks outputs by name under these inputs.
     #[track_caller]
     fn shows<const N: usize>(&self, drive: Drive, expected: [(&str, u64); N]) {
         let mut outputs = Outputs::default();
@@ -173,7 +173,7 @@ impl Bench {
         self.shows(idle(), [("evt_valid", 0), ("evt_qpn", 0), ("evt_code", 0)]);
     }
 
-    /// Events of QPs 0 and up until the queue has `count`.
+    /// Fills the queue with `count` events, of QPs from 0 on.
     fn with_events(count: u64) -> Self {
         let mut bench = Self::new();
         for qpn in 0..count {
@@ -184,7 +184,7 @@ impl Bench {
     }
 }
 
-/// A command that is done: its rule, and the state after it.
+/// A command that succeeds: its rule, and the state after it.
 #[track_caller]
 fn done(from: u64, next: u64, rule: &str, to: u64) {
     let mut bench = Bench::at(RC, from);
@@ -195,7 +195,7 @@ fn done(from: u64, next: u64, rule: &str, to: u64) {
     bench.shows(idle(), [("rsp_valid", 0), ("rsp_qpn", 0), ("rsp_code", 0)]);
 }
 
-/// A command that is refused with a code.
+/// A command that is refused, with its code.
 #[track_caller]
 fn refused(from: u64, drive: Drive, rule: &str, code: u64) {
     let mut bench = Bench::at(RC, from);
@@ -207,7 +207,7 @@ fn refused(from: u64, drive: Drive, rule: &str, code: u64) {
 #[test]
 fn c1_reset_to_init_stores_the_service() {
     done(RESET, INIT, "C1", INIT);
-    // A reliable QP answers packets, an unreliable one does not.
+    // A reliable QP acknowledges packets, an unreliable one does not.
     for (service, ack) in [(RC, 1), (UC, 0), (RD, 1), (UD, 0), (CNP, 0), (XRC, 1), (6, 0), (7, 0)] {
         let bench = Bench::at(service, RTR);
         bench.shows(idle().packet(9), [("msg_accept", 1), ("msg_ack", ack)]);
@@ -240,7 +240,7 @@ fn c5_rts_to_sqd_loads_the_notification() {
     bench.fires(["C5"], idle().command(9, SQD).notify());
     bench.answers(9, 0);
     bench.fires(["H3", "E1"], idle().event(9, DRAINED));
-    // Without it nothing is owed, and what was owed before is not.
+    // Without the parameter no event is owed, and an earlier one is cancelled.
     bench.cycle(idle().command(9, RTS).evt_ready());
     bench.fires(["C5"], idle().command(9, SQD));
     bench.fires(["H4"], idle().event(9, DRAINED));
@@ -306,7 +306,7 @@ fn c11_destroy_from_any_state() {
     bench.is_in(9, RESET);
 }
 
-/// Whatever way leaves SQD, a later drain that did not ask for news has none.
+/// After SQD is left on any path, a later drain without notification causes no event.
 #[test]
 fn c6_c9_c10_c11_and_h8_forget_what_is_owed() {
     for way_out in [RTS, RESET, ERR, DESTROY] {
@@ -326,7 +326,7 @@ fn c6_c9_c10_c11_and_h8_forget_what_is_owed() {
 }
 
 impl Bench {
-    /// QP 9 to RTS again, from RTS, RESET or ERR.
+    /// Brings QP 9 to RTS again, from RTS, RESET or ERR.
     fn bring_back(&mut self) {
         let mut outputs = Outputs::default();
         self.0.show(&idle().query(9).0, &mut outputs);
@@ -360,7 +360,7 @@ fn c12_every_other_pair_is_illegal() {
             bench.is_in(9, from);
         }
     }
-    // An illegal transition has no parameters to judge.
+    // An illegal transition has priority over its parameters.
     refused(RTS, idle().command(9, INIT).notify(), "C12", 1);
     refused(RESET, idle().command(9, SQD).notify(), "C12", 1);
 }
@@ -380,7 +380,7 @@ fn c13_notification_elsewhere_is_not_permitted() {
             refused(from, idle().command(9, *next).notify(), "C13", 2);
         }
     }
-    // Nothing changes: what was owed stays owed.
+    // Nothing changes: the notification stays owed.
     let mut bench = Bench::at(RC, RTS);
     bench.cycle(idle().command(9, SQD).notify());
     bench.fires(["C13"], idle().command(9, RESET).notify());
@@ -590,7 +590,7 @@ fn e1_and_e2_at_one_edge() {
 #[test]
 fn e2_events_leave_in_the_order_in_which_they_were_made() {
     let mut bench = Bench::with_events(16);
-    // Twice round the queue.
+    // Wraps around the queue twice.
     for qpn in 0..16 {
         bench.tells(qpn, 2);
         bench.fires(["E2"], idle().evt_ready());
@@ -608,7 +608,7 @@ fn e3_a_command_waits_while_the_queue_is_full() {
     let bench = Bench::with_events(15);
     bench.shows(idle(), [("cmd_ready", 1), ("hw_ready", 1)]);
     let mut bench = Bench::with_events(16);
-    // It does not depend on cmd_valid, nor on what leaves at this edge.
+    // It depends neither on cmd_valid nor on an event that leaves at this edge.
     bench.shows(idle(), [("cmd_ready", 0)]);
     let drive = idle().command(3, RESET).evt_ready();
     bench.shows(drive, [("cmd_ready", 0)]);
@@ -637,29 +637,29 @@ fn e4_only_what_needs_an_entry_waits() {
 
 #[test]
 fn x1_the_event_goes_before_the_command() {
-    // The QP is in RTS already when software asks for it.
+    // The QP is already in RTS when software requests it.
     let mut bench = Bench::at(RC, RTR);
     bench.fires(["C12", "H1", "E1", "X1"], idle().event(9, FIRST).command(9, RTS));
     bench.answers(9, 1);
     bench.is_in(9, RTS);
-    // From RTS it may go on to SQD at once, with notification.
+    // From RTS it may go to SQD at once, with notification.
     let mut bench = Bench::at(RC, RTR);
     let drive = idle().event(9, FIRST).command(9, SQD).notify();
     bench.fires(["C5", "H1", "E1", "X1"], drive);
     bench.answers(9, 0);
     bench.is_in(9, SQD);
-    // A drain is told although software goes on.
+    // The drain is reported although software continues.
     let mut bench = Bench::at(RC, RTS);
     bench.cycle(idle().command(9, SQD).notify());
     bench.fires(["C6", "H3", "E1", "X1"], idle().event(9, DRAINED).command(9, RTS));
     bench.tells(9, 0);
     bench.is_in(9, RTS);
-    // A drain is not reported before it was asked for.
+    // A drain is not reported before it was requested.
     let mut bench = Bench::at(RC, RTS);
     bench.fires(["C5", "H4", "X1"], idle().event(9, DRAINED).command(9, SQD).notify());
     bench.tells_nothing();
     bench.fires(["H3", "E1"], idle().event(9, DRAINED));
-    // What broke can be destroyed, and does not break again.
+    // A QP with an error can be destroyed and reports no further error.
     let mut bench = Bench::at(RC, RTS);
     bench.fires(["C11", "H8", "E1", "X1"], idle().event(9, FATAL).command(9, DESTROY));
     bench.is_in(9, RESET);
@@ -716,7 +716,8 @@ fn r1_reset_forgets_everything_and_drives_0() {
     bench.shows(drive, [("evt_valid", 0), ("cmd_ready", 1), ("hw_ready", 1)]);
 }
 
-/// The service that Destroy QP leaves is 0, RC; nothing shows it but the way to RTR, where C1 has set it again.
+/// Destroy QP leaves service 0, RC. It is visible only on the way to RTR, where C1 has set it
+/// again.
 #[test]
 fn a_service_is_that_of_the_last_reset_to_init() {
     for way in [RESET, DESTROY] {

@@ -1,4 +1,4 @@
-//! Every check fires on a model that is wrong in the way it looks for, and on none that is right.
+//! Every check fires on a model with the fault that it detects, and never on a correct model.
 
 use super::*;
 use crate::blocks::qp::rtl::{Bits2, Bits3, Bits8};
@@ -6,8 +6,8 @@ use crate::blocks::qp::{Environment, Golden};
 use cosim_core::checks;
 use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _};
 
-/// QP 5 (RC) to RTS, where a packet comes, to SQD with notification, drained twice; then it breaks. QP 6
-/// (UD) comes to RTR, where a packet comes, and is destroyed.
+/// QP 5 (RC) goes to RTS, gets a packet, goes to SQD with notification, drains twice, and fails. QP
+/// 6 (UD) goes to RTR, gets a packet, and is destroyed.
 const LIFE: &str = r#"{"noise": "0x3", "evt_stalls": [2, 5], "steps": [
     {"command": {"qpn": 5, "next": 1}}, {"packet": {"qpn": 5}},
     {"command": {"qpn": 5, "next": 2}}, {"event": {"qpn": 5, "kind": 0}},
@@ -20,15 +20,15 @@ const LIFE: &str = r#"{"noise": "0x3", "evt_stalls": [2, 5], "steps": [
     {"event": {"qpn": 6, "kind": 2}}, {"gap": 3, "command": {"qpn": 6, "next": 7}}
 ]}"#;
 
-/// Two QPs that break twice each before software looks, in turn.
+/// Two QPs fail twice each, in turn, before software accepts events.
 const EVENTS: &str = r#"{"noise": "0x3", "evt_stalls": [30], "steps": [
     {"command": {"qpn": 5, "next": 1}}, {"command": {"qpn": 5, "next": 2}},
     {"event": {"qpn": 5, "kind": 0}}, {"event": {"qpn": 5, "kind": 3}},
     {"command": {"qpn": 6, "next": 1}}, {"event": {"qpn": 6, "kind": 3}}
 ]}"#;
 
-/// Sixteen fatal errors of a QP, an event that needs no entry, another fatal error and a command at once; a
-/// reset.
+/// Sixteen fatal errors of a QP, an event without an entry, another fatal error and a command at
+/// once; a reset.
 fn full() -> String {
     let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
     format!(
@@ -41,13 +41,13 @@ fn full() -> String {
     )
 }
 
-/// Runs the golden model; the scoreboard is shown pins that `tamper` has changed.
+/// Runs the scoreboard on the golden model's pins, after `tamper` has changed them.
 fn judge(
     json: &str,
     mut tamper: impl FnMut(u64, &mut Inputs, &mut Outputs),
 ) -> Result<Vec<u64>, Violation> {
     let traffic = serde_json::from_str(json).unwrap();
-    // Cycle 0 is that in reset, which is nobody's.
+    // Cycle 0 is the reset cycle.
     checks::shown::<Qp>(&traffic, &Parameters::NONE, |cycle, inputs, outputs| {
         if let Some(cycle) = cycle.checked_sub(1) {
             tamper(cycle, inputs, outputs);
@@ -100,7 +100,8 @@ fn a_right_model_is_not_objected_to() {
     }
     let full = judge(&full(), |_, _, _| {}).unwrap();
     assert_eq!(counter(&full, "fatal errors told"), 17);
-    // The first event is shown in cycle 2 and taken in cycle 62; the command waits from cycle 18 on.
+    // The first event is visible in cycle 2 and accepted in cycle 62; the command waits from cycle
+    // 18.
     assert_eq!(counter(&full, "cycles commands waited"), 62 - 17);
     judge(EVENTS, |_, _, _| {}).unwrap();
 }
@@ -162,7 +163,7 @@ fn event_waits_for_room_fires() {
             outputs.hw_ready = low();
         }
     });
-    // One that needs no entry does not wait.
+    // An event without an entry does not wait.
     let mut waited = false;
     fires(EVENT_WAITS, &full(), |_, inputs, outputs| {
         if inputs.hw_qpn.get() == 9 && inputs.hw_valid.is_high() {
@@ -255,7 +256,7 @@ fn wqe_for_the_packet_that_takes_it_fires() {
 fn ack_or_nak_fires() {
     let packet_of =
         |qpn: u64, inputs: &Inputs| inputs.msg_valid.is_high() && inputs.msg_qpn.get() == qpn;
-    // No answer, both, the other one, an answer of an unreliable QP.
+    // No answer, both, the wrong one, an answer of an unreliable QP.
     fires(ACK_OR_NAK, LIFE, |_, _, outputs| outputs.msg_ack = low());
     fires(ACK_OR_NAK, LIFE, |_, _, outputs| {
         if outputs.msg_ack.is_high() {
@@ -276,7 +277,7 @@ fn ack_or_nak_fires() {
 
 #[test]
 fn event_shown_until_taken_fires() {
-    // Never, and not in the next cycle.
+    // Missing, or late.
     fires(SHOWN, LIFE, |_, _, outputs| {
         (outputs.evt_valid, outputs.evt_qpn) = (low(), Bits8::new(0));
         outputs.evt_code = Bits2::new(0);
@@ -290,7 +291,7 @@ fn event_shown_until_taken_fires() {
     });
 }
 
-/// Shows an event in the first cycle in which none is to be seen after so many were taken.
+/// Shows an event in the first cycle without one after a number of accepted events.
 fn again(after: u64, qpn: u64, code: u64) -> impl FnMut(u64, &mut Inputs, &mut Outputs) {
     let mut taken = 0;
     move |_, inputs, outputs| {
@@ -314,7 +315,7 @@ fn one_drained_event_per_notified_drain_fires() {
 fn event_has_a_cause_fires() {
     fires(CAUSED, LIFE, again(3, 5, FATAL_CODE));
     fires(CAUSED, LIFE, again(0, 6, ESTABLISHED_CODE));
-    // Another QP than the one it happened to.
+    // A wrong QP.
     fires(CAUSED, EVENTS, |_, _, outputs| {
         if outputs.evt_valid.is_high() {
             outputs.evt_qpn = Bits8::new(7);
@@ -378,7 +379,7 @@ fn complete_fires() {
         COMPLETE,
         "nothing was taken"
     );
-    // The last event is not taken, or the last command is not answered.
+    // The last event is not accepted, or the last command is not answered.
     for (steps, missing) in [
         (r#"{"command": {"qpn": 5, "next": 1}}, {"event": {"qpn": 5, "kind": 3}}"#, "1 events"),
         (r#"{"command": {"qpn": 5, "next": 1}}"#, "QP 5"),

@@ -104,7 +104,7 @@ const TO_HIGH: usize = 1;
 const PARTLY: usize = 2;
 const TOO_MUCH: usize = 4;
 
-/// Section 6: what a ring gets.
+/// Section 6: impossible refills.
 fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
     let [low, high] = [LOW, HIGH].map(|index| parameters.get(index));
     match *at {
@@ -132,7 +132,7 @@ fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str>
     }
 }
 
-/// The table of the choice.
+/// Impossible combinations in the table of the choice.
 fn no_such_choice(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
     let keep = parameters.get(KEEP);
     match *at {
@@ -147,7 +147,7 @@ fn no_such_choice(at: &[usize], parameters: &Parameters) -> Option<&'static str>
     }
 }
 
-/// Whether something needs a copy, which KEEP forbids.
+/// A reason if the bin needs a copy and KEEP rules that out.
 fn never_copied(needs_copy: bool, parameters: &Parameters) -> Option<&'static str> {
     (needs_copy && parameters.get(KEEP) == 0).then_some("U3: with KEEP = 0 the pool is never low")
 }

@@ -1,11 +1,11 @@
-//! What is counted in cases written by hand; the bins are from the specification's rules.
+//! Bins that hand-written cases hit, derived from the rules of the specification.
 
 use super::super::Recv;
 use cosim_core::checks::bins_hit;
 use cosim_core::harness::Parameters;
 use std::collections::BTreeSet;
 
-/// What a traffic hits, but for rules and offers.
+/// The bins that a traffic hits, without rules and offers.
 #[track_caller]
 fn assert_hit(fixes: u8, traffic: &str, expected: &[&str]) {
     let traffic = format!(r#"{{ "noise": "0x0", {traffic} }}"#);
@@ -19,7 +19,7 @@ fn assert_hit(fixes: u8, traffic: &str, expected: &[&str]) {
 
 #[test]
 fn a_posted_message_is_counted_by_its_answer_its_dps_and_its_end() {
-    // LOW is 4 and HIGH 16: four packets leave 12, nothing is refilled.
+    // LOW is 4 and HIGH 16: after four packets there are 12 buffers, so there is no refill.
     assert_hit(
         0,
         r#""pool": 9, "messages": [
@@ -62,8 +62,8 @@ fn an_unexpected_message_is_counted_by_the_choice_and_its_strays() {
 
 #[test]
 fn credits_are_counted_by_their_stall_and_the_ring_by_what_it_gets() {
-    // 13 flow packets take the ring from 16 to 3, which is below LOW: all 13 that lack are free, 1 of the pool and the
-    // buffers of the 12 before. The credit waits for three cycles.
+    // 13 flow packets reduce the ring from 16 to 3, which is below LOW. All 13 missing buffers are
+    // free: 1 in the pool and those of the 12 packets before. The credit waits for three cycles.
     assert_hit(
         0,
         r#""pool": 1, "credit_stalls": [3], "messages": [
@@ -84,7 +84,8 @@ fn credits_are_counted_by_their_stall_and_the_ring_by_what_it_gets() {
 
 #[test]
 fn a_reset_is_counted_by_the_state_that_it_finds() {
-    // It rises in the cycle after the CP was taken, in which the block asks whether the message is posted.
+    // The reset begins in the cycle after the CP was accepted, in which the block asks about the
+    // message.
     assert_hit(
         0,
         r#""pool": 9, "messages": [

@@ -1,4 +1,4 @@
-//! The environment with a golden model behind it.
+//! The environment with a golden model.
 
 use super::*;
 use crate::blocks::recv::Golden;
@@ -28,7 +28,7 @@ fn story(messages: &str) -> Vec<(Inputs, Outputs)> {
     story_of(&format!(r#"{{"noise": "0x5", "pool": 20, "messages": [{messages}]}}"#), 0xff)
 }
 
-/// Cycles in which something holds.
+/// The cycles in which a condition holds.
 fn when(story: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) -> Vec<usize> {
     let cycles = story.iter().enumerate();
     cycles.filter(|(_, (inputs, outputs))| holds(inputs, outputs)).map(|(cycle, _)| cycle).collect()
@@ -41,10 +41,10 @@ fn takes(inputs: &Inputs, outputs: &Outputs) -> bool {
 #[test]
 fn packets_stay_on_offer_and_gaps_lie_between() {
     let story = story(r#"{"kind": 0, "id": 1}, {"gap": 3, "kind": 1, "id": 2}"#);
-    // Seen and taken; three cycles; seen and taken.
+    // Visible and accepted; three cycles; visible and accepted.
     assert_eq!(when(&story, |inputs, _| inputs.pkt_valid.is_high()), [0, 1, 5, 6]);
     assert_eq!(when(&story, takes), [1, 6]);
-    // The cycle in which the last one is taken is the first of those at the end.
+    // The idle cycles at the end begin in the cycle in which the last one is accepted.
     assert_eq!(story.len(), 6 + DRAIN as usize);
 }
 
@@ -81,7 +81,8 @@ fn posted_done_comes_with_the_last_packet_or_later() {
     assert_eq!(when(&with_it, done), [4]);
     let later = story(r#"{"kind": 5, "id": 1, "done_wait": 5, "data": [{"id": 2, "count": 3}]}"#);
     assert_eq!(when(&later, done), [9]);
-    // A message of one packet is finished in the first cycle in which that is looked at, and not before.
+    // A message of one packet finishes in the first cycle in which `posted_done` counts, not
+    // before.
     let alone = story(r#"{"kind": 5, "id": 1}"#);
     assert_eq!(when(&alone, done), [2]);
     assert_eq!(alone[2].1.state.get(), 6);
@@ -131,7 +132,7 @@ fn a_reset_drops_the_message_that_has_begun_and_gives_all_buffers_back() {
         r#"{"kind": 4, "id": 1, "match_wait": 50, "data": [{"id": 2}], "reset": {"after": 2, "cycles": 2}},
            {"kind": 0, "id": 3}"#,
     );
-    // Taken in cycle 1; two cycles lie between.
+    // Accepted in cycle 1; there are two cycles in between.
     assert_eq!(when(&story, |inputs, _| inputs.rst.is_high()), [4, 5]);
     assert_eq!(when(&story, takes), [1, 7]);
     assert_eq!(story[7].0.pkt_id.get(), 3);

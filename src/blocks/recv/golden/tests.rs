@@ -1,4 +1,4 @@
-//! Each rule by itself and where they meet; every value is worked out by hand from the specification.
+//! Each rule alone and combinations; all values are worked out by hand from the specification.
 
 use super::*;
 use crate::blocks::recv::rules::RULES;
@@ -9,7 +9,7 @@ const EAGER: u64 = 4;
 const RNDV_DATA: u64 = 5;
 const DP: u64 = 6;
 
-// Codes of states.
+// State codes.
 const AWAIT_CP: u64 = 0;
 const DETERMINE_CP_TYPE: u64 = 1;
 const CHECK_POSTED: u64 = 2;
@@ -18,7 +18,7 @@ const AWAIT_UNEXP_DP: u64 = 4;
 const PROC_UNEXP_DP: u64 = 5;
 const RECV_POSTED_DATA: u64 = 6;
 
-/// The pins of a cycle; those not named are 0.
+/// The pins of a cycle; pins that are not named are 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct Drive(Inputs);
 
@@ -83,7 +83,7 @@ impl Drive {
     }
 }
 
-/// The outputs of a cycle; those not named are 0.
+/// The outputs of a cycle; those that are not named are 0.
 #[derive(Debug, Clone, Copy, Default)]
 struct ExpectedOutputs(Outputs);
 
@@ -165,7 +165,7 @@ impl Bench {
         (outputs, names.join(" "))
     }
 
-    /// One cycle: every output and the rules that fire.
+    /// Checks one cycle: every output and the rules that fire.
     #[track_caller]
     fn is(&mut self, drive: Drive, want: ExpectedOutputs, rules: &str) {
         let (outputs, fired) = self.cycle(drive);
@@ -173,8 +173,9 @@ impl Bench {
         assert_eq!(fired, rules);
     }
 
-    /// The block in a state, 15 buffers in the ring, none in the pool; the message has begun with CP 9 of 100
-    /// bytes and has 3000. Of AWAIT_CP and DETERMINE_CP_TYPE there are 16 and no message.
+    /// The block in a state, with 15 buffers in the ring and none in the pool. The message began
+    /// with CP 9 of 100 bytes and has 3000. In AWAIT_CP and DETERMINE_CP_TYPE there are 16 buffers
+    /// and no message.
     fn at(state: u64) -> Self {
         let mut bench = Self::new();
         bench.bring(state, packet(EAGER, 9).msg_len(3000), idle());
@@ -247,7 +248,7 @@ fn p8_an_eager_cp_is_held_and_asked_for() {
 #[test]
 fn p9_rendezvous_data_goes_to_its_place() {
     let mut bench = Bench::at(DETERMINE_CP_TYPE);
-    // `posted_done` is not looked at before RECV_POSTED_DATA.
+    // `posted_done` is ignored before RECV_POSTED_DATA.
     let drive = packet(RNDV_DATA, 9).last().done();
     bench.is(drive, want(DETERMINE_CP_TYPE, 16).ready().copied(9), "P9 G1");
     bench.is(idle(), want(RECV_POSTED_DATA, 15), "P29");
@@ -266,7 +267,7 @@ fn p10_what_is_no_control_packet_is_released_and_told() {
 #[test]
 fn p11_to_p13_the_answer_decides() {
     let mut bench = Bench::at(CHECK_POSTED);
-    // `match_found` is not looked at without `match_rsp`.
+    // `match_found` is ignored without `match_rsp`.
     let mut drive = idle();
     drive.0.match_found = one();
     bench.is(drive, want(CHECK_POSTED, 15).asks(9), "P11");
@@ -277,7 +278,7 @@ fn p11_to_p13_the_answer_decides() {
     bench.is(idle().free(8), want(PROC_UNEXP_CP, 15).kept(9), "P17 U3");
 }
 
-/// A CP that is the whole message, under a mask, before the choice.
+/// A CP that is the whole message, before the choice, under a mask.
 fn whole(fixes: u8) -> Bench {
     let mut bench = Bench::with(fixes, 4, 16, 8);
     bench.bring(PROC_UNEXP_CP, packet(EAGER, 9).last().msg_len(100), idle());
@@ -304,7 +305,7 @@ fn p16_p17_without_f0_it_waits_for_another_packet() {
         bench.is(idle().free(8), want(PROC_UNEXP_CP, 15).kept(9), "P17 U3");
         bench.is(idle(), want(AWAIT_UNEXP_DP, 15), "P18");
         bench.is(packet(FLOW, 2), want(AWAIT_UNEXP_DP, 15), "P19");
-        // The message is complete: nothing is taken, and the end is seen.
+        // The message is complete: nothing is accepted, and the end is detected.
         bench.is(packet(FLOW, 2), want(PROC_UNEXP_DP, 15), "P25");
         bench.is(packet(FLOW, 2), want(DETERMINE_CP_TYPE, 15).ready().released(2), "P4 G1");
         let mut bench = whole(fixes);
@@ -365,7 +366,7 @@ fn p18_p19_await_unexp_dp_takes_nothing() {
 fn p20_p21_dps_are_as_the_message_was_chosen() {
     let mut bench = Bench::new();
     bench.bring(PROC_UNEXP_DP, packet(EAGER, 9), idle().temp_ok());
-    // The pool is not looked at again.
+    // The pool is not tested again.
     let drive = packet(DP, 3).free(255);
     bench.is(drive, want(PROC_UNEXP_DP, 15).ready().copied(3), "P20 G1");
     bench.is(packet(DP, 4).last(), want(PROC_UNEXP_DP, 14).ready().copied(4), "P20 G1");
@@ -421,7 +422,7 @@ fn p25_p26_the_end_of_a_message_is_seen_even_with_an_empty_ring() {
 fn p27_to_p30_posted_data_is_taken_until_it_is_finished() {
     let mut bench = Bench::at(RECV_POSTED_DATA);
     bench.is(packet(DP, 3), want(RECV_POSTED_DATA, 15).ready().copied(3), "P27 G1");
-    // The last packet alone ends nothing.
+    // The last packet alone finishes nothing.
     bench.is(packet(DP, 4).last(), want(RECV_POSTED_DATA, 14).ready().copied(4), "P27 G1");
     bench.is(idle(), want(RECV_POSTED_DATA, 13), "P29");
     bench.is(packet(DP, 5).done(), want(RECV_POSTED_DATA, 13).ready().copied(5), "P28 G1");
@@ -459,7 +460,7 @@ fn p0_code_7_leads_home() {
     }
 }
 
-/// The block in RECV_POSTED_DATA with so many buffers in the ring, nothing pending.
+/// The block in RECV_POSTED_DATA with this number of buffers in the ring and no pending credit.
 fn ring(low: u64, high: u64, level: u64) -> Bench {
     let mut bench = Bench::with(0, low, high, 8);
     bench.bring(RECV_POSTED_DATA, packet(EAGER, 9), idle());
@@ -478,11 +479,11 @@ fn g1_to_g3_the_ring_is_refilled_when_it_is_low_after_the_packet() {
     let taken = want(RECV_POSTED_DATA, 4).ready().copied(3);
     bench.is(packet(DP, 3).free(99), taken.alloc(13), "P27 G2 K1");
     bench.is(idle().free(99), want(RECV_POSTED_DATA, 16).credit(13), "P29");
-    // As many as there are.
+    // All free buffers are used.
     let mut bench = ring(4, 16, 4);
     bench.is(packet(DP, 3).free(2), taken.alloc(2), "P27 G2 K1");
     bench.is(idle().free(99), want(RECV_POSTED_DATA, 5).credit(2), "P29");
-    // None: again with the next packet, not before.
+    // No buffer is free: retry with the next packet, not before.
     let mut bench = ring(4, 16, 4);
     bench.is(packet(DP, 3), taken, "P27 G3");
     bench.is(idle().free(99), want(RECV_POSTED_DATA, 3), "P29");
@@ -497,7 +498,7 @@ fn g4_an_empty_ring_is_refilled_without_a_packet_in_any_state() {
     bench.is(packet(DP, 3), want(RECV_POSTED_DATA, 1).ready().copied(3), "P27 G3");
     bench.is(packet(DP, 3), want(RECV_POSTED_DATA, 0), "P29");
     bench.is(idle().done(), want(RECV_POSTED_DATA, 0), "P30");
-    // No packet is taken in this cycle, and all 16 places are free.
+    // No packet is accepted in this cycle, and all 16 places are free.
     bench.is(packet(FLOW, 4).free(99), want(AWAIT_CP, 0).alloc(16), "P2 G4 K1");
     bench.is(packet(FLOW, 4), want(DETERMINE_CP_TYPE, 16).ready().released(4).credit(16), "P4 G1");
 }
@@ -542,13 +543,13 @@ fn o1_no_refill_takes_the_credit_past_255() {
     let now = want(RECV_POSTED_DATA, 15).ready().copied(3).credit(254);
     // 254 + 2 > 255: not even one of them.
     bench.is(packet(DP, 3).free(9), now, "P27 G3 O1");
-    // The credit taken on this very edge does not help.
+    // The credit that is accepted at this edge does not help.
     let now = want(RECV_POSTED_DATA, 14).ready().copied(3).credit(254);
     bench.is(packet(DP, 3).free(2).credit_ready(), now, "P27 G3 O1 K3");
     let now = want(RECV_POSTED_DATA, 13).ready().copied(3);
     bench.is(packet(DP, 3).free(9), now.alloc(4), "P27 G2 K1");
 
-    // 254 + 1 = 255 fits, and then nothing does, not even for an empty ring.
+    // 254 + 1 = 255 fits. Then nothing fits, not even for an empty ring.
     let mut bench = ring(16, 16, 15);
     full(&mut bench, 255);
     let now = want(RECV_POSTED_DATA, 15).ready().copied(3).credit(254);
@@ -558,7 +559,7 @@ fn o1_no_refill_takes_the_credit_past_255() {
         bench.is(packet(DP, 3).free(1), now, "P27 G3 O1");
     }
     bench.is(packet(DP, 3).free(1), want(RECV_POSTED_DATA, 0).credit(255), "P29 O1");
-    // Without buffers there is nothing that would not fit.
+    // Without free buffers there is no overflow.
     bench.is(idle(), want(RECV_POSTED_DATA, 0).credit(255), "P29");
     let now = want(RECV_POSTED_DATA, 0).credit(255);
     bench.is(idle().free(1).credit_ready(), now, "P29 O1 K3");

@@ -1,4 +1,4 @@
-//! Every check fires on a model that is wrong in the way it looks for, and on none that is right.
+//! Every check fires on a model with the fault that it detects, and never on a correct model.
 
 use super::*;
 use crate::blocks::recv::rtl::{Bits3, Bits8, Bits16, Bits32};
@@ -6,8 +6,8 @@ use crate::blocks::recv::{Environment, Golden};
 use cosim_core::checks;
 use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _, Traffic as _};
 
-/// A control packet and a wrong one; a posted message; one that is copied; one that is kept, with a stray
-/// packet inside; rendezvous data; an eager message of one packet.
+/// A control packet and an invalid one; a posted message; a copied one; a kept one with a stray
+/// packet; rendezvous data; an eager message of one packet.
 const STORY: &str = r#"{"noise": "0x3", "pool": 3, "credit_stalls": [4], "reads": [9, 2], "messages": [
     {"kind": 0, "id": 1, "len": 8}, {"kind": 7, "id": 2, "len": 8},
     {"kind": 4, "id": 3, "len": 50, "msg_len": 90, "posted": 1, "match_wait": 2, "done_wait": 2,
@@ -26,7 +26,7 @@ const RESET: &str = r#"{"noise": "0x3", "pool": 3, "messages": [
     {"gap": 4, "kind": 0, "id": 1}
 ]}"#;
 
-/// Runs the golden model; the scoreboard is shown pins that `tamper` has changed.
+/// Runs the scoreboard on the golden model's pins, after `tamper` has changed them.
 fn judge_with(
     json: &str,
     fixes: u8,
@@ -35,7 +35,7 @@ fn judge_with(
     let parameters = Parameters::of::<Recv>(fixes);
     let traffic: Traffic = serde_json::from_str(json).unwrap();
     traffic.check().unwrap();
-    // Cycle 0 is that in reset, which is nobody's.
+    // Cycle 0 is the reset cycle.
     checks::shown::<Recv>(&traffic, &parameters, |cycle, inputs, outputs| {
         if let Some(cycle) = cycle.checked_sub(1) {
             tamper(cycle, inputs, outputs);
@@ -66,7 +66,7 @@ fn low() -> Bits1 {
     Bits1::new(0)
 }
 
-/// In the first cycle in which `holds`, and no other.
+/// Changes only the first cycle in which `holds`.
 fn once(
     holds: impl Fn(&Inputs, &Outputs) -> bool,
     change: impl Fn(&mut Inputs, &mut Outputs),
@@ -140,7 +140,7 @@ fn ready_where_it_can_take_fires() {
             outputs.state.get() == state as u64 && !inputs.pkt_valid.is_high()
         }
     };
-    // Nothing waits, so nothing is taken, or left.
+    // Nothing waits, so nothing is accepted or left.
     for state in [State::AwaitCp, State::AwaitUnexpDp] {
         fires(READY, STORY, once(in_state(state), |_, outputs| outputs.pkt_ready = one()));
     }
@@ -174,7 +174,7 @@ fn state_by_what_is_awaited_fires() {
     fires(STATE, STORY, once(asked, |_, outputs| outputs.state = Bits3::new(3)));
     let any = |_: &Inputs, _: &Outputs| true;
     fires(STATE, STORY, once(any, |_, outputs| outputs.state = Bits3::new(7)));
-    // With F0 a message of one packet is not waited for.
+    // With F0 a message of one packet needs no wait.
     let alone = |inputs: &Inputs, outputs: &Outputs| {
         inputs.pkt_valid.is_high() && inputs.pkt_id.get() == 31 && outputs.state.get() == 1
     };
@@ -216,7 +216,7 @@ fn each_credit_once_fires() {
         }),
     );
     fires(CREDIT, STORY, once(offers, |_, outputs| outputs.credit_count = Bits8::new(1)));
-    // Taken, and on offer again.
+    // Accepted, and on offer again.
     let mut taken = false;
     fires(CREDIT, STORY, move |_, inputs, outputs| {
         if taken && !outputs.credit_valid.is_high() {
@@ -232,7 +232,7 @@ fn taken_when_its_turn_fires() {
         inputs.pkt_valid.is_high() && outputs.match_req.is_high()
     };
     fires(TAKEN, STORY, once(waits, |_, outputs| outputs.pkt_ready = one()));
-    // A CP behind a posted message.
+    // A CP after a posted message.
     let behind = |inputs: &Inputs, outputs: &Outputs| {
         inputs.pkt_valid.is_high() && outputs.state.get() == 6 && inputs.pkt_kind.get() != DP
     };
@@ -246,7 +246,7 @@ fn taken_when_its_turn_fires() {
 
 #[test]
 fn packet_not_left_waiting_fires() {
-    // It stays where it is, and nothing comes back to the pool.
+    // It stays where it is, and the pool gets no buffer.
     fires(PROMPT, STORY, |_, inputs, outputs| {
         inputs.pool_free = Bits8::new(3);
         *outputs = Outputs { ring_level: Bits8::new(16), ..Outputs::default() };
@@ -346,7 +346,7 @@ fn complete_fires() {
         }
         scoreboard.finish().map_err(|violation| violation.check)
     };
-    // Seen in the first cycle, taken in the second.
+    // Detected in the first cycle, accepted in the second.
     let control = r#"{"noise": "0x0", "pool": 0, "messages": [{"kind": 0, "id": 1}]}"#;
     assert_eq!(finish(control, 1), Err(COMPLETE.to_owned()));
     assert_eq!(finish(control, 2), Ok(()));
@@ -354,7 +354,7 @@ fn complete_fires() {
     let asked =
         r#"{"noise": "0x0", "pool": 0, "messages": [{"kind": 4, "id": 1, "match_wait": 9}]}"#;
     assert_eq!(finish(asked, 5), Err(COMPLETE.to_owned()));
-    // The thirteenth packet makes the ring low; its credit is not taken.
+    // The thirteenth packet makes the ring low; its credit is not accepted.
     let credit = r#"{"noise": "0x0", "pool": 9, "credit_stalls": [99], "messages": [
         {"kind": 5, "id": 1, "data": [{"id": 2, "count": 12}]}
     ]}"#;

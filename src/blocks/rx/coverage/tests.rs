@@ -1,4 +1,4 @@
-//! What is counted in a case written by hand.
+//! Bins that a hand-written case hits.
 
 use super::super::Rx;
 use cosim_core::checks::bins_hit;
@@ -22,7 +22,7 @@ fn a_flow_packet_is_counted_at_each_boundary_that_it_crosses() {
         "fifo: 1 to 14, out",
         "heads: flow, 0",
         "messages: flow, DETERMINE_CP_TYPE",
-        // recv takes nothing in AWAIT_CP.
+        // recv accepts nothing in AWAIT_CP.
         "waits: flow, 1",
     ];
     let expected: BTreeSet<String> = expected.iter().map(|bin| (*bin).to_owned()).collect();

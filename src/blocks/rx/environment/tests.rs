@@ -1,4 +1,4 @@
-//! The environment with a golden model behind it, and with pins that no model drives.
+//! The environment with a golden model, and with pins that no model drives.
 
 use super::*;
 use crate::blocks::rx::Golden;
@@ -47,7 +47,7 @@ fn story(traffic: &Traffic) -> Vec<(Inputs, Outputs)> {
     cycles
 }
 
-/// The descriptors that A takes.
+/// The descriptors that A accepts.
 fn sent(story: &[(Inputs, Outputs)]) -> Vec<Descriptor> {
     let takes = |(inputs, outputs): &&(Inputs, Outputs)| {
         inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high()

@@ -1,4 +1,4 @@
-//! The glue by itself, cycle by cycle; every value is worked out by hand from the specification.
+//! The top-level logic, cycle by cycle; all values are worked out by hand from the specification.
 
 use super::*;
 use crate::blocks::rx::rtl::{Bits12, Bits16};
@@ -37,7 +37,7 @@ fn command(qpn: u64, next: u64) -> Inputs {
     }
 }
 
-/// A cycle: what it shows, and the names of the rules that apply.
+/// A cycle: its outputs, and the names of the rules that apply.
 fn cycle(golden: &mut Golden, inputs: Inputs) -> (Outputs, Vec<&'static str>) {
     let mut outputs = Outputs::default();
     golden.show(&inputs, &mut outputs);
@@ -45,7 +45,7 @@ fn cycle(golden: &mut Golden, inputs: Inputs) -> (Outputs, Vec<&'static str>) {
     (outputs, rules)
 }
 
-/// A model with QP 5 in a state (by its commands), and so many descriptors for it in the FIFO.
+/// A model with QP 5 in a state (by its commands), and a number of descriptors for it in the FIFO.
 fn with_head(states: &[u64], descriptors: &[u64]) -> Golden {
     let mut golden = golden();
     for next in states {
@@ -59,7 +59,7 @@ fn with_head(states: &[u64], descriptors: &[u64]) -> Golden {
 }
 
 fn with_context() -> Inputs {
-    // The copy in memory says ERR; an RDMA WRITE for QP 5.
+    // The copy in memory is in ERR; an RDMA WRITE for QP 5.
     let mut words = [0; 13];
     words[1] = 6 << 3;
     let mut header = [0; 16];
@@ -107,7 +107,7 @@ fn a_request_waits_for_its_context_and_is_dropped_for_a_qp_in_reset() {
     assert_eq!(rules, ["RQ1"]);
     assert_eq!((outputs.fetch_handle.get(), outputs.fetch_request.get()), (9, 1));
     let (outputs, rules) = cycle(&mut golden, with_context());
-    // A never took it: credits stay 0.
+    // A never accepted it: credits stay 0.
     assert_eq!(rules, ["CR4", "FI3", "RQ6"]);
     assert_eq!(
         (outputs.req_fate.get(), outputs.req_qpn.get(), outputs.req_handle.get()),
@@ -122,7 +122,7 @@ fn the_first_packet_in_rtr_is_taken_told_and_holds_up_the_next() {
     let mut golden = with_head(&[1, 2], &two);
     let (outputs, rules) = cycle(&mut golden, with_context());
     assert_eq!(rules, ["CR4", "FI3", "RQ4", "EV1"]);
-    // thread2 sees RTR in the place of ERR, and the rest as it was fetched.
+    // thread2 gets RTR instead of ERR; the rest is as fetched.
     assert_eq!(outputs.x_cxt_head.words()[1], 2 << 3);
     assert_eq!(outputs.x_cxt_data, with_context().cxt_data);
     assert_eq!((outputs.req_ack.get(), outputs.req_take_wqe.get()), (1, 0));
@@ -130,7 +130,7 @@ fn the_first_packet_in_rtr_is_taken_told_and_holds_up_the_next() {
     assert_eq!(rules, ["RQ2", "EV3"]);
     assert_eq!((outputs.x_hw_qpn.get(), outputs.x_hw_kind.get()), (5, 0));
     assert_eq!((outputs.x_msg_valid.get(), outputs.qp_hw_ready.get()), (0, 0));
-    // Two cycles after the first one the QP is in RTS, and thread2 is still at work.
+    // Two cycles after the first one the QP is in RTS, and thread2 is still busy.
     let (outputs, rules) = cycle(&mut golden, with_context());
     assert_eq!(rules, ["RQ3"]);
     assert_eq!(outputs.qp_query_state.get(), 3);
@@ -174,7 +174,7 @@ fn a_message_packet_waits_for_its_lengths_and_goes_to_recv() {
     let mut golden = with_head(&[], &[0x2a << 8 | 1 << 5 | 1 << 3]);
     assert_eq!(cycle(&mut golden, Inputs::default()).1, ["PK1"]);
     let there = Inputs { len_valid: one(), len_pkt: Bits16::new(99), ..Inputs::default() };
-    // recv looks at it first.
+    // recv detects it first.
     assert_eq!(cycle(&mut golden, there).1, ["PK2"]);
     let (outputs, rules) = cycle(&mut golden, there);
     assert_eq!(rules, ["CR4", "FI3", "PK3"]);
@@ -242,7 +242,8 @@ fn in_reset_every_output_is_0_but_the_newest_number_acknowledged() {
     assert_eq!((outputs.fetch_valid.get(), outputs.x_credits_used.get()), (0, 0));
 }
 
-/// The vector's second length error comes at the edge at which qp takes the first one (EV2, EV4): the event stays owed.
+/// The second length error of the vector comes at the edge at which qp accepts the first one (EV2,
+/// EV4): the event stays pending.
 #[test]
 fn the_corpus_has_a_length_error_at_the_edge_that_tells_the_one_before() {
     use crate::blocks::rx::{Environment, stimulus::Traffic};
@@ -254,7 +255,8 @@ fn the_corpus_has_a_length_error_at_the_edge_that_tells_the_one_before() {
     let mut environment = Environment::new(&traffic, &parameters);
     let mut golden = Golden::new(&parameters);
     let mut inputs = Inputs::default();
-    // Cycles in which the fatal error of QP 5 is told and taken, and whether there is a new one at that edge.
+    // Cycles in which the fatal error of QP 5 is sent and accepted, and whether a new one comes at
+    // that edge.
     let mut told = Vec::new();
     for _ in 0..1000 {
         environment.drive(&mut inputs);

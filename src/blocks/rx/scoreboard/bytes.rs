@@ -1,4 +1,4 @@
-//! The end-to-end check of bytes: the bytes of the traffic are placed at the right addresses.
+//! The end-to-end check of bytes: all bytes of the traffic get to the right addresses.
 
 use super::super::rtl::{Inputs, Outputs};
 use super::super::stimulus::Request;
@@ -9,14 +9,14 @@ use crate::blocks::thread2::stimulus::Packet;
 use cosim_core::harness::Violation;
 use std::collections::VecDeque;
 
-/// The bytes of a SEND are put where its WQE says, in the order sent, each once.
+/// The bytes of a SEND go to the addresses of its WQE, in order, each once.
 pub const MESSAGE: &str = "bytes-of-a-message";
-/// Those of an RDMA WRITE are put where it says.
+/// The bytes of an RDMA WRITE go to the address in its header.
 pub const WRITE: &str = "bytes-of-a-write";
-/// The packets of recv's messages are copied or kept, as long as they were sent, in the order sent, each once.
+/// The packets of recv's messages are copied or kept with their full length, in order, each once.
 pub const RECEIVE: &str = "bytes-of-a-receive";
 
-// Operations, by the codes of thread2's specification.
+// Opcodes of thread2's specification.
 const SEND_FIRST: u64 = 0;
 const SEND_MIDDLE: u64 = 1;
 const SEND_LAST_WITH_IMM: u64 = 3;
@@ -28,7 +28,7 @@ fn is_send(opcode: u64) -> bool {
     opcode <= SEND_ONLY_WITH_IMM
 }
 
-/// Whether it is a packet of a SEND of several.
+/// Whether it is a packet of a multi-packet SEND.
 fn is_of_several(opcode: u64) -> bool {
     opcode <= SEND_LAST_WITH_IMM
 }
@@ -37,7 +37,7 @@ fn is_write(opcode: u64) -> bool {
     (WRITE_FIRST..=WRITE_ONLY_WITH_IMM).contains(&opcode)
 }
 
-/// The memory that a request names, and the packet whose bytes go there.
+/// The memory and the packet bytes of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Placement {
     key: u64,
@@ -46,20 +46,20 @@ struct Placement {
     from: u64,
 }
 
-/// The message of a QP that is being placed.
+/// The current message of a QP.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
-    /// Bytes of it that were placed.
+    /// Number of bytes placed.
     placed: u64,
-    /// A part of it was not taken, or lies behind one that was not: where its bytes go is not said.
+    /// A packet of it was not accepted, so the place of its bytes is not specified.
     broken: bool,
 }
 
-/// What thread2 makes of request packets.
+/// Tracks the requests of thread2 for packets.
 #[derive(Debug, Clone)]
 pub struct PlacedBytes<'a> {
     requests: &'a [Request],
-    /// Packets are lost where a WQE request waits (thread2, F0).
+    /// Packets are lost if their WQE request waits (thread2 without F0).
     loses: bool,
     /// By the low byte of the QPN.
     open: Vec<Open>,
@@ -67,13 +67,13 @@ pub struct PlacedBytes<'a> {
     bytes: u64,
 }
 
-/// The packet that thread2 has.
+/// The packet that thread2 processes.
 #[derive(Debug, Clone, Copy)]
 struct CurrentPacket<'a> {
     packet: &'a Packet,
-    /// Bytes of it that were requested.
+    /// Number of its bytes that were requested.
     bytes: u64,
-    /// Requests for an RDMA WRITE.
+    /// Number of requests for an RDMA WRITE.
     writes: u64,
     length_error: bool,
 }
@@ -93,7 +93,7 @@ impl<'a> PlacedBytes<'a> {
         self.open.fill(Open::default());
     }
 
-    /// A request packet leaves the FIFO.
+    /// Handles a request packet that leaves the FIFO.
     pub fn leaves(&mut self, request: usize, taken: bool) -> Result<(), Violation> {
         let Some(packet) = self.requests.get(request).map(|request| &request.packet) else {
             return Ok(());
@@ -105,13 +105,13 @@ impl<'a> PlacedBytes<'a> {
             open.broken |= is_of_several(opcode);
             return Ok(());
         }
-        // Where nothing of an earlier one lies, a message begins anew.
+        // If no bytes of an earlier message are placed, a new message begins.
         open.broken &= open.placed > 0 || matches!(opcode, SEND_MIDDLE..=SEND_LAST_WITH_IMM);
         self.current = Some(CurrentPacket { packet, bytes: 0, writes: 0, length_error: false });
         Ok(())
     }
 
-    /// What is requested at this edge, and whether the packet before is done.
+    /// Checks the requests at this edge, and the end of the packet before.
     #[inline]
     pub fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.x_cxt_ready.is_high() {
@@ -172,7 +172,7 @@ impl<'a> PlacedBytes<'a> {
         Ok(())
     }
 
-    /// The packet that thread2 had is done.
+    /// Checks the completed packet.
     fn close(&mut self) -> Result<(), Violation> {
         let Some(CurrentPacket { packet, bytes, writes, length_error }) = self.current.take()
         else {
@@ -188,7 +188,7 @@ impl<'a> PlacedBytes<'a> {
             return Err(Violation::new(WRITE, message));
         }
         if !is_send(opcode) {
-            // Its step of the RQ ends what lay open.
+            // Its step of the RQ ends an open message.
             let has_immediate = matches!(opcode, 9 | 11);
             if has_immediate && !lost {
                 *open = Open::default();
@@ -216,8 +216,8 @@ impl<'a> PlacedBytes<'a> {
     }
 }
 
-/// Where the bytes of a message go from a certain one on, with so many left of a packet: as many as fit into one unit
-/// of its WQE.
+/// The place of `left` bytes of a packet from byte `at` of the message on: as many as fit into one
+/// unit of its WQE.
 fn piece(packet: &Packet, at: u64, left: u64) -> Option<Placement> {
     let mut start = 0;
     for unit in packet.wqe.iter().flat_map(|wqe| &wqe.units) {
@@ -234,12 +234,12 @@ fn piece(packet: &Packet, at: u64, left: u64) -> Option<Placement> {
     None
 }
 
-/// What recv makes of message packets.
+/// Tracks what recv does with message packets.
 #[derive(Debug, Clone)]
 pub struct Received<'a> {
-    /// What is sent next.
+    /// The next packet to be sent.
     sender: Sender<'a>,
-    /// Handle and length of the packets that were sent, if their data goes to somebody.
+    /// Handle and length of the sent packets whose data has a destination.
     due: VecDeque<(u64, u64)>,
     bytes: u64,
 }
@@ -257,7 +257,7 @@ impl<'a> Received<'a> {
         self.sender.is_done()
     }
 
-    /// A takes the next packet.
+    /// Handles a packet that A accepts.
     pub fn send(&mut self) {
         if let Some(packet) = self.sender.packet()
             && self.sender.carries_data()
@@ -272,7 +272,7 @@ impl<'a> Received<'a> {
         self.sender.drop_message();
     }
 
-    /// What is copied or kept at this edge.
+    /// Checks what is copied or kept at this edge.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let copied = outputs

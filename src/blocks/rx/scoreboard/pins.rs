@@ -1,15 +1,15 @@
-//! The checks of the pins of the top-level logic in every cycle.
+//! Checks of the pins of the top-level logic in every cycle.
 
 use super::super::rtl::{Bits12, Outputs};
 
 use cosim_core::harness::Violation;
 
-/// In reset every output is 0, but the newest sequence number acknowledged, which is 4095.
+/// In reset every output is 0, except for the newest acknowledged sequence number, which is 4095.
 pub const RESET: &str = "values-in-reset";
-/// Payload of the glue beside a valid that is 0 is 0.
+/// Payload of the top-level logic is 0 while its valid is 0.
 pub const IDLE: &str = "zero-while-idle";
 
-/// The pins of a reset.
+/// Checks the pins in reset.
 #[inline]
 pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     let expected = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
@@ -19,7 +19,7 @@ pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     Err(Violation::new(RESET, "an output does not have its reset value"))
 }
 
-/// The pins of any other cycle.
+/// Checks the pins outside of reset.
 #[inline]
 pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
     let is_zero = |words: &[u32]| words.iter().all(|word| *word == 0);

@@ -1,5 +1,5 @@
-//! The checks from end to end, on the golden model's pins changed on purpose. That all others fire, faults of pins
-//! show.
+//! The end-to-end checks on changed pins of the golden model. Faults of pins show that all other
+//! checks fire.
 
 use super::*;
 use crate::blocks::rx::rtl::Bits1;
@@ -18,7 +18,7 @@ fn counts(tamper: impl FnMut(u64, &mut Inputs, &mut Outputs)) -> Result<Vec<u64>
     shown::<Rx>(&traffic(), &Parameters::of::<Rx>(0xff), tamper)
 }
 
-/// The check that fires if outputs are changed.
+/// The check that fires after outputs are changed.
 fn fires(mut tamper: impl FnMut(&mut Outputs)) -> String {
     counts(|_, _, outputs| tamper(outputs)).expect_err("no check fires").check
 }
@@ -38,7 +38,7 @@ fn what_was_sent_is_counted_once_although_it_was_lost_once() {
 fn bytes_that_are_put_elsewhere_are_noticed() {
     let check = fires(|outputs| {
         let mut words = *outputs.t2_fetch_mr_ingress_head.words();
-        // The address's low word, where a request is.
+        // The low word of the address in a request.
         words[4] ^= u32::from(outputs.t2_fetch_mr_ingress_valid.is_high());
         outputs.t2_fetch_mr_ingress_head = Bits::from_words(words);
     });
@@ -85,7 +85,7 @@ fn what_comes_out_of_b_damaged_or_not_at_all_is_noticed() {
         }
     });
     assert_eq!(damaged, DELIVERED);
-    // That nothing comes dll's own scoreboard sees first.
+    // dll's own scoreboard is first to detect that nothing comes.
     let lost = fires(|outputs| outputs.x_b_deliver_valid = Bits1::new(0));
     assert_eq!(lost, "wanted-is-delivered");
 }

@@ -190,7 +190,7 @@ fn fixed(parameters: &Parameters, n: u32) -> bool {
     parameters.fixes() & fix(n) != 0
 }
 
-/// How packets of an opcode cannot end.
+/// Impossible outcomes of packets with an opcode.
 fn no_such_outcome(opcode: u64, outcome: usize, fixes: u8) -> Option<&'static str> {
     let means = opcode <= opcode::RDMA_READ_REQUEST_ONLY;
     let is_read = means && rows::is_read(opcode);
@@ -209,7 +209,7 @@ fn no_such_outcome(opcode: u64, outcome: usize, fixes: u8) -> Option<&'static st
     }
 }
 
-/// Which waits there are not.
+/// Impossible waits.
 fn no_such_wait(state: State, cycles: usize, fixes: u8) -> Option<&'static str> {
     let fixed = |n| fixes & fix(n) != 0;
     match state {
@@ -226,7 +226,7 @@ fn no_such_wait(state: State, cycles: usize, fixes: u8) -> Option<&'static str> 
     }
 }
 
-/// Which states no reset finds.
+/// States in which there can be no reset.
 fn no_such_reset(state: usize, parameters: &Parameters) -> Option<&'static str> {
     let of_eq = matches!(FOUND.values[state].name, "EQ_REQ_s" | "EQ_RESP_s" | "MR_FOR_EQ_s");
     (of_eq && !fixed(parameters, 1)).then_some("nothing enters EQ_REQ_s without F1")

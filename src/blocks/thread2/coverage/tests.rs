@@ -1,4 +1,4 @@
-//! What is counted in a vector, worked out by hand.
+//! Bins that a vector hits, worked out by hand.
 
 use super::super::Thread2;
 use cosim_core::checks::bins_hit;

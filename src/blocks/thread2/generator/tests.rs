@@ -1,4 +1,4 @@
-//! What is drawn is legal, and has in it what it is drawn for.
+//! Generated traffic is legal and reaches what it is generated for.
 
 use super::*;
 use cosim_core::harness::{Traffic as _, Weights as _};
@@ -72,7 +72,7 @@ fn units_end_where_packets_end_and_can_be_far_too_large() {
     assert!(large > 20, "{large}");
 }
 
-/// The next WQE may lie ahead or behind by any power of two from 2^8 to 2^25 slots, give or take 16.
+/// The distance of the next WQE may be near any power of two from 2^8 to 2^25 slots, within 16.
 #[test]
 fn far_successors_are_near_but_for_one_bit_of_the_distance() {
     let (weights, mut rng) = (weights("smoke"), CaseRng::seed_from_u64(1));
@@ -121,7 +121,8 @@ fn illegal_sizes_are_legal_ones_but_for_a_bit_or_too_small() {
     assert_eq!(seen, expected);
 }
 
-/// Half of a crowd of 64 QPs and more has a message in progress at once; of other scenarios no more than 8 QPs take part.
+/// At least half of a crowd of 64 QPs have a message in progress at once. Other scenarios use at
+/// most 8 QPs.
 #[test]
 fn a_crowd_has_messages_of_many_qps_in_progress() {
     for seed in 0..8 {
@@ -139,7 +140,7 @@ fn a_crowd_has_messages_of_many_qps_in_progress() {
     }
 }
 
-/// The longest run of bytes of a message that a case has.
+/// The longest message of a case in bytes.
 fn longest(scenario: &str, packets: u32, seed: u64) -> u64 {
     let (mut sum, mut most) = (0, 0);
     for packet in draw_packets(scenario, 0xff, packets, seed).packets {
@@ -154,7 +155,7 @@ fn longest(scenario: &str, packets: u32, seed: u64) -> u64 {
     most
 }
 
-/// With 64 packets a message comes to more than 2^21 bytes; those of the default mix do not.
+/// With 64 packets a message exceeds 2^21 bytes; messages of the default mix do not.
 #[test]
 fn giant_messages_need_many_bits_to_count() {
     let of = |scenario| (0..8).map(|seed| longest(scenario, 64, seed)).max().unwrap();

@@ -1,8 +1,10 @@
-//! Block `thread2`, row by row: does every row of the transition table do what the specification says?
+//! Block `thread2`, row by row: does every row of the transition table do what the specification
+//! says?
 //!
-//! Every expectation is a literal worked out by hand from the specification: all outputs of the cycle, the row that the
-//! golden model takes, and the states it leaves and enters. `bench` runs the golden model; `beats` and `drive` have the
-//! inputs, `expect` the outputs, `script` the cycles by name. `cosim prove` and the corpus hold the RTL against the rows.
+//! Every expectation is a literal worked out by hand from the specification: all outputs of the
+//! cycle, the row that the golden model takes, and its states. `bench` runs the golden model.
+//! `beats` and `drive` have the inputs, `expect` the outputs, `script` the cycles by name.
+//! `cosim prove` and the corpus check the RTL against the rows.
 
 mod beats;
 mod bench;

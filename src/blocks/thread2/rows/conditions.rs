@@ -1,9 +1,9 @@
-//! What the guards of rows ask: of the packet, of the cycle, of the opcode.
+//! The conditions of guards: on the packet, on the cycle, on the opcode.
 
 use super::super::layout::{opcode, qp_state, service};
 use ask::*;
 
-/// What guards look at that stays the same while a packet is processed.
+/// Values for guards that are constant while a packet is processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PacketInputs {
     /// The mask of fixes.
@@ -18,7 +18,7 @@ pub struct PacketInputs {
     pub qp_state: u64,
 }
 
-/// What guards look at in one cycle.
+/// Values for guards in one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CycleInputs {
     /// The length-error flag (F5).
@@ -33,7 +33,7 @@ pub struct CycleInputs {
     pub wqe_resp_last: bool,
     /// pkt_left = 0.
     pub nothing_left: bool,
-    /// avail = 0: the unit on offer was used up by earlier packets.
+    /// avail = 0: earlier packets used up the unit on offer.
     pub nothing_available: bool,
     /// pkt_left − chunk = 0: the unit on offer holds the rest of the packet.
     pub rest_fits: bool,
@@ -54,11 +54,11 @@ pub const fn fix(n: u32) -> u8 {
     1 << n
 }
 
-/// A set of conditions. Those after `EVENT` join a fix with its condition, so that a row needs no
-/// disjunction.
+/// A set of conditions. From `EVENT` on, a condition includes the fix that it depends on, so that a
+/// row needs no disjunction.
 pub type Conditions = u32;
 
-/// What guards ask.
+/// The conditions of guards.
 pub mod ask {
     use super::Conditions;
 
@@ -171,13 +171,13 @@ pub const fn processes_messages(state: u64) -> bool {
     matches!(state, qp_state::RTR | qp_state::RTS | qp_state::SQD | qp_state::SQE)
 }
 
-/// The condition, if it holds.
+/// `condition` if it holds, else none.
 #[inline]
 const fn flag(holds: bool, condition: Conditions) -> Conditions {
     condition * holds as Conditions
 }
 
-/// The conditions of a packet, and its opcode.
+/// The conditions that hold for a packet, and its opcode.
 #[derive(Debug, Clone, Copy)]
 pub struct PacketConditions {
     conditions: Conditions,
@@ -185,7 +185,7 @@ pub struct PacketConditions {
 }
 
 impl PacketInputs {
-    /// What holds while this packet is processed.
+    /// The conditions that hold for the packet.
     #[inline]
     pub fn conditions(&self) -> PacketConditions {
         let fixed = |n| self.fixes & fix(n) != 0;
@@ -202,10 +202,10 @@ impl PacketInputs {
 }
 
 impl PacketConditions {
-    /// What holds in a cycle.
+    /// The conditions that hold in a cycle.
     #[inline]
     pub(super) fn with(self, cycle: &CycleInputs) -> Conditions {
-        // F5 is the packet's, the last beat the cycle's.
+        // WQE_ENDS combines F5 of the packet with the last beat of the cycle.
         let ends = if cycle.wqe_resp_last { Conditions::MAX } else { !WQE_ENDS };
         self.conditions & ends
             | flag(cycle.cxt_valid, CXT_VALID)

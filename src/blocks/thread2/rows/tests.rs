@@ -1,9 +1,9 @@
-//! Exactly one row applies, by enumeration; the guards say what the specification says.
+//! Exactly one row applies, by enumeration; the guards match the specification.
 
 use super::*;
 use std::collections::BTreeSet;
 
-/// The booleans a state's rows look at, as setters, so that enumeration stays small.
+/// The booleans that a state's rows test, as setters, so that enumeration stays small.
 type Setter = fn(&mut CycleInputs, bool);
 
 fn setters(state: State) -> Vec<Setter> {
@@ -32,7 +32,7 @@ fn setters(state: State) -> Vec<Setter> {
     }
 }
 
-/// Every combination of what the rows of a state look at, under every mask.
+/// Every combination of the booleans of a state, under every mask.
 fn for_each_input(state: State, mut visit: impl FnMut(&PacketInputs, &CycleInputs)) {
     let setters = setters(state);
     let looks_at_qp_state = state == JUDGE_s;
@@ -74,7 +74,7 @@ fn exactly_one_row_applies_in_every_state_for_every_input_and_mask() {
     }
 }
 
-/// The enumeration above fixes the booleans a state does not list; no row may look at them.
+/// The enumeration above fixes the booleans that a state does not list; no row may test them.
 #[test]
 fn no_row_looks_at_what_the_enumeration_leaves_out() {
     let all = CycleInputs {
@@ -123,7 +123,7 @@ fn the_table_has_every_row_once() {
     }
 }
 
-/// Source and target of S0's table, typed from the source a second time.
+/// Current and next states of S0's table, copied from the source a second time.
 #[test]
 fn source_and_target_states_are_those_of_s0() {
     let expected = [

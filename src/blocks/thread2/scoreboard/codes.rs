@@ -1,29 +1,29 @@
-//! The codes of packets, typed from the specification, sections 3 and 6, for the scoreboard alone: a
-//! slip in the tables that golden model and generator share must not reach the judge.
+//! The codes of packets, copied from sections 3 and 6 of the specification for the scoreboard only:
+//! errors in the tables of golden model and generator must not reach it.
 
 /// Opcodes of the requests that complete a packet.
 pub const ACKNOWLEDGE: u64 = 20;
 pub const GEN_CQE: u64 = 26;
 pub const GEN_EVENT: u64 = 27;
 
-/// Status of a message that was received whole, and of one that was longer than its WQE.
+/// Status of a complete message, and of one that was longer than its WQE.
 pub const GOOD: u64 = 0;
 pub const LOCAL_LENGTH_ERROR: u64 = 1;
 
-/// The request of an RDMA READ has the opcode of the response: that much more.
+/// Difference of opcodes between the response and the request of an RDMA READ.
 pub const READ_RESPONSE: u64 = 4;
 
-/// What a packet asks for.
+/// The operation of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
-    /// A piece of a SEND that goes on.
+    /// A packet of a SEND other than the last one.
     Send,
-    /// The last or only piece of a SEND.
+    /// The last or only packet of a SEND.
     SendEnd,
     Write,
     WriteWithImmediate,
     Read,
-    /// Nothing that this block serves.
+    /// An operation that this block does not serve.
     None,
 }
 

@@ -1,4 +1,4 @@
-//! What every cycle owes on the pins, whatever the packet (spec, sections 1 and 2).
+//! Checks of the pins in every cycle, for any packet (spec, sections 1 and 2).
 
 use crate::blocks::thread2::rtl::{Bits1, Outputs};
 use cosim_core::harness::Violation;
@@ -7,13 +7,13 @@ use cosim_core::verilated::zerocopy::IntoBytes;
 
 /// In reset every output is 0.
 pub const RESET: &str = "zero-in-reset";
-/// Payload is 0 while its valid is 0, and so is what would be written while nothing is.
+/// Payload is 0 while its valid is 0, and write data is 0 while its enable is 0.
 pub const IDLE: &str = "zero-while-idle";
-/// `start` and `last` are 1 with valid, and never without.
+/// `start` and `last` are 1 exactly while valid is 1.
 pub const FRAMED: &str = "start-and-last-with-valid";
-/// An offer keeps its valid and its payload until it is taken.
+/// An offer keeps its valid and its payload until it is accepted.
 pub const HELD: &str = "offer-held";
-/// No state drives two channels, but for MR requests that consume a unit of their WQE.
+/// No state uses two channels, except for MR requests that consume a unit of their WQE.
 pub const ALONE: &str = "one-channel-at-a-time";
 
 /// The four channels on which the block makes requests.
@@ -56,7 +56,7 @@ impl Channel {
     }
 }
 
-/// Every output in a cycle in reset.
+/// Checks a cycle in reset.
 pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     if outputs.as_bytes().iter().all(|byte| *byte == 0) {
         return Ok(());
@@ -64,7 +64,7 @@ pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     Err(Violation::new(RESET, format_args!("in reset there is {}", not_zero(outputs))))
 }
 
-/// Payloads of channels without an offer, frames of all, and how many there are.
+/// Checks idle payloads, start and last, and the number of channels in use.
 #[inline]
 pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
     let bit = |pin: Bits1| pin.get() as u32;
@@ -110,7 +110,7 @@ fn violation(outputs: &Outputs, loud: u32, unframed: u32) -> Violation {
     Violation::new(ALONE, format_args!("two channels at once in {seen}"))
 }
 
-/// The outputs that are not 0, by name.
+/// Names the outputs that are not 0.
 #[cold]
 fn not_zero(outputs: &Outputs) -> String {
     let bytes = outputs.as_bytes();
@@ -121,11 +121,11 @@ fn not_zero(outputs: &Outputs) -> String {
     ports.collect::<Vec<_>>().join(", ")
 }
 
-/// The offer that was not taken in the last cycle, if it has to stay.
+/// The offer that was not accepted in the last cycle, if it must stay.
 #[derive(Debug, Clone)]
 pub struct Offer {
     channel: Option<Channel>,
-    /// It waited in the last cycle, too: `outputs` are still those of it.
+    /// The channel, if the offer also waited in the cycle before; `outputs` are still valid then.
     as_before: Option<Channel>,
     outputs: Outputs,
 }
@@ -135,7 +135,7 @@ impl Offer {
         Self { channel: None, as_before: None, outputs: Outputs::default() }
     }
 
-    /// Whether the offer that waits, if there is one, is as it was.
+    /// Checks that a waiting offer is unchanged.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         self.as_before = self.channel.take();
@@ -153,7 +153,7 @@ impl Offer {
         }
     }
 
-    /// An offer waits, and has to stay.
+    /// Notes an offer that waits and must stay.
     #[inline]
     pub fn waits(&mut self, channel: Channel, outputs: &Outputs) {
         self.channel = Some(channel);
@@ -167,7 +167,7 @@ impl Offer {
     }
 }
 
-/// Whether an offer is made, and is not taken.
+/// Whether there is an offer that is not accepted.
 #[inline]
 pub fn is_waiting(valid: Bits1, ready: Bits1) -> bool {
     valid.is_high() && !ready.is_high()

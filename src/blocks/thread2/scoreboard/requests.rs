@@ -1,5 +1,5 @@
-//! What the block's requests say, word by word as the specification's section 3 lays them out, typed anew
-//! for the scoreboard alone.
+//! The expected requests of the block, word by word as in section 3 of the specification, written
+//! again for the scoreboard only.
 
 use crate::blocks::thread2::layout::{self, Header};
 use crate::blocks::thread2::stimulus::Packet;
@@ -16,7 +16,7 @@ const LOCAL_WRITE: u32 = 1;
 /// Bytes of an entry of a CQ or EQ.
 pub const ENTRY: u64 = 32;
 
-/// The memory that a request names.
+/// The memory range of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Memory {
     pub key: u64,
@@ -38,33 +38,33 @@ pub struct MrRequest {
     flags: u32,
     pd: u64,
     memory: Memory,
-    /// The last of its kind.
+    /// The last request of its kind.
     is_last: bool,
-    /// Where the consumed WQE is, and the packet's opcode: in requests for the CQ alone.
+    /// The offset of the consumed WQE and the packet's opcode; only in CQ requests.
     wqe: (u64, u64),
 }
 
 impl MrRequest {
-    /// For a piece of a SEND's payload, which is the last one or not.
+    /// The request for a piece of a SEND's payload.
     pub fn send(packet: &Packet, memory: Memory, inline: u64, is_last: bool) -> Self {
         let pd = packet.context.qp_pd.get();
         let flags = ABSOLUTE | LOCAL_WRITE;
         Self { bypass: inline as u32, flags, pd, memory, is_last, wqe: (0, 0) }
     }
 
-    /// For the target of an RDMA WRITE.
+    /// The request for the target of an RDMA WRITE.
     pub fn write(packet: &Packet, memory: Memory) -> Self {
         let flags = ABSOLUTE | REMOTE_WRITE;
         Self { bypass: 0, flags, ..Self::send(packet, memory, 0, true) }
     }
 
-    /// For the source of an RDMA READ, whose key is checked or not (F4).
+    /// The request for the source of an RDMA READ, whose key is checked or not (F4).
     pub fn read(packet: &Packet, memory: Memory, is_checked: bool) -> Self {
         let flags = ABSOLUTE | REMOTE_READ;
         Self { bypass: u32::from(!is_checked), flags, ..Self::send(packet, memory, 0, true) }
     }
 
-    /// For the CQE of a packet that consumed the WQE at `wqe_addr`.
+    /// The request for the CQE of a packet that consumed the WQE at `wqe_addr`.
     pub fn cqe(packet: &Packet, wqe_addr: u64) -> Self {
         let (context, address) = (&packet.context, packet.cq.laddr.get());
         let memory = Memory { key: context.cq_lkey.get(), address, length: ENTRY };
@@ -72,7 +72,7 @@ impl MrRequest {
         Self { wqe, ..Self::queue(context.cq_pd.get(), memory) }
     }
 
-    /// For the event.
+    /// The request for the event.
     pub fn event(packet: &Packet) -> Self {
         let (context, address) = (&packet.context, packet.eq.laddr.get());
         let memory = Memory { key: context.eq_lkey.get(), address, length: ENTRY };
@@ -84,7 +84,7 @@ impl MrRequest {
         Self { bypass: 0, flags, pd, memory, is_last: true, wqe: (0, 0) }
     }
 
-    /// For the acknowledge, which touches no memory.
+    /// The request for the acknowledge, which accesses no memory.
     pub fn ack() -> Self {
         let memory = Memory { key: 0, address: 0, length: 0 };
         Self { bypass: 1, flags: 0, pd: 0, memory, is_last: true, wqe: (0, 0) }
@@ -136,15 +136,15 @@ pub fn wqe_head(packet: &Packet) -> [u32; 18] {
     words
 }
 
-/// `cq_req_head` or `eq_req_head` of the queue with this number: the low 24 bits of it, and the low 32 bits
-/// of the queue's bytes.
+/// `cq_req_head` or `eq_req_head` for a queue: the low 24 bits of its number, and the low 32 bits
+/// of its size in bytes.
 #[inline]
 pub fn queue_head(number: u64, log_size: u64) -> u64 {
     let bytes = if log_size < 32 { ENTRY << log_size } else { 0 };
     number & 0xff_ffff | bytes << 32
 }
 
-/// In which fields of a port two values differ, in words.
+/// Describes the fields of a port in which two values differ.
 #[cold]
 pub fn differences<const WIDTH: u32, const WORDS: usize>(
     port: &str,

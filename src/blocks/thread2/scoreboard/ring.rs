@@ -1,11 +1,11 @@
-//! Where the offset of a receive queue may be and goes (spec, section 5), for the scoreboard alone.
+//! Legal offsets of a receive queue and their steps (spec, section 5), for the scoreboard only.
 
 use crate::blocks::thread2::layout::{Context, SLOT_BYTES};
 use std::fmt;
 
-/// A receive queue, in bytes.
+/// A receive queue; sizes are in bytes.
 pub struct Ring {
-    /// Of an entry; 0 if the context has an illegal size.
+    /// Size of an entry; 0 if the context has an illegal size.
     entry: u64,
     length: u64,
 }
@@ -31,7 +31,8 @@ impl Ring {
         offset == 0 || offset * SLOT_BYTES + self.entry <= self.length
     }
 
-    /// The offset after a WQE of `slots` at `offset`: whole entries further, or 0 where no entry fits.
+    /// The offset after a WQE of `slots` at `offset`: rounded up to whole entries, or 0 if no entry
+    /// fits.
     pub fn step(&self, offset: u64, slots: u64) -> u64 {
         let entries = (slots * SLOT_BYTES).div_ceil(self.entry.max(1));
         let next = offset * SLOT_BYTES + entries * self.entry;

@@ -1,4 +1,4 @@
-//! The three tables outside the block: where it looks in them, and what it writes to the two of the cache
+//! Checks of the three external tables: their addresses, and writes to the two tables of the cache
 //! (spec, sections 2 and 5).
 
 use super::qp;
@@ -6,15 +6,16 @@ use crate::blocks::thread2::rtl::{Inputs, Outputs};
 use crate::blocks::thread2::stimulus::Packet;
 use cosim_core::harness::Violation;
 
-/// The tables are looked up at 0 while the block is idle, else at the QP of the packet in flight.
+/// The address of the tables is 0 while the block is idle, else the QP of the current packet.
 pub const ADDRESS: &str = "table-address";
-/// The cache's tables are written with the RQ's offset, and say whether the QP keeps its cell.
+/// The cache's tables are written together with the RQ's offset, and tell whether the QP keeps its
+/// cell.
 pub const CACHE: &str = "cache-tables-written";
 
-/// Slots of a cache cell.
+/// Number of slots in a cache cell.
 const CELL: i64 = 256;
 
-/// Looks at the addresses; `packet` is the one in flight, if the block is not idle.
+/// Checks the addresses. `packet` is the current one, unless the block is idle.
 #[inline]
 pub fn addresses(packet: Option<&Packet>, outputs: &Outputs) -> Result<(), Violation> {
     let entry = packet.map_or(0, |packet| qp(packet) as u64);
@@ -36,7 +37,7 @@ fn astray(seen: [u64; 3], expected: [u64; 3]) -> Violation {
     Violation::new(ADDRESS, what)
 }
 
-/// No table is written but in the one cycle of an RQ step.
+/// Checks that no table is written outside of an RQ step.
 #[inline]
 pub fn untouched(outputs: &Outputs) -> Result<(), Violation> {
     if outputs.cache_offset_wen.is_high() || outputs.cache_owned_wen.is_high() {
@@ -45,7 +46,7 @@ pub fn untouched(outputs: &Outputs) -> Result<(), Violation> {
     Ok(())
 }
 
-/// What the RQ step of a packet writes to the cache's tables; its WQE was at `rq_offset`.
+/// Checks the writes to the cache's tables in the RQ step of a packet whose WQE was at `rq_offset`.
 pub fn written(
     packet: &Packet,
     rq_offset: u64,

@@ -1,4 +1,4 @@
-//! Every check fires on a model that is wrong in the way it looks for, and on none that is right.
+//! Every check fires on a model with the fault that it detects, and never on a correct model.
 
 use super::*;
 use crate::blocks::thread2::Thread2;
@@ -10,7 +10,7 @@ use cosim_core::harness::{Reset, Scoreboard as _};
 use cosim_core::value::Uint;
 
 const REPAIRED: u8 = 0xff;
-/// S0 to the letter, where packets are lost.
+/// As specified by S0, where packets are lost.
 const SPEC: u8 = 0x00;
 /// Events that repeat their CQE while they wait: F1 without F2.
 const REPEATING: u8 = 0x02;
@@ -18,13 +18,13 @@ const QP: u64 = 9;
 
 /// An output of one bit.
 type Pin = fn(&Outputs) -> Bits1;
-/// What is done to a cycle's outputs.
+/// A change of a cycle's outputs.
 type Change = fn(&mut Outputs);
 /// Sets the payload of a request.
 type SetHead = fn(&mut Outputs, u64);
 
-/// A packet of an RC QP in RTS with entries of 64 bytes in a ring of 256, all of whose units are
-/// given by their size.
+/// A packet of an RC QP in RTS with entries of 64 bytes in a ring of 256. Its units are given by
+/// size.
 fn packet(net_opcode: u64, length: u64, units: &[u64]) -> Packet {
     let mut packet = Packet::default();
     packet.context.qp_state = Uint::new(qp_state::RTS);
@@ -56,7 +56,7 @@ fn traffic(packets: Vec<Packet>) -> Traffic {
     Traffic { packets, ..Traffic::default() }
 }
 
-/// Another RQ offset in every step.
+/// Corrupts the RQ offset of every step.
 fn stepping_to(rq_offset: u64) -> impl FnMut(&mut Outputs) {
     while_high(
         |outputs| outputs.rq_offset_wen,
@@ -64,14 +64,14 @@ fn stepping_to(rq_offset: u64) -> impl FnMut(&mut Outputs) {
     )
 }
 
-/// Runs the golden model and shows the scoreboard pins that `tamper` has changed.
+/// Runs the scoreboard on the golden model's pins, after `tamper` has changed them.
 fn judge_pins(
     traffic: &Traffic,
     mask: u8,
     mut tamper: impl FnMut(&mut Inputs, &mut Outputs),
 ) -> Result<Vec<u64>, Violation> {
     let parameters = Parameters::of::<Thread2>(mask);
-    // Cycle 0 is that in reset, which is nobody's.
+    // Cycle 0 is the reset cycle.
     checks::shown::<Thread2>(traffic, &parameters, |cycle, inputs, outputs| {
         if cycle > 0 {
             tamper(inputs, outputs);
@@ -87,7 +87,7 @@ fn judge(
     judge_pins(traffic, mask, |_, outputs| tamper(outputs))
 }
 
-/// Expects a check to fire; returns what it says.
+/// Expects a check to fire. Returns its message.
 fn fires_under(
     mask: u8,
     check: &str,
@@ -116,12 +116,12 @@ fn on_requests(opcode: u64, change: impl Fn(&mut MrHead, &mut MrData)) -> impl F
     }
 }
 
-/// Gives the MR requests with an opcode another one.
+/// Changes the opcode of MR requests.
 fn renamed(from: u64, to: u64) -> impl FnMut(&mut Outputs) {
     on_requests(from, move |_, data| data.opcode = Uint::new(to))
 }
 
-/// Makes up an MR request of the QP.
+/// Adds an MR request of the QP.
 fn request_of(outputs: &mut Outputs, opcode: u64) {
     let (local_qpn, opcode) = (Uint::new(QP), Uint::new(opcode));
     let head = MrHead { local_qpn: Uint::new(QP), ..MrHead::default() };
@@ -165,7 +165,7 @@ fn without(opcode: u64) -> impl FnMut(&mut Outputs) {
     }
 }
 
-/// Takes the first packet and does nothing for it.
+/// Accepts the first packet and does nothing for it.
 fn idle_after_the_packet(outputs: &mut Outputs) {
     if outputs.fetch_cxt_egress_ready.get() == 0 {
         *outputs = Outputs { fetch_cxt_egress_ready: Bits1::new(1), ..Outputs::default() };
@@ -187,12 +187,12 @@ fn write() -> Traffic {
     traffic(vec![packet(opcode::RDMA_WRITE_ONLY, 8, &[0])])
 }
 
-/// Longer than its WQE.
+/// A SEND that is longer than its WQE.
 fn too_long() -> Traffic {
     traffic(vec![packet(opcode::SEND_ONLY, 100, &[60])])
 }
 
-/// Messages enough to go around the ring of four entries, the first offset given.
+/// Enough messages to wrap around the ring of four entries, from a given offset.
 fn round_the_ring(rq_offset: u64) -> Traffic {
     let mut around = traffic(vec![packet(opcode::SEND_ONLY, 60, &[60]); 5]);
     around.tables.rq_offset = vec![Entry { address: Uint::new(QP), value: Uint::new(rq_offset) }];
@@ -254,7 +254,7 @@ fn a_packet_that_comes_again_is_as_many_packets() {
     message.packets[1].again = Uint::new(2);
     let counters = judge(&message, REPAIRED, |_| {}).unwrap();
     assert_eq!(counters, [0, 0, 70 + 3 * 40 + 60, 1, 1, 5, 1]);
-    // The last one places what is behind the three before it.
+    // The last one places the bytes after the three before it.
     let told = fires(
         PAYLOAD,
         &message,
@@ -334,7 +334,7 @@ fn a_packet_that_is_not_lost_and_one_that_is_lost_twice() {
     assert!(again.contains("2 losses, owed 1"), "{again}");
 }
 
-/// Does something in every cycle after the first WQE request.
+/// Changes the outputs in every cycle after the first WQE request.
 fn after_the_loss(act: impl Fn(&mut Outputs)) -> impl FnMut(&mut Outputs) {
     let mut lost = false;
     move |outputs| {
@@ -397,7 +397,7 @@ fn payload_that_is_not_requested() {
 
 #[test]
 fn payload_beyond_the_wqe_and_beyond_the_packet() {
-    // The CQE becomes one more request for payload.
+    // The CQE becomes an additional payload request.
     let more = || renamed(opcode::GEN_CQE, opcode::SEND_ONLY);
     let message = fires(PAYLOAD, &traffic(vec![packet(opcode::SEND_ONLY, 40, &[40])]), more());
     assert!(message.contains("beyond the WQE's last unit"), "{message}");
@@ -420,8 +420,8 @@ fn a_cqe_for_a_message_that_is_not_complete_and_one_too_many() {
     fires(CQE, &send(), renamed(opcode::GEN_EVENT, opcode::GEN_CQE));
 }
 
-/// A SEND without payload. Its event waits for a cycle, and without F2 once more after the CQE that
-/// comes again.
+/// A SEND without payload. Its event waits for a cycle, and without F2 once more after the repeated
+/// CQE.
 fn waiting_event() -> Traffic {
     let mut waiting = traffic(vec![packet(opcode::SEND_ONLY, 0, &[0])]);
     waiting.packets[0].mr_stalls = [0, 1, 1].map(Uint::new).to_vec();
@@ -434,7 +434,7 @@ fn a_cqe_is_repeated_as_often_as_its_event_waits() {
     assert_eq!(judge(&event, REPEATING, |_| {}).unwrap(), [0, 0, 0, 3, 1, 1, 1]);
     assert_eq!(judge(&event, REPAIRED, |_| {}).unwrap()[3], 1);
 
-    // One less, and one after the event.
+    // One missing, and one after the event.
     let mut first = true;
     fires_under(REPEATING, CQE, &event, |outputs| {
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
@@ -444,7 +444,7 @@ fn a_cqe_is_repeated_as_often_as_its_event_waits() {
     });
     let ack = opcode::ACKNOWLEDGE;
     fires_under(REPEATING, ORDER, &event, renamed(ack, opcode::GEN_CQE));
-    // No event is owed, so none that waits allows for more.
+    // No event is owed, so a waiting one permits no more.
     let mut unsolicited = waiting_event();
     unsolicited.packets[0].header.solicited = Uint::new(0);
     let mut waited = false;
@@ -461,7 +461,7 @@ fn a_cqe_is_repeated_as_often_as_its_event_waits() {
 #[test]
 fn a_cqe_that_is_repeated_though_its_event_does_not_wait() {
     let mut event = false;
-    // The event hides, and comes as another CQE.
+    // The event is hidden and replaced by another CQE.
     fires_under(REPEATING, CQE, &traffic(vec![packet(opcode::SEND_ONLY, 0, &[0])]), |outputs| {
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
         event |= data.opcode.get() == opcode::GEN_EVENT;
@@ -508,7 +508,7 @@ fn an_acknowledge_too_many() {
 fn a_missing_rdma_check_one_too_many_and_one_of_other_memory() {
     let write_only = opcode::RDMA_WRITE_ONLY;
     fires(REMOTE, &write(), without(write_only));
-    // The acknowledge becomes one more check.
+    // The acknowledge becomes another check.
     let more = on_requests(opcode::ACKNOWLEDGE, |head, data| {
         (head.length, data.opcode) = (Uint::new(8), Uint::new(write_only));
     });
@@ -581,7 +581,7 @@ fn an_rq_offset_that_is_not_the_next() {
     );
     let other = judge_pins(&send(), REPAIRED, |inputs, _| inputs.rq_offset_dout = Bits24::new(8));
     assert_eq!(other.unwrap_err().check, EXACT);
-    // An offset between entries is judged, too.
+    // An offset between entries is checked, too.
     let astray = round_the_ring(5);
     assert_eq!(judge(&astray, REPAIRED, |_| {}).unwrap()[6], 5);
     fires(EXACT, &astray, stepping_to(8));
@@ -609,7 +609,7 @@ fn rq_offsets_survive_a_reset() {
     });
 }
 
-/// What a reset cuts short was judged before.
+/// Obligations before a reset are checked before it.
 #[test]
 fn too_much_before_a_reset() {
     let mut voided = traffic(vec![packet(opcode::SEND_ONLY, 60, &[60])]);
@@ -647,15 +647,15 @@ fn a_request_without_a_packet() {
     fires(UNASKED, &idle, |outputs| outputs.fetch_mr_ingress_valid = Bits1::new(1));
     fires(UNASKED, &idle, |outputs| outputs.rq_offset_wen = Bits1::new(1));
     fires(UNASKED, &idle, |outputs| outputs.wqe_req_valid = Bits1::new(1));
-    // A context, though none is left.
+    // A context, although no packet is left.
     let more = judge_pins(&send(), REPAIRED, |inputs, _| {
         inputs.fetch_cxt_egress_valid = Bits1::new(1);
     });
     assert_eq!(more.unwrap_err().check, UNASKED);
 }
 
-/// A SEND of two units whose every request waits for two cycles, and whose fields all have values of their
-/// own.
+/// A SEND of two units. Each of its requests waits for two cycles, and all its fields have
+/// different values.
 fn slow_send() -> Traffic {
     let mut slow = send();
     let packet = &mut slow.packets[0];
@@ -677,7 +677,7 @@ fn slow_send() -> Traffic {
     slow
 }
 
-/// Does something in the cycles in which an output is 1: with the number of that cycle, from 0.
+/// Changes cycles in which an output is 1. The number of that cycle, from 0, is an argument.
 fn while_high(pin: Pin, mut act: impl FnMut(u32, &mut Outputs)) -> impl FnMut(&mut Outputs) {
     let mut cycle = 0;
     move |outputs| {
@@ -714,7 +714,7 @@ fn payload_without_its_valid() {
         |outputs| outputs.cache_offset_din = Bits8::new(1),
     ];
     for change in changes {
-        // Every packet is idle before it is taken.
+        // The block is idle before each packet.
         let mut first = true;
         fires(pins::IDLE, &send(), |outputs| {
             if std::mem::take(&mut first) {
@@ -722,7 +722,7 @@ fn payload_without_its_valid() {
             }
         });
     }
-    // Of the cache's owner, in a step that writes the other two tables.
+    // The owner of the cache cell, in a step that writes the other two tables.
     let step = |outputs: &mut Outputs| {
         let din = if outputs.rq_offset_wen.get() == 0 { 1 } else { 0 };
         outputs.cache_owned_din = Bits8::new(din);
@@ -830,7 +830,7 @@ fn a_request_with_a_wrong_field() {
             fires(FIELDS, &slow_send_once(), on_requests(code, |_, data| change(data)));
         }
     }
-    // Memory that the payload's own checks do not look at.
+    // Memory fields that the payload's own checks do not cover.
     for code in [cqe, opcode::GEN_EVENT, ack] {
         let changes: [fn(&mut MrHead); 3] = [
             |head| head.key = Uint::new(head.key.get() ^ 1),
@@ -864,7 +864,7 @@ fn a_request_with_a_wrong_field() {
     }
 }
 
-/// As [`slow_send`], without the waiting.
+/// As [`slow_send`], without waits.
 fn slow_send_once() -> Traffic {
     let mut once = slow_send();
     once.packets[0].mr_stalls.clear();
@@ -930,7 +930,7 @@ fn the_bytes_of_a_queue_vanish_from_log_27_up() {
 
 #[test]
 fn a_queue_that_is_asked_twice_or_never() {
-    // The acknowledge comes with another request to the CQ.
+    // The acknowledge comes with another CQ request.
     let twice = |outputs: &mut Outputs| {
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
         if data.opcode.get() == opcode::ACKNOWLEDGE {
@@ -984,7 +984,7 @@ fn an_answer_that_is_not_awaited_or_not_taken() {
 
 #[test]
 fn a_beat_of_a_wqe_that_is_left() {
-    // The last unit, without its consumption.
+    // The last unit without its consumption.
     let mut beats = 0;
     let message =
         fires(BEATS, &traffic(vec![packet(opcode::SEND_ONLY, 60, &[60, 0])]), |outputs| {
@@ -1016,8 +1016,8 @@ fn tables_that_are_looked_up_elsewhere() {
     }
 }
 
-/// A message whose next WQE is at slot 4 of the ring and has 8 slots; the one before it is at `slot` of its
-/// cache cell, which `owner` has.
+/// A message whose next WQE is at slot 4 of the ring and has 8 slots. The one before is at `slot`
+/// of its cache cell, which belongs to `owner`.
 fn in_the_cell(slot: u64, owner: u64) -> Traffic {
     let mut cached = send();
     let next = &mut cached.packets[0].wqe.as_mut().unwrap().next;
@@ -1053,7 +1053,7 @@ fn the_cell_of_the_cache_is_kept_while_the_next_wqe_is_in_it() {
     wrong(&fits, 0, false);
     wrong(&fits, 247, false);
     wrong(&fits, 248, true);
-    // One more crosses the cell; it is freed by its owner alone.
+    // One more slot crosses the cell; only its owner frees it.
     let crosses = in_the_cell(245, QP);
     assert_eq!(right(&crosses, 0, true), Ok(()));
     wrong(&crosses, 249, false);
@@ -1071,7 +1071,7 @@ fn the_cell_of_the_cache_is_kept_while_the_next_wqe_is_in_it() {
     around.tables.rq_offset = vec![Entry { address: Uint::new(QP), value: Uint::new(8) }];
     assert_eq!(right(&around, 0, true), Ok(()));
     wrong(&around, 255, false);
-    // The same place is not before it.
+    // The same position is not before it.
     let mut same = around.clone();
     same.packets[0].wqe.as_mut().unwrap().next.next_wqe_addr = Uint::new(8);
     assert_eq!(right(&same, 0, false), Ok(()));

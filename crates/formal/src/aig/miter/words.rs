@@ -6,8 +6,8 @@ use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl Miter {
-    /// Whether a memory's port is read at the address that is followed, and in every cycle so far its memory gave there what was written
-    /// there last; `None` if no word of it can be followed.
+    /// 1 if the port `read` reads the followed address, and every read there so far returned the
+    /// last value written. `None` if the memory cannot be followed.
     pub(in super::super) fn word(
         &mut self,
         aig: &Aig,
@@ -30,9 +30,11 @@ impl Miter {
         Some(self.and(is_read, follows))
     }
 
-    /// Follows a word of each memory of which one can be followed, at any address, on both sides. Words of both sides are related: they mean the
-    /// same. Where both sides read at the same address elsewhere, what they get is related.
-    /// Whether in every cycle so far memories gave what this says, and whether the followed words are no longer related.
+    /// Follows one word of each followed memory on both sides, at the same arbitrary address. Reads
+    /// of both sides at the same other address return words with equal abstractions.
+    ///
+    /// Returns whether all reads so far were consistent with this, and whether the abstractions of
+    /// the followed words differ.
     pub(in super::super) fn words(
         &mut self,
         aig: &Aig,
@@ -69,7 +71,7 @@ impl Miter {
         [self.so_far(broken), unrelated]
     }
 
-    /// Whether two words do not mean the same.
+    /// 1 if the abstractions of two words differ.
     fn unrelated(&mut self, words: [&Vec<Literal>; 2], meaning: Option<&Aig>) -> Literal {
         let [left, right] = words.map(|word| match meaning {
             Some(meaning) => self.copy(meaning, word),
@@ -78,7 +80,7 @@ impl Miter {
         self.differs(&left, &right)
     }
 
-    /// The outputs of a network without registers, whose inputs are a word.
+    /// Instantiates a combinational network with a word as its inputs and returns its outputs.
     fn copy(&mut self, network: &Aig, word: &[Literal]) -> Vec<Literal> {
         let mut values: HashMap<u32, Literal> = HashMap::from([(0, FALSE)]);
         for (node, name) in &network.inputs {
@@ -101,7 +103,7 @@ impl Miter {
         outputs
     }
 
-    /// Whether some bits are not those others.
+    /// 1 if two bit vectors differ.
     fn differs(&mut self, left: &[Literal], right: &[Literal]) -> Literal {
         let mut all = FALSE;
         for (left, right) in left.iter().zip(right) {
@@ -111,8 +113,8 @@ impl Miter {
         all
     }
 
-    /// An address, any one and the same in all cycles, and the word that each of these sides of a memory has there. They begin with the
-    /// same.
+    /// An arbitrary constant address, and the word that each side of the memory holds there. All
+    /// sides begin with the same arbitrary word.
     fn follow<const SIDES: usize>(
         &mut self,
         sides: &[Ports<'_>; SIDES],
@@ -124,7 +126,7 @@ impl Miter {
             [widest(reads).max(widest(enables)), widest(places).max(widest(addresses))];
         let at: Vec<Literal> = (0..deep).map(|_| self.constant()).collect();
         let unknown: Vec<Literal> = (0..wide).map(|_| self.input("")).collect();
-        // Which of two writes stays is not known here.
+        // The order of two writes in one cycle is unknown.
         let last: BTreeMap<&str, Literal> =
             enables.keys().map(|port| (*port, self.input(""))).collect();
         let words = sides.each_ref().map(|Ports { enables, values, addresses, .. }| {
@@ -154,7 +156,7 @@ impl Miter {
         (at, words)
     }
 
-    /// A bit that is anything, and the same in every cycle.
+    /// An arbitrary bit that is the same in every cycle.
     fn constant(&mut self) -> Literal {
         let place = self.latches.len();
         let (latch, unknown) = (self.latch(), self.input(""));
@@ -163,7 +165,7 @@ impl Miter {
         held
     }
 
-    /// Whether an address is that one; bits that it has not are 0.
+    /// 1 if the addresses are equal; missing high bits of `address` are 0.
     fn is_at(&mut self, address: &[Literal], at: &[Literal]) -> Literal {
         let mut is_there = TRUE;
         for (bit, at) in at.iter().enumerate() {
@@ -174,7 +176,7 @@ impl Miter {
     }
 }
 
-/// The ports of a memory on one side, by their names, bit by bit.
+/// The ports of a memory on one side: the bits of each port, by port name.
 struct Ports<'a> {
     reads: BTreeMap<&'a str, Vec<Literal>>,
     places: BTreeMap<&'a str, Vec<Literal>>,
@@ -202,7 +204,7 @@ impl<'a> Ports<'a> {
     }
 }
 
-/// Those of some bits whose names begin so and that are of a memory, by what stands behind.
+/// Selects the bits of a memory whose names have this prefix, by port name without the prefix.
 fn of_memory<'a>(
     bits: impl Iterator<Item = (Literal, &'a str)>,
     prefix: &str,

@@ -1,19 +1,19 @@
-//! `coverage.info`: lines and branches as `lcov` and `genhtml` read them. There is no record for toggles.
+//! `coverage.info`: lines and branches in the format of `lcov` and `genhtml`, which has no toggles.
 
 use super::{CodeHits, Kind, Line, Point, SOURCES};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The file in a run directory.
+/// File name in a run directory.
 pub const INFO: &str = "coverage.info";
 
-/// All profiles together: a line or branch counts the cases of all of them.
+/// The text for all profiles together. Hits of a line or branch are added.
 pub fn text(profiles: &[CodeHits<'_>]) -> String {
     let mut lines: BTreeMap<&str, BTreeMap<u32, u64>> = BTreeMap::new();
     let mut branches: BTreeMap<(&str, u32), BTreeMap<&Point, u64>> = BTreeMap::new();
     for reached in profiles {
         for ((file, line), Line { hits, is_waived }) in reached.lines() {
-            // What is waived in every profile is not told of.
+            // Lines that are waived in every profile are left out.
             if !is_waived {
                 *lines.entry(file).or_default().entry(line).or_default() += hits;
             }

@@ -9,23 +9,23 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 use verilated_build::SourceFile;
 
-/// The folder in a run directory.
+/// Folder in a run directory.
 pub const SOURCES: &str = "sources";
-/// Endings of the files in it; one with another is given the first.
+/// Allowed file extensions; other files get the first one.
 pub const SOURCE_ENDINGS: [&str; 4] = ["v", "vh", "sv", "svh"];
-/// Folders of names that Verilator sees that say nothing to a reader: there is one of each.
+/// Folders of Verilator's names that mean nothing to users, if there is only one.
 const PLAIN: [&str; 2] = ["@rtl", "@built-in"];
 
-/// The files of an RTL by the names that people are shown.
+/// RTL files by the names shown to users.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sources {
     texts: BTreeMap<String, Arc<[u8]>>,
-    /// By the name that Verilator sees.
+    /// The shown name, by the name that Verilator sees.
     names: BTreeMap<String, String>,
 }
 
 impl Sources {
-    /// Files as they were compiled. Those with points alone are kept.
+    /// The compiled files, as far as they have points.
     pub fn new(files: &[SourceFile], points: &[Vec<Point>]) -> Self {
         let used: BTreeSet<&str> =
             points.iter().flatten().map(|point| point.file.as_str()).collect();
@@ -34,7 +34,7 @@ impl Sources {
             let compiled = name.to_string_lossy();
             if used.contains(&*compiled) {
                 let mut name = plain(name);
-                // Two folders may have a file of one name.
+                // Files of different folders may have the same name.
                 while all.texts.contains_key(&name) {
                     name.insert(0, '_');
                 }
@@ -45,7 +45,7 @@ impl Sources {
         all
     }
 
-    /// Calls the files of points as people are shown them.
+    /// Replaces file names of points by those shown to users.
     pub fn rename(&self, points: &mut [Point]) {
         for point in points {
             if let Some(name) = self.names.get(&point.file) {
@@ -54,7 +54,7 @@ impl Sources {
         }
     }
 
-    /// Reads those of a run directory.
+    /// Reads the sources of a run directory.
     ///
     /// # Errors
     /// [`Error::File`] if they cannot be read.
@@ -71,10 +71,10 @@ impl Sources {
         Ok(all)
     }
 
-    /// Writes them into a run directory.
+    /// Writes the sources into a run directory.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`] if a file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let folder = folder.join(SOURCES);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
@@ -84,7 +84,7 @@ impl Sources {
         Ok(())
     }
 
-    /// The files' names.
+    /// The file names.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
     }
@@ -96,7 +96,7 @@ impl Sources {
     }
 }
 
-/// A name that lies in no folder.
+/// A name without folders.
 fn plain(name: &Path) -> String {
     let parts = name.components().filter_map(|part| match part {
         Component::Normal(part) => Some(part.to_string_lossy()),

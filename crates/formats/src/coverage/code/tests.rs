@@ -16,7 +16,7 @@ fn counter(file: &str, line: u32, column: u32, kind: &str, what: &str, lines: &s
     }
 }
 
-/// As Verilator 5.006 tells of a module with two instances, and of what stands around it.
+/// Counters of a module with two instances and of the wrapper, as Verilator 5.006 reports them.
 fn counters() -> Vec<Counter> {
     vec![
         counter("@rtl/a.v", 10, 3, "v_line", "block", "10-12,15"),
@@ -64,7 +64,7 @@ fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> ScenarioCo
     }
 }
 
-/// A database in which these parts are all there is.
+/// A database that consists of these parts.
 pub fn database(code: Code, parts: impl IntoIterator<Item = ScenarioCoverage>) -> Database {
     Database {
         block: "b".to_owned(),
@@ -113,7 +113,7 @@ fn lines_and_branches_are_those_that_lcov_is_told_of() {
     let reached = database.reached();
     let lines: Vec<(u32, u64)> =
         reached[0].lines().iter().map(|((_, line), state)| (*line, state.hits)).collect();
-    // Line 13 is gone through with either side of its branch, line 14 with one.
+    // Either side of its branch executes line 13; one side executes line 14.
     assert_eq!(lines, [(10, 9), (11, 9), (12, 9), (13, 4), (14, 0), (15, 9)]);
     assert_eq!(
         reached[0].shares().text(),
@@ -137,13 +137,13 @@ fn no_case_counts_twice_and_a_run_without_it_takes_nothing_away() {
     assert_eq!(both, merge(&without, &with));
     assert_eq!(both, merge(&both, &with));
     assert_eq!(both.reached()[0].hits, [9, 0, 0, 0]);
-    // More cases of which nothing is known do not say that fewer were counted.
+    // A part without code coverage does not hide hits of a smaller part.
     assert_eq!(merge(&with, &more).reached()[0].hits, [9, 0, 0, 0]);
     assert_eq!(merge(&more, &with), merge(&with, &more));
-    // The same cases and some more.
+    // The same cases and additional ones.
     let all = database(code.clone(), [part(1, first(20), Some(&[(0, 20), (1, 1)]))]);
     assert_eq!(merge(&with, &all).reached()[0].hits, [20, 1, 0, 0]);
-    // Another Verilator counts other points.
+    // Another version of Verilator counts other points.
     let mut other = code.clone();
     other.points.pop();
     let other = database(other, [part(1, first(9), Some(&[]))]);
@@ -164,7 +164,7 @@ fn a_waived_point_is_in_no_share_and_one_that_is_reached_is_told() {
     assert_eq!(idle, Idle::default());
     let held = database(code.clone(), [part(1, first(9), Some(&[(0, 9), (2, 4), (3, 1)]))]);
     let text = held.shares().unwrap().text();
-    // Line 14 is one of the branch alone.
+    // Only the branch executes line 14.
     assert_eq!(text, "lines 100 % of 5, branches 100 % of 1, toggles 100 % of 1, 1 point waived");
     assert_eq!(held.reached()[0].contradicted().count(), 0);
     assert!(!lcov::text(&held.reached()).contains("DA:14"));
@@ -194,7 +194,7 @@ fn a_waiver_about_nothing_says_so() {
     assert_eq!(stale("number = 2", "number = 3"), format!("{said}a.v has only 2 lines `line 6`"));
     assert_eq!(stale("line 6", "line 5"), format!("{said}a.v:11 has no point `branch if`"));
     assert_eq!(stale("a.v", "c.v"), format!("{said}c.v has no line `line 6`"));
-    // Another profile, or what this Verilator never counts.
+    // A waiver for another profile, and one for a point that this Verilator does not count.
     assert_eq!(idle("reason", "profiles = ['q']\nreason"), Idle::default());
     let uncounted = "a.v: `line 6` has no point `branch cond_then`".to_owned();
     let uncounted = vec![said.to_owned() + &uncounted];

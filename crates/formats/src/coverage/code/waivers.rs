@@ -1,7 +1,7 @@
-//! Waivers of unreachable points of the RTL: one file for each block, with a reason for each
+//! Waivers of unreachable code coverage points: one file for each block, with a reason for each
 //! point.
 //!
-//! A waiver names a line by its text, so it stays valid when other lines move.
+//! A waiver names a line by its text, so that it stays valid when other lines move.
 
 use super::{Code, Kind, Point, Sources};
 use cosim_base::error::{Error, codes};
@@ -14,7 +14,7 @@ use toml::Spanned;
 #[derive(Debug, Clone, Default)]
 pub struct Waivers {
     path: &'static str,
-    /// Each with its line in the file.
+    /// Each waiver with its line number in the file.
     all: Vec<(usize, Waiver)>,
 }
 
@@ -25,40 +25,41 @@ struct Text {
     waiver: Vec<Spanned<Waiver>>,
 }
 
-/// A point that nothing reaches.
+/// A waiver of unreachable points.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Waiver {
-    /// The file, as `coverage.info` names it.
+    /// The file, as named in `coverage.info`.
     file: String,
-    /// The text of its line.
+    /// The text of the line.
     line: String,
-    /// Which of the lines with that text, from 1, if there are several.
+    /// Which of the lines with this text, from 1; needed if there are several.
     #[serde(default)]
     number: Option<usize>,
-    /// Which of the line's points, as in `branch else`, `line case` or `toggle count[3]`; `toggle count` for all bits.
+    /// The point, as in `branch else`, `line case` or `toggle count[3]`; `toggle count` for all
+    /// bits.
     point: String,
-    /// In which profiles; in all, if none is named.
+    /// Profiles in which it applies; empty: all.
     #[serde(default)]
     profiles: Vec<String>,
-    /// Why nothing reaches it.
+    /// Why the point is unreachable.
     reason: String,
 }
 
-/// Waivers that waive nothing of a profile, each in words, with its place.
+/// Messages about waivers that waive nothing in a profile.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Idle {
-    /// They are about lines that are not there.
+    /// Waivers of lines that do not exist.
     pub stale: Vec<String>,
-    /// This Verilator counts other points of their lines.
+    /// Waivers of points that this version of Verilator does not count.
     pub uncounted: Vec<String>,
 }
 
 impl Waivers {
-    /// Those of a file.
+    /// Parses a waiver file.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is none.
+    /// [`Error::Input`] if it is malformed.
     pub fn read(file: WaiverFile) -> Result<Self, Error> {
         let WaiverFile { path, text } = file;
         let parsed: Text = toml::from_str(text)
@@ -83,7 +84,7 @@ impl Waivers {
         Ok(Self { path, all })
     }
 
-    /// Waives points of a profile; adds the waivers that waive nothing to `idle`.
+    /// Waives points of a profile. Waivers without effect are added to `idle`.
     pub fn apply(&self, profile: &str, code: &mut Code, sources: &Sources, idle: &mut Idle) {
         let told = |place: usize, what: String| {
             format!("{}:{place}: profile {profile}: {what}", self.path)
@@ -109,7 +110,8 @@ impl Waivers {
 }
 
 impl Waiver {
-    /// The numbers of the points that it is about; none if this Verilator has other points there.
+    /// The indices of the waived points. `Err` describes a line that does not exist; an empty list
+    /// means that this version of Verilator counts other points there.
     fn points(&self, points: &[Point], sources: &Sources) -> Result<Vec<u32>, String> {
         let Self { file, line: text, number, point: name, .. } = self;
         let with_text = sources.lines(file).into_iter().zip(1u32..);
@@ -134,7 +136,7 @@ impl Waiver {
         };
         let found = points.iter().zip(0..).filter(is_meant);
         let found: Vec<u32> = found.map(|(_, number)| number).collect();
-        // Versions of Verilator differ in what they count of a line, and in their words.
+        // Versions of Verilator differ in the points of a line and in their names.
         let is_of_line = |point: &Point| point.file == *file && lines.contains(&point.line);
         if found.is_empty() && !points.iter().any(is_of_line) {
             return Err(format!("{file}:{} has no point `{name}`", lines[0]));
@@ -143,7 +145,8 @@ impl Waiver {
     }
 }
 
-/// Whether a name is that of a point; newer Verilators count both directions of a toggle.
+/// Whether a waiver's name matches a point. Newer versions of Verilator count each toggle
+/// direction.
 fn is_called(point: &Point, name: &str) -> bool {
     let own = point.name();
     let bit = own.split(':').next().unwrap_or_default();

@@ -40,13 +40,13 @@ fn a_buffer_that_takes_nothing_although_it_has_room_is_noticed() {
             outputs.a_tlp_ready = low();
         }
     });
-    // The first edge after a reset takes nothing.
+    // No TLP is accepted at the first edge after a reset.
     fires(ROOM, CLEAN, |_, _, outputs| outputs.a_tlp_ready = one());
 }
 
 #[test]
 fn a_wrong_payload_on_the_link_is_noticed() {
-    // Only in a replay: the buffer lost what it held.
+    // Only in a replay: the buffer lost its contents.
     let mut sent = 0;
     fires(PAYLOAD, ROUGH, move |_, _, outputs| {
         if outputs.a_link_valid == one() {
@@ -113,7 +113,7 @@ fn a_replay_that_does_not_begin_with_the_oldest_is_noticed() {
 
 #[test]
 fn a_nak_that_is_not_followed_is_noticed() {
-    // The Nak is shown, what it causes is not: the next offer is the next new TLP.
+    // The Nak is visible, its effect is missing: the next offer is the next new TLP.
     let json = r#"{
         "noise": "0x0", "tlps": [{"data": 0, "count": 2}, {"gap": 20, "data": 2}], "dllp_delay": 40
     }"#;
@@ -132,7 +132,7 @@ fn a_nak_that_is_not_followed_is_noticed() {
 
 #[test]
 fn a_replay_without_a_cause_is_noticed() {
-    // TLP 0 again after TLP 2, and no rewind was counted.
+    // TLP 0 again after TLP 2, without a counted rewind.
     let mut third = nth(2);
     fires(ORDER, CLEAN, move |_, _, outputs| {
         if third(outputs.a_link_valid == one()) {

@@ -1,6 +1,6 @@
-//! What the block is given: packets with their context, the beats of a WQE, table entries.
+//! Inputs of the block: packets with their context, beats of a WQE, table entries.
 
-/// A local QPN and the parts of it that address tables.
+/// A local QPN and its parts that address tables.
 #[derive(Clone, Copy)]
 pub struct Qp {
     pub qpn: u64,
@@ -42,7 +42,7 @@ pub struct Packet {
 
 pub const QP: Qp = Qp { qpn: 0x12_34c3, entry: 0xc3, cell: 0x43 };
 
-/// A SEND ONLY of 100 bytes; no two fields are equal, so that none can stand for another.
+/// A SEND ONLY of 100 bytes. No two fields are equal, so that none can be mistaken for another.
 pub const PACKET: Packet = Packet {
     qp: QP,
     opcode: 4,
@@ -71,7 +71,7 @@ pub const PACKET: Packet = Packet {
     eq_lkey: 0xbbbb_cccc,
 };
 
-/// A NextUnit beat and the RQ offset that the table shows with it. Unit: slots.
+/// A NextUnit beat and the RQ offset that the table returns with it, in slots.
 #[derive(Clone, Copy)]
 pub struct NextUnit {
     pub next_addr: u64,
@@ -96,7 +96,7 @@ pub struct Unit {
 pub const UNIT: Unit =
     Unit { bytes: 100, inline: 0, lkey: 0x0dd0_1ee1, laddr: 0x0000_7fff_1234_5000 };
 
-/// What ends every WQE in profile `spec`.
+/// The terminator of every WQE in profile `spec`.
 pub const TERMINATOR: Unit = Unit { bytes: 0, inline: 0, lkey: 0, laddr: 0 };
 
 /// A unit of `bytes` where [`UNIT`] is.
@@ -109,12 +109,12 @@ pub fn unit_of(bytes: u64) -> Unit {
 pub enum End {
     More,
     Last,
-    /// It must not matter: the pin is left open.
+    /// It must not matter: the pin is open.
     Either,
 }
 pub use End::{Either, Last, More};
 
-/// What the three tables show in UPDATE_RQ_s.
+/// The contents of the three tables in UPDATE_RQ_s.
 #[derive(Clone, Copy)]
 pub struct Tables {
     pub rq_offset: u64,

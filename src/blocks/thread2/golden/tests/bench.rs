@@ -15,12 +15,12 @@ pub const SPEC: u8 = 0x00;
 /// Mask of profile `repaired`.
 pub const REPAIRED: u8 = 0xff;
 
-/// The golden model, twice: the pins that a test leaves open are 0 in one lane and 1 in the other.
+/// Two golden models: pins that a test leaves open are 0 for one and 1 for the other.
 pub struct Bench {
     name: String,
     cycle: u64,
     lanes: Vec<Lane>,
-    /// The packet in work; its fields pass through to many outputs.
+    /// The current packet; its fields pass through to many outputs.
     pub packet: Packet,
 }
 
@@ -44,7 +44,7 @@ impl Bench {
         Self::of_lanes(mask, &[Open::Zeros, Open::Ones])
     }
 
-    /// As `new`, with open pins 0 only: for scripts of many cycles.
+    /// As `new`, with open pins at 0 only: for scripts of many cycles.
     #[track_caller]
     pub fn one_lane(mask: u8) -> Self {
         Self::of_lanes(mask, &[Open::Zeros])
@@ -60,7 +60,7 @@ impl Bench {
         bench
     }
 
-    /// A cycle of reset: every output is 0 whatever the other pins are.
+    /// A cycle of reset: every output is 0 for any inputs.
     #[track_caller]
     pub fn reset(&mut self) -> &mut Self {
         self.shows("reset", Drive::reset(), &Outputs::default());
@@ -93,7 +93,7 @@ impl Bench {
         self
     }
 
-    /// The outputs before a rising edge that is not given.
+    /// The outputs before a rising edge that does not come.
     #[track_caller]
     pub fn shows(&mut self, place: &str, drive: Drive, expected: &Outputs) -> &mut Self {
         let mut failures = String::new();
@@ -110,7 +110,7 @@ impl Bench {
         self
     }
 
-    /// Many cycles whose outputs nobody looks at, to bring registers where a test needs them.
+    /// Many cycles with unchecked outputs, to bring registers to the values that a test needs.
     pub fn repeat(&mut self, times: u64, cycles: &[Drive]) -> &mut Self {
         for lane in &mut self.lanes {
             let pins: Vec<Inputs> = cycles.iter().map(|drive| drive.pins(lane.open)).collect();

@@ -1,4 +1,4 @@
-//! Codes in the ports, typed from the specification, "Layouts".
+//! Codes in the ports, copied from "Layouts" of the specification.
 
 pub const SEND_FIRST: u64 = 0;
 pub const SEND_MIDDLE: u64 = 1;

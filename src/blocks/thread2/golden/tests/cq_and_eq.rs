@@ -1,4 +1,4 @@
-//! CQ_REQ_s, CQ_RESP_s, EQ_REQ_s, EQ_RESP_s: are the queues' addresses asked for and kept?
+//! CQ_REQ_s, CQ_RESP_s, EQ_REQ_s, EQ_RESP_s: are the queues' addresses requested and kept?
 
 use super::beats::{Last, PACKET, Packet, TABLES, TERMINATOR};
 use super::bench::{Bench, REPAIRED, SPEC, under};

@@ -11,7 +11,7 @@ fn t11_rdma_write_last_with_immediate_only_consumes_the_wqe() {
     let opcode = RDMA_WRITE_LAST_WITH_IMM;
     for (mask, done) in [(SPEC, "T35"), (REPAIRED, "F3")] {
         under(&[mask], |bench| {
-            // The unit has room and the packet has bytes: neither is looked at.
+            // The unit has room and the packet has bytes: neither matters.
             bench.fetches_wqe(&Packet { opcode, ..PACKET }).consumes("T11", &UNIT, Last);
             bench.updates("T31", &TABLES, &WRITTEN).requests(done, &Mr { opcode, ..WRITE_MR });
         });
@@ -190,7 +190,7 @@ fn t21_a_unit_is_used_up_to_its_last_byte() {
     });
 }
 
-/// S0's erratum F5: the block waits for a beat that does not come.
+/// S0's erratum F5: the block waits for a beat that never comes.
 #[test]
 fn t21_under_s0_a_used_up_last_unit_does_not_end_the_wqe() {
     under(&[SPEC], |bench| {

@@ -1,19 +1,19 @@
-//! Inputs: what a test drives of them, and what it leaves open.
+//! Inputs that a test drives, and those that it leaves open.
 
 use super::beats::{End, NextUnit, Packet, Tables, Unit};
 use crate::blocks::thread2::rtl::Inputs;
 use cosim_core::verilated::zerocopy::IntoBytes;
 use cosim_core::verilated::{Bits, Field, Pins, Storage};
 
-/// How the pins are filled that a test leaves open.
+/// The value of pins that a test leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Open {
     Zeros,
     Ones,
 }
 
-/// The inputs of one cycle. Pins and fields that are not driven are left open: the same outputs are
-/// expected whatever they are, so every test also says what a state does not look at.
+/// The inputs of one cycle. Other pins and fields are open: the same outputs are expected for any
+/// value, so that every test also covers the inputs that a state ignores.
 #[derive(Clone, Copy)]
 pub struct Drive {
     value: Inputs,
@@ -21,12 +21,12 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// Everything open but the reset, which is off.
+    /// All pins are open except for the reset, which is 0.
     pub fn new() -> Self {
         Self { value: Inputs::default(), driven: Inputs::default() }.pin(|pins| &mut pins.rst, 0)
     }
 
-    /// The reset, everything else open.
+    /// The reset; all other pins are open.
     pub fn reset() -> Self {
         Self::new().pin(|pins| &mut pins.rst, 1)
     }

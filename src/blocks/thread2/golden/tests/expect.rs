@@ -1,4 +1,4 @@
-//! Outputs: what each state must show. Everything that is not named is 0.
+//! The expected outputs of each state. Outputs that are not named are 0.
 
 use super::beats::{Packet, Qp};
 use crate::blocks::thread2::rtl::{Bits224, Bits256, Bits576, Outputs};
@@ -8,7 +8,7 @@ pub fn idle() -> Outputs {
     Outputs { fetch_cxt_egress_ready: Bits::new(1), ..Outputs::default() }
 }
 
-/// Any state but IDLE_s: the tables are addressed.
+/// Any state except for IDLE_s: the tables are addressed.
 pub fn addresses(qp: Qp) -> Outputs {
     Outputs {
         rq_offset_addr: Bits::new(qp.entry),
@@ -67,7 +67,7 @@ pub fn eq_resp_ready(qp: Qp) -> Outputs {
     Outputs { eq_resp_ready: Bits::new(1), ..addresses(qp) }
 }
 
-/// What UPDATE_RQ_s writes.
+/// The table writes of UPDATE_RQ_s.
 #[derive(Clone, Copy)]
 pub struct Written {
     pub rq_offset: u64,
@@ -76,7 +76,8 @@ pub struct Written {
     pub frees_cell: u64,
 }
 
-/// For a packet, NextUnit and tables as in `beats`: 4 slots on in the RQ, 8 on in the cache cell.
+/// For a packet, NextUnit and tables as in `beats`: the RQ advances by 4 slots, the cache cell by
+/// 8.
 pub const WRITTEN: Written = Written { rq_offset: 0x114, cache_offset: 0x28, frees_cell: 0 };
 
 pub fn update(qp: Qp, written: &Written) -> Outputs {
@@ -90,7 +91,7 @@ pub fn update(qp: Qp, written: &Written) -> Outputs {
     }
 }
 
-/// An MR request: what does not come from the packet's header.
+/// The parts of an MR request that are not from the packet's header.
 #[derive(Clone, Copy)]
 pub struct Mr {
     pub bypass: u64,
@@ -130,12 +131,12 @@ pub const WRITE_MR: Mr = Mr {
     ..SEND_MR
 };
 
-/// `PACKET` as RDMA_READ_REQUEST_ONLY, to the letter of S0: without fix F4.
+/// `PACKET` as RDMA_READ_REQUEST_ONLY, as specified by S0: without fix F4.
 pub const READ_MR: Mr = Mr { bypass: 1, flags: 0x0400_0004, opcode: 19, ..WRITE_MR };
 
-/// The address that scripts hand out in the CQ.
+/// The address in the CQ that scripts use.
 pub const CQ_LADDR: u64 = 0xc0c0_1111_2222_3340;
-/// The address that scripts hand out in the EQ.
+/// The address in the EQ that scripts use.
 pub const EQ_LADDR: u64 = 0xe0e0_4444_5555_6660;
 
 pub const CQ_MR: Mr = Mr {

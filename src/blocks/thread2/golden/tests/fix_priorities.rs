@@ -1,4 +1,4 @@
-//! Where fixes meet: F7 first, then the state's own rule, then F1 and F3, then F6?
+//! Priorities of fixes: F7 first, then the state's own rule, then F1 and F3, then F6?
 
 use super::beats::*;
 use super::bench::{Bench, REPAIRED};
@@ -123,7 +123,7 @@ fn a_length_error_marks_completion_and_acknowledge_but_not_the_event() {
     bench.requests("T44", &Mr { status: 1, ..ACK }).idles();
 }
 
-/// F5 adds to DATA_UNIT_s, it does not replace: a WQE may still end after the packet.
+/// F5 adds to DATA_UNIT_s and replaces nothing: a WQE may still end after the packet.
 #[test]
 fn f5_leaves_beats_after_the_packet_to_s0() {
     let mut bench = Bench::new(REPAIRED);

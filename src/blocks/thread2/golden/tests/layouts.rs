@@ -1,6 +1,6 @@
-//! Layouts: does every field of every wide port lie where the specification puts it?
+//! Layouts: is every field of every wide port where the specification puts it?
 //!
-//! Everything here is whole words, the least significant first, on the inputs as on the outputs.
+//! All values are whole words, the least significant first, for inputs and outputs.
 
 use super::beats::*;
 use super::bench::{Bench, REPAIRED, SPEC, under};
@@ -281,7 +281,7 @@ fn every_field_of_a_completion_at_its_largest() {
         .cycle("T40", Drive::new().mr_ready(1), &completion);
 }
 
-/// The WQE's address and the packet's opcode belong to the completion alone.
+/// The WQE's address and the packet's opcode are only in the completion.
 #[test]
 fn only_the_completion_names_the_wqe() {
     let packet = Packet { solicited: 1, opcode: SEND_ONLY_WITH_IMM, ..PACKET };

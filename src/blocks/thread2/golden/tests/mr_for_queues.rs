@@ -55,7 +55,7 @@ fn f6d_a_completion_of_an_unreliable_service_is_not_acknowledged() {
             completes(bench, &Packet { service, ..PLAIN }).requests("F6d", &CQ_MR).idles();
         }
     });
-    // Without F1 a solicited packet is like any other.
+    // Without F1 a solicited packet is treated like any other.
     under(&[0x40], |bench| {
         completes(bench, &Packet { service: UD, ..SOLICITED }).requests("F6d", &CQ_MR).idles();
     });
@@ -132,7 +132,7 @@ fn t45_an_acknowledge_waits_until_it_is_taken() {
     });
 }
 
-/// The whole way of a SEND without payload: no MR request for it, but a completion.
+/// The whole path of a SEND without payload: no MR request for data, but a completion.
 #[test]
 fn a_send_without_payload_is_completed_and_acknowledged() {
     under(&[SPEC, REPAIRED], |bench| {

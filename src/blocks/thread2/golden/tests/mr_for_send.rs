@@ -17,7 +17,8 @@ fn t33_a_taken_request_consumes_the_unit() {
     });
 }
 
-/// S0's erratum F5: the packet is placed and the WQE over, but one beat more is waited for.
+/// S0's erratum F5: the packet is placed and the WQE complete, but the block waits for another
+/// beat.
 #[test]
 fn t33_under_s0_the_last_unit_does_not_end_the_wqe() {
     let mut bench = Bench::new(SPEC);
@@ -115,7 +116,7 @@ fn f5d_a_length_error_is_forgotten_with_its_packet() {
     });
 }
 
-/// A beat that is not the last is no length error, however little it holds.
+/// A beat that is not the last is no length error, however small it is.
 #[test]
 fn f5d_needs_the_last_beat_and_f5b_an_exact_or_larger_unit() {
     under(&[0x20, REPAIRED], |bench| {

@@ -6,7 +6,7 @@ use super::codes::*;
 use super::drive::Drive;
 use super::expect::{ACK, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
 
-/// A second unit, elsewhere.
+/// A second unit at another address.
 fn other_unit(bytes: u64) -> Unit {
     Unit { bytes, inline: 0, lkey: 0xbbbb, laddr: 0xaaaa_0000 }
 }
@@ -75,7 +75,7 @@ fn addresses_wrap_at_64_bits() {
     });
 }
 
-/// Two messages in turns, each split inside its units; the QPs share a cache cell, no more.
+/// Two messages alternate, each split inside its units. The QPs only share a cache cell.
 #[test]
 fn interleaved_messages_keep_their_places() {
     let b = Qp { qpn: 0x00_0043, entry: 0x43, cell: 0x43 };
@@ -89,7 +89,7 @@ fn interleaved_messages_keep_their_places() {
         bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 30, 0xff));
         acknowledges(bench);
 
-        // A goes on at byte 60 of its first unit and ends 30 bytes into the second.
+        // A continues at byte 60 of its first unit and ends 30 bytes into the second.
         bench.fetches_wqe(&of(QP, SEND_MIDDLE, 70)).keeps(&UNIT);
         bench.places("T33", &UNIT, More, &piece(SEND_MIDDLE, 0x7fff_1234_503c, 40, 0));
         bench.keeps(&other_unit(80));
@@ -97,7 +97,7 @@ fn interleaved_messages_keep_their_places() {
         bench.places("T33", &other_unit(80), More, &mr);
         acknowledges(bench);
 
-        // B goes on at byte 30 and ends: only its own place is forgotten.
+        // B continues at byte 30 and ends: only its own position is cleared.
         bench.fetches_wqe(&of(b, SEND_LAST, 70)).keeps(&UNIT);
         bench.places("T33", &UNIT, More, &piece(SEND_LAST, 0x7fff_1234_501e, 70, 0xff));
         completes(bench, "T13", SEND_LAST);
@@ -117,7 +117,7 @@ fn interleaved_messages_keep_their_places() {
     });
 }
 
-/// The table has 256 entries: qpn[7:0] alone names one.
+/// The table has 256 entries: only qpn[7:0] selects one.
 #[test]
 fn qps_with_the_same_low_byte_share_their_place() {
     let twin = Qp { qpn: 0xed_cbc3, entry: 0xc3, cell: 0x43 };
@@ -146,7 +146,7 @@ fn a_last_packet_without_payload_ends_its_message() {
     });
 }
 
-/// A packet has at most 0xffff bytes; units, places and address offsets are not so bounded.
+/// A packet has at most 0xffff bytes; units, positions and address offsets have no such limit.
 #[test]
 fn a_message_beyond_64_kib_keeps_its_place() {
     let of = |opcode, length| Packet { opcode, length, ..PACKET };
@@ -169,7 +169,7 @@ fn a_message_beyond_64_kib_keeps_its_place() {
     });
 }
 
-/// Every UPDATE_RQ_s forgets the QP's place, not only a SEND's.
+/// Every UPDATE_RQ_s clears the position of the QP, not only that of a SEND.
 #[test]
 fn an_rdma_write_with_immediate_forgets_the_place() {
     let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
@@ -189,7 +189,7 @@ fn an_rdma_write_with_immediate_forgets_the_place() {
     }
 }
 
-/// Raw pins: MR_FOR_SEND_s works with the beat it sees, whatever DATA_UNIT_s saw.
+/// Random pins: MR_FOR_SEND_s uses the beat on its pins, whatever was there in DATA_UNIT_s.
 #[test]
 fn a_request_is_made_for_the_beat_on_the_pins() {
     let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
@@ -200,7 +200,7 @@ fn a_request_is_made_for_the_beat_on_the_pins() {
         bench.offers_to_place("T34", &other_unit(10), &ten);
         bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
         acknowledges(bench);
-        // A used-up unit asks for nothing, at the place where the message goes on.
+        // A used-up unit requests nothing, at the position where the message continues.
         bench.fetches_wqe(&last).keeps(&UNIT);
         let nothing = other_piece(SEND_LAST, 0xaaaa_003c, 0, 0);
         bench.places("T33", &other_unit(50), More, &nothing);
@@ -211,7 +211,7 @@ fn a_request_is_made_for_the_beat_on_the_pins() {
     });
 }
 
-/// Raw pins: a used-up last beat in MR_FOR_SEND_s leaves the packet unplaced.
+/// Random pins: a used-up last beat in MR_FOR_SEND_s leaves the packet unplaced.
 #[test]
 fn a_request_for_nothing_that_is_the_last_is_a_length_error() {
     under(&[0x20, REPAIRED], |bench| {
@@ -221,9 +221,9 @@ fn a_request_for_nothing_that_is_the_last_is_a_length_error() {
     });
 }
 
-/// Raw pins: 65538 packets of one message bring msg_offset and parsed to 2^32 and around.
+/// Random pins: 65538 packets of one message bring msg_offset and parsed to 2^32 and beyond.
 ///
-/// msg_offset grows by at most 65535 in a packet, so no shorter way leads there.
+/// msg_offset grows by at most 65535 per packet, so there is no shorter way.
 #[test]
 fn places_wrap_at_32_bits() {
     let packet = Packet { opcode: SEND_MIDDLE, service: UC, length: 0xffff, ..PACKET };

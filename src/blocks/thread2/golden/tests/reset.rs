@@ -1,4 +1,4 @@
-//! Reset: is everything 0 while it is on, and forgotten after it?
+//! Reset: is everything 0 while it is active, and cleared after it?
 
 use super::beats::*;
 use super::bench::{Bench, REPAIRED, SPEC, under};
@@ -15,7 +15,7 @@ const SOLICITED: Packet = Packet { solicited: 1, ..PACKET };
 const WRITE: Packet = Packet { opcode: RDMA_WRITE_ONLY, ..PACKET };
 const READ: Packet = Packet { opcode: RDMA_READ_REQUEST_ONLY, ..PACKET };
 
-/// Through every state but MR_FOR_WRITE_s and MR_FOR_READ_s.
+/// Visits every state except for MR_FOR_WRITE_s and MR_FOR_READ_s.
 const SEND: [Step; 13] = [
     |bench| bench.takes(&SOLICITED),
     |bench| bench.judges("T03"),

@@ -1,4 +1,4 @@
-//! Cycles by name: what a state is given and what it must show then.
+//! Cycles by name: the inputs of a state and its expected outputs.
 
 use super::beats::{End, NEXT, NextUnit, Packet, Tables, Unit};
 use super::bench::Bench;
@@ -13,14 +13,14 @@ impl Bench {
         self.cycle("T01", Drive::new().packet(packet), &expect::idle())
     }
 
-    /// JUDGE_s shows nothing but the tables' addresses.
+    /// JUDGE_s drives only the tables' addresses.
     #[track_caller]
     pub fn judges(&mut self, row: &str) -> &mut Self {
         let expected = expect::addresses(self.packet.qp);
         self.cycle(row, Drive::new(), &expected)
     }
 
-    /// The block waits for a packet; given no rising edge.
+    /// The block waits for a packet, without a rising edge.
     #[track_caller]
     pub fn idles(&mut self) -> &mut Self {
         self.shows("idle", Drive::new(), &expect::idle())
@@ -65,20 +65,20 @@ impl Bench {
         self.cycle(row, Drive::new().wqe_resp_valid(1).unit(unit, end), &expected)
     }
 
-    /// DATA_UNIT_s waits; its ready depends on the beat's pins even so.
+    /// DATA_UNIT_s waits; its ready still depends on the beat's pins.
     #[track_caller]
     pub fn waits_for_unit(&mut self, row: &str, pins: &Unit, ready: u64) -> &mut Self {
         let expected = expect::wqe_resp_ready(self.packet.qp, ready);
         self.cycle(row, Drive::new().wqe_resp_valid(0).unit(pins, End::Either), &expected)
     }
 
-    /// MR_FOR_SEND_s's request is taken and the unit consumed with it.
+    /// MR_FOR_SEND_s's request is accepted and the unit consumed with it.
     #[track_caller]
     pub fn places(&mut self, row: &str, unit: &Unit, end: End, mr: &Mr) -> &mut Self {
         self.mr_for_send(row, Drive::new().unit(unit, end), 1, mr)
     }
 
-    /// MR_FOR_SEND_s's request is not taken, nor is the unit.
+    /// Neither MR_FOR_SEND_s's request nor the unit is accepted.
     #[track_caller]
     pub fn offers_to_place(&mut self, row: &str, unit: &Unit, mr: &Mr) -> &mut Self {
         self.mr_for_send(row, Drive::new().unit(unit, End::Either), 0, mr)
@@ -91,14 +91,14 @@ impl Bench {
         self.cycle(row, drive.mr_ready(ready), &expected)
     }
 
-    /// Another state's MR request is taken.
+    /// Another state's MR request is accepted.
     #[track_caller]
     pub fn requests(&mut self, row: &str, mr: &Mr) -> &mut Self {
         let expected = expect::mr(&self.packet, mr);
         self.cycle(row, Drive::new().mr_ready(1), &expected)
     }
 
-    /// Another state's MR request is not taken.
+    /// Another state's MR request is not accepted.
     #[track_caller]
     pub fn offers(&mut self, row: &str, mr: &Mr) -> &mut Self {
         let expected = expect::mr(&self.packet, mr);

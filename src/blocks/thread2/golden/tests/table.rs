@@ -1,6 +1,6 @@
-//! The states each row leaves and enters, typed from S0's table and the specification's fixes.
+//! The current and next state of each row, copied from S0's table and the specification's fixes.
 
-/// Row, present state, next state.
+/// Row, current state, next state.
 pub const ROWS: [(&str, &str, &str); 63] = [
     ("T01", "IDLE_s", "JUDGE_s"),
     ("T02", "IDLE_s", "IDLE_s"),
@@ -67,7 +67,7 @@ pub const ROWS: [(&str, &str, &str); 63] = [
     ("T46", "default", "IDLE_s"),
 ];
 
-/// Present and next state of a row.
+/// Current and next state of a row.
 #[track_caller]
 pub fn states(row: &str) -> (&'static str, &'static str) {
     match ROWS.iter().find(|(name, ..)| *name == row) {

@@ -1,4 +1,4 @@
-//! UPDATE_RQ_s: what goes to the tables, and where does the packet go from there?
+//! UPDATE_RQ_s: what is written to the tables, and what is the next state?
 
 use super::beats::*;
 use super::bench::{Bench, REPAIRED, SPEC, under};
@@ -52,7 +52,7 @@ fn f5e_a_length_error_is_completed_whatever_the_opcode() {
     });
 }
 
-/// One update: a packet with the RQ's geometry, the WQE's NextUnit, the tables, what is written.
+/// One update: a packet with the RQ's geometry, the WQE's NextUnit, the tables, and the writes.
 #[track_caller]
 fn updates(packet: Packet, next: NextUnit, tables: Tables, written: Written) {
     let packet = Packet { length: 0, ..packet };
@@ -63,7 +63,7 @@ fn updates(packet: Packet, next: NextUnit, tables: Tables, written: Written) {
     });
 }
 
-/// The RQ's side alone: entry size, RQ bytes, WQE slots, RQ offset before and after.
+/// Only the RQ: entry size, RQ bytes, WQE slots, RQ offset before and after.
 #[track_caller]
 fn rq_offset(entry_log: u64, rq_length: u64, cur_size: u64, before: u64, after: u64) {
     let packet = Packet { entry_log, rq_length, ..PACKET };
@@ -136,7 +136,7 @@ fn an_illegal_entry_size_advances_nothing_and_needs_no_room() {
     rq_offset(10, 4096, 4, 0x80, 0xc0);
 }
 
-/// The cache's side alone. The RQ offset is 0x110 and steps to 0x114.
+/// Only the cache. The RQ offset steps from 0x110 to 0x114.
 #[track_caller]
 fn cache_offset(next_addr: u64, next_size: u64, cache_offset: u64, after: u64) {
     let next = NextUnit { next_addr, next_size, ..NEXT };
@@ -150,7 +150,7 @@ fn cache_offset(next_addr: u64, next_size: u64, cache_offset: u64, after: u64) {
     }
 }
 
-/// In place of a cache offset: the cell is released, its offset written 0.
+/// Instead of a cache offset: the cell is released, its offset written as 0.
 const RELEASED: u64 = u64::MAX;
 
 #[test]
@@ -232,6 +232,6 @@ fn the_cell_of_qp_0_is_freed_like_any_other() {
 
 #[test]
 fn the_tables_are_read_in_the_cycle_they_are_written() {
-    // The RQ offset beside the NextUnit was another one.
+    // The RQ offset with the NextUnit was another one.
     updates(PACKET, NextUnit { rq_offset: 0x777, ..NEXT }, TABLES, WRITTEN);
 }

@@ -1,4 +1,4 @@
-//! WQE_REQ_s and NEXT_UNIT_s: is the WQE asked for, waited for, and its first beat kept?
+//! WQE_REQ_s and NEXT_UNIT_s: is the WQE requested, awaited, and its first beat stored?
 
 use super::beats::*;
 use super::bench::{REPAIRED, SPEC, under};
@@ -52,7 +52,7 @@ fn f0_a_request_waits_until_it_is_accepted() {
     });
 }
 
-/// Every field of the NextUnit and the RQ offset beside it come out later: the sizes and the next
+/// Every field of the NextUnit and the RQ offset with it are used later: the sizes and the next
 /// address in UPDATE_RQ_s, the RQ offset as the CQE's WQE address.
 #[test]
 fn t09_the_next_unit_and_the_rq_offset_are_kept() {
@@ -76,7 +76,7 @@ fn t10_the_first_beat_is_waited_for() {
         for _ in 0..3 {
             bench.cycle("T10", Drive::new().wqe_resp_valid(0), &waiting);
         }
-        // What the pins held meanwhile was not taken.
+        // The values on the pins in the meantime were not stored.
         bench.takes_next_unit("T09", &NEXT).keeps(&UNIT).places("T33", &UNIT, More, &SEND_MR);
         bench.consumes("T14", &TERMINATOR, Last).updates("T30", &TABLES, &WRITTEN);
     });

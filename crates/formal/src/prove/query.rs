@@ -1,4 +1,4 @@
-//! The engines of ABC for one property, cheap ones first.
+//! Runs the engines of ABC on one property, cheap ones first.
 
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::abc::{Answer, ask};
@@ -8,31 +8,32 @@ use crate::portfolio::{
 };
 use cosim_base::error::{Error, codes};
 
-/// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
+/// Runs the remaining engines, with each assumption in turn until one proves the property. Without
+/// a proof, the outcome is that of the last assumption.
 pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
-    let mut found = ProofOutcome::nothing();
-    for mut asked in all {
-        asked.put(&asked.engines())?;
-        found = asked.found();
-        if asked.is_proved() {
+    let mut found = ProofOutcome::not_checked();
+    for mut query in all {
+        query.run(&query.engines())?;
+        found = query.found();
+        if query.is_proved() {
             break;
         }
     }
     Ok(found)
 }
 
-/// A property of a network with an assumption, and what is known of it.
+/// A property of a network under an assumption, and the best answer so far.
 pub(super) struct Query<'a> {
-    asking: QueryBuilder<'a>,
+    builder: QueryBuilder<'a>,
     assumed: Assumption,
     question: EquivalenceQuery,
     pub(super) answer: Answer,
 }
 
 impl<'a> Query<'a> {
-    /// What was not asked yet; `None` if there is no such question.
-    fn new(asking: QueryBuilder<'a>, assumed: Assumption) -> Result<Option<Self>, Error> {
-        let question = asking.question(of(assumed))?;
+    /// A query without an answer; `None` if the network cannot express it.
+    fn new(builder: QueryBuilder<'a>, assumed: Assumption) -> Result<Option<Self>, Error> {
+        let question = builder.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
                 EquivalenceQuery::Same => Answer::Never,
@@ -40,63 +41,67 @@ impl<'a> Query<'a> {
                     Answer::Open { cycles: None, because: "not checked".to_owned() }
                 }
             };
-            Self { asking, assumed, question, answer }
+            Self { builder, assumed, question, answer }
         }))
     }
 
-    /// Asks by induction; `None` if there is no such question.
+    /// Runs the induction; `None` if the network cannot express the query.
     pub(super) fn by_induction(
-        asking: QueryBuilder<'a>,
+        builder: QueryBuilder<'a>,
         assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
-        let Some(mut asked) = Self::new(asking, assumed)? else { return Ok(None) };
-        asked.put(&[INDUCTION_BASE])?;
-        let is_shown = asked.is_proved()
-            || asked.answer.is_base() && asking.step(of(assumed))?
-            || asking.is_given(assumed)?;
+        let Some(mut query) = Self::new(builder, assumed)? else { return Ok(None) };
+        query.run(&[INDUCTION_BASE])?;
+        let is_shown = query.is_proved()
+            || query.answer.is_base() && builder.step(of(assumed))?
+            || builder.holds_given_invariants(assumed)?;
         if is_shown {
-            asked.answer = Answer::Never;
+            query.answer = Answer::Never;
         }
-        Ok(Some(asked))
+        Ok(Some(query))
     }
 
-    /// What is found in a search that takes little.
-    pub(super) fn glance(&mut self) -> Result<ProofOutcome, Error> {
-        self.put(&[QUICK_SEARCH])?;
+    /// Runs a quick search for a violation.
+    pub(super) fn quick_search(&mut self) -> Result<ProofOutcome, Error> {
+        self.run(&[QUICK_SEARCH])?;
         Ok(self.found())
     }
 
-    /// The same of the property in another network of the RTL, of which nothing else is asked.
-    pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<ProofOutcome, Error> {
-        let asking = QueryBuilder { memories, aig, ..self.asking };
-        Query::new(asking, self.assumed)?
-            .map_or(Ok(ProofOutcome::nothing()), |mut asked| asked.glance())
+    /// Runs a quick search on another network of the same RTL.
+    pub(super) fn quick_search_in(
+        &self,
+        memories: Memories,
+        aig: &Aig,
+    ) -> Result<ProofOutcome, Error> {
+        let builder = QueryBuilder { memories, aig, ..self.builder };
+        Query::new(builder, self.assumed)?
+            .map_or(Ok(ProofOutcome::not_checked()), |mut query| query.quick_search())
     }
 
-    /// Tries a proof that takes little.
-    pub(super) fn prove_soon(&mut self) -> Result<(), Error> {
-        self.put(&[SHORT_PROOF])
+    /// Runs a short proof.
+    pub(super) fn short_proof(&mut self) -> Result<(), Error> {
+        self.run(&[SHORT_PROOF])
     }
 
-    /// What was done with memories.
+    /// How memories are modelled.
     pub(super) fn memories(&self) -> Memories {
-        self.asking.memories
+        self.builder.memories
     }
 
-    /// What is asked where an induction does not show it. A hang that is known of is looked for.
+    /// The attempts after the induction. For a known deadlock the search comes first.
     fn engines(&self) -> [Attempt; 3] {
-        match self.asking.prover.properties[self.asking.property].kind {
+        match self.builder.prover.properties[self.builder.property].kind {
             Kind::Hang => [SEARCH, SHORT_PROOF, LONG_PROOF],
             _ => [SHORT_PROOF, SEARCH, LONG_PROOF],
         }
     }
 
-    /// Asks some engines, until there is an answer.
-    fn put(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
+    /// Runs attempts until one decides. Keeps the largest bound of undecided ones.
+    fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
         for attempt in attempts {
             if let Answer::Open { cycles: before, .. } = &self.answer {
-                let mut answer = self.asking.put(of(self.assumed), file, inputs, *attempt)?;
+                let mut answer = self.builder.run(of(self.assumed), file, inputs, *attempt)?;
                 if let Answer::Open { cycles, .. } = &mut answer {
                     *cycles = (*cycles).max(*before);
                 }
@@ -111,7 +116,7 @@ impl<'a> Query<'a> {
     }
 
     pub(super) fn found(&self) -> ProofOutcome {
-        let (assumed, memories) = (self.assumed, self.asking.memories);
+        let (assumed, memories) = (self.assumed, self.builder.memories);
         match &self.answer {
             Answer::Never => {
                 ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, memories })
@@ -145,13 +150,14 @@ pub(super) struct QueryBuilder<'a> {
 }
 
 impl QueryBuilder<'_> {
-    /// The output of the property: `bad`, `legal` if partners keep to the protocol; `known` and `given` are the same if what is to
-    /// hold in every cycle does.
+    /// The name of an output of the property: `bad`, `legal` under protocol assumptions, or `known`
+    /// and `given`, which are the same under the invariants.
     fn output(&self, of: &str) -> String {
         format!("cosim_{of}_{}", self.property)
     }
 
-    /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
+    /// Whether the output can be 1; `None` if the property reads more of the memories than one
+    /// followed word.
     fn question(&self, of: &str) -> Result<Option<EquivalenceQuery>, Error> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
@@ -165,8 +171,7 @@ impl QueryBuilder<'_> {
         }
     }
 
-    /// Puts a question to engines.
-    fn put(
+    fn run(
         &self,
         of: &str,
         file: &[u8],
@@ -174,11 +179,12 @@ impl QueryBuilder<'_> {
         attempt: Attempt,
     ) -> Result<Answer, Error> {
         let name = format!("{}-{:?}", self.output(of), self.memories);
-        ask(&self.prover.workshop, &name, file, inputs, attempt)
+        ask(&self.prover.session, &name, file, inputs, attempt)
     }
 
-    /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
-    pub(super) fn is_given(&self, assumed: Assumption) -> Result<bool, Error> {
+    /// Whether induction under the invariants proves the property. The invariants must be proved
+    /// under no more than `assumed`.
+    pub(super) fn holds_given_invariants(&self, assumed: Assumption) -> Result<bool, Error> {
         if self.prover.properties[self.property].kind == Kind::Always {
             return Ok(false);
         }
@@ -190,21 +196,21 @@ impl QueryBuilder<'_> {
         };
         let is_base = match self.question(of)? {
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.put(of, &file, &inputs, INDUCTION_BASE)?.is_base()
+                self.run(of, &file, &inputs, INDUCTION_BASE)?.is_base()
             }
             question => question.is_some(),
         };
         Ok(is_base && self.step(of)?)
     }
 
-    /// Whether the step of an induction is shown. One that is not breaks nothing: what it begins with may never be
-    /// reached.
+    /// Whether the induction step succeeds. A failure refutes nothing: its initial state may be
+    /// unreachable.
     pub(super) fn step(&self, of: &str) -> Result<bool, Error> {
         Ok(match self.question(of)? {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.put(of, &file, &inputs, INDUCTION_STEP)? == Answer::Never
+                self.run(of, &file, &inputs, INDUCTION_STEP)? == Answer::Never
             }
         })
     }

@@ -1,0 +1,23 @@
+//! Parts for blocks whose pins are channels: sources and sinks that drive them, monitors that check
+//! their protocol, weights, coverage, and the comparison of transactions.
+//!
+//! A channel carries items from its driver to its receiver. With valid and ready, an item is taken
+//! in a cycle in which both are high; with valid alone, in each cycle in which valid is high. For
+//! a block whose pins are channels and a reset, [`channels!`](crate::channels) declares traffic,
+//! environment, weights and coverage from a list of pins.
+
+mod coverage;
+mod declare;
+mod expected;
+mod monitor;
+mod sink;
+mod source;
+mod weights;
+
+pub use coverage::{ChannelSampler, GAP, STALL};
+pub use declare::{DRAIN, SLACK, choose, raw_pins};
+pub use expected::{InOrder, PerId, TransactionChecks};
+pub use monitor::{Monitor, Protocol};
+pub use sink::Sink;
+pub use source::{Offer, Source};
+pub use weights::{ChannelScenario, SinkWeights, SourceWeights, default_scenarios};

@@ -1,0 +1,508 @@
+//! The declaration of a block whose pins are channels.
+
+use crate::harness::{Block, CaseRng, Draw};
+use rand::RngExt;
+use verilated::Pins;
+use zerocopy::IntoBytes;
+
+/// Cycles without activity after which a case ends, unless the declaration says otherwise.
+pub const DRAIN: u64 = 32;
+/// Cycles without a handshake beyond those that the traffic explains.
+pub const SLACK: u64 = 32;
+
+/// An index below `count`; 0 if there is none.
+pub fn choose(count: usize, rng: &mut CaseRng) -> usize {
+    if count == 0 { 0 } else { rng.random_range(0..count) }
+}
+
+/// Random values on all pins for `count` cycles. Each case draws how often each pin of one bit is
+/// high, so some cases run free and others crawl. Resets are rare.
+pub fn raw_pins<B: Block>(count: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
+    let reset = B::RESET.map(|pin| pin.name_and_level());
+    let often: Vec<f64> = B::Inputs::PORTS
+        .iter()
+        .map(|port| match reset {
+            Some((name, is_high)) if name == port.name => {
+                let rare: f64 = rng.one_of(&[0.0, 0.01, 0.1]);
+                if is_high { rare } else { 1.0 - rare }
+            }
+            _ => rng.one_of(&[0.1, 0.5, 0.9, 1.0]),
+        })
+        .collect();
+    let mut bytes = B::Inputs::default().as_bytes().to_vec();
+    let cycle = |_| {
+        rng.fill(bytes.as_mut_slice());
+        for (port, often) in B::Inputs::PORTS.iter().zip(&often) {
+            if port.width == 1 {
+                bytes[port.offset] = u8::from(rng.random_bool(*often));
+            }
+        }
+        B::Inputs::of_bytes(&bytes)
+    };
+    (0..count).map(cycle).collect()
+}
+
+/// Declares a block whose pins are channels and a reset. It generates the block's `Traffic`,
+/// `Environment`, `Weights` and `Coverage`, and a struct for the items of each channel.
+///
+/// ```ignore
+/// cosim_core::channels! {
+///     pins rtl::Inputs, rtl::Outputs;
+///     reset rst high;
+///     source push: Push { data: push_data[8] } on push_valid, push_ready;
+///     sink pop: Pop { data: pop_data[8] } on pop_valid, pop_ready;
+/// }
+/// ```
+///
+/// - `pins` names the structs of the pins. Several blocks with these pins may use the declaration.
+/// - `reset` names the reset and its active level. Leave it out if there is none.
+/// - `drain N;` changes the number of idle cycles at the end of a case, [`DRAIN`].
+/// - `tie PIN = VALUE;` holds an input at a value.
+/// - `source` is a channel into the block: its name, the type of its items with their fields, pins
+///   and widths of at most 64 bits, and the pins for valid and ready. Without ready, the block
+///   takes an item in each cycle with a high valid. `drawn by FUNCTION`, before the semicolon,
+///   draws items with a `fn(&Parameters, &mut CaseRng) -> Item`; otherwise all bits are random.
+/// - `sink` is a channel out of the block. Without ready, the environment always takes the item.
+///   `unless CLOSURE`, before the semicolon, gives the reason for an unreachable bin of its
+///   coverage, as in [`covergroups!`](crate::covergroups).
+///
+/// Every input must be in the declaration, otherwise it does not compile. Items have the functions
+/// `offered`, `is_ready` and `taken`, which read them from the pins of a cycle.
+#[macro_export]
+macro_rules! channels {
+    (
+        pins $inputs:ty, $outputs:ty;
+        $( reset $rst:ident $level:ident; )?
+        $( drain $drain:literal; )?
+        $( tie $tied:ident = $value:literal; )*
+        $( source $s:ident: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
+            on $sv:ident $(, $sr:ident)? $(drawn by $draw:path)?; )*
+        $( sink $k:ident: $K:ident { $( $kf:ident: $kp:ident[$kw:literal] ),* $(,)? }
+            on $kv:ident $(, $kr:ident)? $(unless $unreachable:expr)?; )*
+    ) => {
+        $(
+            /// An item of the source.
+            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord,
+                     serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+            #[serde(deny_unknown_fields)]
+            pub struct $S {
+                $(
+                    /// The field of this name.
+                    pub $sf: $crate::value::Uint<$sw>,
+                )*
+            }
+
+            #[allow(dead_code)]
+            impl $S {
+                /// The item on offer.
+                #[inline]
+                pub fn offered(inputs: &$inputs) -> Option<Self> {
+                    inputs.$sv.is_high().then(|| Self {
+                        $( $sf: $crate::value::Uint::new(inputs.$sp.get()), )*
+                    })
+                }
+
+                /// Whether the block takes an item.
+                #[inline]
+                pub fn is_ready(_outputs: &$outputs) -> bool {
+                    true $( & _outputs.$sr.is_high() )?
+                }
+
+                /// The item that is taken.
+                #[inline]
+                pub fn taken(
+                    inputs: &$inputs,
+                    outputs: &$outputs,
+                ) -> Option<Self> {
+                    Self::offered(inputs).filter(|_| Self::is_ready(outputs))
+                }
+
+                /// An item with random bits.
+                pub fn any(_rng: &mut $crate::harness::CaseRng) -> Self {
+                    Self { $( $sf: $crate::harness::Draw::bits(_rng), )* }
+                }
+            }
+        )*
+        $(
+            /// An item of the sink.
+            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+            pub struct $K {
+                $(
+                    /// The field of this name.
+                    pub $kf: $crate::value::Uint<$kw>,
+                )*
+            }
+
+            #[allow(dead_code)]
+            impl $K {
+                /// The item on offer.
+                #[inline]
+                pub fn offered(outputs: &$outputs) -> Option<Self> {
+                    outputs.$kv.is_high().then(|| Self {
+                        $( $kf: $crate::value::Uint::new(outputs.$kp.get()), )*
+                    })
+                }
+
+                /// Whether the environment takes an item.
+                #[inline]
+                pub fn is_ready(_inputs: &$inputs) -> bool {
+                    true $( & _inputs.$kr.is_high() )?
+                }
+
+                /// The item that is taken.
+                #[inline]
+                pub fn taken(
+                    inputs: &$inputs,
+                    outputs: &$outputs,
+                ) -> Option<Self> {
+                    Self::offered(outputs).filter(|_| Self::is_ready(inputs))
+                }
+            }
+        )*
+
+        /// Whether the block is in reset.
+        #[inline]
+        pub fn in_reset(_inputs: &$inputs) -> bool {
+            false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )?
+        }
+
+        /// The items of each source, and the stalls of each sink.
+        #[derive(Debug, Clone, Default, PartialEq, Eq,
+                 serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Traffic {
+            /// Key of the values on idle payload pins; 0 gives zeros.
+            #[serde(default)]
+            pub noise: $crate::value::Uint<64>,
+            $(
+                /// The items of this source.
+                #[serde(default)]
+                pub $s: Vec<$crate::channels::Offer<$S>>,
+            )*
+            $(
+                /// Cycles of stall before each item of this sink; items after the list have none.
+                #[serde(default, skip_serializing_if = "Vec::is_empty")]
+                pub $k: Vec<$crate::value::Uint<12>>,
+            )*
+        }
+
+        impl $crate::harness::Traffic for Traffic {
+            fn check(&self) -> Result<(), $crate::harness::TrafficError> {
+                $(
+                    for (index, offer) in self.$s.iter().enumerate() {
+                        if offer.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+                            return Err($crate::harness::TrafficError {
+                                path: format!("{}[{index}].reset.cycles", stringify!($s)),
+                                message: "0; a reset lasts at least one cycle".to_owned(),
+                            });
+                        }
+                    }
+                )*
+                Ok(())
+            }
+        }
+
+        /// The environment: sources that hold their offers, sinks that stall, and resets.
+        #[derive(Debug, Clone)]
+        pub struct Environment<'a> {
+            noise: $crate::harness::Noise,
+            $( $s: $crate::channels::Source<'a, $S>, )*
+            $( $k: $crate::channels::Sink<'a>, )*
+            reset: $crate::harness::ResetTimer,
+            idle: u64,
+            handshakes: u64,
+            packets: u64,
+            progress_timeout: u64,
+            lifetime: std::marker::PhantomData<&'a ()>,
+        }
+
+        impl Environment<'_> {
+            /// Idle cycles at the end of a case.
+            const DRAIN: u64 = {
+                let _drain = $crate::channels::DRAIN;
+                $( let _drain = $drain; )?
+                _drain
+            };
+
+            /// What each source is doing, in words.
+            #[allow(dead_code)]
+            pub fn in_flight(&self) -> Vec<String> {
+                let sources: [Option<String>; { [$( stringify!($s) ),*].len() }] =
+                    [$( self.$s.in_flight(stringify!($s)) ),*];
+                sources.into_iter().flatten().collect()
+            }
+        }
+
+        impl<'a, B> $crate::harness::Environment<'a, B> for Environment<'a>
+        where
+            B: $crate::harness::Block<
+                Inputs = $inputs,
+                Outputs = $outputs,
+                Traffic = Traffic,
+            >,
+        {
+            fn new(traffic: &'a Traffic, _: &$crate::harness::Parameters) -> Self {
+                let delays = [
+                    $( $crate::channels::Source::longest_delay(&traffic.$s), )*
+                    $( $crate::channels::Sink::longest_delay(&traffic.$k), )*
+                ];
+                Self {
+                    noise: $crate::harness::Noise::new(traffic.noise.get()),
+                    $( $s: $crate::channels::Source::new(&traffic.$s), )*
+                    $( $k: $crate::channels::Sink::new(&traffic.$k), )*
+                    reset: $crate::harness::ResetTimer::default(),
+                    idle: 0,
+                    handshakes: 0,
+                    packets: 0,
+                    progress_timeout: $crate::channels::SLACK
+                        + Self::DRAIN
+                        + delays.iter().sum::<u64>(),
+                    lifetime: std::marker::PhantomData,
+                }
+            }
+
+            #[inline]
+            fn drive(&mut self, inputs: &mut $inputs) {
+                // No `..`: an input that is in no channel does not compile here.
+                type Pins = $inputs;
+                let Pins {
+                    $( $rst, )? $( $tied, )* $( $sv, $( $sp, )* )* $( $($kr,)? )*
+                    padding: _,
+                } = inputs;
+                $(
+                    let is_high = stringify!($level).len() == "high".len();
+                    *$rst = $crate::verilated::Bits::from(self.reset.asserted() == is_high);
+                )?
+                $( *$tied = $crate::verilated::Bits::new($value); )*
+                $(
+                    let offer = self.$s.offer();
+                    *$sv = $crate::verilated::Bits::from(offer.is_some());
+                    $(
+                        let [low, high] = self.noise.words();
+                        let noise = u64::from(high) << 32 | u64::from(low);
+                        let value = offer.map_or(noise, |item| item.$sf.get());
+                        *$sp = $crate::verilated::Bits::new(value);
+                    )*
+                )*
+                $( $( *$kr = $crate::verilated::Bits::from(self.$k.ready()); )? )*
+            }
+
+            #[inline]
+            fn clock(
+                &mut self,
+                inputs: &$inputs,
+                outputs: &$outputs,
+            ) {
+                if in_reset(inputs) {
+                    self.reset.clock();
+                    return;
+                }
+                let mut is_idle = true;
+                $(
+                    is_idle &= self.$s.left() == 0;
+                    if let Some(offer) = self.$s.clock($S::is_ready(outputs)) {
+                        self.packets += 1;
+                        self.handshakes += 1;
+                        if let Some(reset) = offer.reset {
+                            self.reset.start(reset);
+                        }
+                    }
+                )*
+                $(
+                    let valid = outputs.$kv.is_high();
+                    is_idle &= !valid;
+                    self.handshakes += u64::from(self.$k.clock(valid));
+                )*
+                self.idle = if is_idle { self.idle + 1 } else { 0 };
+                self.reset.clock();
+            }
+
+            #[inline]
+            fn finished(&self) -> bool {
+                self.idle >= Self::DRAIN && self.reset.is_over()
+            }
+
+            #[inline]
+            fn handshakes(&self) -> u64 {
+                self.handshakes
+            }
+
+            #[inline]
+            fn progress_timeout(&self) -> u64 {
+                self.progress_timeout
+            }
+
+            #[inline]
+            fn packets(&self) -> u64 {
+                self.packets
+            }
+        }
+
+        $crate::weights! {
+            /// How often the generator draws gaps, stalls and resets.
+            pub struct Weights {
+                /// Cycles of random values on all pins per item, instead of items; 0: items.
+                raw_cycles_per_packet: $crate::value::Uint<8> = 0,
+                /// Chance of a reset after an item.
+                reset: $crate::harness::Percent = 0,
+                $(
+                    /// The weights of this source.
+                    $s: $crate::channels::SourceWeights =
+                        $crate::channels::SourceWeights::default(),
+                )*
+                $(
+                    /// The weights of this sink.
+                    $k: $crate::channels::SinkWeights = $crate::channels::SinkWeights::default(),
+                )*
+            }
+        }
+
+        impl<B> $crate::harness::Weights<B> for Weights
+        where
+            B: $crate::harness::Block<
+                Inputs = $inputs,
+                Outputs = $outputs,
+                Traffic = Traffic,
+                Weights = Self,
+            >,
+        {
+            fn scenarios() -> Vec<$crate::harness::Scenario<Self>> {
+                let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
+                let has_raw = B::TRANSACTION_OUTPUTS.len() < outputs.len();
+                let all = $crate::channels::default_scenarios(B::RESET.is_some(), has_raw);
+                let scenario = |scenario: $crate::channels::ChannelScenario| {
+                    let weights = Self {
+                        raw_cycles_per_packet: $crate::value::Uint::new(scenario.raw),
+                        reset: $crate::harness::Percent::new(scenario.reset),
+                        $( $s: scenario.source.clone(), )*
+                        $( $k: scenario.sink.clone(), )*
+                    };
+                    $crate::harness::Scenario::new(scenario.name, scenario.about, weights)
+                };
+                all.into_iter().map(scenario).collect()
+            }
+
+            fn traffic(
+                &self,
+                _parameters: &$crate::harness::Parameters,
+                packets: u32,
+                rng: &mut $crate::harness::CaseRng,
+            ) -> Traffic {
+                let sources = { [$( stringify!($s) ),*].len() };
+                let mut traffic =
+                    Traffic { noise: $crate::harness::Draw::bits(rng), ..Traffic::default() };
+                for _ in 0..packets {
+                    let chosen = $crate::channels::choose(sources, rng);
+                    let mut _place = 0;
+                    $(
+                        if chosen == _place {
+                            let item = None::<$S>;
+                            $( let item = item.or_else(|| Some($draw(_parameters, rng))); )?
+                            let item = item.unwrap_or_else(|| $S::any(rng));
+                            traffic.$s.push(self.$s.offer(item, self.reset, rng));
+                        }
+                        _place += 1;
+                    )*
+                }
+                $( traffic.$k = self.$k.stalls(packets, rng); )*
+                traffic
+            }
+
+            fn raw_pins(
+                &self,
+                _: &$crate::harness::Parameters,
+                packets: u32,
+                rng: &mut $crate::harness::CaseRng,
+            ) -> Option<Vec<$inputs>> {
+                let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+                (cycles > 0).then(|| $crate::channels::raw_pins::<B>(cycles, rng))
+            }
+        }
+
+        /// Coverage of the channels: gap before an item, crossed with its stall.
+        #[derive(Debug, Default)]
+        pub struct Coverage {
+            $( $s: $crate::channels::ChannelSampler, )*
+            $( $k: $crate::channels::ChannelSampler, )*
+        }
+
+        impl Coverage {
+            const CHANNELS: &'static [$crate::harness::Covergroup] = &[
+                $(
+                    $crate::harness::Covergroup::new(
+                        stringify!($s),
+                        "items into the block: gap before the item, and its stall",
+                        &[$crate::channels::GAP, $crate::channels::STALL],
+                    )
+                    .unless(|_at, _| {
+                        let has_ready = false $( || !stringify!($sr).is_empty() )?;
+                        (!has_ready && _at[1] > 0).then_some("the channel has no ready")
+                    }),
+                )*
+                $(
+                    $crate::harness::Covergroup::new(
+                        stringify!($k),
+                        "items out of the block: gap before the item, and its stall",
+                        &[$crate::channels::GAP, $crate::channels::STALL],
+                    )
+                    .unless({
+                        let _reason: fn(
+                            &[usize],
+                            &$crate::harness::Parameters,
+                        ) -> Option<&'static str> = |_at, _| {
+                            let has_ready = false $( || !stringify!($kr).is_empty() )?;
+                            (!has_ready && _at[1] > 0).then_some("the channel has no ready")
+                        };
+                        $(
+                            let _reason: fn(
+                                &[usize],
+                                &$crate::harness::Parameters,
+                            ) -> Option<&'static str> = $unreachable;
+                        )?
+                        _reason
+                    }),
+                )*
+            ];
+        }
+
+        impl<B> $crate::harness::Coverage<B> for Coverage
+        where
+            B: $crate::harness::Block<
+                Inputs = $inputs,
+                Outputs = $outputs,
+            >,
+        {
+            const GROUPS: &'static [$crate::harness::Covergroup] = Self::CHANNELS;
+
+            fn new(_: &$crate::harness::Parameters) -> Self {
+                Self::default()
+            }
+
+            #[inline]
+            fn after(
+                &mut self,
+                edge: &$crate::harness::Edge<'_, B>,
+                bins: &mut $crate::harness::Bins<'_>,
+            ) {
+                let (inputs, outputs) = (edge.inputs, edge.outputs);
+                let in_reset = in_reset(inputs);
+                $(
+                    let place =
+                        const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($s)) };
+                    let (valid, ready) = (inputs.$sv.is_high(), $S::is_ready(outputs));
+                    if let Some(hit) = self.$s.clock(in_reset, valid, ready) {
+                        bins.hit(place.bin(hit));
+                    }
+                )*
+                $(
+                    let place =
+                        const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($k)) };
+                    let (valid, ready) = (outputs.$kv.is_high(), $K::is_ready(inputs));
+                    if let Some(hit) = self.$k.clock(in_reset, valid, ready) {
+                        bins.hit(place.bin(hit));
+                    }
+                )*
+            }
+        }
+    };
+}

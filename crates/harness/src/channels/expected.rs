@@ -1,0 +1,271 @@
+//! Transactions that a model expects, in order or in order per ID, each with a bound on its
+//! latency.
+
+use crate::harness::Violation;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Debug;
+
+/// The names of the checks of expected transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransactionChecks {
+    /// A transaction differs from the expected one.
+    pub differs: &'static str,
+    /// A transaction comes that is not expected.
+    pub unexpected: &'static str,
+    /// A transaction does not come within its latency.
+    pub late: &'static str,
+    /// A transaction has not come at the end of the case.
+    pub missing: &'static str,
+}
+
+impl TransactionChecks {
+    /// All of them, for [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
+    pub const fn all(&self) -> [&'static str; 4] {
+        [self.differs, self.unexpected, self.late, self.missing]
+    }
+}
+
+/// The checks of the transactions of a channel, with its name:
+///
+/// ```
+/// use cosim_harness::channels::TransactionChecks;
+///
+/// const POP: TransactionChecks = cosim_harness::transactions!("pop");
+/// assert_eq!(POP.all(), ["pop-differs", "pop-unexpected", "pop-late", "pop-missing"]);
+/// ```
+#[macro_export]
+macro_rules! transactions {
+    ($channel:literal) => {
+        $crate::channels::TransactionChecks {
+            differs: concat!($channel, "-differs"),
+            unexpected: concat!($channel, "-unexpected"),
+            late: concat!($channel, "-late"),
+            missing: concat!($channel, "-missing"),
+        }
+    };
+}
+
+/// Expected transactions of a channel, in order.
+#[derive(Debug, Clone)]
+pub struct InOrder<T> {
+    checks: TransactionChecks,
+    /// Cycles from the expectation to the transaction; `None` if there is no bound.
+    latency: Option<u64>,
+    /// Transactions that have not come, each with the cycle in which it was expected.
+    expected: VecDeque<(u64, T)>,
+    cycle: u64,
+    compared: u64,
+}
+
+impl<T: PartialEq + Debug> InOrder<T> {
+    /// No transaction is expected. `latency` is the largest number of cycles between an
+    /// expectation and its transaction, if there is a bound.
+    pub fn new(checks: TransactionChecks, latency: Option<u64>) -> Self {
+        Self { checks, latency, expected: VecDeque::new(), cycle: 0, compared: 0 }
+    }
+
+    /// Expects a transaction, after those that are expected already.
+    #[inline]
+    pub fn expect(&mut self, transaction: T) {
+        self.expected.push_back((self.cycle, transaction));
+    }
+
+    /// Compares a transaction with the first expected one.
+    ///
+    /// # Errors
+    /// If they differ, or none is expected.
+    #[inline]
+    pub fn check(&mut self, actual: &T) -> Result<(), Violation> {
+        match self.expected.pop_front() {
+            Some((_, expected)) if expected == *actual => {
+                self.compared += 1;
+                Ok(())
+            }
+            Some((since, expected)) => Err(Violation::new(
+                self.checks.differs,
+                format_args!("{actual:x?}, expected {expected:x?} since cycle {since}"),
+            )),
+            None => Err(Violation::new(
+                self.checks.unexpected,
+                format_args!("{actual:x?}, but none is expected"),
+            )),
+        }
+    }
+
+    /// Takes the edge: a cycle passes.
+    ///
+    /// # Errors
+    /// If the first expected transaction is late.
+    #[inline]
+    pub fn clock(&mut self) -> Result<(), Violation> {
+        self.cycle += 1;
+        let (Some(latency), Some((since, expected))) = (self.latency, self.expected.front()) else {
+            return Ok(());
+        };
+        if self.cycle - since <= latency {
+            return Ok(());
+        }
+        let message = format_args!(
+            "{expected:x?} is expected since cycle {since}, for more than {latency} cycles"
+        );
+        Err(Violation::new(self.checks.late, message))
+    }
+
+    /// Forgets the expected transactions, as a reset does. Returns their number.
+    pub fn clear(&mut self) -> usize {
+        let dropped = self.expected.len();
+        self.expected.clear();
+        dropped
+    }
+
+    /// The number of transactions that have not come.
+    #[inline]
+    pub fn pending(&self) -> usize {
+        self.expected.len()
+    }
+
+    /// The number of transactions that came and were equal.
+    pub fn compared(&self) -> u64 {
+        self.compared
+    }
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// If a transaction has not come.
+    pub fn finish(&self) -> Result<(), Violation> {
+        let Some((since, expected)) = self.expected.front() else { return Ok(()) };
+        let message = format_args!(
+            "{} transactions, the first {expected:x?}, expected since cycle {since}",
+            self.expected.len()
+        );
+        Err(Violation::new(self.checks.missing, message))
+    }
+}
+
+/// Expected transactions in order per ID; transactions of different IDs may overtake each other.
+#[derive(Debug, Clone)]
+pub struct PerId<I, T> {
+    checks: TransactionChecks,
+    latency: Option<u64>,
+    queues: BTreeMap<I, InOrder<T>>,
+}
+
+impl<I: Ord + Debug, T: PartialEq + Debug> PerId<I, T> {
+    /// As [`InOrder::new`], for each ID.
+    pub fn new(checks: TransactionChecks, latency: Option<u64>) -> Self {
+        Self { checks, latency, queues: BTreeMap::new() }
+    }
+
+    /// Expects a transaction of an ID, after those of this ID that are expected already.
+    pub fn expect(&mut self, id: I, transaction: T) {
+        let cycle = self.queues.values().next().map_or(0, |queue| queue.cycle);
+        let (checks, latency) = (self.checks, self.latency);
+        let queue = self.queues.entry(id);
+        let queue = queue.or_insert_with(|| InOrder { cycle, ..InOrder::new(checks, latency) });
+        queue.expect(transaction);
+    }
+
+    /// Compares a transaction with the first expected one of its ID.
+    ///
+    /// # Errors
+    /// If they differ, or none of this ID is expected.
+    pub fn check(&mut self, id: &I, actual: &T) -> Result<(), Violation> {
+        match self.queues.get_mut(id) {
+            Some(queue) => queue.check(actual),
+            None => Err(Violation::new(
+                self.checks.unexpected,
+                format_args!("{actual:x?} with ID {id:x?}, which has no expected transaction"),
+            )),
+        }
+    }
+
+    /// Takes the edge: a cycle passes.
+    ///
+    /// # Errors
+    /// If a transaction is late.
+    pub fn clock(&mut self) -> Result<(), Violation> {
+        self.queues.values_mut().try_for_each(InOrder::clock)
+    }
+
+    /// Forgets the expected transactions, as a reset does. Returns their number.
+    pub fn clear(&mut self) -> usize {
+        self.queues.values_mut().map(InOrder::clear).sum()
+    }
+
+    /// The number of transactions that have not come.
+    pub fn pending(&self) -> usize {
+        self.queues.values().map(InOrder::pending).sum()
+    }
+
+    /// The number of transactions that came and were equal.
+    pub fn compared(&self) -> u64 {
+        self.queues.values().map(InOrder::compared).sum()
+    }
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// If a transaction has not come.
+    pub fn finish(&self) -> Result<(), Violation> {
+        self.queues.values().try_for_each(InOrder::finish)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHECKS: TransactionChecks = crate::transactions!("out");
+
+    fn check(result: Result<(), Violation>) -> Option<String> {
+        result.err().map(|violation| violation.check)
+    }
+
+    #[test]
+    fn each_check_of_an_ordered_channel_fires() {
+        let mut out = InOrder::new(CHECKS, Some(2));
+        assert_eq!(check(out.check(&1)).as_deref(), Some("out-unexpected"));
+        out.expect(1);
+        out.expect(2);
+        assert_eq!(check(out.check(&1)), None);
+        assert_eq!(check(out.check(&1)).as_deref(), Some("out-differs"));
+        out.expect(3);
+        assert_eq!([check(out.clock()), check(out.clock())], [None, None]);
+        assert_eq!(check(out.clock()).as_deref(), Some("out-late"));
+        assert_eq!(check(out.finish()).as_deref(), Some("out-missing"));
+        assert_eq!((out.compared(), out.pending(), out.clear()), (1, 1, 1));
+        assert_eq!(check(out.finish()), None);
+    }
+
+    #[test]
+    fn without_a_bound_nothing_is_late() {
+        let mut out = InOrder::new(CHECKS, None);
+        out.expect(1);
+        assert!((0..1000).all(|_| out.clock().is_ok()));
+    }
+
+    #[test]
+    fn ids_overtake_each_other_and_one_id_does_not() {
+        let mut out = PerId::new(CHECKS, Some(5));
+        out.expect('a', 1);
+        out.expect('a', 2);
+        out.expect('b', 3);
+        assert_eq!(check(out.check(&'b', &3)), None);
+        assert_eq!(check(out.check(&'c', &3)).as_deref(), Some("out-unexpected"));
+        assert_eq!(check(out.check(&'a', &2)).as_deref(), Some("out-differs"));
+        assert_eq!((out.compared(), out.pending()), (1, 1));
+        assert_eq!(check(out.finish()).as_deref(), Some("out-missing"));
+    }
+
+    #[test]
+    fn the_latency_of_a_new_id_counts_from_its_expectation() {
+        let mut out = PerId::new(CHECKS, Some(1));
+        out.expect('a', 1);
+        out.check(&'a', &1).unwrap();
+        assert!((0..9).all(|_| out.clock().is_ok()));
+        out.expect('b', 2);
+        assert!(out.clock().is_ok());
+        assert_eq!(check(out.clock()).as_deref(), Some("out-late"));
+    }
+}

@@ -1,0 +1,130 @@
+//! A monitor: it watches a channel and checks the rules of its protocol in every cycle.
+
+use crate::harness::Violation;
+use std::fmt::Debug;
+
+/// The rules of a channel's protocol, each with the name of its check. Without a name a rule is
+/// not checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Protocol {
+    /// A valid stays high until its item is taken.
+    pub valid_held: Option<&'static str>,
+    /// The item does not change until it is taken.
+    pub item_held: Option<&'static str>,
+    /// Valid is low in reset.
+    pub quiet_in_reset: Option<&'static str>,
+}
+
+/// The names of the checks of a channel's protocol, and the protocol:
+///
+/// ```
+/// const POP: cosim_harness::channels::Protocol = cosim_harness::protocol!("pop");
+/// assert_eq!(POP.valid_held, Some("pop-valid-held"));
+/// ```
+#[macro_export]
+macro_rules! protocol {
+    ($channel:literal) => {
+        $crate::channels::Protocol {
+            valid_held: Some(concat!($channel, "-valid-held")),
+            item_held: Some(concat!($channel, "-item-held")),
+            quiet_in_reset: Some(concat!($channel, "-quiet-in-reset")),
+        }
+    };
+}
+
+/// Watches a channel with valid and ready. `T` is the payload.
+#[derive(Debug, Clone)]
+pub struct Monitor<T> {
+    protocol: Protocol,
+    /// The item that was on offer in the cycle before and was not taken.
+    waiting: Option<T>,
+    taken: u64,
+}
+
+impl<T: Copy + PartialEq + Debug> Monitor<T> {
+    /// A monitor of an idle channel.
+    pub fn new(protocol: Protocol) -> Self {
+        Self { protocol, waiting: None, taken: 0 }
+    }
+
+    /// Watches a cycle: the item on offer, if valid is high, and ready. Returns the item if it was
+    /// taken.
+    ///
+    /// # Errors
+    /// A rule of the protocol that the cycle breaks.
+    #[inline]
+    pub fn observe(
+        &mut self,
+        in_reset: bool,
+        offer: Option<T>,
+        ready: bool,
+    ) -> Result<Option<T>, Violation> {
+        let Protocol { valid_held, item_held, quiet_in_reset } = self.protocol;
+        if in_reset {
+            self.waiting = None;
+            return match (offer, quiet_in_reset) {
+                (Some(item), Some(check)) => {
+                    Err(Violation::new(check, format_args!("{item:x?} is valid in reset")))
+                }
+                _ => Ok(None),
+            };
+        }
+        if let Some(waiting) = self.waiting {
+            match (offer, valid_held, item_held) {
+                (None, Some(check), _) => {
+                    let message = format_args!("{waiting:x?} was withdrawn before it was taken");
+                    return Err(Violation::new(check, message));
+                }
+                (Some(item), _, Some(check)) if item != waiting => {
+                    let message = format_args!("{waiting:x?} became {item:x?} before it was taken");
+                    return Err(Violation::new(check, message));
+                }
+                _ => {}
+            }
+        }
+        let taken = offer.filter(|_| ready);
+        self.waiting = offer.filter(|_| !ready);
+        self.taken += u64::from(taken.is_some());
+        Ok(taken)
+    }
+
+    /// Items that were taken.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: Protocol = crate::protocol!("pop");
+
+    /// The check that fails in the last of some cycles (in reset, offer, ready).
+    fn broken(cycles: &[(bool, Option<u8>, bool)]) -> Option<String> {
+        let mut monitor = Monitor::new(RULES);
+        let (last, before) = cycles.split_last().unwrap();
+        for (in_reset, offer, ready) in before {
+            monitor.observe(*in_reset, *offer, *ready).unwrap();
+        }
+        monitor.observe(last.0, last.1, last.2).err().map(|violation| violation.check)
+    }
+
+    #[test]
+    fn each_rule_fires_and_legal_cycles_pass() {
+        let waits = (false, Some(1), false);
+        assert_eq!(broken(&[waits, (false, None, true)]).as_deref(), Some("pop-valid-held"));
+        assert_eq!(broken(&[waits, (false, Some(2), true)]).as_deref(), Some("pop-item-held"));
+        assert_eq!(broken(&[(true, Some(1), true)]).as_deref(), Some("pop-quiet-in-reset"));
+        assert_eq!(broken(&[waits, (false, Some(1), true), (false, Some(2), true)]), None);
+        assert_eq!(broken(&[waits, (true, None, false), (false, None, true)]), None);
+    }
+
+    #[test]
+    fn an_item_counts_once_when_it_is_taken() {
+        let mut monitor = Monitor::new(RULES);
+        assert_eq!(monitor.observe(false, Some(7), false), Ok(None));
+        assert_eq!(monitor.observe(false, Some(7), true), Ok(Some(7)));
+        assert_eq!(monitor.taken(), 1);
+    }
+}

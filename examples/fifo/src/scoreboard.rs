@@ -1,0 +1,66 @@
+//! The scoreboard: items leave in the order in which they came, within the latency.
+
+use crate::rtl::{Inputs, Outputs};
+use crate::{DEPTH, Pop, Push, Traffic};
+use cosim_core::channels::{InOrder, Monitor, Protocol, TransactionChecks};
+use cosim_core::harness::{self, Block, Parameters, Violation};
+use cosim_core::value::Uint;
+
+const POP: TransactionChecks = cosim_core::transactions!("pop");
+const HELD: Protocol = cosim_core::protocol!("pop");
+/// More items are inside than the FIFO can hold.
+const OVERFLOW: &str = "overflow";
+
+/// The scoreboard of one case.
+#[derive(Debug, Clone)]
+pub struct Scoreboard {
+    depth: usize,
+    items: InOrder<Uint<8>>,
+    pop: Monitor<Uint<8>>,
+}
+
+impl<'a, B> harness::Scoreboard<'a, B> for Scoreboard
+where
+    B: Block<Inputs = Inputs, Outputs = Outputs, Traffic = Traffic>,
+{
+    const CHECKS: &'static [&'static str] = &[
+        POP.differs,
+        POP.unexpected,
+        POP.missing,
+        "pop-valid-held",
+        "pop-item-held",
+        "pop-quiet-in-reset",
+        OVERFLOW,
+    ];
+
+    fn new(_: &'a Traffic, parameters: &Parameters) -> Self {
+        let depth = parameters.get(DEPTH) as usize;
+        Self { depth, items: InOrder::new(POP, None), pop: Monitor::new(HELD) }
+    }
+
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let in_reset = crate::in_reset(inputs);
+        let offer = Pop::offered(outputs).map(|pop| pop.data);
+        if let Some(item) = self.pop.observe(in_reset, offer, Pop::is_ready(inputs))? {
+            self.items.check(&item)?;
+        }
+        if in_reset {
+            self.items.clear();
+        } else if let Some(push) = Push::taken(inputs, outputs) {
+            self.items.expect(push.data);
+            if self.items.pending() > self.depth {
+                let message = format_args!("{} items are inside", self.items.pending());
+                return Err(Violation::new(OVERFLOW, message));
+            }
+        }
+        self.items.clock()
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        self.items.finish()
+    }
+
+    fn compared(&self) -> u64 {
+        self.items.compared()
+    }
+}
