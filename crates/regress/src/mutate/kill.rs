@@ -117,7 +117,7 @@ fn judged<B: Block>(
         return models.iter().map(|_| Outcome::without_cycles(Verdict::Match)).collect();
     };
     let most = CYCLES[0] * run_golden(stimulus, parameters, watch).cycles + CYCLES[1];
-    let judge = |model| {
+    let check_alone = |model| {
         let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
         Outcome::without_cycles(match followed {
             None => Verdict::Cancelled,
@@ -127,7 +127,7 @@ fn judged<B: Block>(
             }
         })
     };
-    models.iter_mut().map(judge).collect()
+    models.iter_mut().map(check_alone).collect()
 }
 
 /// A counterexample of the equivalence checker.
