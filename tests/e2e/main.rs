@@ -15,6 +15,7 @@ mod checks;
 mod ci_files;
 mod code;
 mod common;
+mod comparison;
 mod config;
 mod corpus;
 mod coverage;

@@ -12,16 +12,22 @@ use walkdir::WalkDir;
 /// A crate outside of the repository, and its program.
 pub struct Outside {
     folder: TempDir,
+    program: &'static str,
 }
 
 /// Leftovers of earlier builds in the example's folder, which a user's crate lacks.
 const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
 
 impl Outside {
-    /// A copy of the example. Paths to the library lead back to the repository.
+    /// A copy of the example `arbiter`.
     pub fn copy() -> Self {
+        Self::copy_of("arbiter")
+    }
+
+    /// A copy of an example. Paths to the library lead back to the repository.
+    pub fn copy_of(program: &'static str) -> Self {
         let folder = TempDir::new().unwrap();
-        let example = project().join("examples/arbiter");
+        let example = project().join("examples").join(program);
         let is_wanted = |name: &std::ffi::OsStr| !LEFT.iter().any(|left| name == *left);
         for entry in
             WalkDir::new(&example).into_iter().filter_entry(|entry| is_wanted(entry.file_name()))
@@ -39,7 +45,7 @@ impl Outside {
         assert!(text.contains("\"../../core"), "{text}");
         let core = format!("\"{}", project().join("core").display());
         fs::write(&manifest, text.replace("\"../../core", &core)).unwrap();
-        Self { folder }
+        Self { folder, program }
     }
 
     pub fn path(&self) -> &Path {
@@ -52,8 +58,8 @@ impl Outside {
     }
 
     /// Runs the program in the crate's folder.
-    fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(outside().join("debug/arbiter"))
+    pub fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(outside().join("debug").join(self.program))
             .args(arguments)
             .current_dir(self.path())
             .env("COSIM_CACHE", models())
@@ -63,7 +69,7 @@ impl Outside {
 
     /// Like [`Outside::run`]. Returns the output of a run that must end with `expected`.
     #[track_caller]
-    fn says(&self, expected: i32, arguments: &[&str]) -> String {
+    pub fn says(&self, expected: i32, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
         text(&output)

@@ -36,7 +36,9 @@ pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
 pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw, without_objection};
-pub use comparison::{COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut};
+pub use comparison::{
+    COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
+};
 pub use contract::{
     Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
     Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,

@@ -17,7 +17,9 @@ cosim_core::channels! {
     pins rtl::Inputs, rtl::Outputs;
     reset rst high;
     source push: Push { data: push_data[8] } on push_valid, push_ready;
-    sink pop: Pop { data: pop_data[8] } on pop_valid, pop_ready;
+    sink pop: Pop { data: pop_data[8] } on pop_valid, pop_ready
+        unless |at, parameters| (at[0] == 0 && parameters.get(DEPTH) == 1)
+            .then_some("a FIFO of one item needs a cycle between two items");
 }
 
 /// Index of the parameter with the number of items.

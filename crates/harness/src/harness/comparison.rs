@@ -62,7 +62,7 @@ pub const fn follows_dut<B: Block>() -> bool {
 }
 
 /// Whether some output bits are not compared in some cycle.
-pub(super) const fn has_masks<B: Block>() -> bool {
+pub const fn has_masks<B: Block>() -> bool {
     B::Golden::HAS_DONT_CARES || follows_dut::<B>()
 }
 

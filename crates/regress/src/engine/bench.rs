@@ -6,6 +6,7 @@ use cosim_harness::harness::{
     self, Block, CaseRng, Drive, Environment, Explain, Golden, Parameters, Profile, Recording,
     Scenario, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
 };
+use cosim_rtl::export::check_cycle_exact;
 use cosim_rtl::models::Built;
 use rand::SeedableRng;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -217,6 +218,7 @@ pub fn run<B: Block>(
     kind: ModelKind<B::Inputs, B::Outputs>,
     plain: ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<BenchReport, Error> {
+    check_cycle_exact::<B>("cosim bench")?;
     let parameters = &profile.parameters;
     let scenario = scenario::<B>()?;
     let generate = |seed: u64| {

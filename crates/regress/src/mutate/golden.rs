@@ -14,6 +14,7 @@ use cosim_harness::harness::{
     Block, CaseRng, Drive, Dut, Golden, Profile, Recording, Scenario, Stimulus, Verdict, Watch,
     case_seed, follow, power_up_inputs,
 };
+use cosim_rtl::export::check_cycle_exact;
 use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
@@ -298,14 +299,17 @@ impl<B: Block> FaultStimulus<'_, B> {
         let mut outputs = B::Outputs::new_zeroed();
         let run = || {
             let _ = faulty.settle(&power_up_inputs::<B>(), &mut outputs);
-            self.recording.inputs().iter().zip(self.recording.expected()).any(
-                |(inputs, expected)| {
-                    let _ = faulty.settle(inputs, &mut outputs);
-                    let differs = outputs.as_bytes() != expected.as_bytes();
-                    let _ = faulty.edge();
-                    differs
-                },
-            )
+            let open = self.recording.open();
+            let cycles = self.recording.inputs().iter().zip(self.recording.expected());
+            cycles.enumerate().any(|(cycle, (inputs, expected))| {
+                let _ = faulty.settle(inputs, &mut outputs);
+                if let Some(open) = open {
+                    outputs = outputs.select(expected, &open[cycle]);
+                }
+                let differs = outputs.as_bytes() != expected.as_bytes();
+                let _ = faulty.edge();
+                differs
+            })
         };
         catch_unwind(AssertUnwindSafe(run)).unwrap_or(true)
     }
@@ -379,6 +383,7 @@ pub fn grade<B: Block>(
     request: &FaultRequest<'_>,
     scenarios: Vec<Scenario<B::Weights>>,
 ) -> Result<ProfileFaults, Error> {
+    check_cycle_exact::<B>("mutation analysis of the golden model")?;
     let (cases, vectors) = (cases::<B>(request, scenarios), vectors::<B>(request)?);
     let (cases, vectors) = (grounds(&cases, request.profile), grounds(&vectors, request.profile));
     let one = |(place, (rule, kind)): (usize, (usize, Kind))| {

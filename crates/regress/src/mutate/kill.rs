@@ -7,7 +7,7 @@ use cosim_formal::aig::split;
 use cosim_formats::vector::{Origin, Vector};
 use cosim_harness::harness::{
     Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
-    Verdict, Watch, follow, run_all, run_golden,
+    Verdict, Watch, first_difference, follow, follows_dut, has_masks, run_all, run_golden,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -95,6 +95,14 @@ pub fn run_job<B: Block>(
                     .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
                     .collect()
             }
+            // Of a block with transaction outputs, the comparison is the scoreboard's.
+            KillMethod::Checks if follows_dut::<B>() => {
+                run_all(&stimulus, &parameters, &mut models, watch)
+                    .1
+                    .into_iter()
+                    .flatten()
+                    .collect()
+            }
             KillMethod::Checks => judged(&stimulus, &parameters, &mut models, watch),
         };
         let mut outcomes: VecDeque<Outcome> = outcomes;
@@ -149,6 +157,8 @@ pub enum AttemptResult {
     Found(String),
     /// It does not kill the mutant.
     NotFound,
+    /// The pins differ, but only in bits or in timing that the comparison leaves open.
+    OnlyOpen,
     /// The unmodified RTL differs from the golden model.
     Red {
         /// The verdict on the RTL.
@@ -171,6 +181,13 @@ pub fn attempt<B: Block>(
     let cycles: Vec<B::Inputs> = request.cycles.iter().map(|bits| pins::<B>(bits)).collect();
     for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
         let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
+        if has_masks::<B>() && is_only_open::<B>(request, &stimulus, profile, kind, watch)? {
+            return Ok(AttemptResult::OnlyOpen);
+        }
+        if follows_dut::<B>() {
+            // The cycles have no transactions, and pins that differ need not be wrong.
+            continue;
+        }
         let recording = Recording::<B>::new(&stimulus, &profile.parameters);
         let run = |mutation| {
             watch.model(|| -> Result<Outcome, Error> {
@@ -192,6 +209,29 @@ pub fn attempt<B: Block>(
         }
     }
     Ok(AttemptResult::NotFound)
+}
+
+/// Whether pins of the unmodified RTL and the mutant differ, but not in a compared bit.
+fn is_only_open<B: Block>(
+    request: &KillAttempt,
+    stimulus: &Stimulus<B>,
+    profile: &Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<bool, Error> {
+    let (parameters, before_reset) = (&profile.parameters, stimulus.before_reset);
+    let create = |mutation| kind.with_mutation(mutation).create(before_reset);
+    let (mut original, mut mutant) = (create(0)?, create(request.mutation)?);
+    let duts = [&mut original, &mut mutant];
+    if first_difference(stimulus, parameters, duts, watch).is_none() {
+        return Ok(false);
+    }
+    if follows_dut::<B>() {
+        return Ok(true);
+    }
+    let mut mutant = create(request.mutation)?;
+    let recording = Recording::<B>::new(stimulus, parameters);
+    Ok(!recording.run(&mut mutant, watch).verdict.is_failure())
 }
 
 /// The inputs in which exactly these bits are 1.

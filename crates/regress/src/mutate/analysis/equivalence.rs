@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
 /// The status of mutants whose proof needs more than structural equality.
 const INDUCTION: MutantStatus = MutantStatus::Equivalent { proof: Proof::Induction };
+/// Reason if the mutant differs, but not in anything that is compared.
+const OPEN: &str = "it changes only bits or timing that the comparison leaves open";
 /// Reason if a replayed counterexample shows no difference.
 const UNSEEN: &str = "it changes only what is written to a memory, or needs register values before \
      reset that no case has";
@@ -329,6 +331,7 @@ impl EquivalenceRun<'_, '_> {
                 vector: Some(self.keep(&format!("{name}.json"), &vector)?),
             }),
             Finish::Done(AttemptResult::NotFound) => Err(UNSEEN.to_owned()),
+            Finish::Done(AttemptResult::OnlyOpen) => Err(OPEN.to_owned()),
             Finish::Done(AttemptResult::Red { verdict, vector }) => {
                 let file = self.keep(&format!("{name}-red.json"), &vector)?;
                 let file = job.lock.folder.join(file);

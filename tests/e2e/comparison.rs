@@ -1,0 +1,133 @@
+//! Kinds of comparison: `examples/fifo` compares one RTL in every cycle, with don't-care bits, and as
+//! transactions. Which RTL passes and which fails follows from the FIFO's specification.
+
+use crate::common::{json, text};
+use crate::export::icarus;
+use crate::outside::Outside;
+use std::fs;
+
+/// Writes a variant of the FIFO into a folder of its own.
+fn variant(outside: &Outside, name: &str, change: impl Fn(&str) -> String) {
+    let rtl = fs::read_to_string(outside.path().join("rtl/Fifo.sv")).unwrap();
+    let changed = change(&rtl);
+    assert_ne!(changed, rtl, "{name}");
+    fs::create_dir(outside.path().join(name)).unwrap();
+    fs::write(outside.path().join(name).join("Fifo.sv"), changed).unwrap();
+}
+
+/// The exit codes of the three blocks, in the order exact, don't-care, transactions.
+fn codes(outside: &Outside, rtl: &str) -> [i32; 3] {
+    ["exact", "dont_care", "transactions"].map(|block| {
+        let out = format!("run-{rtl}-{block}");
+        let run = ["run", "--block", block, "--rtl", rtl, "--cases", "20", "--no-shrink"];
+        let output = outside.run(&[&run[..], &["--max-failures", "1", "--out", &out]].concat());
+        output.status.code().unwrap()
+    })
+}
+
+fn each_kind_finds_what_it_says(outside: &Outside) {
+    // Data without valid is 0 in the specification: only the exact block sees that it is not.
+    variant(outside, "open", |rtl| {
+        rtl.replace("pop_valid ? items[first_q] : '0", "items[first_q]")
+    });
+    assert_eq!(codes(outside, "open"), [1, 0, 0]);
+    // An item comes out some cycles later, in order: only the transactions do not see it.
+    variant(outside, "late", |rtl| {
+        let rtl = rtl.replace(
+            "assign pop_valid  = !rst && count_q != '0;",
+            "logic [1:0] age_q;\n  always_ff @(posedge clk) begin\n    if (rst || count_q == '0 || \
+             popped) age_q <= '0;\n    else if (age_q != 2'd3) age_q <= age_q + 1'b1;\n  end\n  \
+             assign pop_valid  = !rst && count_q != '0 && age_q == 2'd3;",
+        );
+        assert!(rtl.contains("age_q"));
+        rtl
+    });
+    assert_eq!(codes(outside, "late"), [1, 1, 0]);
+    // A wrong item: every kind sees it.
+    variant(outside, "wrong", |rtl| rtl.replace("<= push_data;", "<= push_data ^ 8'h10;"));
+    assert_eq!(codes(outside, "wrong"), [1, 1, 1]);
+}
+
+fn results_say_how_outputs_were_compared(outside: &Outside) {
+    let said = outside.says(0, &["run", "--block", "all", "--cases", "20", "--out", "good"]);
+    assert!(said.contains("compared: every output as transactions"), "{said}");
+    assert!(said.contains("except for don't-care bits"), "{said}");
+    let comparison = |block: &str| {
+        let results = json(&outside.path().join("good").join(block).join("results.json"));
+        assert_eq!(results["version"], 6);
+        results["run"]["comparison"].clone()
+    };
+    let outputs = ["pop_data", "pop_valid", "push_ready"];
+    assert_eq!(comparison("exact"), serde_json::json!({ "cycle_exact": outputs }));
+    assert_eq!(comparison("dont_care"), serde_json::json!({ "dont_care": outputs }));
+    assert_eq!(comparison("transactions"), serde_json::json!({ "transactions": outputs }));
+    let page = fs::read_to_string(outside.path().join("good/transactions/report.html")).unwrap();
+    assert!(!page.contains("every output in every cycle"), "only where it is true");
+}
+
+/// A failure of transactions is shrunk, replayed, explained and blamed.
+fn a_failure_of_transactions(outside: &Outside) {
+    let run = ["run", "--block", "transactions", "--rtl", "wrong", "--max-failures", "1"];
+    let said = outside.says(1, &[&run[..], &["--out", "found"]].concat());
+    assert!(said.contains("the RTL violates the specification"), "{said}");
+    let results = json(&outside.path().join("found/results.json"));
+    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
+    let small = json(&outside.path().join(&vector));
+    assert_eq!(small["stimulus"]["traffic"]["push"].as_array().unwrap().len(), 1, "{small}");
+    assert_eq!(small["recorded"]["check"], "pop-differs", "{small}");
+    outside.says(0, &["replay", "--rtl", "wrong", "--expect-recorded", &vector]);
+    outside.says(0, &["replay", "--rtl", "built-in", &vector]);
+    let explained = outside.says(1, &["explain", "--recorded-rtl", &vector]);
+    assert!(explained.contains("pop-differs"), "{explained}");
+    for command in [
+        &["export", &vector, "-o", "bench"][..],
+        &["bench", "--block", "transactions"],
+        &["mutate", "--golden", "--block", "transactions"],
+    ] {
+        let refused = outside.says(2, command);
+        assert!(refused.contains("E0113"), "{command:?}: {refused}");
+    }
+}
+
+/// Open bits are skipped by the exported testbench and by four-value simulation, too.
+fn other_simulators_skip_open_bits(outside: &Outside) {
+    let save = ["run", "--block", "dont_care", "--rtl", "open", "--cases", "4"];
+    outside.says(0, &[&save[..], &["--save-vectors", "1", "--out", "saved"]].concat());
+    let saved = fs::read_dir(outside.path().join("saved/saved")).unwrap();
+    let vector = saved.map(|entry| entry.unwrap().path()).next().unwrap();
+    let vector = vector.to_str().unwrap();
+    outside.says(0, &["export", "--rtl", "open", vector, "-o", "open-bench"]);
+    assert!(icarus(&outside.path().join("open-bench")).starts_with("PASS  "));
+    let four = ["replay", "--rtl", "open", "--simulator", "icarus", vector];
+    outside.says(0, &four);
+}
+
+/// A golden model that never compares a bit is found out.
+fn a_bit_that_is_never_compared_fails(outside: &Outside) {
+    let golden = outside.path().join("src/golden.rs");
+    let source = fs::read_to_string(&golden).unwrap();
+    let hidden = source.replace("        if crate::in_reset(inputs) || self.items.is_empty() {", "        open.pop_data = Bits8::new(0x80);\n        if crate::in_reset(inputs) || self.items.is_empty() {");
+    assert_ne!(hidden, source);
+    fs::write(&golden, hidden).unwrap();
+    let built = outside.cargo(&["build"]);
+    assert!(built.status.success(), "{}", text(&built));
+    let said = outside.says(1, &["run", "--block", "dont_care", "--cases", "20", "--out", "never"]);
+    assert!(said.contains("never compared these outputs: pop_data[7]"), "{said}");
+}
+
+/// One test, because everything is built once.
+#[test]
+fn one_rtl_is_compared_in_three_ways() {
+    let outside = Outside::copy_of("fifo");
+    outside.cargo(&["clean", "--package", "fifo"]);
+    let built = outside.cargo(&["build"]);
+    assert!(built.status.success(), "{}", text(&built));
+    assert!(!text(&built).contains("warning"), "{}", text(&built));
+    each_kind_finds_what_it_says(&outside);
+    results_say_how_outputs_were_compared(&outside);
+    a_failure_of_transactions(&outside);
+    other_simulators_skip_open_bits(&outside);
+    let tested = outside.cargo(&["test"]);
+    assert!(tested.status.success(), "{}", text(&tested));
+    a_bit_that_is_never_compared_fails(&outside);
+}
