@@ -95,7 +95,7 @@ pub fn run_job<B: Block>(
                     .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
                     .collect()
             }
-            // Of a block with transaction outputs, the comparison is the scoreboard's.
+            // For a block with transaction outputs, the scoreboard makes the comparison.
             KillMethod::Checks if follows_dut::<B>() => {
                 run_all(&stimulus, &parameters, &mut models, watch)
                     .1
