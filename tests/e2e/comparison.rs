@@ -1,5 +1,5 @@
-//! Kinds of comparison: `examples/fifo` compares one RTL in every cycle, with don't-care bits, and as
-//! transactions. Which RTL passes and which fails follows from the FIFO's specification.
+//! Kinds of comparison: `examples/fifo` compares one RTL in every cycle, with don't-care bits, and
+//! as transactions. Which RTL passes and which fails follows from the FIFO's specification.
 
 use crate::common::{json, text};
 use crate::export::icarus;
