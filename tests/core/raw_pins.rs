@@ -29,7 +29,7 @@ fn read(text: &str) -> Result<Vec<Inputs>, serde_json::Error> {
 }
 
 #[test]
-fn a_cycle_is_one_line_of_what_differs_from_the_one_before() {
+fn a_cycle_is_one_line_with_the_changed_ports() {
     let reset = reset_inputs::<Thread2>();
     let mut released = reset;
     released.rst = Default::default();

@@ -21,7 +21,7 @@ impl ShrinkProgress for Impatient<'_> {
 }
 
 #[test]
-fn a_cancelled_search_ends_at_once_and_gives_what_it_found() {
+fn a_cancelled_search_ends_at_once_with_its_best_result() {
     let text = include_str!("../../vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
     let vector = parse::<Thread2>(text, Path::new("f5b")).unwrap();
     let Drive::Traffic(mut traffic) = vector.stimulus.drive else { panic!("raw pins") };

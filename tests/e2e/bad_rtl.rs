@@ -232,7 +232,7 @@ fn patch_of_qp(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn what_is_no_bug_and_what_cannot_be_woven_is_reported() {
+fn patches_without_effect_and_unwoven_bugs_are_reported() {
     let folder = TempDir::new().unwrap();
     let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
     write(

@@ -40,7 +40,7 @@ fn the_good_vector_is_good() {
 }
 
 #[test]
-fn what_is_no_json_or_no_vector() {
+fn files_that_are_no_json_or_no_vector_are_refused() {
     refused("", "E0207", "");
     refused("not json", "E0204", "bad.json:1:2: ");
     refused("[1, 2]", "E0215", "bad.json:1:");

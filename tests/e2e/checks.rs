@@ -60,7 +60,7 @@ fn environments_drive_every_pin() -> Result {
 }
 
 #[test]
-fn environments_go_on_whatever_a_wrong_block_drives() -> Result {
+fn environments_never_panic_on_wrong_outputs() -> Result {
     each_of_ours(Checks::environment_bears_any_outputs)
 }
 
@@ -349,7 +349,7 @@ fn a_block_that_is_right_passes() -> Result {
 }
 
 #[test]
-fn what_is_wrong_with_a_block_is_found_and_named() {
+fn errors_of_a_block_are_found_and_named() {
     let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
     finds(
         toy(Part::Scenario).scenarios_can_be_read_again(),
@@ -407,7 +407,7 @@ fn copy_vector(name: &str, to: &Path, change: impl FnOnce(&mut serde_json::Value
 }
 
 #[test]
-fn what_is_wrong_with_a_corpus_is_found() {
+fn errors_of_a_corpus_are_found() {
     let folder = TempDir::new().unwrap();
     finds(thread2().corpus(folder.path()), &["no .json in it"]);
     finds(thread2().corpus("no such folder"), &["no such folder"]);
@@ -436,7 +436,7 @@ fn files_of(block: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn what_is_wrong_with_a_folder_of_bugs_is_found() {
+fn errors_of_a_folder_of_bugs_are_found() {
     let folder = TempDir::new().unwrap();
     finds(qp().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();

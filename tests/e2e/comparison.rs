@@ -1,12 +1,12 @@
-//! Kinds of comparison: `examples/fifo` compares one RTL in every cycle, with don't-care bits, and as
-//! transactions. Which RTL passes and which fails follows from the FIFO's specification.
+//! Kinds of comparison: `examples/fifo` compares one RTL in every cycle, with don't-care bits, and
+//! as transactions. Which RTL passes and which fails follows from the FIFO's specification.
 
 use crate::common::{json, text};
 use crate::export::icarus;
 use crate::outside::Outside;
 use std::fs;
 
-/// Writes a variant of the FIFO into a folder of its own.
+/// Writes a variant of the FIFO into a new folder.
 fn variant(outside: &Outside, name: &str, change: impl Fn(&str) -> String) {
     let rtl = fs::read_to_string(outside.path().join("rtl/Fifo.sv")).unwrap();
     let changed = change(&rtl);
@@ -26,12 +26,12 @@ fn codes(outside: &Outside, rtl: &str) -> [i32; 3] {
 }
 
 fn each_kind_finds_what_it_says(outside: &Outside) {
-    // Data without valid is 0 in the specification: only the exact block sees that it is not.
+    // The specification sets data without valid to 0: only the exact block detects a violation.
     variant(outside, "open", |rtl| {
         rtl.replace("pop_valid ? items[first_q] : '0", "items[first_q]")
     });
     assert_eq!(codes(outside, "open"), [1, 0, 0]);
-    // An item comes out some cycles later, in order: only the transactions do not see it.
+    // An item comes out some cycles later, in order: only the transaction block accepts it.
     variant(outside, "late", |rtl| {
         let rtl = rtl.replace(
             "assign pop_valid  = !rst && count_q != '0;",
@@ -43,7 +43,7 @@ fn each_kind_finds_what_it_says(outside: &Outside) {
         rtl
     });
     assert_eq!(codes(outside, "late"), [1, 1, 0]);
-    // A wrong item: every kind sees it.
+    // Every kind detects a wrong item.
     variant(outside, "wrong", |rtl| rtl.replace("<= push_data;", "<= push_data ^ 8'h10;"));
     assert_eq!(codes(outside, "wrong"), [1, 1, 1]);
 }
@@ -102,7 +102,7 @@ fn other_simulators_skip_open_bits(outside: &Outside) {
     outside.says(0, &four);
 }
 
-/// A golden model that never compares a bit is found out.
+/// A golden model that never compares a bit is detected.
 fn a_bit_that_is_never_compared_fails(outside: &Outside) {
     let golden = outside.path().join("src/golden.rs");
     let source = fs::read_to_string(&golden).unwrap();

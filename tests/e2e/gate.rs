@@ -41,7 +41,7 @@ fn the_gate_of_the_documents_passes_the_good_rtl_and_no_other() {
 }
 
 #[test]
-fn what_is_recorded_is_expected_and_nothing_recorded_is_a_match() {
+fn a_record_is_expected_and_without_a_record_a_match() {
     // The first vector records a hang; the second matches.
     let hang = "vectors/thread2/f5d-off-short-wqe-hangs.json";
     let good = "vectors/thread2/t14-send-only-completes.json";

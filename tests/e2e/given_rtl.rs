@@ -29,7 +29,7 @@ fn refused(rtl: &Path, number: &str, words: &str) {
 }
 
 #[test]
-fn a_file_is_what_it_declares_whatever_its_name() {
+fn a_file_is_used_by_its_declarations_not_its_name() {
     let wrong = wrong_rtl();
     let folder = TempDir::new().unwrap();
     for file in files(&wrong.path().join("rtl/thread2"), "vh") {
@@ -167,7 +167,7 @@ fn a_function_of_c_is_refused_by_name() {
 
 /// The first mismatch occurs before the model hangs: the run must not wait for the waveform.
 #[test]
-fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
+fn a_model_that_hangs_after_a_mismatch_does_not_hang_the_run() {
     let folder = TempDir::new().unwrap();
     for file in files(&project().join("rtl/thread2"), "vh") {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();

@@ -438,7 +438,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
 
 /// The model hangs after the shrink has made the vector smaller: that vector is kept.
 #[test]
-fn an_interruption_of_a_shrink_keeps_what_was_found() {
+fn an_interrupted_shrink_keeps_its_best_vector() {
     let folder = TempDir::new().unwrap();
     let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
     // The run's only case is one process. In the process of the shrink, the fortieth model hangs.

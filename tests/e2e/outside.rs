@@ -134,7 +134,7 @@ fn a_bug(outside: &Outside) {
 
 /// One test, because everything is built once.
 #[test]
-fn a_crate_with_a_block_of_its_own_builds_anywhere_and_every_command_works() {
+fn an_external_crate_builds_and_every_command_works() {
     let outside = Outside::copy();
     // Remove builds of earlier copies.
     outside.cargo(&["clean", "--package", "arbiter"]);

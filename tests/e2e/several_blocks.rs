@@ -73,7 +73,7 @@ fn several_are_run_as_each_alone_and_once() {
 }
 
 #[test]
-fn what_does_not_fit_one_block_is_refused_before_any_is_run() {
+fn options_invalid_for_one_block_are_refused_before_any_run() {
     for (arguments, number, words) in [
         (&["--block", "qp,nothing"][..], "E0102", "`nothing`"),
         (&["--block", "all", "--fixes", "repaired"], "E0103", "block qp: --fixes: "),

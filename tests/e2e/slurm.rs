@@ -117,7 +117,7 @@ fn whole(folder: &Path, arguments: &[&str]) -> Output {
 /// One cluster for all tests, one after another, because it uses fixed ports.
 #[test]
 #[ignore = "slow: a Slurm cluster"]
-fn a_run_on_a_cluster_is_the_run_on_one_machine_whatever_happens_to_its_tasks() {
+fn a_run_on_a_cluster_equals_the_run_on_one_machine() {
     let cluster = match Cluster::start() {
         Ok(cluster) => cluster,
         Err(reason) => {

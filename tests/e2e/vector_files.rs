@@ -36,7 +36,7 @@ fn refused(path: &Path, expected: &str) {
 
 /// Regression test: a dangling link and `A.JSON` were skipped silently.
 #[test]
-fn every_vector_of_a_folder_is_replayed_and_what_is_skipped_is_listed() {
+fn every_vector_of_a_folder_is_replayed_and_skipped_files_are_listed() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
     for name in ["corpus", "elsewhere"] {

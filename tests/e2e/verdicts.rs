@@ -192,7 +192,7 @@ fn a_cancelled_case_says_so() {
 }
 
 #[test]
-fn rtl_that_calls_finish_crashes_its_cases_and_the_run_goes_on() {
+fn rtl_that_calls_finish_crashes_its_cases_and_the_run_continues() {
     let rtl = changed_rtl(
         TOP_FILE,
         "endmodule",

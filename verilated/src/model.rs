@@ -351,9 +351,9 @@ impl<I: Pins, O: Pins> Model<I, O> {
     }
 
     /// Runs a batch of cycles and compares every output with `expected`, up to the first
-    /// difference. Bits that are 1 in `open`, if it is given, are not compared. The rising edge that
-    /// ends the batch is due with the next batch or with [`edge`](Model::edge). Do not use a model
-    /// after a difference.
+    /// difference. Bits that are 1 in `open`, if it is given, are not compared. The rising edge
+    /// that ends the batch is due with the next batch or with [`edge`](Model::edge). Do not use a
+    /// model after a difference.
     ///
     /// # Panics
     /// If the slices differ in length.

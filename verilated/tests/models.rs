@@ -164,7 +164,7 @@ fn counted() -> ([Inputs; 4], [Outputs; 4]) {
 }
 
 #[test]
-fn a_batch_goes_on_where_the_last_one_ended() {
+fn a_batch_continues_where_the_last_one_ended() {
     let (inputs, expected) = counted();
     for kind in both_ways() {
         for cut in 0..=4 {
@@ -269,7 +269,7 @@ fn a_batch_names_the_cycle_in_which_a_model_stops() {
 }
 
 #[test]
-fn registers_before_reset_hold_what_was_asked_for() {
+fn registers_before_reset_have_the_requested_values() {
     for (before, expected) in [(BeforeReset::Zeros, 0), (BeforeReset::Ones, 1 << 5)] {
         let mut model = kind(Tracing::Off, false).create(before).unwrap();
         assert_eq!(cycle(&mut model, inputs(0, 0, 0)).unwrap().wide.words()[2], expected);
@@ -277,7 +277,7 @@ fn registers_before_reset_hold_what_was_asked_for() {
 }
 
 #[test]
-fn what_stops_a_model_is_an_error_and_not_the_end_of_the_process() {
+fn stopping_a_model_is_an_error_and_does_not_end_the_process() {
     for (misbehave, expected) in [
         (1, ["the RTL called $finish", "counter.v:15)"]),
         (2, ["the RTL called $stop", "counter.v:16)"]),
@@ -455,7 +455,7 @@ fn many_models_run_on_many_threads() {
 
 /// Another file may replace a library between its check and its use.
 #[test]
-fn what_was_checked_is_what_is_loaded() {
+fn the_verified_library_is_loaded() {
     let folder = TempDir::new().unwrap();
     let first = library_in(folder.path(), "counter.v", Tracing::Off, false, false);
     let path = first.path().to_owned();
@@ -471,7 +471,7 @@ fn what_was_checked_is_what_is_loaded() {
 }
 
 #[test]
-fn what_is_no_library_of_ours_is_refused() {
+fn a_foreign_library_is_refused() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("x.so");
     fs::write(&path, "no library").unwrap();

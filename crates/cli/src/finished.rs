@@ -109,9 +109,9 @@ impl FinishedRuns {
     }
 
     /// A line for each unused waiver.
-    fn idle_waivers(&self) -> impl Iterator<Item = String> {
-        let idle = self.waivers.iter().filter(|one| one.cases == 0);
-        idle.map(|WaiverUse { waiver, .. }| {
+    fn unused_waivers(&self) -> impl Iterator<Item = String> {
+        let unused = self.waivers.iter().filter(|one| one.cases == 0);
+        unused.map(|WaiverUse { waiver, .. }| {
             format!(
                 "waiver of {} {} until {} is unused: no failure has this signature; remove it from \
                  the plan",
@@ -133,16 +133,16 @@ impl FinishedRuns {
         }
         // A run that did not start may use the waiver.
         if self.format == Format::Text && self.code() != INTERRUPTED {
-            self.idle_waivers().try_for_each(|line| print_text(&line))?;
+            self.unused_waivers().try_for_each(|line| print_text(&line))?;
         }
         Ok(ExitCode::from(self.code()))
     }
 
     /// The overall exit code: the most severe of all runs.
     fn code(&self) -> u8 {
-        let gravest = [INTERRUPTED, 1, UNWRITTEN];
+        let by_severity = [INTERRUPTED, 1, UNWRITTEN];
         let is_there = |code: &u8| self.codes.iter().any(|(_, other)| other == code);
-        gravest.into_iter().find(is_there).unwrap_or(0)
+        by_severity.into_iter().find(is_there).unwrap_or(0)
     }
 
     /// The summary line of all runs.

@@ -142,11 +142,11 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
             None => {}
         }
     }
-    go_on(arguments, (&jobs, &earlier), ready, &ended, &mut renderer)
+    run_remaining(arguments, (&jobs, &earlier), ready, &ended, &mut renderer)
 }
 
 /// Runs the remaining cases, in order.
-fn go_on(
+fn run_remaining(
     arguments: &Arguments,
     (jobs, earlier): (&[Regression], &EarlierRuns),
     ready: Vec<Option<(PreparedRegression<'_>, RunStart)>>,

@@ -1,6 +1,6 @@
-//! Checks that hold for every block, for the tests of a crate with blocks.
+//! Generic checks of a block, for the tests of a crate with blocks.
 //!
-//! Each is a line of a test in the crate's `tests/`:
+//! Each check is one line of a test in the crate's `tests/`:
 //!
 //! ```ignore
 //! use arbiter::Arbiter;
@@ -21,8 +21,8 @@
 //! }
 //! ```
 //!
-//! What asks nothing but the block's own parts runs in the test's process; the corpus and the bugs go through
-//! the program, as a user's do.
+//! Checks of the block's own parts run in the test's process. The corpus and the bugs go through
+//! the program, as for a user.
 
 mod bugs;
 mod corpus;
@@ -46,20 +46,20 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What a check found to be wrong, a line each.
+/// The problems that a check found, one per line.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CheckFailures(Vec<String>);
 
-/// The end of a check, for a test to return.
+/// The result of a check, to be returned by a test.
 pub type Result<T = ()> = std::result::Result<T, CheckFailures>;
 
 impl CheckFailures {
-    /// One thing that is wrong.
+    /// A single problem.
     fn one(line: impl Into<String>) -> Self {
         Self(vec![line.into()])
     }
 
-    /// What is wrong; nothing is if there are no lines.
+    /// All problems, or `Ok` if there are none.
     fn all(lines: Vec<String>) -> Result {
         if lines.is_empty() { Ok(()) } else { Err(Self(lines)) }
     }
@@ -71,7 +71,7 @@ impl fmt::Display for CheckFailures {
     }
 }
 
-/// As it is displayed: this is what a test shows that returns it.
+/// Same as `Display`, because a failing test prints its error with `Debug`.
 impl fmt::Debug for CheckFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -95,17 +95,17 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// The checks of a block. The program is the crate's: `env!("CARGO_BIN_EXE_name")`.
+    /// The checks of a block. `program` is the crate's: `env!("CARGO_BIN_EXE_name")`.
     pub fn of<B: Explain>(program: impl Into<PathBuf>) -> Self {
         Self::of_any(&Engine::<B>::NEW, program)
     }
 
-    /// As [`Checks::of`], for one of a [`Program`](crate::Program)'s blocks.
+    /// As [`Checks::of`], for a block of a [`Program`](crate::Program).
     pub fn of_any(block: &'static dyn AnyBlock, program: impl Into<PathBuf>) -> Self {
         Self { block, program: program.into(), models: None }
     }
 
-    /// Where the program keeps the models that it compiles, unless that is the user's cache.
+    /// Sets the program's cache folder for models. Default: the user's cache.
     #[must_use]
     pub fn models(self, folder: impl Into<PathBuf>) -> Self {
         Self { models: Some(folder.into()), ..self }
@@ -114,50 +114,54 @@ impl Checks {
     /// Every built-in scenario can be written to a file and read again.
     ///
     /// # Errors
-    /// The scenarios that cannot.
+    /// The scenarios that cannot be read.
     pub fn scenarios_can_be_read_again(&self) -> Result {
         (self.block.parts().read_again)()
     }
 
-    /// Whatever numbers a scenario's file has, if it can be read what is drawn from it is legal.
+    /// Every scenario file that is accepted generates legal stimulus, whatever its numbers.
     ///
     /// # Errors
-    /// Scenarios with what is wrong with their stimulus; also if hardly any can be read.
+    /// Scenarios with the error in their stimulus, or that too few changed scenarios can be read.
     pub fn weights_draw_legal_stimulus(&self) -> Result {
         (self.block.parts().draws)()
     }
 
-    /// The environment writes every input in every cycle; see [`undriven`](cosim_harness::harness::undriven).
+    /// The environment drives every input in every cycle; see
+    /// [`undriven`](cosim_harness::harness::undriven).
     ///
     /// # Errors
-    /// The pins that it leaves, with the scenario and the cycle.
+    /// The undriven pins, with the scenario and the cycle.
     pub fn environment_drives_every_pin(&self) -> Result {
         (self.block.parts().pins)()
     }
 
-    /// The environment goes on, whatever a wrong block drives: when a failure is judged it follows the DUT alone.
+    /// The environment never panics, whatever a wrong block drives. Blame runs it with the DUT
+    /// alone.
     ///
     /// # Errors
-    /// The profiles and scenarios in which it panics, with the cycle and what was driven.
+    /// The profiles and scenarios in which it panics, with the cycle and the kind of outputs.
     pub fn environment_bears_any_outputs(&self) -> Result {
         (self.block.parts().wrong_outputs)()
     }
 
-    /// In the cases of a default run every rule is hit, in each profile, but for those that the golden model calls
-    /// unreachable; and those no legal stimulus hits. The same goes for the bins of
-    /// [`Coverage`](cosim_harness::harness::Coverage), and the reasons why some cannot be hit.
+    /// In each profile, the cases of a default run hit every rule, except those that the golden
+    /// model calls unreachable. Those are never hit. The same holds for the bins of
+    /// [`Coverage`](cosim_harness::harness::Coverage) and their reasons.
     ///
     /// # Errors
-    /// Rules and bins of which that is not so, and cases in which the golden model does not get through.
+    /// Rules and bins that violate this, and cases in which the golden model fails.
     pub fn rules_are_hit(&self) -> Result {
         (self.block.parts().rules)()
     }
 
-    /// Every check of the scoreboard fires on some golden model with a fault, and none that is not in
-    /// [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS). The faults are those of pins: outputs and inputs that
-    /// are stuck, flipped or late, for a while or for ever, and cases that end too soon.
+    /// Every check of the scoreboard fires on some faulty reference, and every check that
+    /// fires is in [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS). The faults
+    /// are at pins: outputs and inputs that are stuck, flipped or late, temporarily or permanently,
+    /// and cases that end too early.
     ///
-    /// A check that asks for a fault of another kind is in `elsewhere`, and has a test of its own; [`shown`] helps it.
+    /// A check that needs another kind of fault is in `elsewhere` and has its own test, for which
+    /// [`shown`] helps.
     ///
     /// # Errors
     /// Names of checks that do not fire, or are not declared.
@@ -165,17 +169,18 @@ impl Checks {
         (self.block.parts().scoreboard)(elsewhere)
     }
 
-    /// Every vector of a folder is of this block, says why it is there, and does what it has recorded, or matches if it
-    /// has nothing recorded. In no profile it tells the models apart.
+    /// Every vector of a folder belongs to this block, states its purpose, and does what it
+    /// records, or matches if it records nothing. Golden model and RTL agree on it in every
+    /// profile.
     ///
     /// # Errors
-    /// The vectors of which that is not so; a folder without any.
+    /// The vectors that violate this, or that the folder is empty.
     pub fn corpus(&self, folder: impl AsRef<Path>) -> Result {
         corpus::check(self, folder.as_ref())
     }
 
-    /// Every rule that can be hit in some profile has a vector that hits it and is named after it: `t18-data-unit.json`
-    /// shows `T18`.
+    /// Every rule that is reachable in some profile has a vector that hits it, whose name starts
+    /// with the rule: `t18-data-unit.json` for `T18`.
     ///
     /// # Errors
     /// Rules without a vector, and vectors that miss their rule.
@@ -183,25 +188,25 @@ impl Checks {
         corpus::rules(self, folder.as_ref())
     }
 
-    /// Every patch of a folder puts a bug into the RTL that default runs of three seeds find. Of the bugs in
-    /// [`Bugs::part`], the vector shrinks to a few packets, fails again in the same way and passes with the good RTL,
-    /// and the RTL is blamed. All other bugs share one model.
+    /// Every patch in a folder adds a bug to the RTL that default runs with three seeds find. For
+    /// the bugs in [`Bugs::part`], the vector also shrinks to a few packets, fails again in the
+    /// same way and passes on the good RTL, and the RTL is blamed. All other bugs share one model.
     ///
     /// # Errors
-    /// The bugs of which that is not so; bugs that cannot share a model and are not in [`Bugs::alone`]; another number
-    /// of patches than is expected.
+    /// The bugs that violate this, bugs that cannot share a model and are not in [`Bugs::alone`],
+    /// or an unexpected number of patches.
     pub fn bugs_are_found(&self, folder: impl AsRef<Path>, bugs: &Bugs<'_>) -> Result {
         bugs::check(self, folder.as_ref(), bugs)
     }
 
-    /// What the program does with `arguments`.
+    /// The output of the program with `arguments`.
     fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Result<Output> {
         let mut command = Command::new(&self.program);
         command.args(arguments);
         if let Some(models) = &self.models {
             command.env("COSIM_CACHE", models);
         }
-        // Each model is used for some seconds at most: what optimising it takes is longer than what it saves.
+        // Each model runs for a few seconds at most, so optimising it takes longer than it saves.
         if env::var_os("CXXFLAGS").is_none() {
             command.env("CXXFLAGS", "-O1");
         }
@@ -211,7 +216,7 @@ impl Checks {
     }
 }
 
-/// A block whose parts can be checked on their own.
+/// A block whose parts can be checked.
 pub trait CheckBlock {
     /// The checks.
     fn parts(&self) -> BlockChecks;
@@ -223,7 +228,7 @@ impl<B: Explain> CheckBlock for Engine<B> {
     }
 }
 
-/// What of [`Checks`] asks nothing but a block's own parts.
+/// The part of [`Checks`] that needs only a block's own parts.
 #[derive(Clone, Copy)]
 pub struct BlockChecks {
     read_again: fn() -> Result,
@@ -235,7 +240,7 @@ pub struct BlockChecks {
 }
 
 impl BlockChecks {
-    /// Those of a block.
+    /// The checks of a block.
     pub const fn of<B: Explain>() -> Self {
         Self {
             read_again: parts::scenarios_can_be_read_again::<B>,
@@ -254,7 +259,7 @@ fn said(output: &Output) -> String {
     streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n")
 }
 
-/// The files of a folder with an ending, sorted; at least one.
+/// The files in a folder with this ending, sorted; at least one.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
     let unreadable = |error| CheckFailures::one(format!("{}: {error}", folder.display()));
     let entries = folder.read_dir().map_err(unreadable)?;

@@ -1,8 +1,8 @@
 //! A block without its types: [`Engine`] implements [`RunBlock`] once for every [`Block`].
 //!
-//! A command makes one dynamic call for a case; everything inside a case is compiled for its block. Features that need
-//! the types of a block have a trait of their own, which `Engine` implements, too; [`AnyBlock`](crate::program::AnyBlock)
-//! joins them.
+//! A command makes one dynamic call per case; the code inside a case is compiled for its block.
+//! Each feature that needs the types of a block has its own trait, which `Engine` also implements.
+//! [`AnyBlock`](crate::program::AnyBlock) combines them.
 
 mod bench;
 mod explain;
@@ -35,18 +35,19 @@ use std::sync::Arc;
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::{BeforeReset, ModelKind};
 
-/// A block whose cases can be run and whose vectors can be read. Other features have traits of their own, beside them.
+/// A block whose cases can run and whose vectors can be read. Other features have separate traits.
 pub trait RunBlock: Sync {
     /// The block as data.
     fn info(&self) -> &'static BlockInfo;
 
-    /// What a run needs, models not yet built.
+    /// The scenarios, profiles and RTL of a run. Builds no models yet.
     ///
     /// # Errors
     /// [`Error::Usage`] or [`Error::Input`] for a scenario.
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
 
-    /// A vector of raw pins: for each cycle behind the one in reset the names of the bits that are 1.
+    /// A vector of raw pins. `cycles` lists the names of the bits that are 1, for each cycle after
+    /// reset.
     ///
     /// # Errors
     /// [`Error::VectorTooLarge`].
@@ -59,23 +60,23 @@ pub trait RunBlock: Sync {
         recorded: Option<&Verdict>,
     ) -> Result<String, Error>;
 
-    /// Loads a model and looks at its ports; says why it is driven with two evaluations a cycle, if it is.
-    /// In a worker only, as everything that loads a model.
+    /// Loads a model and checks its ports. Returns why it needs two evaluations per cycle, if it
+    /// does. Call it only in a worker, like everything that loads a model.
     ///
     /// # Errors
     /// [`Error::Model`].
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error>;
 
-    /// What is counted of the code of a model that was built for it. In a worker only.
+    /// The code coverage points of a model built with coverage. Call it only in a worker.
     ///
     /// # Errors
     /// [`Error::Model`] if it cannot be loaded.
     fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error>;
 
-    /// Loads the models of a run. In a worker only.
+    /// Loads the models of a run. Call it only in a worker.
     ///
     /// # Errors
-    /// [`Error::Model`] if a model cannot be loaded, or has other ports.
+    /// [`Error::Model`] if a model cannot be loaded or has wrong ports.
     fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error>;
 
     /// Reads a vector of this block.
@@ -88,27 +89,27 @@ pub trait RunBlock: Sync {
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
 }
 
-/// What a run is to be done with.
+/// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Profiles.
     pub profiles: Vec<Profile>,
-    /// Scenarios, by name or file; all built-in ones if empty.
+    /// Scenarios, by name or file. Empty selects all built-in ones.
     pub scenarios: Vec<String>,
-    /// Packets of a case; drawn for each if there is no number.
+    /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
     /// The RTL.
     pub rtl: Rtl,
-    /// Whether it is counted what of its code cases reach.
+    /// Whether to count code coverage.
     pub coverage: bool,
 }
 
-/// What a run consists of: its scenarios, profiles and RTL.
+/// The scenarios, profiles and RTL of a run.
 pub trait Session: Send + Sync {
     /// Names of the scenarios, in the order of [`Case::scenario`].
     fn scenarios(&self) -> Vec<String>;
 
-    /// Packets of a case.
+    /// The number of packets of a case.
     fn length(&self, case: &Case) -> u32;
 
     /// The vector of a case.
@@ -122,7 +123,7 @@ pub trait Session: Send + Sync {
         recorded: Option<&Verdict>,
     ) -> Result<String, Error>;
 
-    /// The scenarios, as a worker reads them.
+    /// The scenarios as JSON, for a worker.
     ///
     /// # Errors
     /// [`Error::Environment`].
@@ -135,7 +136,7 @@ pub trait Session: Send + Sync {
     fn opening(&self) -> Result<SessionSetup, Error>;
 }
 
-/// The setup of a run for a worker: everything that its cases have in common.
+/// The setup that all cases of a run share, for a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionSetup {
     /// The block.
@@ -144,21 +145,21 @@ pub struct SessionSetup {
     pub models: Vec<(String, Built)>,
     /// The scenarios, as JSON.
     pub scenarios: String,
-    /// Packets of a case, if they are not drawn.
+    /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
 }
 
 impl SessionSetup {
-    /// Whether a program simulates a model of it, which a worker has to start.
+    /// Whether the worker must start a simulator program for a model.
     pub fn is_simulated(&self) -> bool {
         self.models.iter().any(|(_, model)| model.is_simulated())
     }
 }
 
-/// Loaded models of a run.
+/// The loaded models of a run.
 pub trait Models: Send {
-    /// Runs one case; `watch` sees how far it is. A match of a case whose golden side was judged before may come without
-    /// hits and counters.
+    /// Runs one case and reports its progress to `watch`. If `is_judged`, the golden side is
+    /// cached, and a match may lack hits and counters.
     fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome;
 }
 
@@ -167,7 +168,7 @@ pub trait Models: Send {
 pub struct Engine<B>(PhantomData<fn() -> B>);
 
 impl<B> Engine<B> {
-    /// The engine; it has no state.
+    /// The engine, which has no state.
     pub const NEW: Self = Self(PhantomData);
 }
 
@@ -254,7 +255,7 @@ impl<B: Explain> RunBlock for Engine<B> {
     }
 }
 
-/// The profile of a name.
+/// The profile with this name.
 fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, B::PROFILES);
     let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
@@ -269,14 +270,14 @@ fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     })
 }
 
-/// A profile of a name, and its model.
+/// The profile with this name, and its model.
 pub fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Error> {
     let profile = profile::<B>(name)?;
     let kind = model.load::<B>(&profile.parameters)?;
     Ok((profile, kind))
 }
 
-/// The scenarios of these names, or in these files; the built-in ones if there are none.
+/// The scenarios with these names or in these files, or all built-in ones if `names` is empty.
 pub fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
     match names {
         [] => Ok(B::scenarios()),
@@ -284,7 +285,7 @@ pub fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>
     }
 }
 
-/// The scenario of a name, or the one in a file.
+/// A built-in scenario, or one from a file.
 fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
     let built_in = B::scenarios();
     if let Some(scenario) = built_in.iter().find(|scenario| scenario.name == name) {

@@ -89,7 +89,7 @@ fn start(vector: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Chi
 
 /// The fortieth model hangs: the smallest vector until then is written.
 #[test]
-fn an_interrupted_shrink_writes_what_it_found() {
+fn an_interrupted_shrink_writes_its_best_vector() {
     let folder = TempDir::new().unwrap();
     let large = large_vector(folder.path());
     let mark = folder.path().join("mark");

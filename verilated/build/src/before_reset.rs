@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_draws_is_known_with_its_variable() {
+    fn a_draw_is_parsed_with_its_variable() {
         let narrow = Draw { kind: 'I', width: 6, variable: "vlSelf->a__DOT__b" };
         let wide = Draw { kind: 'W', width: 96, variable: "vlSelf->mem[__Vi0]" };
         for (line, expected) in [

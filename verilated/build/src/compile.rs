@@ -285,15 +285,15 @@ const OPEN: &str = "#include \"verilated_open.h\"\n";
 /// Verilator's `verilated.cpp`, changed to use random numbers and files of the model.
 fn runtime_text(original: &str) -> Option<String> {
     let (definition, body) = RANDOM.iter().find(|(definition, _)| original.contains(definition))?;
-    let text = put(original, definition, body)?;
-    let text = put(&text, SEED.0, SEED.1)?;
+    let text = insert_code(original, definition, body)?;
+    let text = insert_code(&text, SEED.0, SEED.1)?;
     // This header gives Verilator's sources access to each other's private members.
     let (before, after) = text.split_once(LAST_INCLUDE)?;
     Some(format!("{OPEN}{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
 }
 
 /// Inserts code at the beginning of a function with exactly one definition.
-fn put(text: &str, definition: &str, code: &str) -> Option<String> {
+fn insert_code(text: &str, definition: &str, code: &str) -> Option<String> {
     let mut parts = text.split(definition);
     match (parts.next(), parts.next(), parts.next()) {
         (Some(before), Some(after), None) => Some(format!("{before}{definition} {code}{after}")),

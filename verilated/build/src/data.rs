@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_is_a_text_or_a_number_that_is_one() {
+    fn a_constant_is_a_text_or_a_number_that_encodes_one() {
         for (text, expected) in [
             ("\"s.hex\"", Some("s.hex")),
             ("72'h6d6163726f2e686578", Some("macro.hex")),

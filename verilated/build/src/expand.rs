@@ -113,7 +113,7 @@ endmodule
     }
 
     #[test]
-    fn a_text_is_that_of_its_source_and_a_text_of_more_sources_is_not_taken() {
+    fn expanded_text_is_split_by_source() {
         let text = "`line 1 \"a.v\" 1\nmodule a;\n`line 1 \"b.v\" 1\nwire b;\nendmodule\n`line 1 \"e\" 1\n\
                     cosim_end_of_source\n`line 2 \"e\" 2\n`line 1 \"b.v\" 1\nwire b;\ncosim_end_of_source\n\n";
         let parts = split(text, "\"e\"", 2).unwrap();

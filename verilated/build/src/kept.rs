@@ -211,7 +211,7 @@ impl Kept {
             let Ok(lock) = File::open(&path) else { continue };
             if lock.try_lock().is_ok() {
                 let _ = fs::remove_dir_all(beside(&made, WORK));
-                gone(fs::remove_file(&path)).map_err(Error::io(&path))?;
+                ignore_missing(fs::remove_file(&path)).map_err(Error::io(&path))?;
             }
         }
         Ok(removed)
@@ -245,13 +245,13 @@ impl Kept {
                 }
                 removed.files += 1;
                 removed.bytes += file.metadata().map_or(0, |data| data.len());
-                gone(fs::remove_file(path)).map_err(Error::io(path))?;
+                ignore_missing(fs::remove_file(path)).map_err(Error::io(path))?;
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(Error::io(path)(error)),
         }
         let record = beside(path, RECORD);
-        gone(fs::remove_file(&record)).map_err(Error::io(&record))
+        ignore_missing(fs::remove_file(&record)).map_err(Error::io(&record))
     }
 
     /// Moves a finished file to its name and then writes its record.
@@ -375,7 +375,7 @@ fn measure(file: &mut File) -> io::Result<(u64, String)> {
 }
 
 /// Treats a missing file as removed.
-fn gone(result: io::Result<()>) -> io::Result<()> {
+fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,

@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_that_nothing_can_drive_are_refused_by_name() {
+    fn unsupported_ports_are_refused_by_name() {
         let refused = |line: &str| {
             let header = format!(
                 "    // PORTS\n    VL_IN8(&clk,0,0);\n    {line}\n\n    // CELLS\n    V* rootp;\n"

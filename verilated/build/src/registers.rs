@@ -189,7 +189,7 @@ endmodule
     }
 
     #[test]
-    fn what_processes_assign_is_found_with_its_shape_and_place() {
+    fn registers_are_found_with_shape_and_path() {
         let expected = [
             "high high 1 []",
             "lane[0].r lane[0].r 4 []",

@@ -108,11 +108,11 @@ fn valgrind() -> Command {
 #[test]
 fn life_cycles_are_clean_under_valgrind() {
     let tests = [
-        "a_batch_goes_on_where_the_last_one_ended",
+        "a_batch_continues_where_the_last_one_ended",
         "a_batch_ends_at_the_first_difference_with_the_actual_outputs",
         "a_batch_names_the_cycle_in_which_a_model_stops",
         "a_model_counts_and_outputs_are_those_before_the_edge",
-        "what_stops_a_model_is_an_error_and_not_the_end_of_the_process",
+        "stopping_a_model_is_an_error_and_does_not_end_the_process",
         "traces_are_written_in_both_formats",
         "a_trace_that_cannot_be_written_is_an_error",
         "coverage_belongs_to_one_model",

@@ -21,7 +21,7 @@ fn alone(before_reset: BeforeReset) -> Vec<u8> {
 }
 
 #[test]
-fn a_seed_decides_what_a_model_draws() {
+fn a_seed_determines_the_random_numbers_of_a_model() {
     let [one, two] = [1, 2].map(|seed| alone(BeforeReset::Random(seed)));
     assert_ne!(one, two);
     assert_eq!(one, alone(BeforeReset::Random(1)), "whatever ran before");

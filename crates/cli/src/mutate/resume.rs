@@ -26,7 +26,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     let mut reports: Vec<(PathBuf, Report)> = Vec::new();
     for folder in folders {
         let report = Report::read(&folder)?;
-        tidy(&folder, &report)?;
+        finish_write(&folder, &report)?;
         reports.push((folder, report));
     }
     let place = |report: &Report| {
@@ -63,7 +63,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
 
 /// Finishes an analysis that was killed after writing its result, but before removing the partial
 /// one.
-fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
+fn finish_write(folder: &Path, report: &Report) -> Result<(), Error> {
     if !report.complete || !folder.join(PARTIAL).exists() {
         return Ok(());
     }

@@ -11,28 +11,29 @@ use tempfile::TempDir;
 /// The seeds of the runs that must find a bug.
 pub(super) const SEEDS: [u64; 3] = [11, 22, 33];
 
-/// What is expected of the bugs of a folder.
+/// The expectations for the bugs of a folder.
 #[derive(Debug, Clone, Copy)]
 pub struct Bugs<'a> {
-    /// How many there are: one that gets lost is noticed.
+    /// The number of bugs, so that a missing one is noticed.
     pub count: usize,
-    /// Packets that the vector of a bug, by the name of its patch, shrinks to at most; `None`: any number.
+    /// Maximum number of packets in the shrunk vector, by the name of the patch. `None` permits
+    /// any.
     pub most_packets: fn(&str) -> Option<u64>,
-    /// Bugs that are not judged to be the RTL's, with what they are judged to be: `undecided` or `raw_pins`.
-    /// `None`: any may be, but none is judged to be the golden model's.
+    /// Bugs for which the RTL is not blamed, with the expected result: `undecided` or `raw_pins`.
+    /// `None` permits any result except blaming the golden model.
     pub open: Option<&'a [(&'a str, &'a str)]>,
-    /// Beginnings of the ports at which a bug, by the name of its patch, is told: that of a part at the part's own
-    /// boundary. None: at any port.
+    /// Prefixes of the ports at which a bug may be reported, by the name of its patch. For a bug in
+    /// a part of the block, these are the ports of that part. Empty permits any port.
     pub told_at: fn(&str) -> &'static [&'static str],
-    /// Bugs that cannot share a model with the others. They go the full way.
+    /// Bugs that cannot share a model with the others. They get the full treatment of `part`.
     pub alone: &'a [&'a str],
-    /// The bugs that go the full way: each is compiled by itself, and its vector is shrunk, replayed and blamed.
-    /// [`Shard::WHOLE`] selects all of them. All other bugs share one model, and the check only finds them.
+    /// The bugs to compile individually, and whose vectors are shrunk, replayed and blamed.
+    /// [`Shard::WHOLE`] selects all. All other bugs share one model, and the check only finds them.
     pub part: Shard,
 }
 
 impl Bugs<'_> {
-    /// So many bugs; all are judged to be the RTL's, whatever size their vectors have.
+    /// Expects `count` bugs for which the RTL is blamed, with vectors of any size.
     pub const fn of(count: usize) -> Self {
         Self {
             count,
@@ -98,7 +99,7 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     CheckFailures::all(wrong)
 }
 
-/// A copy of the block's RTL, with a patch applied if there is one. The patch may name the files below any folder.
+/// A copy of the block's RTL with an optional patch. The patch may name the files below any folder.
 pub(super) fn patched(checks: &Checks, patch: Option<&Path>) -> Result<TempDir> {
     let io = |error: std::io::Error| CheckFailures::one(format!("cannot copy the RTL: {error}"));
     let folder = TempDir::new().map_err(io)?;
@@ -130,7 +131,7 @@ pub(super) fn patched(checks: &Checks, patch: Option<&Path>) -> Result<TempDir> 
     }
 }
 
-/// How many folders the names in a patch have before those of the RTL's files.
+/// The number of folders before the RTL's file names in a patch.
 fn levels(patch: &str, sources: &[&str]) -> Option<usize> {
     let named = patch.lines().find_map(|line| line.strip_prefix("+++ "))?;
     let named = Path::new(named.split('\t').next()?.trim());
@@ -138,7 +139,7 @@ fn levels(patch: &str, sources: &[&str]) -> Option<usize> {
     Some(named.components().count() - Path::new(source).components().count())
 }
 
-/// Finds one bug; the side that is said to break the specification, or what is wrong with how that went.
+/// Finds one bug. Returns the side that is blamed.
 fn find(
     checks: &Checks,
     patch: &Path,
@@ -148,8 +149,8 @@ fn find(
     let copy = patched(checks, Some(patch))?;
     let rtl = copy.path().to_string_lossy().into_owned();
     let folder = TempDir::new().map_err(|error| CheckFailures::one(error.to_string()))?;
-    // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
-    // the models of the other profiles need not be compiled.
+    // A bug that the first profile shows is also found by the default run, whose cases have the
+    // same seeds. This saves compiling the models of other profiles.
     let first = checks.block.info().profiles.first().map_or("all", |profile| &profile.name);
     let mut profiles = first;
     for seed in SEEDS {
@@ -204,16 +205,16 @@ fn find(
     }
 }
 
-/// A default run with the RTL of a folder that stops at the first failure.
+/// A default run with the RTL in a folder, up to the first failure.
 fn run(checks: &Checks, rtl: &str, seed: u64, profiles: &str, out: &Path) -> Result<Output> {
     let out = out.to_string_lossy();
     let block = checks.block.info().name;
     let number = seed.to_string();
-    // One thread, since bugs run in parallel.
+    // One thread, because bugs run in parallel.
     let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", &number, "--quiet"];
     arguments.extend(["--max-failures", "1", "--threads", "1", "--no-waves", "--force"]);
     arguments.extend(["--fixes", profiles, "--out", &out]);
-    // What shrinking does is seen on the first seed.
+    // Shrinking is checked with the first seed only.
     if seed != SEEDS[0] {
         arguments.push("--no-shrink");
     }

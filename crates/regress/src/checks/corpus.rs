@@ -5,10 +5,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Verdicts that do not tell the models apart: what is illegal in a profile may hang there or fail a check.
+/// Verdicts in which golden model and RTL agree. Stimulus that is illegal in a profile may hang or
+/// fail a check there.
 const ALIKE: [&str; 3] = ["match", "hang", "check_failed"];
 
-/// Replays vectors; a report of each one, for each profile it ran in.
+/// Replays vectors. Returns a report per vector and profile.
 fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Value>> {
     let arguments = ["replay", "--format", "json", "--block", checks.block.info().name];
     let arguments = arguments.iter().chain(more).map(Path::new);
@@ -30,7 +31,7 @@ fn path_of(report: &Value) -> Option<PathBuf> {
     Some(PathBuf::from(report["vector"].as_str()?))
 }
 
-/// What is wrong with one replay under the vector's own profile.
+/// The problem of a replay under the vector's own profile.
 fn own(report: &Value) -> Option<String> {
     let does_what_it_says = report["is_recorded"] == true
         || report["is_recorded"].is_null() && report["outcome"]["verdict"] == "match";
@@ -38,14 +39,14 @@ fn own(report: &Value) -> Option<String> {
         .then(|| format!("{}: not as recorded: {}", report["vector"], report["outcome"]))
 }
 
-/// What is wrong with one replay under another profile.
+/// The problem of a replay under another profile.
 fn other(report: &Value) -> Option<String> {
     let verdict = report["outcome"]["verdict"].as_str()?;
     let (vector, profile) = (&report["vector"], &report["fixes"]);
     (!ALIKE.contains(&verdict)).then(|| format!("{vector}: {verdict} in profile {profile}"))
 }
 
-/// What is wrong with what a vector says of itself.
+/// The problem of a vector's description.
 fn about(path: &Path) -> Result<Option<String>> {
     let vector = json(path)?;
     let about = vector["origin"]["about"].as_str().unwrap_or_default();
@@ -66,7 +67,8 @@ pub fn check(checks: &Checks, folder: &Path) -> Result {
     CheckFailures::all(wrong)
 }
 
-/// The rule a vector is named after, as in `f5b-middle.json`: the letter of a rule is small, its family is not.
+/// The rule in a vector's name, such as `f5b-middle.json`. The letter of a rule is lower case,
+/// except for its family.
 fn named_after<'a>(vector: &Path, rules: &[&'a str]) -> Option<&'a str> {
     let name = vector.file_stem()?.to_str()?;
     let first = name.split('-').next()?;
@@ -88,7 +90,7 @@ pub fn rules(checks: &Checks, folder: &Path) -> Result {
     let (mut shown, mut wrong) = (BTreeSet::new(), Vec::new());
     for report in replay(checks, &files(folder, "json")?, &[])? {
         let Some(path) = path_of(&report) else { continue };
-        // `f5b-off-middle` has the stimulus of `f5b-middle` where the rule is not there.
+        // `f5b-off-middle` has the stimulus of `f5b-middle` in a profile without the rule.
         let is_off = path.file_stem().is_some_and(|name| name.to_string_lossy().contains("-off-"));
         let Some(rule) = named_after(&path, &reachable).filter(|_| !is_off) else { continue };
         if report["rules"][rule].as_u64().is_none_or(|hits| hits == 0) {

@@ -1,4 +1,4 @@
-//! Checks the parts of a block without any RTL.
+//! Checks the parts of a block without RTL.
 
 use super::reference::run_reference;
 use super::{CheckFailures, Result};
@@ -16,18 +16,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use verilated::Pins as _;
 use zerocopy::IntoBytes as _;
 
-/// The seed of a run that does not say one.
+/// The default seed of a run.
 const SEED: u64 = 1;
-/// Scenarios with other numbers that are drawn from, and how many may be unreadable on the way.
+/// Number of readable scenarios with changed numbers to test, and the maximum number of unreadable
+/// ones.
 const CHANGED: usize = 150;
 const UNREADABLE: usize = 900;
-/// Packets drawn from such a scenario at most: some of them make long packets.
+/// Maximum packets per case of a changed scenario, because some make long packets.
 const FEW_PACKETS: u32 = 4;
-/// Cases whose pins are looked at, of each profile and scenario; their packets, and cycles at most.
+/// Cases of each profile and scenario whose pins are checked, with their packets and maximum
+/// cycles.
 const PIN_CASES: u64 = 4;
 const PIN_PACKETS: u32 = 40;
 const PIN_CYCLES: u64 = 20_000;
-/// Cycles for which an environment meets a wrong block.
+/// Number of cycles in which an environment runs against a wrong block.
 const WRONG_CYCLES: u64 = 2_000;
 
 pub fn scenarios_can_be_read_again<B: Block>() -> Result {
@@ -39,7 +41,7 @@ pub fn scenarios_can_be_read_again<B: Block>() -> Result {
     CheckFailures::all(B::scenarios().iter().filter_map(unreadable).collect())
 }
 
-/// Pointers to the numbers of a value.
+/// Collects JSON pointers to the numbers in a value.
 fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Number(_) => found.push(at.to_owned()),
@@ -53,7 +55,7 @@ fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Edges of the numbers' types and of what they mean, which single draws would hardly meet.
+/// A random number, often an edge case of its type or meaning.
 fn number(rng: &mut CaseRng) -> u64 {
     const EDGES: [u64; 10] = [0, 1, 2, 100, 101, 255, 256, 4095, 65_535, u64::MAX];
     match rng.random_range(0..3) {
@@ -63,7 +65,7 @@ fn number(rng: &mut CaseRng) -> u64 {
     }
 }
 
-/// The text of a built-in scenario in which up to five numbers are others.
+/// The text of a built-in scenario with up to five numbers changed.
 fn changed<B: Block>(rng: &mut CaseRng) -> Result<String> {
     let scenarios = B::scenarios();
     if scenarios.is_empty() {
@@ -83,7 +85,7 @@ fn changed<B: Block>(rng: &mut CaseRng) -> Result<String> {
     Ok(json.to_string())
 }
 
-/// What is wrong with what a scenario draws in a profile.
+/// The error in the stimulus of a scenario in a profile.
 fn illegal<B: Block>(
     scenario: &Scenario<B::Weights>,
     profile: &Profile,
@@ -104,7 +106,7 @@ pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
     let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "numbers of scenarios"));
     let (mut read, mut unreadable, mut wrong) = (0, 0, Vec::new());
     while read < CHANGED && unreadable < UNREADABLE {
-        // As text: what a file says is what is checked.
+        // Parse from text, as from a file.
         let text = changed::<B>(&mut rng)?;
         let Ok(scenario) = serde_json::from_str::<Scenario<B::Weights>>(&text) else {
             unreadable += 1;
@@ -152,13 +154,13 @@ pub fn environment_drives_every_pin<B: Block>() -> Result {
     CheckFailures::all(wrong)
 }
 
-/// What a wrong block drives.
+/// The outputs of a wrong block.
 #[derive(Debug, Clone, Copy)]
 enum FaultyOutput {
     Zeros,
     Ones,
     Noise,
-    /// What the golden model drives, with a byte in some cycles that is not.
+    /// The golden model's outputs, with one byte changed in some cycles.
     Seldom,
 }
 
@@ -188,7 +190,7 @@ fn breaks<B: Block>(
                 }
                 FaultyOutput::Seldom => {}
             }
-            // What is beyond a port's width is cleared.
+            // Clears bits beyond a port's width.
             environment.clock(&inputs, &B::Outputs::of_bytes(&bytes));
             environment.finished();
             cycle += 1;
@@ -225,11 +227,11 @@ pub fn rules_are_hit<B: Block>() -> Result {
     CheckFailures::all(wrong.collect())
 }
 
-/// Runs the golden model under a traffic; how often each bin is hit, by name, those alone that are. For the tests of a
-/// block's [`Coverage`](cosim_harness::harness::Coverage).
+/// Runs the golden model on a traffic. Returns the number of hits of each hit bin by name. For
+/// tests of a block's [`Coverage`](cosim_harness::harness::Coverage).
 ///
 /// # Errors
-/// If the golden model does not get through.
+/// If the golden model does not complete the case.
 pub fn bins_hit<B: Block>(
     traffic: B::Traffic,
     parameters: &Parameters,
@@ -242,7 +244,7 @@ pub fn bins_hit<B: Block>(
     Ok(hit.map(|(bin, hits)| (bin_name::<B>(bin), *hits)).collect())
 }
 
-/// What is wrong with the rules and bins of a profile.
+/// The problems of the rules and bins of a profile.
 fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
     let scenarios = B::scenarios();
     let plan = Plan {
@@ -259,12 +261,12 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
     let mut hits = vec![0; reasons.len()];
     let mut wrong = Vec::new();
     for (shown, case) in plan.iter().enumerate() {
-        // Every scenario is seen at least once, whatever the first one hits.
+        // Run every scenario at least once, even if the first ones hit everything.
         let all_hit = (0..hits.len()).all(|bin| reasons[bin] || hits[bin] > 0);
         if all_hit && shown >= plan.scenarios.len() {
             break;
         }
-        // A hit of what no legal stimulus hits is a failure, too.
+        // Hitting an unreachable bin is a failure, too.
         let outcome = match run_reference(&cases.stimulus(&case), &profile.parameters) {
             Ok(outcome) => outcome,
             Err(error) => return vec![error.to_string()],

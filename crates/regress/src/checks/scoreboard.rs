@@ -1,4 +1,4 @@
-//! Checks that every check of a scoreboard can fail, with faults in the golden model.
+//! Checks that every check of a scoreboard can fail, by injecting faults into the [`Reference`].
 
 use super::reference::Reference;
 use super::{CheckFailures, Result};
@@ -11,22 +11,23 @@ use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 use verilated::{BeforeReset, Error, Pins, Port};
 
-/// Faults that are tried at most, and as many for each check if that is more. They end as soon as every check has fired.
+/// Maximum number of faults, in total and per check; the larger limit applies. The search ends when
+/// every check has fired.
 const FAULTS: u64 = 30_000;
 const FAULTS_FOR_A_CHECK: u64 = 5_000;
-/// Faults of a case, one after another.
+/// Faults per case.
 const FAULTS_OF_A_CASE: u64 = 150;
-/// Packets of a case.
+/// Packets per case.
 const PACKETS: u32 = 12;
-/// Cycles of a case at most: a fault may keep it from ending.
+/// Maximum cycles per case, because a fault may prevent its end.
 const CYCLES: u64 = 20_000;
 
-/// Cycles after which a golden model hangs, whatever its traffic.
+/// Cycles after which a golden model counts as hung.
 const LONGEST: u64 = 1_000_000;
 
-/// Runs the golden model under a traffic and shows the scoreboard pins that `tamper` has changed; what the
-/// scoreboard counts, unless a check fires. For the tests of a check: the environment sees the golden model as it is, so
-/// the case goes on whatever is shown.
+/// Runs the golden model on a traffic, and passes its pins to the scoreboard after `tamper` has
+/// changed them. Returns the scoreboard's counters. For the tests of a check. The environment sees
+/// the unchanged pins, so the case continues regardless of the changes.
 ///
 /// # Errors
 /// The check that fires.
@@ -40,7 +41,8 @@ pub fn shown<B: Block>(
     shown_of::<B, _, _>(golden, environment, B::Scoreboard::new(traffic, parameters), tamper)
 }
 
-/// As [`shown`], with parts that need not have the same parameters: what a scoreboard says of a model of another profile.
+/// As [`shown`], with parts that may have different parameters, for running a scoreboard on a model
+/// of another profile.
 ///
 /// # Errors
 /// The check that fires.
@@ -68,32 +70,32 @@ pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
     ))
 }
 
-/// What is wrong with a pin while a fault lasts.
+/// The effect of a fault on a pin.
 #[derive(Debug, Clone, Copy)]
 enum Pin {
     Low,
     High,
-    /// One bit is the other.
+    /// One bit is inverted.
     Flipped(u32),
-    /// One bit is low, or high.
+    /// One bit is stuck low or high.
     Stuck(u32, bool),
-    /// What it was a cycle before.
+    /// The value of the previous cycle.
     Late,
-    /// What it was when the fault began.
+    /// The value at the start of the fault.
     Kept,
-    /// One less, or one more: the next number.
+    /// The value minus or plus one.
     Off(bool),
 }
 
-/// A fault of one pin.
+/// A fault at one pin.
 #[derive(Debug, Clone, Copy)]
 struct Fault {
     port: &'static Port,
     pin: Pin,
-    /// Cycles in which it is there.
+    /// The cycles in which it is active.
     from: u64,
     to: u64,
-    /// In one of so many of them.
+    /// It acts in every `seldom`-th of them.
     seldom: u64,
 }
 
@@ -119,7 +121,8 @@ impl Fault {
         Some(Self { port, pin, from, to, seldom: [1, 1, 2, 5][rng.random_range(0..4)] })
     }
 
-    /// Changes the port in the bytes of its struct, in a cycle; `before` is what it was in the last one.
+    /// Applies the fault to the port in the bytes of its struct. `before` holds the bytes of the
+    /// previous cycle.
     fn apply(&self, cycle: u64, now: &mut [u8], before: &[u8]) {
         let is_on = (self.from..self.to).contains(&cycle)
             && (cycle - self.from).is_multiple_of(self.seldom);
@@ -130,7 +133,7 @@ impl Fault {
         let bytes = &mut now[range.clone()];
         match self.pin {
             Pin::Low => bytes.fill(0),
-            // What is beyond the port's width is cleared when the struct is made.
+            // Bits beyond the port's width are cleared later.
             Pin::High => bytes.fill(0xff),
             Pin::Flipped(bit) => bytes[bit as usize / 8] ^= 1 << (bit % 8),
             Pin::Stuck(bit, false) => bytes[bit as usize / 8] &= !(1 << (bit % 8)),
@@ -150,13 +153,13 @@ impl Fault {
     }
 }
 
-/// The reference with a fault at its inputs or at its outputs.
+/// The reference with a fault at its inputs or outputs, used as a DUT.
 struct Faulty<B: Block> {
     reference: Reference<B>,
     at_inputs: bool,
     fault: Fault,
     cycle: u64,
-    /// What the faulty side's pins were a cycle before, or when the fault began.
+    /// The pins of the faulty side in the previous cycle, or at the start of the fault.
     before: Vec<u8>,
     now: Vec<u8>,
 }
@@ -198,7 +201,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
     }
 }
 
-/// The check that fires on a case that ends after some cycles, if one does.
+/// The check that fires if a case ends after `cycles`.
 fn cut<B: Block>(
     traffic: &B::Traffic,
     parameters: &Parameters,
@@ -229,14 +232,14 @@ fn cut<B: Block>(
     scoreboard.finish()
 }
 
-/// A case of legal stimulus, and how long the golden model takes for it.
+/// A case of legal stimulus, and its cycles on the reference.
 struct BaselineCase<B: Block> {
     traffic: B::Traffic,
     parameters: Parameters,
     cycles: u64,
 }
 
-/// A case of each profile and scenario; an error if the scoreboard objects to the golden model as it is.
+/// A case of each profile and scenario, or an error if the scoreboard rejects the reference.
 fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
     let mut subjects = Vec::new();
     for profile in B::PROFILES {
@@ -251,7 +254,7 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
             let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());
             match followed {
                 Some((None, cycles)) => subjects.push(BaselineCase { traffic, parameters, cycles }),
-                // Too long a case is no good one for thousands of faults.
+                // Skip cases that are too long for thousands of faults.
                 Some((Some(breach), _)) if is_of_the_harness(&breach.violation.check) => {}
                 Some((Some(breach), _)) => {
                     return Err(CheckFailures::one(format!("{name}, no fault: {breach}")));
@@ -302,7 +305,7 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     CheckFailures::all(wrong)
 }
 
-/// The check that fires on one fault, if one does.
+/// The check that fires on one fault, if any.
 fn fires<B: Block>(subject: &BaselineCase<B>, rng: &mut CaseRng) -> Option<String> {
     let BaselineCase { traffic, parameters, cycles } = subject;
     if rng.random_range(0..20) == 0 {

@@ -1,11 +1,11 @@
-//! All bugs of a block in one SystemVerilog text, each switched on by its number.
+//! Combines all bugs of a block into one SystemVerilog text, each enabled by its number.
 //!
-//! The text is compiled once, and [`ModelKind::with_mutation`](verilated::ModelKind::with_mutation) selects the bug
-//! of a model. The text has only the differing parts twice, so its model is hardly slower than that of the good RTL.
-//! The weaver reports a bug that it cannot weave, with the reason.
+//! The text is compiled once, and [`ModelKind::with_mutation`](verilated::ModelKind::with_mutation)
+//! selects the bug of a model. Only the differing parts are duplicated, so the model is hardly
+//! slower than that of the good RTL. The weaver reports bugs that it cannot weave, with the reason.
 //!
-//! - [`tokens`] splits a text into tokens, [`syntax`] parses modules, items and statements.
-//! - [`items`] weaves modules, [`statements`] weaves the bodies of their processes.
+//! - [`tokens`] splits a text into tokens; [`syntax`] parses modules, items and statements.
+//! - [`items`] weaves modules; [`statements`] weaves the bodies of their processes.
 
 mod items;
 mod statements;
@@ -42,10 +42,11 @@ pub struct Woven {
     pub unwoven: BTreeMap<u32, WeaveError>,
 }
 
-/// Weaves bugs into a design whose top module is `top`: preprocessed texts, each with the number of its bug.
+/// Weaves bugs into a design whose top module is `top`. The texts are preprocessed; each bug has a
+/// number.
 ///
 /// # Errors
-/// If the good text has anything but modules.
+/// If the good text contains anything but modules.
 pub fn weave(good: &str, top: &str, bugs: &[(u32, &str)]) -> Result<Woven, WeaveError> {
     let good = Design::parse(good)?;
     let mut unwoven = BTreeMap::new();
@@ -77,10 +78,10 @@ pub fn weave(good: &str, top: &str, bugs: &[(u32, &str)]) -> Result<Woven, Weave
     Ok(Woven { text, unwoven })
 }
 
-/// A design, taken apart.
+/// A parsed design.
 struct Design {
-    /// Name, items and tokens of each module, in order. What the parser does not know matters to the bugs in that
-    /// module only.
+    /// Name, items and tokens of each module, in order. A parse error affects only bugs in that
+    /// module.
     modules: Vec<(String, Result<Module, WeaveError>, Tokens)>,
     outputs: Outputs,
 }
@@ -103,7 +104,7 @@ impl Design {
         Ok(Self { modules, outputs })
     }
 
-    /// The modules that a bug changes, each of which can be woven.
+    /// The modules that a bug changes. All of them can be woven.
     fn variants(&self, number: u32, text: &str) -> Result<Vec<(&str, Module)>, WeaveError> {
         let bug = syntax::modules(&tokens::tokens(text)?)?;
         let names = |name: (&str, &str)| name.0 == name.1;

@@ -1,7 +1,8 @@
 //! Finds all bugs of a block in one model, into which [`super::weave`] puts them.
 //!
-//! A bug counts as found only if one of the cases of a default run fails with it, so the result is that of
-//! `cosim run --max-failures 1`. Shrinking, replay and blame are not checked here: see [`super::bugs`].
+//! A bug counts as found only if one of the cases of a default run fails with it, so the result is
+//! that of `cosim run --max-failures 1`. Shrinking, replay and blame are not checked here: see
+//! [`super::bugs`].
 
 use super::bugs::{Bug, SEEDS, patched};
 use super::weave::{WeaveError, Woven, weave};
@@ -25,13 +26,13 @@ use std::thread;
 use std::time::Duration;
 use verilated_build::{Design, Kept, Verilator};
 
-/// The number of the good RTL.
+/// The number that selects the good RTL.
 const GOOD: u32 = 0;
-/// What a worker may take: as in a default run.
+/// Resource limits of workers, as in a default run.
 const LIMITS: Limits =
     Limits { stuck_after: Duration::from_secs(10), memory: Some(4 << 30), sandbox: Sandbox::On };
 
-/// Everything that the search for the bugs of one block needs.
+/// The context of the search for the bugs of one block.
 struct BugSearch<'a> {
     checks: &'a Checks,
     top: &'a str,
@@ -43,9 +44,9 @@ struct BugSearch<'a> {
     kept: Kept,
 }
 
-/// Runs the default cases of each seed on the bugs, and returns a line for each bug that is not found, is reported at
-/// the wrong port, or cannot be woven. `ports` returns the prefixes of the ports at which a bug may be reported; an
-/// empty list allows every port.
+/// Runs the default cases of each seed on the bugs. Returns a line for each bug that is not found,
+/// is reported at the wrong port, or cannot be woven. `ports` returns the prefixes of the ports at
+/// which a bug may be reported; an empty list permits every port.
 pub fn check(
     checks: &Checks,
     bugs: &[Bug],
@@ -117,9 +118,9 @@ impl BugSearch<'_> {
         })
     }
 
-    /// Returns, for each seed, the first failure of each bug that the seed finds. A round runs its cases in every
-    /// profile before the next round begins, because the first cases of one profile find many bugs that no case of
-    /// another profile finds.
+    /// Returns, for each seed, the first failure of each bug that the seed finds. A round runs its
+    /// cases in every profile before the next round begins, because the first cases of one profile
+    /// find many bugs that no case of another profile finds.
     fn found(&self, bugs: &BTreeSet<u32>) -> Result<Vec<BTreeMap<u32, Verdict>>> {
         let block = self.checks.block;
         let open = |found: &BTreeMap<u32, Verdict>| -> BTreeSet<u32> {
@@ -140,8 +141,9 @@ impl BugSearch<'_> {
                     None => run.insert(self.profile_run(profile, &any_open)?),
                 };
                 for (seed, found) in found.iter_mut().enumerate() {
-                    // The good RTL must pass, or a weaving error would count as a found bug. The first seed runs it
-                    // on all cases of the first profile, and in other profiles as far as bugs need cases.
+                    // The good RTL must pass, or a weaving error would count as a found bug. The
+                    // first seed runs it on all cases of the first profile, and in other profiles
+                    // as far as bugs need cases.
                     let good = (seed == 0).then_some(GOOD);
                     let numbers: Vec<u32> = good.into_iter().chain(open(found)).collect();
                     if !numbers.is_empty() {
@@ -154,7 +156,7 @@ impl BugSearch<'_> {
         Ok(found)
     }
 
-    /// Builds a model of one profile with these bugs, and draws the cases of every seed.
+    /// Builds a model of one profile with these bugs, and generates the cases of every seed.
     fn profile_run(
         &self,
         profile: &'static Profile,
@@ -184,7 +186,7 @@ impl BugSearch<'_> {
     }
 }
 
-/// The cases of one profile, and a model with bugs for them to find.
+/// The cases of one profile, and a model with the bugs.
 struct ProfileRun<'a> {
     block: &'a dyn AnyBlock,
     profile: &'a Profile,
@@ -196,7 +198,8 @@ struct ProfileRun<'a> {
 }
 
 impl ProfileRun<'_> {
-    /// Runs the cases of one round on some of the bugs. Returns the first failure of each bug that is found.
+    /// Runs the cases of one round on some of the bugs. Returns the first failure of each bug that
+    /// is found.
     fn round(
         &self,
         program: &Program,
@@ -228,10 +231,10 @@ impl ProfileRun<'_> {
     }
 }
 
-/// Preprocesses the RTL of a block, with a patch applied if there is one, into one text.
+/// Preprocesses the RTL of a block, with an optional patch, into one text.
 fn preprocessed(checks: &Checks, verilator: &Verilator, patch: Option<&PathBuf>) -> Result<String> {
     let folder = patched(checks, patch.map(PathBuf::as_path))?;
-    // All other files are included by these.
+    // These files include all others.
     let is_source =
         |name: &Path| name.extension().is_some_and(|ending| ending == "v" || ending == "sv");
     let names = checks.block.info().rtl.sources.iter().map(|(name, _)| PathBuf::from(name));

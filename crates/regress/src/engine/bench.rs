@@ -16,25 +16,25 @@ use std::hint::black_box;
 use std::time::Duration;
 use verilated::{BatchEnd, BeforeReset, ModelKind};
 
-/// Cases that are measured; few enough for their inputs to stay in the cache.
+/// Number of measured cases, small enough for their inputs to stay in the cache.
 const CASES: u64 = 8;
-/// Packets of a case.
+/// Packets per case.
 const PACKETS: u32 = 64;
-/// Times every case is measured in each way, in turns. A ratio is the median over them.
+/// Rounds in which every case is measured in each way. Ratios are medians over the rounds.
 const ROUNDS: usize = 61;
-/// RTLs that one recording of the golden side is run on.
+/// Number of RTLs that reuse a recorded golden side.
 const REUSES: u32 = 8;
 
 /// A block whose speed can be measured.
 pub trait MeasureBlock {
-    /// Measures the bare model and the harness on one core. In a worker only.
+    /// Measures the bare model and the harness on one core. Call it only in a worker.
     ///
     /// # Errors
-    /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
+    /// [`Error::Model`], or [`Error::Usage`] if the model does not match.
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
 
-    /// Does each part of a bench so many times in this process, with the built-in RTL, for a program that counts its
-    /// instructions; the cycles of one round.
+    /// Runs each part this many times in this process on the built-in RTL, for counting
+    /// instructions. Returns the cycles of one round.
     ///
     /// # Errors
     /// As [`MeasureBlock::bench`].
@@ -61,36 +61,37 @@ impl<B: Explain> MeasureBlock for Engine<B> {
     }
 }
 
-/// Speeds on one core. Ratios are to the bare model with two evaluations a cycle.
+/// Speeds on one core. Ratios are relative to the bare model with two evaluations per cycle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BenchReport {
     /// The block.
     pub block: String,
     /// The profile.
     pub fixes: String,
-    /// The scenario whose cases are measured.
+    /// The scenario of the measured cases.
     pub scenario: String,
     /// Cycles of one round.
     pub cycles: u64,
-    /// Why the harness drives this model with two evaluations a cycle, if it does.
+    /// Why the harness drives this model with two evaluations per cycle, if it does.
     pub two_evaluations: Option<String>,
-    /// The model as Verilator makes it, two evaluations a cycle, recorded inputs, outputs not looked at:
-    /// the loop a user would write in C++.
+    /// The bare model: two evaluations per cycle, recorded inputs, outputs ignored. This is the
+    /// loop that a user would write in C++.
     pub bare: Speed,
-    /// The same in the way the harness drives it.
+    /// The bare model, driven as by the harness.
     pub driven: Speed,
     /// Environment, golden model, DUT, comparison, scoreboard, coverage.
     pub lock_step: Speed,
-    /// As lock-step, of cases that an earlier run has judged: without scoreboard and coverage.
+    /// Lock-step without scoreboard and coverage, for cases whose golden side is cached.
     pub judged: Speed,
-    /// What the coverage that the block declares takes of the speed that lock-step has without it, the median over all
-    /// rounds; 0.05 is 5 %.
+    /// The share of lock-step speed that functional coverage costs, as a median over all rounds;
+    /// 0.05 is 5 %.
     pub coverage_cost: f64,
-    /// Whole cases: random generation and a new model for each, too.
+    /// Whole cases, including random generation and creating a model.
     pub whole: Speed,
-    /// Cases whose golden side was recorded once, run on one RTL after another; creation included.
+    /// Cases with a golden side that was recorded once, on one RTL after another, including
+    /// creating models.
     pub reused: Speed,
-    /// What the parts take alone.
+    /// The time of each part alone.
     pub parts: Vec<PartTiming>,
 }
 
@@ -99,34 +100,34 @@ pub struct BenchReport {
 pub struct Speed {
     /// Cycles per second, the median over all rounds.
     pub cycles_per_second: f64,
-    /// Over the bare model's in the same round, the median over all rounds.
+    /// Speed relative to the bare model in the same round, as a median over all rounds.
     pub ratio: f64,
 }
 
-/// What a part takes when it runs alone over recorded pins.
+/// The time of a part that runs alone on recorded pins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PartTiming {
     /// The part.
     pub name: String,
-    /// Nanoseconds for each cycle of a case, the median over all rounds.
+    /// Nanoseconds per cycle, as a median over all rounds.
     pub nanoseconds: f64,
 }
 
-/// What instructions are counted of.
+/// The scope of an instruction count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionScope {
     /// Environment, golden model, scoreboard and coverage.
     GoldenSide,
     /// The model and the comparison of its outputs.
     Model,
-    /// Both.
+    /// Golden side and model.
     LockStep,
-    /// Both, of cases that were judged before.
+    /// Golden side and model, for cases whose golden side is cached.
     Judged,
 }
 
 impl InstructionScope {
-    /// Each of them.
+    /// All scopes.
     pub const ALL: [Self; 4] = [Self::GoldenSide, Self::Model, Self::LockStep, Self::Judged];
 
     /// The name in reports.
@@ -140,20 +141,20 @@ impl InstructionScope {
     }
 }
 
-/// A case and what its golden side made of it.
+/// A case and its recorded golden side.
 struct RecordedCase<'s, B: Block> {
     seed: u64,
     stimulus: &'s Stimulus<B>,
     recording: Recording<'s, B>,
 }
 
-/// A way to run a case; it says how long that took.
+/// Runs a case and returns the time it took.
 type CaseTimer<'a, B> = Box<dyn Fn(&RecordedCase<'_, B>) -> Result<Duration, Error> + 'a>;
 
-/// A way to run a stimulus; it says how long that took.
+/// Runs a stimulus and returns the time it took.
 type StimulusTimer<'a, B> = &'a dyn Fn(&Stimulus<B>) -> Result<Duration, Error>;
 
-/// The weights of the scenario that is measured, and its name.
+/// The scenario to measure.
 fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
     let name = B::Weights::BENCH;
     B::scenarios().into_iter().find(|scenario| scenario.name == name).ok_or_else(|| {
@@ -168,12 +169,13 @@ fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
     })
 }
 
-/// The seeds of the cases that are measured.
+/// The seeds of the measured cases.
 fn seeds() -> impl Iterator<Item = u64> {
     (0..CASES).map(|index| case_seed(index, "bench"))
 }
 
-/// Does each part so many times, for a program that counts the instructions of this process. The cycles of one round.
+/// Runs each part this many times, for counting the instructions of this process. Returns the
+/// cycles of one round.
 pub fn repeat<B: Block>(
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
@@ -210,7 +212,7 @@ pub fn repeat<B: Block>(
     Ok(recordings.iter().map(|recording| recording.inputs().len() as u64).sum())
 }
 
-/// Measures the model of a profile against the plain one.
+/// Measures the model of a profile and the plain one.
 pub fn run<B: Block>(
     profile: &Profile,
     kind: ModelKind<B::Inputs, B::Outputs>,
@@ -326,7 +328,8 @@ pub fn run<B: Block>(
     })
 }
 
-/// Seconds of each round for two ways to run the stimuli, in turns, so that each finds the caches as the other does.
+/// The seconds of each round for two ways to run the stimuli. The ways alternate, so that both find
+/// the same cache state.
 fn compare<B: Block>(
     cases: &[RecordedCase<'_, B>],
     ways: [StimulusTimer<'_, B>; 2],
@@ -347,7 +350,7 @@ fn compare<B: Block>(
     Ok(rounds)
 }
 
-/// The loop a user would write: recorded inputs, driven from C++.
+/// The loop that a user would write: recorded inputs, driven from C++.
 fn bare<B: Block>(
     kind: &ModelKind<B::Inputs, B::Outputs>,
     case: &RecordedCase<'_, B>,
@@ -359,7 +362,7 @@ fn bare<B: Block>(
     })
 }
 
-/// Each part of a case alone, over what was recorded.
+/// Each part of a case alone, on recorded pins.
 fn parts<'a, B: Block>(
     kind: &'a ModelKind<B::Inputs, B::Outputs>,
     parameters: &'a Parameters,
@@ -448,7 +451,7 @@ fn parts<'a, B: Block>(
     ]
 }
 
-/// The processor time that `work` takes on this thread. It depends little on the load of the machine.
+/// The processor time of `work` on this thread, which depends little on the load of the machine.
 fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
     let start = processor_time();
     work()?;
@@ -457,7 +460,7 @@ fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
 
 fn processor_time() -> Duration {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ThreadCPUTime);
-    // The kernel's clock is neither negative nor has it a second of nanoseconds.
+    // The kernel's clock is not negative, and its nanoseconds are below one second.
     Duration::new(tv_sec.unsigned_abs(), tv_nsec.unsigned_abs() as u32)
 }
 

@@ -14,50 +14,51 @@ use zerocopy::IntoBytes;
 
 /// Cycles shown before the end.
 const BEFORE: u64 = 8;
-/// Cycles shown after it.
+/// Cycles shown after the end.
 const AFTER: u64 = 2;
-/// Differing ports that are shown over time.
+/// Maximum number of differing ports shown over time.
 const MOST_DIFFERING: usize = 8;
-/// Raw cycles up to which all inputs are shown, and not only those of the cycles before the end.
+/// Up to this number of raw cycles, all inputs are shown, otherwise only those of the cycles before
+/// the end.
 const RAW_CYCLES: u64 = 32;
 
-/// A failure, taken apart.
+/// The explanation of a failure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Explanation {
     /// The profile.
     pub fixes: String,
     /// What happened, in one sentence.
     pub sentence: String,
-    /// What makes failures the same; `None` if nothing failed.
+    /// The signature of the failure; `None` if nothing failed.
     pub signature: Option<String>,
     /// Which side violates the specification; `None` if nothing failed.
     pub judgement: Option<Blame>,
     /// Everything that differs in the decisive cycle.
     pub differences: Vec<Difference>,
-    /// What the golden model did there.
+    /// The step of the golden model in the decisive cycle.
     pub golden: Option<Step>,
-    /// What the RTL did there, if its state can be seen.
+    /// The step of the RTL in the decisive cycle, if its state is visible.
     pub rtl: Option<Step>,
-    /// Stimulus in flight, in words.
+    /// Descriptions of the stimulus in flight.
     pub in_flight: Vec<String>,
-    /// What raw pins drive; empty of other stimuli.
+    /// The inputs of raw pins; empty for other stimuli.
     pub inputs: Vec<InputLine>,
-    /// The cycles around it.
+    /// The surrounding cycles.
     pub cycles: Vec<CycleLine>,
-    /// The ports that differ and what belongs to them, over the same cycles.
+    /// The differing ports and their handshakes, over the same cycles.
     pub signals: Vec<Signal>,
 }
 
-/// What a port did in the cycles of [`Explanation::cycles`].
+/// The values of a port in [`Explanation::cycles`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signal {
     /// The port.
     pub port: String,
     /// Its width in bits.
     pub width: u32,
-    /// An input's values, or what the golden model says of an output, as Verilog literals.
+    /// The values of an input, or the golden model's values of an output, as Verilog literals.
     pub values: Vec<String>,
-    /// What the RTL drives on an output.
+    /// The RTL's values of an output.
     pub actual: Option<Vec<String>>,
 }
 
@@ -74,14 +75,14 @@ pub struct Difference {
     pub actual: String,
 }
 
-/// A step of a state machine.
+/// A transition of a state machine.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Step {
-    /// The state it was in.
+    /// The previous state.
     pub from: String,
-    /// The state it went to, if the trace goes on.
+    /// The next state, if known.
     pub to: Option<String>,
-    /// The rules that say so, with their meaning.
+    /// The rules of the transition, with their meaning.
     pub rules: Vec<String>,
 }
 
@@ -94,41 +95,42 @@ pub struct CycleLine {
     pub golden: String,
     /// The golden model's rules.
     pub rules: String,
-    /// The RTL's state, if it can be seen.
+    /// The RTL's state, if visible.
     pub rtl: Option<String>,
-    /// Handshakes of the golden side: name and `VR`, or `V-` for a valid that waits; the name alone of a
-    /// channel that has no ready. What is said there stands in brackets. Other single pins that are high.
+    /// Handshakes of the golden side: the channel with `VR`, or with `V-` for a valid that waits,
+    /// or alone if the channel has no ready. Its values follow in brackets. Also other 1-bit pins
+    /// that are high.
     pub handshakes: Vec<String>,
-    /// Ports that differ.
+    /// The differing ports.
     pub differing: Vec<String>,
 }
 
-/// The inputs that are not zero, in some equal cycles.
+/// The non-zero inputs of consecutive equal cycles.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct InputLine {
-    /// The first of the cycles.
+    /// The first cycle.
     pub cycle: u64,
-    /// The last of them.
+    /// The last cycle.
     pub last_cycle: u64,
-    /// Single pins that are high.
+    /// 1-bit pins that are high.
     pub high: Vec<String>,
     /// Wider ports that are not zero.
     pub values: Vec<PortValue>,
 }
 
-/// A port that is not zero.
+/// The value of a non-zero port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortValue {
     /// The port.
     pub port: String,
     /// Its value, as a Verilog literal.
     pub value: String,
-    /// Its named fields that are not zero: name and value.
+    /// Names and values of its non-zero fields.
     pub fields: Vec<(String, String)>,
 }
 
 impl Explanation {
-    /// What there is to say of a failure of which only the verdict is known.
+    /// The explanation of a failure with only a verdict.
     pub fn lost(profile: &Profile, verdict: &Verdict) -> Self {
         Self {
             fixes: profile.name.to_string(),
@@ -146,7 +148,7 @@ impl Explanation {
     }
 }
 
-/// Explains how a simulation with four values ended, by the golden model's side of the case.
+/// Explains the outcome of a four-state simulation, from the golden model's side of the case.
 pub fn explain_four<B: Explain>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -187,7 +189,7 @@ pub fn explain_four<B: Explain>(
     }
 }
 
-/// What the golden model does in the cycles around one.
+/// The golden model's records of the cycles around `around`.
 fn golden_records<B: Explain>(
     recording: &Recording<'_, B>,
     parameters: &Parameters,
@@ -217,7 +219,7 @@ fn golden_records<B: Explain>(
     records
 }
 
-/// What the golden model does in a cycle.
+/// The golden model's step in a cycle.
 fn golden_step<B: Explain>(here: &Record<B>, next: Option<&Record<B>>) -> Step {
     Step {
         from: here.state.to_owned(),
@@ -226,7 +228,7 @@ fn golden_step<B: Explain>(here: &Record<B>, next: Option<&Record<B>>) -> Step {
     }
 }
 
-/// Explains what a stimulus does.
+/// Explains the outcome of a stimulus.
 pub fn explain<B: Explain>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -286,7 +288,7 @@ fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<S
             continue;
         }
         let is_output = B::Outputs::PORTS.iter().any(|output| output.name == port.name);
-        // Of a port with fields those that differ say more than all of it.
+        // The differing fields of a port are more useful than its whole value.
         let (expected, actual) = (here.expected.as_bytes(), here.actual.as_bytes());
         let fields = B::fields(port.name).iter().filter(|(_, field)| {
             is_output && port.field(expected, *field) != port.field(actual, *field)
@@ -319,7 +321,7 @@ fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<S
     shown_signals
 }
 
-/// The stimulus in flight in a cycle, in words.
+/// Descriptions of the stimulus in flight in a cycle.
 fn in_flight<B: Explain>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -395,7 +397,7 @@ fn state<B: Explain>(code: u64) -> String {
     B::state_name(code).map_or_else(|| format!("undefined ({code:#x})"), str::to_owned)
 }
 
-/// Every differing port, by field where it has named ones.
+/// Every differing port, by field if it has named fields.
 fn differences<B: Explain>(record: &Record<B>) -> Vec<Difference> {
     let (expected, actual) = (record.expected.as_bytes(), record.actual.as_bytes());
     let mut found = Vec::new();
@@ -413,7 +415,7 @@ fn differences<B: Explain>(record: &Record<B>) -> Vec<Difference> {
                 });
             }
         }
-        // Also where the difference lies in no named field.
+        // The difference may lie outside of the named fields.
         if found.len() == before {
             found.push(Difference {
                 port: port.name.to_owned(),
@@ -426,7 +428,7 @@ fn differences<B: Explain>(record: &Record<B>) -> Vec<Difference> {
     found
 }
 
-/// A field's value, and what it stands for.
+/// A field's value and its meaning.
 fn shown<B: Explain>(field: &str, value: u64) -> String {
     match B::meaning(field, value) {
         Some(meaning) => format!("{value:#x} ({meaning})"),
@@ -434,9 +436,9 @@ fn shown<B: Explain>(field: &str, value: u64) -> String {
     }
 }
 
-/// What raw pins drive up to the decisive cycle, equal cycles in one line.
+/// The raw inputs up to the decisive cycle, with equal cycles in one line.
 fn raw_inputs<B: Explain>(cycles: &[B::Inputs], decisive: Option<u64>) -> Vec<InputLine> {
-    // The harness's own cycle in reset is cycle 0.
+    // Cycle 0 is the harness's own cycle in reset.
     let end = decisive.unwrap_or(u64::MAX).min(cycles.len() as u64);
     let begin = if end <= RAW_CYCLES { 1 } else { end - BEFORE };
     let mut lines: Vec<InputLine> = Vec::new();
@@ -486,7 +488,7 @@ fn cycle_line<B: Explain>(record: &Record<B>) -> CycleLine {
     }
 }
 
-/// Channels whose valid is high, and other single pins that are: what happens in a cycle.
+/// Channels with a high valid, and other 1-bit pins that are high.
 fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
     let mut high = BTreeSet::new();
     for (ports, bytes) in [
@@ -498,7 +500,7 @@ fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
     }
     let all: BTreeSet<&str> =
         B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name).collect();
-    // The other pins of a channel say something only while its valid is high.
+    // Other pins of a channel matter only while its valid is high.
     let channels: Vec<&str> = all.iter().filter_map(|name| B::NAMING.channel(name)).collect();
     let channel_of = |name: &str| {
         let is_of = |channel: &&&str| {

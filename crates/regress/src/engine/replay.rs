@@ -1,4 +1,4 @@
-//! Replays a vector, with waves and a record of the cycles around its end.
+//! Replays a vector, with a waveform and records of the cycles around its end.
 
 use crate::observe::{Observed, Record};
 use cosim_base::error::{Error, codes};
@@ -12,20 +12,20 @@ use std::path::{Path, PathBuf};
 use verilated::ModelKind;
 use verilated_build::Tracing;
 
-/// Where and what to trace.
+/// The request for a waveform.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waves {
-    /// The file; its ending says the format.
+    /// The file. Its ending selects the format.
     pub path: PathBuf,
-    /// Every cycle, and not only those around the end.
+    /// Whether to trace every cycle instead of those around the end.
     pub all: bool,
 }
 
-/// Where an FST file's header has the date: behind block type, nine 8-byte fields, the time scale and
-/// 128 bytes of version.
+/// Position of the date in the header of an FST file: after block type, nine 8-byte fields, the
+/// time scale and 128 bytes of version.
 const FST_DATE: Range<u64> = 202..321;
 
-/// The types of FST blocks that hold the hierarchy, each compressed in its way.
+/// The FST block types that contain the hierarchy, each with another compression.
 const FST_HIERARCHY: [u8; 3] = [4, 6, 7];
 
 /// Cycles traced before a failure.
@@ -34,7 +34,7 @@ const BEFORE: u64 = 50;
 const AFTER: u64 = 10;
 
 impl Waves {
-    /// The format of a trace by its file's ending.
+    /// The format for a file's ending.
     ///
     /// # Errors
     /// [`Error::Usage`] for another ending.
@@ -64,7 +64,7 @@ pub fn replay<B: Block>(
     })
 }
 
-/// Judges RTL and golden model, each alone with a stimulus.
+/// Determines the blame: runs RTL and golden model separately with a stimulus.
 pub fn judge<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -77,11 +77,11 @@ pub fn judge<B: Block>(
     })
 }
 
-/// Runs a stimulus again with waves, written as they come. `outcome` is what it did without: it says where
-/// to look, and what the waves have to show.
+/// Runs a stimulus again and writes a waveform. `outcome` is that of the run without tracing. It
+/// selects the traced cycles, and the traced run must repeat it.
 ///
 /// # Errors
-/// [`Error::Lost`] if the model with waves ends otherwise; [`Error::Write`].
+/// [`Error::Lost`] if the model ends differently with tracing, or [`Error::Write`].
 pub fn trace<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -106,7 +106,7 @@ pub fn trace<B: Block>(
     Err(Error::write(path)(io::Error::other(reason)))
 }
 
-/// What is observed has to be what happened without: RTL can see what stands around it.
+/// Checks that the observed run has the same verdict, because RTL may detect the observing top.
 fn is_the_same(verdict: &Verdict, observed: &Verdict) -> Result<(), Error> {
     if observed.repeats(verdict) || *observed == Verdict::Cancelled {
         return Ok(());
@@ -120,7 +120,7 @@ fn is_the_same(verdict: &Verdict, observed: &Verdict) -> Result<(), Error> {
     ))
 }
 
-/// Whether the runtime could write all it had: it does not always say so.
+/// Whether the runtime wrote the whole file. It does not report all errors.
 fn is_whole(path: &Path) -> Result<bool, Error> {
     let mut file = File::open(path).map_err(Error::write(path))?;
     let length = file.metadata().map_err(Error::write(path))?.len();
@@ -134,8 +134,8 @@ fn is_whole(path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Whether an FST file is a sequence of blocks, each with its type and its length, up to its last byte, and one
-/// of them has the hierarchy.
+/// Whether an FST file is a complete sequence of blocks, each with type and length, and one of them
+/// has the hierarchy.
 fn fst_ends(file: &mut (impl Read + Seek), length: u64) -> bool {
     let (mut position, mut has_hierarchy) = (0, false);
     while position < length {
@@ -152,7 +152,7 @@ fn fst_ends(file: &mut (impl Read + Seek), length: u64) -> bool {
     position == length && has_hierarchy
 }
 
-/// Blanks the date in the header of an FST file: the same case is to give the same bytes.
+/// Blanks the date in the header of an FST file, so that the same case gives the same bytes.
 fn undate(path: &Path) -> Result<(), Error> {
     if Waves::format(path)? != Tracing::Fst {
         return Ok(());
@@ -163,10 +163,10 @@ fn undate(path: &Path) -> Result<(), Error> {
     file.write_all(&blank).map_err(Error::write(path))
 }
 
-/// Runs a stimulus again and keeps the cycles around its end: so many before it, so many after it.
+/// Runs a stimulus again and records `before` cycles before its end and `after` cycles after it.
 ///
 /// # Errors
-/// [`Error::Lost`] if the model ends otherwise while it is observed; [`Error::Model`].
+/// [`Error::Lost`] if the model ends differently while it is observed, or [`Error::Model`].
 pub fn record<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -183,13 +183,13 @@ pub fn record<B: Block>(
     observed.finish()
 }
 
-/// The cycles worth a trace.
+/// The cycles to trace.
 fn window(outcome: &Outcome) -> Range<u64> {
     let end = end_of(outcome);
     end.saturating_sub(BEFORE)..end.saturating_add(AFTER + 1)
 }
 
-/// The cycle in which a case was decided.
+/// The decisive cycle of a case.
 fn end_of(outcome: &Outcome) -> u64 {
     match &outcome.verdict {
         Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => mismatch.cycle,

@@ -13,16 +13,17 @@ use rayon::prelude::*;
 use std::path::PathBuf;
 use verilated::{BeforeReset, ModelKind};
 
-/// Contents of registers that are drawn to see what a model goes through when power comes up, whatever they hold.
+/// Number of random initial states used to find the points that are covered at power-up regardless
+/// of register values.
 const POWER_UPS: u32 = 6;
 
-/// What makes a case's stimulus.
+/// The parameters that determine the stimulus of a case.
 pub struct Cases<B: Block> {
     /// By [`Case::scenario`].
     pub scenarios: Vec<Scenario<B::Weights>>,
     /// By [`Case::profile`].
     pub profiles: Vec<Profile>,
-    /// Packets of a case, if they are not drawn.
+    /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
 }
 
@@ -35,7 +36,7 @@ impl<B: Block> Cases<B> {
             .with_before_reset(case.before_reset())
     }
 
-    /// Packets of a case.
+    /// The number of packets of a case.
     fn length(&self, case: &Case) -> u32 {
         let long = self.scenarios[case.scenario].long.as_ref();
         self.packets.unwrap_or_else(|| case.packets(long))
@@ -74,7 +75,7 @@ impl<B: Explain> Session for BlockSession<B> {
     }
 
     fn opening(&self) -> Result<SessionSetup, Error> {
-        // In parallel: a model that is not linked in is compiled now.
+        // In parallel, because models that are not linked are compiled now.
         let build = |profile: &Profile| {
             let built =
                 self.rtl.build_for_user(BlockInfo::of::<B>(), &profile.parameters, self.view)?;
@@ -91,17 +92,17 @@ impl<B: Explain> Session for BlockSession<B> {
     }
 }
 
-/// The cases of a run, and its models.
+/// The cases of a run, and its loaded models.
 pub(super) struct LoadedModels<B: Block> {
     pub(super) cases: Cases<B>,
     /// By profile.
     pub(super) kinds: Vec<Kind<B>>,
 }
 
-/// What simulates a profile's RTL.
+/// The simulator of a profile's RTL.
 pub(super) enum Kind<B: Block> {
     Model(ModelKind<B::Inputs, B::Outputs>),
-    /// One that counts what of its code it reaches.
+    /// A model that counts code coverage.
     Covered(ModelKind<B::Inputs, B::Outputs>, Points),
     Icarus(PathBuf),
 }
@@ -129,7 +130,7 @@ impl<B: Block> Models for LoadedModels<B> {
     }
 }
 
-/// What a model counts.
+/// The code coverage points of a model.
 pub(super) fn points<B: Block>(
     kind: &mut ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<Points, Error> {

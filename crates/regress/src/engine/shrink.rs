@@ -1,11 +1,11 @@
-//! Shrinks a stimulus that fails, while its [`Fingerprint`] stays the same.
+//! Shrinks a failing stimulus while its [`Fingerprint`] stays the same.
 //!
-//! [`traffic`] shrinks the JSON of transactions, so it needs no code of a block; [`raw`] shrinks
-//! the pins of each cycle. Both first look for a short window before the failure that fails
-//! alone, which makes the later steps cheap.
+//! [`traffic`] shrinks the JSON of transactions, so it needs no code of a block. [`raw`] shrinks
+//! the pins of each cycle. Both first look for a short window before the failure that fails alone,
+//! which makes the later steps cheap.
 //!
-//! Shrinking is deterministic: the budget is counted in cycles. Every candidate costs some of it,
-//! also one that is rejected before it runs.
+//! Shrinking is deterministic: the budget is counted in cycles. Every candidate costs part of it,
+//! even if it is rejected before it runs.
 
 mod json;
 mod raw;
@@ -18,48 +18,48 @@ use cosim_harness::harness::{
 use std::time::{Duration, Instant};
 use verilated::BeforeReset;
 
-/// What any try in this process costs, in cycles.
+/// Fixed cost of a candidate that runs in this process, in cycles.
 pub const COST_OF_A_TRY: u64 = 100;
-/// The least time between two reports of what is smallest so far.
+/// Minimum time between reports of the smallest stimulus.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
-/// At most one part in so many of the time goes into reports.
+/// Reports may take at most one part in `REPORT_SHARE` of the time.
 const REPORT_SHARE: u32 = 10;
 
-/// What came out.
+/// The result of shrinking.
 #[derive(Debug, Clone)]
 pub struct Shrunk<B: Block> {
     /// The smallest stimulus found.
     pub stimulus: Stimulus<B>,
-    /// What it does.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Candidates tried.
     pub tried: u64,
-    /// Whether a smaller one than the first was found; other registers before reset are none.
+    /// Whether the drive became smaller. Simpler register values before reset do not count.
     pub is_smaller: bool,
-    /// Whether the budget, or the user, ended the search.
+    /// Whether the budget or the user ended the search.
     pub out_of_budget: bool,
 }
 
-/// Told of progress.
+/// Receives progress.
 pub trait Progress<B: Block> {
-    /// A candidate was judged: candidates so far, and how often one was kept.
+    /// A candidate was tried: the number of candidates, and how many were kept.
     fn candidate(&mut self, tried: u64, kept: u64);
 
-    /// The smallest stimulus so far and what it does; told of at a bounded rate.
+    /// The smallest stimulus so far, with its outcome. Called at a limited rate.
     fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, tried: u64);
 }
 
-/// How candidates are tried.
+/// How candidates run.
 pub struct ShrinkContext<'a, B: Block> {
-    /// Runs one; nothing if that is not possible.
+    /// Runs a candidate. `None` if that is impossible.
     pub run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
-    /// What all of them may cost, about, in cycles.
+    /// Approximate budget for all candidates, in cycles.
     pub budget: u64,
-    /// What each costs beside the cycles that it runs.
+    /// Fixed cost of a candidate, in addition to its cycles.
     pub cost: u64,
 }
 
-/// Shrinks `stimulus`, which fails as `outcome` says.
+/// Shrinks `stimulus`, which fails with `outcome`.
 pub fn shrink<B: Block>(
     stimulus: Stimulus<B>,
     outcome: &Outcome,
@@ -107,24 +107,24 @@ pub fn shrink<B: Block>(
     })
 }
 
-/// The smallest stimulus so far, and what may still be spent on a smaller one.
+/// The smallest stimulus so far, and the remaining budget.
 struct ShrinkSearch<'a, B: Block> {
     best: Stimulus<B>,
     outcome: Outcome,
     fingerprint: Fingerprint,
     parameters: Parameters,
-    /// Nothing is wrong with the stimulus itself, and that is to stay so.
+    /// Whether the golden model completes the stimulus. Smaller stimuli must also be legal then.
     keeps_legal: bool,
     run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
-    /// What a try costs beside its cycles.
+    /// Fixed cost of a candidate.
     cost: u64,
-    /// Cycles that may still be run.
+    /// Remaining budget in cycles.
     left: u64,
-    /// Cycles that the present step has to leave for the others.
+    /// Cycles that the current step must leave for later ones.
     reserve: u64,
     tried: u64,
     kept: u64,
-    /// What drives the inputs is not what it was at first.
+    /// Whether the drive has changed.
     is_smaller: bool,
     watch: &'a Watch,
     progress: &'a mut dyn Progress<B>,
@@ -132,22 +132,23 @@ struct ShrinkSearch<'a, B: Block> {
 }
 
 impl<B: Block> ShrinkSearch<'_, B> {
-    /// Whether the present step has to end.
+    /// Whether the current step must end.
     fn is_over(&self) -> bool {
         self.left <= self.reserve || self.watch.is_cancelled()
     }
 
-    /// Takes the costs of something from the budget.
+    /// Deducts a cost from the budget.
     fn pay(&mut self, cycles: u64) {
         self.left = self.left.saturating_sub(cycles);
     }
 
-    /// Leaves one part in `parts` of the budget to a step.
+    /// Gives one part in `parts` of the budget to a step.
     fn allow(&mut self, parts: u64) {
         self.reserve = self.left - self.left / parts;
     }
 
-    /// Runs a candidate; keeps it if it fails in the same way, and if `is_smaller` holds of what it did.
+    /// Runs a candidate. Keeps it if it fails in the same way and `is_smaller` holds for its
+    /// outcome.
     fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
         self.pay(self.cost);
         let legal = match &stimulus.drive {
@@ -174,7 +175,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
         kept
     }
 
-    /// Runs a candidate with the same registers before reset; tells of it if it is kept.
+    /// Runs a candidate with the same register values before reset. Reports it if it is kept.
     fn judge_drive(&mut self, drive: Drive<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
         let before_reset = self.best.before_reset;
         let kept = self.judge(Stimulus { before_reset, drive }, is_smaller);
@@ -185,8 +186,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
         kept
     }
 
-    /// Ones before reset are what a reader expects, zeros come next; random bits stay if the failure needs
-    /// them.
+    /// Prefers ones before reset, then zeros. Random values stay only if the failure needs them.
     fn simplify_registers(&mut self) {
         for before_reset in [BeforeReset::Ones, BeforeReset::Zeros] {
             if self.best.before_reset == before_reset || self.is_over() {
@@ -198,7 +198,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
         }
     }
 
-    /// Tells of the smallest stimulus, of the first at once, and then if that is due.
+    /// Reports the smallest stimulus: the first at once, later ones at a limited rate.
     fn report(&mut self) {
         let begin = Instant::now();
         if begin >= self.next_report {
@@ -208,7 +208,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
         }
     }
 
-    /// Whether the golden model alone comes to a good end: a smaller stimulus must not hang by itself.
+    /// Whether the golden model alone completes a stimulus. A smaller one must not hang by itself.
     fn is_legal(&self, stimulus: &Stimulus<B>) -> bool {
         harness::run_golden(stimulus, &self.parameters, self.watch).verdict == Verdict::Match
     }

@@ -17,45 +17,47 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Tries to make a vector smaller whose model takes its process with it: each costs a process.
+/// Maximum candidates for a vector whose model ends its process: each needs a process.
 const LOST_TRIES: u64 = 64;
-/// Tries to make a vector smaller that is simulated with four values: each costs a process, too, of some 10 ms.
+/// Maximum candidates in four-state simulation: each needs a process of about 10 ms.
 const SIMULATED_TRIES: u64 = 400;
 
 /// A vector, as commands use it.
 pub trait LoadedVector: Send + Sync {
-    /// The profiles it is to be replayed with: those given, else its own; with other values of some
-    /// parameters.
+    /// The profiles for a replay: those given, otherwise its own, with parameter overrides.
     ///
     /// # Errors
-    /// [`Error::Usage`] or [`Error::File`] if they name nothing, or if a value is not legal.
+    /// [`Error::Usage`] or [`Error::File`] for an unknown profile or an illegal value.
     fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error>;
 
-    /// What it shows, in one line.
+    /// Its purpose, in one line.
     fn about(&self) -> &str;
 
-    /// Where it comes from.
+    /// Its origin.
     fn origin(&self) -> &Origin;
 
-    /// What an RTL of its block is made of.
+    /// Examines an RTL of its block.
     ///
     /// # Errors
     /// As [`Examined::new`].
     fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error>;
 
-    /// RTL that lacks a parameter has the behaviour of one profile.
+    /// Checks that RTL which lacks a parameter is used with a single profile.
     ///
     /// # Errors
     /// As [`Rtl::check_profiles`].
     fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error>;
 
-    /// What happened when it was written.
+    /// The recorded verdict.
     fn recorded(&self) -> Option<&Verdict>;
 
-    /// Runs it. In a worker only, as all that follows.
+    /// Runs it. Call this and the following methods only in a worker.
     ///
     /// # Errors
-    /// [`Error::Model`] if the model cannot be loaded.
+    /// [`Error::Model`] if the model cannot be loaded. Runs it again and writes a waveform.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a model cannot be loaded, or the file cannot be written.
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error>;
 
     /// Runs it again and writes waves.
@@ -71,10 +73,10 @@ pub trait LoadedVector: Send + Sync {
         watch: &Watch,
     ) -> Result<(), Error>;
 
-    /// Makes it smaller.
+    /// Shrinks it.
     ///
     /// # Errors
-    /// [`Error::Model`] if the model cannot be loaded; [`Error::File`] if the vector does not fail.
+    /// [`Error::Model`] if the model cannot be loaded. [`Error::File`] if the vector does not fail.
     fn shrink(
         &self,
         profile: &str,
@@ -84,10 +86,11 @@ pub trait LoadedVector: Send + Sync {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
-    /// Makes it smaller by processes that `run` gives each try; `lost` is how they end. Nothing is loaded here.
+    /// Shrinks it with a separate process per candidate, started by `run`. `lost` is the verdict of
+    /// the processes. Loads no model here.
     ///
     /// # Errors
-    /// [`Error::Lost`] if a process does not end like that.
+    /// [`Error::Lost`] if a process does not end with that verdict.
     fn shrink_lost(
         &self,
         profile: &str,
@@ -98,19 +101,20 @@ pub trait LoadedVector: Send + Sync {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
-    /// Says which side violates the specification, RTL or golden model, each alone with the stimulus.
+    /// Determines which side violates the specification, by running RTL and golden model
+    /// separately.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error>;
 
-    /// The testbench of it, for an RTL.
+    /// Its testbench for an RTL.
     ///
     /// # Errors
     /// As [`Testbench::new`].
     fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error>;
 
-    /// Takes its failure apart.
+    /// Explains its failure.
     ///
     /// # Errors
     /// [`Error::Model`] if a model cannot be loaded.
@@ -123,18 +127,19 @@ pub trait LoadedVector: Send + Sync {
     ) -> Result<Explanation, Error>;
 }
 
-/// Told of progress in shrinking.
+/// Receives the progress of shrinking.
 pub trait ShrinkProgress {
-    /// A candidate was judged: candidates so far, and how often one was kept.
+    /// A candidate was tried: the number of candidates, and how many were kept.
     fn candidate(&mut self, _tried: u64, _kept: u64) {}
 
-    /// The smallest vector so far, at a bounded rate: what is left if the rest of the work is lost.
+    /// The smallest vector so far, at a limited rate. It is the result if the rest of the work is
+    /// lost.
     fn kept(&mut self, _best: &dyn Fn() -> Result<ShrunkVector, Error>) {}
 }
 
 impl ShrinkProgress for () {}
 
-/// Makes vectors of the smallest stimuli so far.
+/// Converts the smallest stimuli to vectors.
 pub(super) struct Reporter<'a> {
     pub profile: &'a Profile,
     pub origin: &'a Origin,
@@ -157,31 +162,31 @@ impl<B: Block> Progress<B> for Reporter<'_> {
     }
 }
 
-/// What a replay did.
+/// The result of a replay.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replayed {
     /// The outcome.
     pub outcome: Outcome,
-    /// Whether it is exactly what was recorded; `None` if nothing was.
+    /// Whether the outcome repeats the record; `None` without a record.
     pub is_recorded: Option<bool>,
-    /// Hits of the rules that were hit, by name.
+    /// Hits of each hit rule, by name.
     pub rules: BTreeMap<String, u64>,
 }
 
 impl Replayed {
-    /// A replay of which only the verdict is known.
+    /// A replay with only a verdict.
     pub fn lost(verdict: Verdict, recorded: Option<&Verdict>) -> Self {
         let is_recorded = recorded.map(|recorded| verdict.repeats(recorded));
         Self { outcome: Outcome::without_cycles(verdict), is_recorded, rules: BTreeMap::new() }
     }
 }
 
-/// A smaller vector.
+/// A shrunk vector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShrunkVector {
-    /// The vector's text.
+    /// Its text.
     pub text: String,
-    /// What it does.
+    /// Its outcome.
     pub outcome: Outcome,
     /// Candidates tried.
     pub tried: u64,
@@ -190,7 +195,7 @@ pub struct ShrunkVector {
 }
 
 impl ShrunkVector {
-    /// The vector of what shrinking left.
+    /// Converts the result of shrinking to a vector.
     pub(super) fn new<B: Block>(
         profile: &Profile,
         mut origin: Origin,
@@ -198,7 +203,7 @@ impl ShrunkVector {
         shrunk: Shrunk<B>,
     ) -> Result<Self, Error> {
         let Shrunk { stimulus, outcome, tried, out_of_budget, .. } = shrunk;
-        // What the vector says of itself is about what it does now.
+        // Update the description to the new verdict.
         origin.about =
             origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
         let recorded = Some(outcome.verdict.clone());
@@ -215,7 +220,7 @@ pub struct TypedVector<B: Block> {
 }
 
 impl<B: Explain> TypedVector<B> {
-    /// The smallest vector that does what `outcome` says.
+    /// Shrinks the vector, which fails with `outcome`.
     fn smaller(
         &self,
         profile: &Profile,
@@ -230,13 +235,13 @@ impl<B: Explain> TypedVector<B> {
         let parameters = &profile.parameters;
         let shrunk = shrink::shrink(stimulus, outcome, parameters, tries, watch, &mut reporter)?;
         if watch.is_cancelled() && !shrunk.is_smaller {
-            // The vector that was given need not be written once more, while somebody waits.
+            // Do not write the unchanged vector again after an interruption.
             return Err(Error::Interrupted);
         }
         ShrunkVector::new(profile, origin.clone(), outcome, shrunk)
     }
 
-    /// Runs it with four values.
+    /// Simulates it with four states.
     fn simulated(
         &self,
         profile: &str,
@@ -248,7 +253,7 @@ impl<B: Explain> TypedVector<B> {
         fourvalue::run(compiled, &self.vector.stimulus, &parameters, waves, watch)
     }
 
-    /// Which side is wrong where the RTL drives an X: the RTL, unless the golden model's side does not end well, either.
+    /// The blame if the RTL drives an X: the RTL, unless the golden model's side fails, too.
     fn judged(&self, profile: &Profile, watch: &Watch) -> Blame {
         let golden = harness::run_golden(&self.vector.stimulus, &profile.parameters, watch);
         let broken_by = match golden.verdict {
@@ -425,7 +430,7 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
     fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error> {
         let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
-        // Only a netlist is among what is kept.
+        // Only netlists use the cache here.
         let examined = match rtl.netlist {
             true => rtl.simulated(BlockInfo::of::<B>(), &profile.parameters, &kept()?)?,
             false => rtl.examined(BlockInfo::of::<B>())?,

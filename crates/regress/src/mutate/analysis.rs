@@ -167,15 +167,15 @@ impl MutationAnalysis {
         thread::scope(|scope| {
             // Creating the equivalence checker and building the first model take one thread each,
             // so run them in parallel. Errors are reported when the checker is used.
-            if self.looks() && self.threads > 1 {
-                scope.spawn(|| drop(bench.judge()));
+            if self.checks_early() && self.threads > 1 {
+                scope.spawn(|| drop(bench.checker()));
             }
             self.run_job(index, (chosen, &bench), workers, report, events)
         })?;
         if self.checks_equivalence {
             let left = report.profiles[index].alive().len() as u64;
             events(AnalysisEvent::Equivalence { left });
-            self.judge(profile, &bench, workers, report, index)?;
+            self.check_survivors(profile, &bench, workers, report, index)?;
         }
         events(AnalysisEvent::Ended);
         Ok(())
@@ -257,8 +257,8 @@ impl MutationAnalysis {
                 |(case, outcome): &FirstKill| MutantStatus::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // Mutants proved equivalent here need not run the remaining cases.
-            let looked_at = EARLY_CHECK_CASES * scenarios;
-            if self.looks() && begin < looked_at && looked_at <= end {
+            let early_end = EARLY_CHECK_CASES * scenarios;
+            if self.checks_early() && begin < early_end && early_end <= end {
                 events(AnalysisEvent::Sorting);
                 bench.look(report, index)?;
             }
@@ -271,7 +271,7 @@ impl MutationAnalysis {
     }
 
     /// Whether equivalence checks may remove mutants early. They may only if outputs are compared.
-    fn looks(&self) -> bool {
+    fn checks_early(&self) -> bool {
         self.header.means == KillMethod::Compare
     }
 

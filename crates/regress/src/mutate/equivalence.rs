@@ -77,10 +77,10 @@ impl<'a> EquivalenceChecker<'a> {
         let Mutants { workshop, parameters, mutations } = mutants;
         let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let judge = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
+        let checker = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
         let word_abstractions = (info.properties)(parameters).word_abstractions;
-        Ok(match judge {
-            Ok(judge) => Ok(judge.with_word_abstractions(&word_abstractions)?),
+        Ok(match checker {
+            Ok(checker) => Ok(checker.with_word_abstractions(&word_abstractions)?),
             Err(because) => Err(because),
         })
     }
@@ -292,7 +292,7 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     fn by(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
-        Ok(matches!(self.judge(id, &self.aig, false, attempt)?, EquivalenceVerdict::Equivalent(_)))
+        Ok(matches!(self.decide(id, &self.aig, false, attempt)?, EquivalenceVerdict::Equivalent(_)))
     }
 
     /// Runs the full equivalence check. Memory contents are free.
@@ -300,9 +300,9 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
-        let found = self.judge(id, &self.aig, false, DIFFERENCE)?;
+        let found = self.decide(id, &self.aig, false, DIFFERENCE)?;
         let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
-        Ok(match self.judge(id, &self.aig, false, EQUIVALENCE)? {
+        Ok(match self.decide(id, &self.aig, false, EQUIVALENCE)? {
             EquivalenceVerdict::Open(more) if more != *because => {
                 open(format!("{because}; {more}"))
             }
@@ -317,7 +317,7 @@ impl<'a> EquivalenceChecker<'a> {
     /// As [`EquivalenceChecker::soon`].
     pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
         match with_memories {
-            false => self.judge(id, &self.aig, false, QUICK_DIFFERENCE),
+            false => self.decide(id, &self.aig, false, QUICK_DIFFERENCE),
             true => self.with_memories(id, QUICK_DIFFERENCE),
         }
     }
@@ -335,7 +335,7 @@ impl<'a> EquivalenceChecker<'a> {
             Ok(aig) => aig,
             Err(because) => return Ok(open(because)),
         };
-        Ok(match self.judge(id, &aig, true, attempt)? {
+        Ok(match self.decide(id, &aig, true, attempt)? {
             // Such a proof holds only for certain initial memory contents.
             EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
             EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
@@ -384,7 +384,7 @@ impl<'a> EquivalenceChecker<'a> {
         }
     }
 
-    fn judge(
+    fn decide(
         &self,
         id: u32,
         aig: &Aig,

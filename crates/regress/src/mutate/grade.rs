@@ -217,8 +217,8 @@ impl Client for GradingRound<'_> {
         }
     }
 
-    fn landed(&mut self, batch: MutantBatch, landing: Completion) -> Result<PoolAction, Error> {
-        let lost = match landing {
+    fn landed(&mut self, batch: MutantBatch, completion: Completion) -> Result<PoolAction, Error> {
+        let lost = match completion {
             Completion::Answer(Answer::Task(json)) => {
                 let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {
                     Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))

@@ -95,7 +95,7 @@ pub fn run_job<B: Block>(
                     .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
                     .collect()
             }
-            // Of a block with transaction outputs, the comparison is the scoreboard's.
+            // For a block with transaction outputs, the scoreboard makes the comparison.
             KillMethod::Checks if follows_dut::<B>() => {
                 run_all(&stimulus, &parameters, &mut models, watch)
                     .1
@@ -125,7 +125,7 @@ fn judged<B: Block>(
         return models.iter().map(|_| Outcome::without_cycles(Verdict::Match)).collect();
     };
     let most = CYCLES[0] * run_golden(stimulus, parameters, watch).cycles + CYCLES[1];
-    let judge = |model| {
+    let check_alone = |model| {
         let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
         Outcome::without_cycles(match followed {
             None => Verdict::Cancelled,
@@ -135,7 +135,7 @@ fn judged<B: Block>(
             }
         })
     };
-    models.iter_mut().map(judge).collect()
+    models.iter_mut().map(check_alone).collect()
 }
 
 /// A counterexample of the equivalence checker.

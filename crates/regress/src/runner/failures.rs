@@ -228,7 +228,7 @@ impl Failures {
                     // Hard-link the original, because the disk may have no room for a second copy.
                     let unshrunk = format!("{stem}.original.json");
                     original = match &vector {
-                        Some(path) => self.name_again(path, &unshrunk),
+                        Some(path) => self.link_as(path, &unshrunk),
                         None => None,
                     }
                     .or_else(|| self.keep_vector(&unshrunk, Ok(&found), notes));
@@ -257,7 +257,7 @@ impl Failures {
 
     /// The original vector of a case.
     fn vector(&self, case: &Case, origin: Origin, outcome: &Outcome) -> Result<String, Error> {
-        if self.is_late() {
+        if self.is_too_late() {
             return Err(Error::Interrupted);
         }
         self.session.vector(case, origin, Some(&outcome.verdict))
@@ -265,7 +265,7 @@ impl Failures {
 
     /// Whether an interruption was too long ago to start another vector. The results still hold the
     /// failure and the command that reproduces it.
-    fn is_late(&self) -> bool {
+    fn is_too_late(&self) -> bool {
         if self.interrupted.get().is_none() && self.worker.is_interrupted() {
             self.interrupted.set(Some(Instant::now()));
         }
@@ -273,7 +273,7 @@ impl Failures {
     }
 
     /// Returns an error after an interruption, before a large vector is parsed.
-    fn go_on(&self) -> Result<(), Error> {
+    fn check_interrupted(&self) -> Result<(), Error> {
         if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
@@ -309,7 +309,7 @@ impl Failures {
 
     /// Hard-links a vector under a second name, so that a shrunk one can replace the first. Returns
     /// `None` if the file system has no hard links.
-    fn name_again(&self, path: &str, name: &str) -> Option<String> {
+    fn link_as(&self, path: &str, name: &str) -> Option<String> {
         let again = format!("{FAILURES}/{name}");
         fs::hard_link(self.folder.join(path), self.folder.join(&again)).ok().map(|()| again)
     }
@@ -321,14 +321,14 @@ impl Failures {
         profile: &Profile,
         verdict: &Verdict,
     ) -> Result<ShrunkVector, Error> {
-        self.go_on()?;
+        self.check_interrupted()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
         let subject = self.subject(&vector, profile);
         self.worker.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
     }
 
     fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
-        self.go_on()?;
+        self.check_interrupted()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
         self.worker.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
@@ -366,13 +366,13 @@ impl Failures {
     }
 
     fn judge_one(&self, text: &str, profile: &Profile) -> Result<Blame, Error> {
-        self.go_on()?;
+        self.check_interrupted()?;
         let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
         self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
     fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
-        self.go_on()?;
+        self.check_interrupted()?;
         let path = self.folder.join(waves);
         let folder = self.folder.join(FAILURES);
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
@@ -389,7 +389,7 @@ impl Failures {
         notes: &mut Vec<String>,
     ) -> Option<String> {
         let explain = |text| {
-            self.go_on()?;
+            self.check_interrupted()?;
             let vector = VectorFile::from_text(text, &self.folder)?;
             let explanation =
                 self.worker.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;

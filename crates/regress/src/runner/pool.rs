@@ -88,8 +88,8 @@ struct Cases<'a, S: Iterator<Item = Case>> {
 ///
 /// # Errors
 /// [`Error::Environment`] if it is no result of a case.
-fn outcome_of(landing: Completion) -> Result<Outcome, Error> {
-    match landing {
+fn outcome_of(completion: Completion) -> Result<Outcome, Error> {
+    match completion {
         Completion::Answer(Answer::Case(outcome)) => Ok(*outcome),
         Completion::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
         Completion::Answer(Answer::Panicked(message)) => {
@@ -123,8 +123,8 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
         if self.end == End::Time { PoolAction::Drain } else { PoolAction::Continue }
     }
 
-    fn landed(&mut self, case: Case, landing: Completion) -> Result<PoolAction, Error> {
-        let outcome = self.outcome(&case, landing)?;
+    fn landed(&mut self, case: Case, completion: Completion) -> Result<PoolAction, Error> {
+        let outcome = self.outcome(&case, completion)?;
         self.ended(&case, &outcome)
     }
 
@@ -155,8 +155,8 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
     ///
     /// # Errors
     /// [`Error::Environment`] if it is no result of a case.
-    fn outcome(&mut self, case: &Case, landing: Completion) -> Result<Outcome, Error> {
-        Ok(self.judged.complete(case, outcome_of(landing)?))
+    fn outcome(&mut self, case: &Case, completion: Completion) -> Result<Outcome, Error> {
+        Ok(self.judged.complete(case, outcome_of(completion)?))
     }
 
     /// Records a case that has ended. Returns whether to continue.

@@ -69,9 +69,9 @@ impl Client for Replays<'_, '_> {
         }
     }
 
-    fn landed(&mut self, index: usize, landing: Completion) -> Result<PoolAction, Error> {
+    fn landed(&mut self, index: usize, completion: Completion) -> Result<PoolAction, Error> {
         let recorded = self.replays[index].recorded;
-        let replayed = match landing {
+        let replayed = match completion {
             Completion::Answer(Answer::Task(json)) => {
                 serde_json::from_str(&json).map_err(|error| {
                     Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))

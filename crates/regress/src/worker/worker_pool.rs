@@ -106,7 +106,7 @@ pub trait Client {
     ///
     /// # Errors
     /// Any error ends all work.
-    fn landed(&mut self, item: Self::Item, landing: Completion) -> Result<PoolAction, Error>;
+    fn landed(&mut self, item: Self::Item, completion: Completion) -> Result<PoolAction, Error>;
 
     /// Whether a simulator program runs some of the models, in addition to those of the session
     /// setup.
@@ -253,14 +253,14 @@ pub fn run<C: Client>(
         workers,
     };
     let simulated = client.is_simulated() || opening.is_some_and(SessionSetup::is_simulated);
-    let (sender, landings) = mpsc::channel();
+    let (sender, completions) = mpsc::channel();
     thread::scope(|scope| {
         let _end = ShutdownGuard(&shared);
         for index in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
-            let (worker, has) = (None, VecDeque::new());
+            let (worker, assigned) = (None, VecDeque::new());
             let worker_thread =
-                WorkerThread { launch, opening, simulated, shared, sender, worker, has };
+                WorkerThread { launch, opening, simulated, shared, sender, worker, assigned };
             let name = format!("worker-{index}");
             thread::Builder::new()
                 .name(name)
@@ -270,19 +270,19 @@ pub fn run<C: Client>(
                 })?;
         }
         drop(sender);
-        let (items, landed) = (BTreeMap::new(), BTreeMap::new());
-        WorkerPool { shared: &shared, landings, items, landed }.drive(client, workers)
+        let (items, finished) = (BTreeMap::new(), BTreeMap::new());
+        WorkerPool { shared: &shared, completions, items, finished }.drive(client, workers)
     })
 }
 
 /// The client's side of the pool.
 struct WorkerPool<'a, I> {
     shared: &'a PoolState,
-    landings: Receiver<Result<CompletionEvent, Error>>,
+    completions: Receiver<Result<CompletionEvent, Error>>,
     /// Items handed out, by place.
     items: BTreeMap<u64, I>,
     /// Results that wait for an earlier one, by place.
-    landed: BTreeMap<u64, (I, Completion)>,
+    finished: BTreeMap<u64, (I, Completion)>,
 }
 
 impl<I> WorkerPool<'_, I> {
@@ -299,7 +299,7 @@ impl<I> WorkerPool<'_, I> {
                 return self.stop(client);
             }
             while next == PoolAction::Continue
-                && self.items.len() + self.landed.len() < workers * AHEAD
+                && self.items.len() + self.finished.len() < workers * AHEAD
             {
                 let Some((item, work)) = client.next() else { break };
                 self.items.insert(place, item);
@@ -308,15 +308,15 @@ impl<I> WorkerPool<'_, I> {
                 self.shared.wake.notify_one();
                 place += 1;
             }
-            if self.items.is_empty() && self.landed.is_empty() {
+            if self.items.is_empty() && self.finished.is_empty() {
                 return Ok(());
             }
-            match self.landings.recv_timeout(TICK) {
-                Ok(landing) => {
-                    self.land(landing?, client);
+            match self.completions.recv_timeout(TICK) {
+                Ok(completion) => {
+                    self.record(completion?, client);
                     thread::sleep(GATHER);
-                    while let Ok(landing) = self.landings.try_recv() {
-                        self.land(landing?, client);
+                    while let Ok(completion) = self.completions.try_recv() {
+                        self.record(completion?, client);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -327,8 +327,8 @@ impl<I> WorkerPool<'_, I> {
                     ));
                 }
             }
-            while let Some((item, landing)) = self.next_in_order() {
-                match client.landed(item, landing)? {
+            while let Some((item, completion)) = self.next_in_order() {
+                match client.landed(item, completion)? {
                     PoolAction::Continue => {}
                     PoolAction::Drain => next = PoolAction::Drain,
                     PoolAction::Stop => return self.stop(client),
@@ -356,22 +356,22 @@ impl<I> WorkerPool<'_, I> {
     /// Delivers the results that exist.
     fn stop<C: Client<Item = I>>(&mut self, client: &mut C) -> Result<(), Error> {
         self.shared.end();
-        while let Ok(landing) = self.landings.try_recv() {
-            self.land(landing?, client);
+        while let Ok(completion) = self.completions.try_recv() {
+            self.record(completion?, client);
         }
-        while let Some((_, (item, landing))) = self.landed.pop_first() {
-            if client.landed(item, landing)? == PoolAction::Abandon {
+        while let Some((_, (item, completion))) = self.finished.pop_first() {
+            if client.landed(item, completion)? == PoolAction::Abandon {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    fn land<C: Client<Item = I>>(&mut self, landed: CompletionEvent, client: &mut C) {
+    fn record<C: Client<Item = I>>(&mut self, landed: CompletionEvent, client: &mut C) {
         match landed {
-            CompletionEvent::Result(place, landing) => {
+            CompletionEvent::Result(place, completion) => {
                 if let Some(item) = self.items.remove(&place) {
-                    self.landed.insert(place, (item, landing));
+                    self.finished.insert(place, (item, completion));
                 }
             }
             CompletionEvent::LostWorker(how) => client.lost_worker(&how),
@@ -380,11 +380,11 @@ impl<I> WorkerPool<'_, I> {
 
     /// The next result in order, if it exists.
     fn next_in_order(&mut self) -> Option<(I, Completion)> {
-        let (first, _) = self.landed.first_key_value()?;
+        let (first, _) = self.finished.first_key_value()?;
         if self.items.first_key_value().is_some_and(|(flying, _)| flying < first) {
             return None;
         }
-        self.landed.pop_first().map(|(_, landing)| landing)
+        self.finished.pop_first().map(|(_, completion)| completion)
     }
 }
 
@@ -397,7 +397,7 @@ struct WorkerThread<'a, L: Launch> {
     sender: Sender<Result<CompletionEvent, Error>>,
     worker: Option<Supervisor<L::Link>>,
     /// Items of the worker without a result, in order.
-    has: VecDeque<InFlightWork>,
+    assigned: VecDeque<InFlightWork>,
 }
 
 impl<L: Launch> WorkerThread<'_, L> {
@@ -421,7 +421,7 @@ impl<L: Launch> WorkerThread<'_, L> {
                 return Ok(());
             }
             let Some(worker) = &mut self.worker else { continue };
-            let had = self.has.len();
+            let had = self.assigned.len();
             let event = worker.wait(TICK);
             if !is_confined && let Some(in_force) = worker.sandbox() {
                 self.launch.confined(in_force);
@@ -435,12 +435,12 @@ impl<L: Launch> WorkerThread<'_, L> {
                 }
                 Event::Lost(loss) => self.lost(loss)?,
             }
-            let done = u32::try_from(had.saturating_sub(self.has.len())).unwrap_or(u32::MAX);
+            let done = u32::try_from(had.saturating_sub(self.assigned.len())).unwrap_or(u32::MAX);
             if done > 0 {
                 each = (each * 3 + last.elapsed() / done) / 4;
                 last = Instant::now();
                 // Short enough that the worker does not run out of work.
-                let dry = each * u32::try_from(self.has.len()).unwrap_or(0) / 4;
+                let dry = each * u32::try_from(self.assigned.len()).unwrap_or(0) / 4;
                 thread::sleep(GATHER.min(dry));
             }
         }
@@ -448,12 +448,12 @@ impl<L: Launch> WorkerThread<'_, L> {
 
     /// Gives the worker more items. Starts a worker if there is none.
     fn hand_out(&mut self) -> Result<(), Error> {
-        let is_alone = self.has.front().is_some_and(InFlightWork::is_alone);
-        if is_alone || self.has.len() > BATCH / 2 {
+        let is_alone = self.assigned.front().is_some_and(InFlightWork::is_alone);
+        if is_alone || self.assigned.len() > BATCH / 2 {
             return Ok(());
         }
-        let nothing = self.has.is_empty();
-        let pieces = self.shared.take(BATCH - self.has.len(), nothing);
+        let nothing = self.assigned.is_empty();
+        let pieces = self.shared.take(BATCH - self.assigned.len(), nothing);
         if pieces.is_empty() {
             return Ok(());
         }
@@ -477,7 +477,7 @@ impl<L: Launch> WorkerThread<'_, L> {
             }
             for piece in pieces {
                 worker.send(&Request::Work { place: piece.place, work: piece.work.clone() })?;
-                self.has.push_back(piece);
+                self.assigned.push_back(piece);
             }
         }
         Ok(())
@@ -489,9 +489,9 @@ impl<L: Launch> WorkerThread<'_, L> {
                 Err(refusal.into())
             }
             Reply::Done { place, answer } => {
-                let Some(piece) = self.has.pop_front() else { return Ok(()) };
+                let Some(piece) = self.assigned.pop_front() else { return Ok(()) };
                 debug_assert_eq!(piece.place, place, "workers keep the order");
-                self.land(piece, Completion::Answer(answer));
+                self.report(piece, Completion::Answer(answer));
                 Ok(())
             }
             Reply::Ready
@@ -505,8 +505,8 @@ impl<L: Launch> WorkerThread<'_, L> {
     /// The worker is lost, and with it the item in progress.
     fn lost(&mut self, loss: Loss) -> Result<(), Error> {
         let was_ready = self.worker.take().is_some_and(|worker| worker.is_ready());
-        let Some(mut piece) = self.has.pop_front() else { return Ok(()) };
-        self.shared.give_back(self.has.drain(..));
+        let Some(mut piece) = self.assigned.pop_front() else { return Ok(()) };
+        self.shared.give_back(self.assigned.drain(..));
         let verdict = match loss {
             // The worker died before any work, so no item is the cause.
             Loss::Died(how) if self.opening.is_some() && !was_ready => {
@@ -516,26 +516,26 @@ impl<L: Launch> WorkerThread<'_, L> {
             loss => piece.losses.add(loss).map_err(|error| piece.at(error))?,
         };
         match verdict {
-            Some(verdict) => self.land(piece, Completion::Lost(verdict)),
+            Some(verdict) => self.report(piece, Completion::Lost(verdict)),
             None => self.shared.give_back(std::iter::once(piece)),
         }
         Ok(())
     }
 
-    fn land(&self, piece: InFlightWork, landing: Completion) {
-        for loss in piece.losses.to_others(matches!(landing, Completion::Answer(_))) {
+    fn report(&self, piece: InFlightWork, completion: Completion) {
+        for loss in piece.losses.to_others(matches!(completion, Completion::Answer(_))) {
             let how = piece.named(loss.how());
             let _ = self.sender.send(Ok(CompletionEvent::LostWorker(how)));
         }
-        let landing = match (piece.losses.died(), landing) {
+        let completion = match (piece.losses.died(), completion) {
             (Some(how), Completion::Answer(_)) => Completion::Lost(Verdict::Crashed {
                 cycle: None,
                 message: format!("{how}; it did not happen again when the case ran alone"),
             }),
-            (_, landing) => landing,
+            (_, completion) => completion,
         };
         // The receiver may be gone once the work is over.
-        let _ = self.sender.send(Ok(CompletionEvent::Result(piece.place, landing)));
+        let _ = self.sender.send(Ok(CompletionEvent::Result(piece.place, completion)));
     }
 }
 

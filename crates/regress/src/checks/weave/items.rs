@@ -1,8 +1,9 @@
 //! Weaves the modules of several bugs into one module.
 //!
-//! A declaration that a bug changes or adds gets a new name, in the declaration and wherever the bug's module uses it.
-//! So two declarations of one name are always equal. Only items that use a renamed declaration differ, and each kind
-//! of item has a construct that selects the bug's version.
+//! A declaration that a bug changes or adds gets a new name, in the declaration and wherever the
+//! bug's module uses it. So two declarations of one name are always equal. Only items that use a
+//! renamed declaration differ, and each kind of item has a construct that selects the bug's
+//! version.
 
 use super::statements::{self, is_selected, only, without};
 use super::syntax::{Assign, Declaration, Instance, Module, Process, Statement};
@@ -10,7 +11,7 @@ use super::tokens::{Tokens, is_identifier, words};
 use super::{Outputs, WeaveError};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A bug's number, and its module in the good one's place.
+/// A bug's number, and its version of a module.
 pub type Variant = (u32, Module);
 
 /// Parses a bug's module, and renames each declaration that differs from the good module's.
@@ -19,7 +20,7 @@ pub fn renamed(good: &Module, number: u32, tokens: &[String]) -> Result<Module, 
     loop {
         let mut renamed = Tokens::new();
         for (index, token) in tokens.iter().enumerate() {
-            // Behind a dot stands the port of another module.
+            // After a dot follows the port of another module.
             let is_own = names.contains(token) && (index == 0 || tokens[index - 1] != ".");
             renamed.push(if is_own { own_name(token, number) } else { token.clone() });
         }
@@ -62,7 +63,7 @@ fn own_name(name: &str, number: u32) -> String {
     format!("{name}__bug_{number}")
 }
 
-/// A net for what one side drives `signal` with.
+/// A net for the value with which one side drives `signal`.
 fn net(signal: &[String], name: &str) -> Declaration {
     let mut text = words("wire [ $bits (");
     text.extend_from_slice(signal);
@@ -70,7 +71,7 @@ fn net(signal: &[String], name: &str) -> Declaration {
     Declaration { name: name.to_owned(), text }
 }
 
-/// The choice between nets of the bugs and the good one.
+/// An expression that selects among the nets of the bugs and the good one.
 fn choice(bugs: &[(u32, String)], good: &str) -> Tokens {
     let mut value = Tokens::new();
     for (number, name) in bugs {
@@ -81,8 +82,8 @@ fn choice(bugs: &[(u32, String)], good: &str) -> Tokens {
     value
 }
 
-/// Weaves continuous assignments. Each version drives a net of the target's width, because the width of an expression
-/// depends on its context.
+/// Weaves continuous assignments. Each version drives a net of the target's width, because the
+/// width of an expression depends on its context.
 fn assigns(good: &Module, variants: &[Variant], woven: &mut Module) -> Result<(), WeaveError> {
     let mut others: BTreeMap<&Tokens, Vec<(u32, &Tokens)>> = BTreeMap::new();
     for (number, variant) in variants {
@@ -131,7 +132,7 @@ fn assigns(good: &Module, variants: &[Variant], woven: &mut Module) -> Result<()
     Ok(())
 }
 
-/// The names of what is assigned, without those of indices.
+/// The assigned names in a target, without those in indices.
 fn names(target: &[String]) -> Vec<&str> {
     let mut depth = 0_u32;
     let mut names = Vec::new();
@@ -146,12 +147,12 @@ fn names(target: &[String]) -> Vec<&str> {
     names
 }
 
-/// What a process of the good module is to the variants.
+/// How the variants differ in a process of the good module.
 #[derive(Default)]
 struct Woven<'a> {
-    /// The variants that have another body.
+    /// The variants with another body.
     bodies: Vec<statements::Variant<'a>>,
-    /// The variants that have no such process.
+    /// The variants without the process.
     without: Vec<u32>,
 }
 
@@ -177,7 +178,7 @@ fn processes(good: &Module, variants: &[Variant]) -> Result<Vec<Process>, WeaveE
             }
         }
         for index in left {
-            // A process that drives nothing in the variant may keep running.
+            // A process whose targets the variant does not declare may keep running.
             if targets(&good.processes[index]).iter().any(|target| variant.declares(target)) {
                 check_guard(&good.processes[index])?;
                 all[index].without.push(*number);
@@ -198,7 +199,8 @@ fn targets(process: &Process) -> Vec<String> {
     targets
 }
 
-/// Whether a process of a bug is another one, changed: they have the same events, and something that both assign.
+/// Whether `process` is a changed version of `good`: both have the same events and assign a common
+/// name.
 fn is_changed_from(good: &Process, process: &Process, number: u32) -> bool {
     let suffix = own_name("", number);
     let assigned = targets(process);
@@ -209,7 +211,7 @@ fn is_changed_from(good: &Process, process: &Process, number: u32) -> bool {
         && targets(good).iter().any(|target| assigned.contains(&target.as_str()))
 }
 
-/// A process that the good module lacks: it only runs for its bug.
+/// A process that the good module lacks, restricted to its bug.
 fn guarded(good: &Module, number: u32, process: &Process) -> Result<Process, WeaveError> {
     if targets(process).iter().any(|target| good.declares(target)) {
         check_guard(process)?;
@@ -218,8 +220,8 @@ fn guarded(good: &Module, number: u32, process: &Process) -> Result<Process, Wea
     Ok(Process { head: process.head.clone(), body })
 }
 
-/// Two clocked processes may drive one register if only one of them is enabled. Two combinational processes may not
-/// drive one signal.
+/// Two clocked processes may drive one register if only one of them is enabled. Two combinational
+/// processes must not drive one signal.
 fn check_guard(process: &Process) -> Result<(), WeaveError> {
     let is_guarded = |token: &String| ["posedge", "negedge", "initial"].contains(&token.as_str());
     match process.head.iter().any(is_guarded) {
@@ -228,7 +230,7 @@ fn check_guard(process: &Process) -> Result<(), WeaveError> {
     }
 }
 
-/// The order of `initial` processes is undefined, so this one reads the selected number by itself.
+/// `initial` processes run in undefined order, so each reads the selected number itself.
 fn of_process(process: &Process, body: Statement) -> Statement {
     if process.head == ["initial"] {
         let asks = |token: &String| match token.as_str() {
@@ -242,8 +244,8 @@ fn of_process(process: &Process, body: Statement) -> Statement {
     body
 }
 
-/// Weaves instances. A bug that changes the parameters or inputs of an instance gets an instance of its own, and the
-/// parent selects between the outputs of both.
+/// Weaves instances. A bug that changes the parameters or inputs of an instance gets a separate
+/// instance, and the parent selects between the outputs of both.
 fn instances(
     good: &Module,
     variants: &[Variant],
@@ -275,7 +277,7 @@ fn instances(
             connections.filter(|(port, _)| own.contains(port)).cloned().collect()
         };
         let signals = driven(instance);
-        // Adds an instance whose outputs drive nets of its own.
+        // Adds an instance whose outputs drive separate nets.
         let mut side = |instance: &Instance, name: &str, prefix: &str| {
             let mut instance = Instance { name: name.to_owned(), ..instance.clone() };
             for (port, signal) in &mut instance.connections {

@@ -1,12 +1,14 @@
-//! Weaves the statements of several bugs into one statement, with an `if` on the bug's number around each difference.
+//! Weaves the statements of several bugs into one statement, with an `if` on the bug's number
+//! around each difference.
 //!
-//! The weaver descends as long as both statements have the same shape, so it duplicates only the smallest differing
-//! statement. Every bug executes exactly the statements of its own RTL, in the same order.
+//! The weaver descends while both statements have the same shape, so it duplicates only the
+//! smallest differing statement. Every bug executes exactly the statements of its own RTL, in the
+//! same order.
 
 use super::syntax::Statement;
 use super::tokens::{Tokens, words};
 
-/// A bug's number, and its statement in the good one's place.
+/// A bug's number, and its version of a statement.
 pub type Variant<'a> = (u32, &'a Statement);
 
 /// The good statement with its variants.
@@ -22,7 +24,7 @@ pub fn woven(good: &Statement, variants: &[Variant<'_>]) -> Statement {
     })
 }
 
-/// A statement that only some bug has.
+/// Restricts a statement to one bug.
 pub fn only(number: u32, statement: &Statement) -> Statement {
     Statement::If {
         condition: is_selected(number),
@@ -31,7 +33,7 @@ pub fn only(number: u32, statement: &Statement) -> Statement {
     }
 }
 
-/// A statement that some bugs do not have.
+/// Excludes a statement for some bugs.
 pub fn without(numbers: &[u32], statement: Statement) -> Statement {
     if numbers.is_empty() {
         return statement;
@@ -41,7 +43,7 @@ pub fn without(numbers: &[u32], statement: Statement) -> Statement {
     Statement::If { condition, then: Box::new(statement), otherwise: None }
 }
 
-/// The condition that a bug is switched on.
+/// The condition that a bug is enabled.
 pub fn is_selected(number: u32) -> Tokens {
     words(&format!("cosim_mutation::selected == {number}"))
 }
@@ -112,7 +114,7 @@ fn descended(good: &Statement, variants: &[Variant<'_>]) -> Statement {
     }
 }
 
-/// Selects a condition. An operand of `!` has a width of its own, as in an `if`.
+/// Selects a condition. The operand of `!` is self-determined, as the condition of an `if`.
 fn chosen_condition(good: &Tokens, variants: &[(u32, &Tokens)]) -> Tokens {
     let differing: Vec<_> = variants.iter().filter(|(_, condition)| *condition != good).collect();
     if differing.is_empty() {
@@ -135,10 +137,10 @@ fn chosen_condition(good: &Tokens, variants: &[(u32, &Tokens)]) -> Tokens {
     chosen
 }
 
-/// The statements of a block with their variants.
+/// Weaves the statements of a block.
 fn sequence(good: &[Statement], variants: &[(u32, &[Statement])]) -> Vec<Statement> {
-    // For each good statement: its replacements, the bugs that lack it, and the statements inserted before it. The last
-    // entry of `inserted` is for the end of the block.
+    // For each good statement: its replacements, the bugs that lack it, and the statements inserted
+    // before it. The last entry of `inserted` is for the end of the block.
     let mut replaced: Vec<Vec<Variant<'_>>> = vec![Vec::new(); good.len()];
     let mut left_out: Vec<Vec<u32>> = vec![Vec::new(); good.len()];
     let mut inserted: Vec<Vec<Variant<'_>>> = vec![Vec::new(); good.len() + 1];
@@ -165,7 +167,7 @@ fn sequence(good: &[Statement], variants: &[(u32, &[Statement])]) -> Vec<Stateme
     all
 }
 
-/// The places of a longest common subsequence, on both sides.
+/// The indices of a longest common subsequence in both lists.
 fn common<T: PartialEq>(left: &[T], right: &[T]) -> Vec<(usize, usize)> {
     let mut lengths = vec![vec![0_usize; right.len() + 1]; left.len() + 1];
     for i in (0..left.len()).rev() {

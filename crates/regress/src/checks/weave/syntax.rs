@@ -1,6 +1,8 @@
-//! As much of SystemVerilog as weaving needs: modules, their items, and the statements of processes.
+//! Parses the part of SystemVerilog that weaving needs: modules, their items, and the statements of
+//! processes.
 //!
-//! Expressions stay tokens. The parser rejects unknown constructs, so that no text is woven by mistake.
+//! Expressions stay tokens. The parser rejects unknown constructs, so that no text is woven
+//! incorrectly.
 
 use super::WeaveError;
 use super::tokens::{Tokens, is_identifier, opening, parted, push, split};
@@ -9,14 +11,14 @@ const DECLARING: [&str; 10] =
     ["wire", "reg", "logic", "integer", "int", "bit", "localparam", "parameter", "genvar", "tri"];
 const PROCESSES: [&str; 7] =
     ["always", "always_comb", "always_ff", "always_latch", "initial", "final", "assign"];
-/// Items that end with a keyword of their own; of these only functions and tasks declare a name.
+/// Items with their own end keyword. Of these, only functions and tasks declare a name.
 const BRACKETED: [(&str, &str); 4] = [
     ("function", "endfunction"),
     ("task", "endtask"),
     ("generate", "endgenerate"),
     ("specify", "endspecify"),
 ];
-/// Words at the beginning of an item or a statement that the parser does not know.
+/// First words of items and statements that the parser does not support.
 const UNKNOWN: [&str; 13] = [
     "if", "for", "case", "casez", "casex", "typedef", "defparam", "unique", "unique0", "priority",
     "fork", "@", "#",
@@ -25,14 +27,14 @@ const UNKNOWN: [&str; 13] = [
 /// A module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
-    /// From `module` to the `;` behind the ports.
+    /// From `module` to the `;` after the ports.
     pub header: Tokens,
-    /// What has a name: nets, variables, parameters, functions, tasks.
+    /// Nets, variables, parameters, functions and tasks.
     pub declarations: Vec<Declaration>,
     pub assigns: Vec<Assign>,
     pub processes: Vec<Process>,
     pub instances: Vec<Instance>,
-    /// Everything else, item by item.
+    /// All other items.
     pub others: Vec<Tokens>,
 }
 
@@ -50,7 +52,7 @@ pub struct Assign {
     pub value: Tokens,
 }
 
-/// An `always` or `initial`.
+/// An `always` or `initial` process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
     /// The keyword and the event control.
@@ -64,7 +66,7 @@ pub struct Instance {
     pub name: String,
     /// The module and its parameters.
     pub of: Tokens,
-    /// The ports and what each is connected to.
+    /// The ports, each with the connected expression.
     pub connections: Vec<(String, Tokens)>,
 }
 
@@ -84,11 +86,12 @@ pub enum Statement {
         head: Tokens,
         items: Vec<(Tokens, Statement)>,
     },
-    /// Any other, as it stands.
+    /// Any other statement.
     Plain(Tokens),
 }
 
-/// Takes a text apart into packages and modules: name and tokens, in order, but packages first, as compilers want them.
+/// Splits a text into packages and modules with name and tokens. Packages come first, because they
+/// must precede their uses.
 pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, WeaveError> {
     let is_end = |token: &String| token == "endmodule" || token == "endpackage";
     let mut modules = Vec::new();
@@ -145,7 +148,8 @@ impl Module {
         }
     }
 
-    /// Its tokens: what it was parsed from, in another order. Whatever has a name is declared first.
+    /// The tokens of the module. Declarations come first; otherwise the order may differ from the
+    /// source.
     pub fn tokens(&self) -> Tokens {
         let mut tokens = self.header.clone();
         tokens.extend(self.declarations.iter().flat_map(|declaration| declaration.text.clone()));
@@ -176,7 +180,7 @@ impl Module {
         self.declaration(name).is_some() || self.header.iter().any(|token| token == name)
     }
 
-    /// The names of its outputs.
+    /// The names of the outputs.
     pub fn outputs(&self) -> Vec<String> {
         let Some(open) = self
             .header
@@ -203,7 +207,8 @@ impl Module {
 }
 
 impl Instance {
-    /// `Type #(parameters) name (.port(signal), ...);`, or `None` if it is another kind of item.
+    /// Parses `Type #(parameters) name (.port(signal), ...);`, or returns `None` for another kind
+    /// of item.
     fn parse(text: &[String]) -> Option<Self> {
         let close = text.len().checked_sub(2)?;
         let open = opening(text, close)?;
@@ -242,7 +247,7 @@ impl Instance {
 }
 
 impl Statement {
-    /// Appends its tokens.
+    /// Appends the tokens of the statement.
     pub fn write(&self, tokens: &mut Tokens) {
         match self {
             Self::Plain(plain) => tokens.extend_from_slice(plain),
@@ -257,7 +262,7 @@ impl Statement {
                 tokens.extend_from_slice(condition);
                 push(tokens, ")");
                 if matches!(**then, Self::If { .. }) {
-                    // An `else` belongs to this `if`, not to one inside.
+                    // Prevents the `else` from binding to an inner `if`.
                     push(tokens, "begin");
                     then.write(tokens);
                     push(tokens, "end");
@@ -280,7 +285,7 @@ impl Statement {
         }
     }
 
-    /// The names that it assigns.
+    /// Collects the assigned names.
     pub fn targets(&self, found: &mut Vec<String>) {
         match self {
             Self::Plain(plain) => found.extend(plain.iter().find(|t| is_identifier(t)).cloned()),
@@ -294,7 +299,7 @@ impl Statement {
     }
 }
 
-/// What was not yet read of a module.
+/// A parser over the tokens of a module.
 struct Parser<'a> {
     tokens: &'a [String],
     at: usize,
@@ -306,7 +311,7 @@ impl Parser<'_> {
         token.map(String::as_str).ok_or_else(|| WeaveError::new("a module ends in an item"))
     }
 
-    /// The tokens up to the next `end` outside of all brackets, with it.
+    /// Consumes the tokens up to and including the next `end` outside of brackets.
     fn through(&mut self, end: &str) -> Result<Tokens, WeaveError> {
         let mut depth = 0_u32;
         for (index, token) in self.tokens.iter().enumerate().skip(self.at) {
@@ -324,7 +329,8 @@ impl Parser<'_> {
         Err(WeaveError(format!("a module ends without `{end}`")))
     }
 
-    /// A declaration of some names. The value of a net is an assignment like any other.
+    /// Parses a declaration of one or more names. The initial value of a net becomes a continuous
+    /// assignment.
     fn declarations(&mut self, module: &mut Module) -> Result<(), WeaveError> {
         let text = self.through(";")?;
         let is_net = ["wire", "tri"].contains(&text[0].as_str());
@@ -372,7 +378,7 @@ impl Parser<'_> {
         Ok(Process { head, body: self.statement()? })
     }
 
-    /// The tokens in the brackets that open here, with both.
+    /// Consumes the tokens of a bracket, including both ends.
     fn through_bracket(&mut self) -> Result<Tokens, WeaveError> {
         let begin = self.at;
         self.at += 1;
@@ -444,7 +450,7 @@ impl Parser<'_> {
     }
 }
 
-/// Where the name is that a part of a declaration declares: the last one outside of brackets.
+/// The index of the declared name: the last one outside of brackets.
 fn name_in(declared: &[String]) -> Option<usize> {
     let mut depth = 0_u32;
     let mut found = None;

@@ -1,4 +1,5 @@
-//! The weaver weaves each kind of difference, and reports each bug that it cannot weave.
+//! Tests that the weaver handles each kind of difference, and reports each bug that it cannot
+//! weave.
 
 use super::{WeaveError, Woven, weave};
 use std::fs;
@@ -36,7 +37,7 @@ module inner #(parameter W = 1) (input wire [W-1:0] i, output wire [W-1:0] o);
 endmodule
 ";
 
-/// The text with bugs, each of which is the good one with parts of it replaced.
+/// The text with bugs, each made from the good text by replacements.
 fn woven(bugs: &[&[(&str, &str)]]) -> Woven {
     let bug = |(number, parts): (u32, &&[(&str, &str)])| {
         let bug = parts.iter().fold(GOOD.to_owned(), |text, (from, to)| {
@@ -51,7 +52,7 @@ fn woven(bugs: &[&[(&str, &str)]]) -> Woven {
     weave(GOOD, "top", &bugs).unwrap()
 }
 
-/// The woven text of one bug, which Verilator accepts.
+/// The woven text of one bug, accepted by Verilator.
 fn text(bug: &[(&str, &str)]) -> String {
     let Woven { text, unwoven } = woven(&[bug]);
     assert!(unwoven.is_empty(), "{unwoven:?}");
@@ -78,7 +79,7 @@ fn a_package_comes_before_the_modules_that_use_it() {
     let Woven { text, unwoven } = weave(&good, "top", &[(1, &bug)]).unwrap();
     assert!(unwoven.is_empty(), "{unwoven:?}");
     assert!(text.find("package p ;") < text.find("module top ("), "{text}");
-    // A bug in the package itself is one that is not woven.
+    // A bug in the package itself is not woven.
     let bug = good.replace("ONE = 1", "ONE = 2");
     let Woven { unwoven, .. } = weave(&good, "top", &[(1, &bug)]).unwrap();
     assert!(unwoven.contains_key(&1), "{unwoven:?}");
@@ -133,7 +134,7 @@ fn an_else_comes_with_its_own_if() {
 }
 
 #[test]
-fn what_is_declared_otherwise_has_another_name_wherever_it_is_used() {
+fn a_changed_declaration_is_renamed_at_all_uses() {
     let text = text(&[("localparam [W-1:0] ONE = 1", "localparam [W-1:0] ONE = 2")]);
     assert!(text.contains("localparam [ W - 1 : 0 ] ONE__bug_1 = 2 ;"));
     assert!(text.contains("= a + ONE__bug_1 ;"));
@@ -157,7 +158,7 @@ fn bugs_that_declare_the_same_name_have_one_each() {
 }
 
 #[test]
-fn of_a_process_with_other_edges_there_are_two() {
+fn a_process_with_other_edges_is_duplicated() {
     let text = text(&[("always @(posedge clk or posedge rst)", "always @(posedge clk)")]);
     assert!(
         text.contains(
@@ -168,13 +169,13 @@ fn of_a_process_with_other_edges_there_are_two() {
 }
 
 #[test]
-fn an_initial_asks_for_the_number_by_itself() {
+fn an_initial_process_reads_the_number_itself() {
     let text = text(&[("reg [W-1:0] d;", "reg [W-1:0] d; initial q = ONE;")]);
     assert!(text.contains("initial if ( cosim_mutation::number() == 1 ) q = ONE ;"));
 }
 
 #[test]
-fn of_an_instance_with_other_connections_there_are_two() {
+fn an_instance_with_other_connections_is_duplicated() {
     let text = text(&[(".W(W)", ".W(4)"), (".i(part)", ".i(part[3:0])")]);
     assert!(text.contains("inner # ( . W ( 4 ) ) below__bug_1 ( . i ( part [ 3 : 0 ] ) , . o ( cosim_below__bug_1_o ) ) ;"));
     assert!(text.contains(
@@ -183,7 +184,7 @@ fn of_an_instance_with_other_connections_there_are_two() {
 }
 
 #[test]
-fn what_is_the_same_is_there_once() {
+fn equal_items_are_not_duplicated() {
     let text = text(&[("~i", "i")]);
     assert_eq!(text.matches("cosim_mutation::selected").count(), 2);
 }

@@ -5,17 +5,18 @@ use super::WeaveError;
 /// The tokens of a text.
 pub type Tokens = Vec<String>;
 
-/// Operators of several characters, longest first. `(*` and `@*` stay two tokens each, since `(*)` is no attribute.
+/// Operators of several characters, longest first. `(*` and `@*` stay two tokens each, because
+/// `(*)` is no attribute.
 const OPERATORS: [&str; 37] = [
     "<<<=", ">>>=", "<<<", ">>>", "===", "!==", "==?", "!=?", "<<=", ">>=", "<=", ">=", "==", "!=",
     "&&", "||", "<<", ">>", "**", "~&", "~|", "~^", "^~", "+:", "-:", "->", "=>", "::", "++", "--",
     "+=", "-=", "*=", "/=", "&=", "|=", ".*",
 ];
-/// A line ends behind these tokens, so that a person can read the text.
+/// Tokens that end a line of output, for readability.
 const LINE_ENDS: [&str; 8] =
     [";", "begin", "end", "endcase", "endmodule", "endpackage", "endfunction", "endtask"];
 
-/// Takes a text apart.
+/// Splits a text into tokens.
 pub fn tokens(text: &str) -> Result<Tokens, WeaveError> {
     let mut tokens = Tokens::new();
     let mut rest = text.trim_start();
@@ -55,7 +56,7 @@ pub fn text(tokens: &[String]) -> String {
     text
 }
 
-/// Tokens of a text without strings, for what is written here.
+/// Splits a text without string literals at blanks.
 pub fn words(text: &str) -> Tokens {
     text.split(' ').map(str::to_owned).collect()
 }
@@ -70,7 +71,7 @@ pub fn push(tokens: &mut Tokens, token: &str) {
     tokens.push(token.to_owned());
 }
 
-/// Parts between commas outside of all brackets; the last token, which ends the list, belongs to none.
+/// Splits a list at commas outside of brackets. Omits the last token, which ends the list.
 pub fn split(list: &[String]) -> impl Iterator<Item = &[String]> {
     let mut depth = 0_u32;
     let list = &list[..list.len().saturating_sub(1)];
@@ -85,7 +86,7 @@ pub fn split(list: &[String]) -> impl Iterator<Item = &[String]> {
     .filter(|part| !part.is_empty())
 }
 
-/// What stands before and behind the first such token.
+/// The tokens before and after the first token `at`.
 pub fn parted<'a>(
     tokens: &'a [String],
     at: &str,
@@ -95,7 +96,7 @@ pub fn parted<'a>(
     Ok((&tokens[..place], &tokens[place + 1..]))
 }
 
-/// Where the bracket opens that closes at a place.
+/// The index of the bracket that matches the one at `close`.
 pub fn opening(tokens: &[String], close: usize) -> Option<usize> {
     let mut depth = 0_u32;
     if tokens.get(close)? != ")" {
@@ -115,7 +116,7 @@ fn is_name(c: char) -> bool {
     c.is_ascii_alphabetic() || c == '_' || c == '$'
 }
 
-/// The length of the beginning whose characters are all of a kind.
+/// The length of the longest prefix whose characters are all of a kind.
 fn prefix(text: &str, is_of_kind: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is_of_kind(c)).unwrap_or(text.len())
 }
@@ -134,7 +135,7 @@ fn string(text: &str) -> Option<usize> {
     Some(end + 2)
 }
 
-/// The length of a number, with its base and digits if it has a base.
+/// The length of a number, including base and digits.
 fn number(text: &str) -> usize {
     let digits = prefix(text, |c| c.is_ascii_digit() || "_.".contains(c));
     let Some(based) = text[digits..].strip_prefix('\'') else { return digits };

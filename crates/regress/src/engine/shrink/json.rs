@@ -1,8 +1,8 @@
-//! The tree of a stimulus's JSON, by JSON pointers.
+//! Functions on the JSON tree of a stimulus, with JSON pointers.
 
 use serde_json::Value;
 
-/// Which lists are meant.
+/// Selects lists by their nesting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// Lists not inside another list.
@@ -11,12 +11,12 @@ pub enum Depth {
     Inner,
 }
 
-/// Whether a number of that name is a wait, by the words that a traffic declares.
+/// Whether the name of a number contains one of the words for delays that a traffic declares.
 pub fn is_wait(waits: &[&str], name: &str) -> bool {
     waits.iter().any(|wait| name.contains(wait))
 }
 
-/// How many numbers, strings and other leaves a value has.
+/// The number of leaves of a value.
 pub fn size(value: &Value) -> u64 {
     match value {
         Value::Array(list) => list.iter().map(size).sum(),
@@ -25,7 +25,7 @@ pub fn size(value: &Value) -> u64 {
     }
 }
 
-/// The parts of a value and their names.
+/// The children of a value with their names.
 fn children(value: &Value) -> Vec<(String, &Value)> {
     match value {
         Value::Array(list) => {
@@ -36,7 +36,8 @@ fn children(value: &Value) -> Vec<(String, &Value)> {
     }
 }
 
-/// Pointers to the lists of a depth; `inside` counts the lists around `value`, which is `at`.
+/// Collects pointers to the lists of a depth. `inside` counts the lists around `value`, which is at
+/// `at`.
 pub fn find_lists(value: &Value, at: String, inside: u32, depth: Depth, found: &mut Vec<String>) {
     let is_list = value.is_array();
     if is_list && (inside > 0) == (depth == Depth::Inner) {
@@ -47,7 +48,7 @@ pub fn find_lists(value: &Value, at: String, inside: u32, depth: Depth, found: &
     }
 }
 
-/// Numbers and hex strings; `name` is that of the nearest object's field.
+/// Collects pointers to numbers and hex strings. `name` is the field of the nearest object.
 pub fn find_values(
     value: &Value,
     at: String,
@@ -65,7 +66,7 @@ pub fn find_values(
     }
 }
 
-/// Pointers to what stands in an object's fields, other than lists.
+/// Collects pointers to fields of objects that are no lists.
 pub fn find_objects(value: &Value, at: String, found: &mut Vec<String>) {
     for (name, child) in children(value) {
         let place = format!("{at}/{name}");
@@ -76,8 +77,8 @@ pub fn find_objects(value: &Value, at: String, found: &mut Vec<String>) {
     }
 }
 
-/// One element for two that follow each other: each of the two, with one number raised by that of the
-/// other, or to the largest one of ones alone below that.
+/// Candidates for one element that replaces two adjacent ones: either of them, with one number
+/// increased by that of the other, or to the largest 2^n - 1 below that sum.
 pub fn joined(left: &Value, right: &Value, waits: &[&str]) -> Vec<Value> {
     let mut all = Vec::new();
     for (base, other) in [(left, right), (right, left)] {
@@ -104,7 +105,7 @@ pub fn joined(left: &Value, right: &Value, waits: &[&str]) -> Vec<Value> {
     all
 }
 
-/// The number that a JSON number or a hex string stands for.
+/// The value of a JSON number or hex string.
 pub fn number(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => u64::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
@@ -112,7 +113,7 @@ pub fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// A number in the form that `value` was written in.
+/// A number in the format of `value`.
 pub fn with_number(value: &Value, number: u64) -> Value {
     if value.is_string() { Value::from(format!("{number:#x}")) } else { Value::from(number) }
 }
@@ -126,7 +127,7 @@ mod tests {
     fn joined_elements_have_one_number_of_both() {
         let (left, right) =
             (json!({"gap": 3, "bytes": 5, "at": "0x10"}), json!({"gap": 1, "bytes": 2}));
-        // 5 + 2 = 7 is all ones, the next smaller such number is 3; waits are not added.
+        // 5 + 2 = 7 is 2^3 - 1, and the next smaller such number is 3. Delays are not added.
         let expected = [
             json!({"gap": 3, "bytes": 7, "at": "0x10"}),
             json!({"gap": 1, "bytes": 7}),

@@ -1,8 +1,8 @@
 //! Shrinks unconstrained stimulus.
 //!
-//! It first looks for a window of cycles that fails alone. Then it removes cycles, then idles
-//! whole ports in all cycles and in some, then named fields of wide ports, then their halves down
-//! to single bits.
+//! It first looks for a window of cycles that fails alone. Then it removes cycles, and sets parts
+//! of ports to 0: whole ports in all cycles and in some, then named fields of wide ports, then
+//! their halves down to single bits.
 
 use super::ShrinkSearch;
 use cosim_harness::harness::{Block, Drive, Verdict};
@@ -18,7 +18,7 @@ struct PortBits {
     bits: Range<u32>,
 }
 
-/// Makes the search's best stimulus smaller.
+/// Shrinks the search's best stimulus.
 pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     search.allow(2);
     window(search);
@@ -49,7 +49,7 @@ fn cycles<'a, B: Block>(search: &'a ShrinkSearch<'_, B>) -> &'a [B::Inputs] {
     }
 }
 
-/// Runs a candidate; once it fails, the cycles behind the failure go, too.
+/// Runs a candidate. If it fails, also removes the cycles after the failure.
 fn attempt<B: Block>(search: &mut ShrinkSearch<'_, B>, candidate: Vec<B::Inputs>) -> bool {
     // Copying a cycle costs less than running it.
     search.pay(candidate.len() as u64 / 4);
@@ -64,7 +64,8 @@ fn attempt<B: Block>(search: &mut ShrinkSearch<'_, B>, candidate: Vec<B::Inputs>
     true
 }
 
-/// Raw cycles that a failure needs at most. The harness begins with a cycle in reset of its own.
+/// Maximum number of raw cycles that a failure needs. The harness adds one cycle in reset at the
+/// start.
 fn used(verdict: &Verdict) -> Option<usize> {
     match verdict {
         Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => Some(mismatch.cycle as usize),
@@ -73,7 +74,7 @@ fn used(verdict: &Verdict) -> Option<usize> {
     }
 }
 
-/// The few cycles before the failure that fail by themselves, behind the reset: one, two, three and more.
+/// Looks for a window of 1, 2, 3 or more cycles before the failure that fails alone after reset.
 fn window<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     let all = cycles(search).to_vec();
     let end = used(&search.outcome.verdict).unwrap_or(all.len()).clamp(1, all.len());
@@ -87,7 +88,7 @@ fn window<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     attempt(search, all[..end].to_vec());
 }
 
-/// Removes cycles: long runs first, then shorter ones, down to single cycles.
+/// Removes cycles: long runs first, down to single cycles.
 fn drop_cycles<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     let mut run = cycles(search).len() / 2;
     while run > 0 {
@@ -120,7 +121,7 @@ fn idle_ports<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     }
 }
 
-/// The parts of every port in every cycle that are not 0.
+/// The non-zero parts of every port in every cycle.
 fn pieces<B: Block>(
     search: &ShrinkSearch<'_, B>,
     parts: impl Fn(&str, &'static Port) -> Vec<Range<u32>>,
@@ -137,7 +138,7 @@ fn pieces<B: Block>(
     found
 }
 
-/// The named fields of a port and what lies between them.
+/// The named fields of a port, and the bits between them.
 fn fields_of<B: Block>(name: &str, port: &Port) -> Vec<Range<u32>> {
     let mut fields: Vec<Range<u32>> =
         B::fields(name).iter().map(|(_, field)| field.range()).collect();
@@ -157,7 +158,7 @@ fn fields_of<B: Block>(name: &str, port: &Port) -> Vec<Range<u32>> {
     all
 }
 
-/// Clears pieces: many at once first, then fewer, down to single ones.
+/// Clears parts: many at once first, down to single ones.
 fn clear<B: Block>(search: &mut ShrinkSearch<'_, B>, pieces: Vec<PortBits>) {
     let mut left = pieces;
     let mut run = left.len();
@@ -174,7 +175,7 @@ fn clear<B: Block>(search: &mut ShrinkSearch<'_, B>, pieces: Vec<PortBits>) {
     }
 }
 
-/// Clears halves of what is left of each field, and halves of those, down to single bits.
+/// Clears halves of the remaining fields, down to single bits.
 fn clear_halves<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     let mut left = pieces(search, |name, port| fields_of::<B>(name, port));
     while let Some(piece) = left.pop() {
@@ -198,7 +199,7 @@ fn clear_halves<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     }
 }
 
-/// Lets ports keep what they were in the cycle before, which is easier to read than another value.
+/// Makes ports keep the value of the previous cycle, which is easier to read.
 fn hold<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     for cycle in 1..cycles(search).len() {
         for port in B::Inputs::PORTS {
@@ -210,7 +211,7 @@ fn hold<B: Block>(search: &mut ShrinkSearch<'_, B>) {
                 return;
             }
             let (before, here) = (port.bytes(before.as_bytes()), port.bytes(here.as_bytes()));
-            // What is 0 stays so.
+            // A zero stays.
             if before != here
                 && is_set(&cycles(search)[cycle], &piece)
                 && before.iter().any(|byte| *byte != 0)
@@ -226,7 +227,7 @@ fn hold<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     }
 }
 
-/// Tries to do without some pieces.
+/// Tries to clear some parts.
 fn clear_group<B: Block>(search: &mut ShrinkSearch<'_, B>, group: &[PortBits]) -> bool {
     if group.is_empty() {
         return false;
@@ -250,7 +251,7 @@ fn is_set<P: Pins>(pins: &P, piece: &PortBits) -> bool {
     piece.bits.clone().any(|bit| bytes[bit as usize / 8] >> (bit % 8) & 1 == 1)
 }
 
-/// Pins with other bytes.
+/// A copy of `pins` with edited bytes.
 fn edited<P: Pins>(pins: &P, edit: impl FnOnce(&mut [u8])) -> P {
     let mut bytes = pins.as_bytes().to_vec();
     edit(&mut bytes);

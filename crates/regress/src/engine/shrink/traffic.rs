@@ -1,11 +1,11 @@
 //! Shrinks transactions as JSON.
 //!
-//! It removes elements of outer lists (packets), then of inner lists (beats, stalls), then
-//! delays, then optional parts, and reduces every other number. It does not run candidates that
-//! the block's types or checks reject.
+//! It removes elements of outer lists (packets), then of inner lists (beats, stalls), then delays,
+//! then optional parts, and reduces every other number. Candidates that the block's types or checks
+//! reject do not run.
 //!
-//! It works in large pieces first. Then it tries new stimuli of the block's scenarios with one
-//! packet, two, three and more until one fails in the same way. The small steps come last.
+//! Coarse steps come first. Then it tries random stimuli of the block's scenarios with few packets,
+//! in increasing number, until one fails in the same way. Fine steps come last.
 
 use super::ShrinkSearch;
 use super::json::{
@@ -18,26 +18,27 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::ops::{Deref, DerefMut};
 
-/// What a candidate's number adds to its costs, in cycles: it is copied, read and dropped.
+/// Cost of a number in a candidate for copying, parsing and dropping, in cycles.
 const COST_OF_A_NUMBER: u64 = 2;
-/// The longest list of which all pairs are tried.
+/// Maximum length of a list whose pairs are all tried.
 const SHORT: usize = 16;
-/// Into how many pieces lists are divided before the other ways to make a stimulus smaller were tried.
+/// Number of parts into which lists are divided in the coarse phase.
 const FINEST_AT_FIRST: usize = 16;
-/// The most numbers of which pairs are lowered.
+/// Maximum count of numbers that are lowered in pairs.
 const PAIRED: usize = 64;
-/// The largest number that is lowered to the last step.
+/// Numbers above this limit are only halved, not lowered in single steps.
 const COUNTABLE: u64 = 1 << 13;
-/// Packets of the small stimuli that are looked for.
+/// Numbers of packets of random stimuli.
 const FEW: [u64; 7] = [1, 2, 3, 4, 8, 16, 32];
-/// Packets that are drawn of each size; larger stimuli are fewer and take as long.
+/// Number of packets to generate per size. Larger stimuli are fewer, so that each size takes
+/// equally long.
 const DRAWS: u64 = 48_000;
-/// Packets of each size that are drawn before it is the next one's turn.
+/// Packets to generate per size before trying the next size.
 const ROUND: u64 = 96;
-/// With more numbers than that it is cheaper to draw small stimuli than to try all pieces.
+/// Above this number of leaves, generating small stimuli is cheaper than trying all parts.
 const LARGE: u64 = 1 << 15;
 
-/// Makes the search's best stimulus smaller.
+/// Shrinks the search's best stimulus.
 pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<(), Error> {
     if search.is_over() {
         return Ok(());
@@ -67,7 +68,7 @@ struct TrafficShrinker<'a, 'b, B: Block> {
     /// The best stimulus as JSON.
     json: Value,
     search: &'a mut ShrinkSearch<'b, B>,
-    /// Into how many pieces a list or a set of numbers is divided at most.
+    /// Maximum number of parts into which a list or a set of numbers is divided.
     finest: usize,
 }
 
@@ -86,8 +87,8 @@ impl<B: Block> DerefMut for TrafficShrinker<'_, '_, B> {
 }
 
 impl<B: Block> TrafficShrinker<'_, '_, B> {
-    /// Looks for the few elements before the failure that fail by themselves: one, two, three and more. The
-    /// costs grow with the window, so they are those of the last one tried, not of the whole.
+    /// Looks for 1, 2, 3 or more elements before the failure that fail alone. The cost depends on
+    /// the last window tried, not on the whole stimulus.
     fn window(&mut self) {
         let length = |json: &Value, pointer: &String| {
             json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
@@ -101,11 +102,11 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         else {
             return;
         };
-        // The element that was taken last, and the one that waits behind it.
+        // The last element taken, and the one waiting after it.
         let end = length(&self.json, &main).min(self.outcome.packets as usize + 1);
         let others: Vec<String> = long.into_iter().filter(|pointer| *pointer != main).collect();
         let mut whole = self.json.take();
-        // The rest of the stimulus, with the long lists apart.
+        // Separate the long lists from the rest of the stimulus.
         let mut take = |pointer: &String| match whole.pointer_mut(pointer).map(Value::take) {
             Some(Value::Array(list)) => list,
             _ => Vec::new(),
@@ -144,8 +145,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Drops what comes after the failure: at most as many elements of a list were used as there were
-    /// packets; where that is no bound, the shortest beginning that fails is looked for.
+    /// Removes elements after the failure. A case uses at most as many elements of a list as it has
+    /// packets. Where that is no bound, searches for the shortest failing prefix.
     fn cut_tails(&mut self) {
         for pointer in self.lists_of(Depth::Outer) {
             let used = self.outcome.packets as usize + 1;
@@ -175,7 +176,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         self.json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
     }
 
-    /// Tries a stimulus in which a list has only the elements that `choose` gives; the others are not copied.
+    /// Tries a stimulus in which a list has only the elements from `choose`, without copying the
+    /// others.
     fn keep(&mut self, pointer: &str, choose: impl Fn(&[Value]) -> Vec<Value>) -> bool {
         let Some(Value::Array(list)) = self.json.pointer_mut(pointer).map(Value::take) else {
             return false;
@@ -186,8 +188,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         self.attempt(candidate)
     }
 
-    /// Makes the stimulus smaller until nothing helps any more, with lists divided into `finest` pieces at
-    /// most; what takes many small steps is left out unless all sizes are allowed.
+    /// Shrinks the stimulus until no step helps. Lists are divided into at most `finest` parts.
+    /// Fine steps run only if `finest` is unlimited.
     fn reduce(&mut self, finest: usize) {
         self.finest = finest;
         let small_steps = finest == usize::MAX;
@@ -212,7 +214,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Removes elements of the outer lists until none can go: each makes all that follows cheaper.
+    /// Removes elements of the outer lists until none can be removed, which makes all later steps
+    /// cheaper.
     fn outer_lists(&mut self) {
         loop {
             let before = self.kept;
@@ -223,17 +226,17 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Draws stimuli of fewer packets, of each size in turn: how many a failure needs is not known, and must not
-    /// decide whether that size is come to at all. True if one fails in the same way.
+    /// Generates stimuli with fewer packets, of each size in turn, because the necessary number is
+    /// unknown. Returns whether one fails in the same way.
     fn draw(&mut self) -> bool {
         let scenarios = B::scenarios();
         let begin = self.left;
         let mut found_at = None;
         for index in 0..DRAWS / ROUND {
             for packets in FEW {
-                // Larger ones are fewer, as they take as long.
+                // Fewer larger ones, so that each size takes equally long.
                 for draw in 0..(ROUND / packets.max(3)) {
-                    // After the first it is worth to look for a smaller one, but not for ever.
+                    // After the first hit, search for a smaller one for a limited time.
                     let spent = begin - self.left;
                     if self.is_over() || found_at.is_some_and(|first| spent > 2 * first) {
                         return found_at.is_some();
@@ -248,7 +251,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
                     let drawn =
                         B::stimulus(&scenario.weights, &self.parameters, packets as u32, &mut rng);
                     let most = self.outcome.packets;
-                    // What is drawn anew does not come from the present one by taking away: it must be
+                    // A generated stimulus is not derived from the current one, so check that it is
                     // smaller.
                     if matches!(drawn.drive, Drive::Traffic(_))
                         && self.judge_drive(drawn.drive, |outcome| outcome.packets < most)
@@ -263,14 +266,15 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         found_at.is_some()
     }
 
-    /// A copy of the smallest stimulus, to be made smaller; `None` once the budget is used up.
+    /// A copy of the smallest stimulus to modify, or `None` once the budget is used up.
     fn candidate(&self) -> Option<Value> {
         (!self.is_over()).then(|| self.json.clone())
     }
 
-    /// Runs a candidate; keeps it if it fails in the same way.
+    /// Runs a candidate. Keeps it if it fails in the same way.
     fn attempt(&mut self, json: Value) -> bool {
-        // Copying and reading a large candidate takes longer than running it, also if it is refused.
+        // Copying and parsing a large candidate takes longer than running it, even if it is
+        // rejected.
         let numbers = size(&json);
         self.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * numbers);
         if self.is_over() || json == self.json {
@@ -284,7 +288,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         kept
     }
 
-    /// Removes elements of lists: long runs first, then shorter ones, down to single elements.
+    /// Removes elements of lists: long runs first, down to single elements.
     fn lists(&mut self, depth: Depth) {
         for pointer in self.lists_of(depth).iter().rev() {
             let mut run = self.length(pointer);
@@ -307,7 +311,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Removes two elements of a short list that are not neighbours, as the two ends of a detour.
+    /// Removes two non-adjacent elements of a short list, such as the two ends of a detour.
     fn pairs(&mut self) {
         for pointer in self.lists_of(Depth::Outer) {
             let mut first = 0;
@@ -330,8 +334,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Removes an element of a short list and adds one of its numbers to the same one of a neighbour: one
-    /// long packet may do what two did.
+    /// Merges two neighbours in a short list by adding one of their numbers: one long packet may
+    /// replace two.
     fn merge(&mut self) {
         for pointer in self.lists_of(Depth::Outer) {
             let mut index = 1;
@@ -361,7 +365,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Sets numbers to 0: many at once first, then fewer, down to single ones.
+    /// Sets numbers to 0: many at once first, down to single ones.
     fn values(&mut self, wanted: fn(&str) -> bool) {
         let pointers = self.values_of(wanted);
         self.clear(&pointers, |value| match value {
@@ -381,8 +385,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         pointers
     }
 
-    /// Lowers numbers as far as that goes: a smaller ring wraps sooner and needs fewer packets. Large ones
-    /// are halved only, small ones are brought down to the last step.
+    /// Lowers numbers: a smaller ring wraps sooner and needs fewer packets. Small numbers are
+    /// lowered to the last step, large ones only halved.
     fn lower(&mut self) {
         for pointer in self.values_of(|_| true) {
             let Some(mut value) = self.json.pointer(&pointer).and_then(number) else { continue };
@@ -404,8 +408,8 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Lowers two numbers of one name in different short lists by as much: where one list says what comes and
-    /// another one what becomes of it, neither gets smaller alone.
+    /// Lowers two numbers with the same name in different short lists by the same amount. If one
+    /// list defines the inputs and another the expected effect, neither can be lowered alone.
     fn lower_together(&mut self) {
         let pointers: Vec<String> = self
             .values_of(|name| !is_wait_of::<B>(name))
@@ -437,7 +441,7 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
         }
     }
 
-    /// Sets optional objects to null; those that are not optional are refused by the types.
+    /// Sets optional objects to null. The types reject this for other objects.
     fn options(&mut self) {
         let mut pointers = Vec::new();
         if !self.is_over() {
@@ -466,19 +470,19 @@ impl<B: Block> TrafficShrinker<'_, '_, B> {
     }
 }
 
-/// Whether a number of that name is a wait.
+/// Whether a number with this name is a delay.
 fn is_wait_of<B: Block>(name: &str) -> bool {
     is_wait(B::Traffic::WAITS, name)
 }
 
-/// Whether two pointers lead to numbers of one name in different lists of the stimulus.
+/// Whether two pointers refer to numbers with the same name in different lists.
 fn are_alike(first: &str, second: &str) -> bool {
     let name = |pointer: &str| pointer.rsplit('/').next().map(str::to_owned);
     let list = |pointer: &str| pointer[1..].split('/').next().map(str::to_owned);
     name(first) == name(second) && list(first) != list(second)
 }
 
-/// Puts a list where a pointer says.
+/// Replaces the list at a pointer.
 fn put(json: &mut Value, pointer: &str, list: Vec<Value>) {
     if let Some(place) = json.pointer_mut(pointer) {
         *place = Value::Array(list);

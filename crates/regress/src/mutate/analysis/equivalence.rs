@@ -38,46 +38,46 @@ const UNSEEN: &str = "it changes only what is written to a memory, or needs regi
 pub(super) struct Bench<'a> {
     job: &'a MutationAnalysis,
     mutants: &'a Mutants,
-    judge: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
+    checker: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
     /// Mutants for which the cheap proofs failed.
     asked: Mutex<BTreeSet<u32>>,
 }
 
 impl<'a> Bench<'a> {
     pub(super) fn new(job: &'a MutationAnalysis, mutants: &'a Mutants) -> Self {
-        Self { job, mutants, judge: Mutex::default(), asked: Mutex::default() }
+        Self { job, mutants, checker: Mutex::default(), asked: Mutex::default() }
     }
 
     /// The equivalence checker, or the reason why there is none.
-    pub(super) fn judge(&self) -> Result<Result<Arc<EquivalenceChecker<'a>>, String>, Error> {
-        let mut judge = self.judge.lock().map_err(|_| lost())?;
-        if let Some(judge) = &*judge {
-            return Ok(judge.clone());
+    pub(super) fn checker(&self) -> Result<Result<Arc<EquivalenceChecker<'a>>, String>, Error> {
+        let mut checker = self.checker.lock().map_err(|_| lost())?;
+        if let Some(checker) = &*checker {
+            return Ok(checker.clone());
         }
         let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
             Ok(made) if self.job.checks_equivalence => Ok(self.with_properties(made)?),
             made => made,
         };
-        Ok(judge.insert(made.map(Arc::new)).clone())
+        Ok(checker.insert(made.map(Arc::new)).clone())
     }
 
     /// Adds the properties of the block that hold on the RTL to the equivalence checker.
     fn with_properties(
         &self,
-        judge: EquivalenceChecker<'a>,
+        checker: EquivalenceChecker<'a>,
     ) -> Result<EquivalenceChecker<'a>, Error> {
         let mut proved = Vec::new();
-        let places: Vec<u32> = judge.property_range().collect();
+        let places: Vec<u32> = checker.property_range().collect();
         each(
             &places,
             self.job.threads,
-            |place| judge.holds(place),
+            |place| checker.holds(place),
             |place, holds| {
                 proved.extend(holds.then_some(place));
                 Ok(())
             },
         )?;
-        Ok(judge.with_proved(proved))
+        Ok(checker.with_proved(proved))
     }
 
     /// Removes mutants with equivalence checks that cost less than running all cases: structural
@@ -89,8 +89,8 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         // If the checker cannot be created, the error is reported after all cases have run.
-        let Ok(judge) = self.judge()? else { return Ok(()) };
-        let at_once = |id| match judge.at_once(id)? {
+        let Ok(checker) = self.checker()? else { return Ok(()) };
+        let at_once = |id| match checker.at_once(id)? {
             EquivalenceVerdict::Equivalent(proof) => Some((id, MutantStatus::Equivalent { proof })),
             _ => None,
         };
@@ -103,17 +103,17 @@ impl<'a> Bench<'a> {
         each(
             &left,
             self.job.threads,
-            |id| self.soon(&judge, id),
+            |id| self.soon(&checker, id),
             |id, is_shown| if is_shown { writer.note(id, INDUCTION) } else { Ok(()) },
         )
     }
 
     /// Tries a cheap equivalence proof of a mutant, once per mutant.
-    fn soon(&self, judge: &EquivalenceChecker<'_>, id: u32) -> Result<bool, Error> {
+    fn soon(&self, checker: &EquivalenceChecker<'_>, id: u32) -> Result<bool, Error> {
         if self.asked.lock().map_err(|_| lost())?.contains(&id) {
             return Ok(false);
         }
-        let is_shown = judge.soon(id)?;
+        let is_shown = checker.soon(id)?;
         if !is_shown {
             self.asked.lock().map_err(|_| lost())?.insert(id);
         }
@@ -153,7 +153,7 @@ fn lost() -> Error {
 
 impl MutationAnalysis {
     /// Checks the survivors for equivalence. Verdicts go to the report at once.
-    pub(super) fn judge(
+    pub(super) fn check_survivors(
         &self,
         profile: &Profile,
         bench: &Bench<'_>,
@@ -167,8 +167,8 @@ impl MutationAnalysis {
         if open.is_empty() {
             return report.write(folder);
         }
-        let judge = match bench.judge()? {
-            Ok(judge) => judge,
+        let checker = match bench.checker()? {
+            Ok(checker) => checker,
             Err(because) => {
                 let because = |id| (id, MutantStatus::Undecided { because: because.clone() });
                 graded.set(open.into_iter().map(because));
@@ -183,7 +183,7 @@ impl MutationAnalysis {
             job: self,
             profile,
             bench,
-            judge: &judge,
+            checker: &checker,
             model: bench.mutants.build(self.block.info(), &self.mutations(bench.mutants, &open))?,
             worker: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
@@ -249,7 +249,7 @@ struct EquivalenceRun<'a, 'b> {
     job: &'a MutationAnalysis,
     profile: &'a Profile,
     bench: &'a Bench<'b>,
-    judge: &'a EquivalenceChecker<'b>,
+    checker: &'a EquivalenceChecker<'b>,
     model: Built,
     worker: OneShotWorker,
     /// Description and location of each mutation.
@@ -259,27 +259,28 @@ struct EquivalenceRun<'a, 'b> {
 impl EquivalenceRun<'_, '_> {
     /// The status of a mutant, if a cheap check decides it.
     fn soon(&self, id: u32) -> Result<Option<MutantStatus>, Error> {
-        if let Some(because) = self.judge.apart(id) {
+        if let Some(because) = self.checker.apart(id) {
             return Ok(Some(MutantStatus::Undecided { because: because.to_owned() }));
         }
-        if self.bench.soon(self.judge, id)? {
+        if self.bench.soon(self.checker, id)? {
             return Ok(Some(INDUCTION));
         }
         // A difference with free memory contents may be impossible with exact memories.
         for with_memories in [false, true] {
-            let EquivalenceVerdict::Differs(cycles) = self.judge.glance(id, with_memories)? else {
+            let EquivalenceVerdict::Differs(cycles) = self.checker.glance(id, with_memories)?
+            else {
                 break;
             };
             if let Ok(status) = self.attempt(id, cycles)? {
                 return Ok(Some(status));
             }
         }
-        Ok(self.judge.later(id)?.then_some(INDUCTION))
+        Ok(self.checker.later(id)?.then_some(INDUCTION))
     }
 
     /// The final status of a mutant.
     fn status(&self, id: u32) -> Result<MutantStatus, Error> {
-        let first = match self.judge.rule(id)? {
+        let first = match self.checker.rule(id)? {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
@@ -287,7 +288,7 @@ impl EquivalenceRun<'_, '_> {
                 Err(because) => because,
             },
         };
-        let second = match self.judge.search(id)? {
+        let second = match self.checker.search(id)? {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
@@ -334,7 +335,7 @@ impl EquivalenceRun<'_, '_> {
             Finish::Done(AttemptResult::Red { verdict, vector }) => {
                 let file = self.keep(&format!("{name}-red.json"), &vector)?;
                 let file = job.lock.folder.join(file);
-                return Err(red(&verdict, &file, &job.header.given));
+                return Err(rtl_failure(&verdict, &file, &job.header.given));
             }
             Finish::Lost(verdict) => Err(verdict.to_string()),
             Finish::Interrupted => return Err(Error::Interrupted),
@@ -351,7 +352,7 @@ impl EquivalenceRun<'_, '_> {
 }
 
 /// The error if a counterexample makes the unmodified RTL fail.
-fn red(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
+fn rtl_failure(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
     let path = vector.display().to_string();
     let mut words = rtl.arguments();
     words.insert(0, path.clone());

@@ -56,31 +56,31 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
         _ => false,
     });
     mutations.truncate(60);
-    let judge =
+    let checker =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
     let differing = differing(&workshop, &mutations);
     let mut same = 0;
     for mutation in &mutations {
-        let ruling = judge.rule(mutation.id).unwrap();
+        let verdict = checker.rule(mutation.id).unwrap();
         // The cheap checks agree.
-        if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
+        if checker.soon(mutation.id).unwrap() || checker.later(mutation.id).unwrap() {
             assert!(
-                matches!(ruling, EquivalenceVerdict::Equivalent(_)),
-                "{ruling:?}: {}",
+                matches!(verdict, EquivalenceVerdict::Equivalent(_)),
+                "{verdict:?}: {}",
                 mutation.words()
             );
         }
         if differing.contains(&mutation.id) {
             assert!(
-                matches!(ruling, EquivalenceVerdict::Differs(_)),
-                "{ruling:?}: {}",
+                matches!(verdict, EquivalenceVerdict::Differs(_)),
+                "{verdict:?}: {}",
                 mutation.words()
             );
         } else {
             same += 1;
             assert!(
-                matches!(ruling, EquivalenceVerdict::Equivalent(_)),
-                "{ruling:?}: {}",
+                matches!(verdict, EquivalenceVerdict::Equivalent(_)),
+                "{verdict:?}: {}",
                 mutation.words()
             );
         }
@@ -104,19 +104,19 @@ fn a_mutation_of_the_clock_is_skipped_and_others_are_checked() {
     );
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
-    let judge =
+    let checker =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
     let mut apart = 0;
     for mutation in &mutations {
         let is_clock = mutation.port == "CLK";
         apart += usize::from(is_clock);
-        assert_eq!(judge.apart(mutation.id).is_some(), is_clock, "{}", mutation.words());
+        assert_eq!(checker.apart(mutation.id).is_some(), is_clock, "{}", mutation.words());
     }
     assert!(apart > 0);
     let at = |port: &str| mutations.iter().find(|m| m.port == port && m.mode == Mode::Inv);
-    let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
-    assert_eq!(ruling, open("its clock is mutated"));
-    assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), EquivalenceVerdict::Differs(_)));
+    let verdict = checker.rule(at("CLK").unwrap().id).unwrap();
+    assert_eq!(verdict, open("its clock is mutated"));
+    assert!(matches!(checker.rule(at("Y").unwrap().id).unwrap(), EquivalenceVerdict::Differs(_)));
 }
 
 /// `s` is never 3, so `hidden` is never visible. `chain` is visible five cycles later.
@@ -133,7 +133,7 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
     let reset = Some(("rst", true));
-    let judge =
+    let checker =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     let of = |signal: &str| -> Vec<u32> {
         let is_it = |m: &&Mutation| {
@@ -143,14 +143,14 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     };
     assert_eq!(of("hidden[0]").len(), 1);
     for id in of("hidden[0]") {
-        assert_eq!(judge.at_once(id), None, "the network alone does not show it");
-        assert!(judge.soon(id).unwrap());
+        assert_eq!(checker.at_once(id), None, "the network alone does not show it");
+        assert!(checker.soon(id).unwrap());
     }
     for signal in ["chain[0]", "chain[4]", "s[0]"] {
         assert_eq!(of(signal).len(), 1, "{signal}");
         for id in of(signal) {
-            assert!(!judge.soon(id).unwrap(), "{signal}");
-            assert!(!judge.later(id).unwrap(), "{signal}");
+            assert!(!checker.soon(id).unwrap(), "{signal}");
+            assert!(!checker.later(id).unwrap(), "{signal}");
         }
     }
 }
@@ -180,7 +180,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
     });
     let reset = Some(("rst", true));
-    let judge =
+    let checker =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     let mut same = 0;
     for mutation in &mutations {
@@ -205,7 +205,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         };
         let is_same = steps == Some(31);
         same += u32::from(is_same);
-        assert_eq!(judge.alone(*id).unwrap(), is_same, "{}", mutation.words());
+        assert_eq!(checker.alone(*id).unwrap(), is_same, "{}", mutation.words());
     }
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
 }
@@ -227,19 +227,19 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     let mut mutations = chosen(&workshop, 1000, 1).unwrap();
     mutations.retain(|mutation| mutation.port != "CLK");
     let reset = Some(("rst", true));
-    let judge = || {
+    let checker = || {
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap()
     };
     let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
     let meaning = WordAbstraction { memory: "m", width: 3, meaning };
-    let (plain, judge) = (judge(), judge().with_word_abstractions(&[meaning]).unwrap());
-    let whole = judge.whole().unwrap().unwrap();
+    let (plain, checker) = (checker(), checker().with_word_abstractions(&[meaning]).unwrap());
+    let whole = checker.whole().unwrap().unwrap();
     let mut more = 0;
     for Mutation { id, .. } in &mutations {
-        let known = judge.by_word(*id).unwrap();
+        let known = checker.by_word(*id).unwrap();
         more += u32::from(known && !plain.by_word(*id).unwrap());
-        let is_same = judge
-            .judge(*id, &whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
+        let is_same = checker
+            .decide(*id, &whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
             .unwrap();
         assert_eq!(
             known,
@@ -282,19 +282,20 @@ fn only_proved_properties_strengthen_the_checker() {
         }))
     };
     let reset = Some(("rst", true));
-    let judge =
+    let checker =
         EquivalenceChecker::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
-    let held: Vec<bool> = judge.property_range().map(|place| judge.holds(place).unwrap()).collect();
+    let held: Vec<bool> =
+        checker.property_range().map(|place| checker.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
-    let judge = judge.with_proved(vec![0]);
-    assert_eq!(judge.proved, [format!("{NEVER}0")]);
+    let checker = checker.with_proved(vec![0]);
+    assert_eq!(checker.proved, [format!("{NEVER}0")]);
     // The results are the same with and without it.
     let plain =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     for Mutation { id, .. } in mutations.iter().step_by(7) {
-        let [with, without] = [&judge, &plain].map(|judge| {
-            judge.at_once(*id).is_some()
-                || matches!(judge.rule(*id).unwrap(), EquivalenceVerdict::Equivalent(_))
+        let [with, without] = [&checker, &plain].map(|checker| {
+            checker.at_once(*id).is_some()
+                || matches!(checker.rule(*id).unwrap(), EquivalenceVerdict::Equivalent(_))
         });
         assert_eq!(with, without, "{id}");
     }
