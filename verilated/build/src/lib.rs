@@ -24,6 +24,7 @@ mod kept;
 #[cfg(feature = "libclang")]
 mod libclang;
 mod library;
+pub mod module;
 mod netlist;
 mod ports;
 pub mod registered;
@@ -32,6 +33,7 @@ pub mod sources;
 mod templates;
 mod tool;
 mod toolchain;
+mod tree;
 pub mod trust;
 mod verilate;
 
