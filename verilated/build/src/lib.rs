@@ -52,7 +52,7 @@ pub use registers::Register;
 pub use templates::render;
 pub use tool::{EXCEEDED, interrupt, output, output_within};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
-pub use verilate::{Clock, Design, Tracing, Verilated};
+pub use verilate::{Clock, Design, Tracing, Verilated, Wrapper};
 
 /// The texts that decide what is generated around a model, for hashes of what is made with them.
 pub fn generator_text() -> impl Iterator<Item = &'static str> {

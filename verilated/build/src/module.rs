@@ -4,6 +4,7 @@
 use crate::tree::{Element, Tree, with_tree};
 use crate::{Design, Error, Verilator};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
 
 /// A module.
@@ -26,8 +27,8 @@ pub struct ModuleParameter {
     pub value: Option<String>,
     /// Whether it is a number: neither real nor a string, an enum or a struct.
     pub is_number: bool,
-    /// Where the value is declared: the file as Verilator names it, line, first column and the column behind it.
-    pub place: Option<(String, usize, usize, usize)>,
+    /// Whether the value is written as a literal, so it depends on nothing else.
+    pub is_literal: bool,
 }
 
 /// What waits for the edge of an input.
@@ -71,6 +72,8 @@ pub enum Direction {
 /// A port that is an interface.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InterfacePort {
+    /// The name of the interface.
+    pub definition: String,
     /// Its modport; empty if it has none.
     pub modport: String,
     /// The bounds of an array of interfaces.
@@ -139,14 +142,17 @@ impl Design {
         instance: &str,
     ) -> Result<ModuleDescription, Error> {
         let description = self.describe(verilator, out, &[])?;
-        let found = with_tree(&description, |tree| Reader::new(tree).module(&self.top, instance));
-        found.flatten().ok_or_else(|| self.not_understood())
+        let folder = self.folder.clone().unwrap_or_default();
+        let read = |tree: &Tree| Reader::new(tree, &folder).module(&self.top, instance);
+        with_tree(&description, read).flatten().ok_or_else(|| self.not_understood())
     }
 }
 
 /// Reads modules and types of a tree.
 struct Reader<'a> {
     tree: &'a Tree,
+    /// Where names of files begin.
+    folder: &'a Path,
     modules: BTreeMap<&'a str, &'a Element>,
     types: BTreeMap<&'a str, &'a Element>,
 }
@@ -155,10 +161,10 @@ struct Reader<'a> {
 const DEPTH: u32 = 64;
 
 impl<'a> Reader<'a> {
-    fn new(tree: &'a Tree) -> Self {
+    fn new(tree: &'a Tree, folder: &'a Path) -> Self {
         let modules = tree.modules.iter().map(|module| (module.name(), module)).collect();
         let types = tree.types.iter().filter_map(|kind| Some((kind.get("id")?, kind))).collect();
-        Self { tree, modules, types }
+        Self { tree, folder, modules, types }
     }
 
     fn module(&self, top: &str, instance: &str) -> Option<ModuleDescription> {
@@ -204,18 +210,27 @@ impl<'a> Reader<'a> {
             let is_whole = text.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
             if kind == Type::Other("real".to_owned()) && is_whole { text + ".0" } else { text }
         };
-        let place = value.and_then(|value| self.place(value.get("loc")?));
+        let is_literal = value.and_then(|value| self.is_literal(value.get("loc")?)) == Some(true);
         let name = var.name().to_owned();
-        ModuleParameter { name, value: value.map(literal), is_number, place }
+        ModuleParameter { name, value: value.map(literal), is_number, is_literal }
     }
 
-    /// Takes `d,2,8,2,11` or `d,2:8,2:11` apart, if it is on one line.
-    fn place(&self, text: &str) -> Option<(String, usize, usize, usize)> {
+    /// Whether the text at a place like `d,2,8,2,11` or `d,2:8,2:11` is a literal that is the whole of a default.
+    fn is_literal(&self, text: &str) -> Option<bool> {
         let parts: Vec<&str> = text.split([',', ':']).collect();
         let [file, line, from, last, to] = parts[..] else { return None };
         let file = self.tree.files.get(file)?.clone();
         (line == last).then_some(())?;
-        Some((file, line.parse().ok()?, from.parse().ok()?, to.parse().ok()?))
+        let (line, from, to): (usize, usize, usize) =
+            (line.parse().ok()?, from.parse().ok()?, to.parse().ok()?);
+        let source = fs::read(self.folder.join(file)).ok()?;
+        let source = String::from_utf8_lossy(&source);
+        let line = source.lines().nth(line.checked_sub(1)?)?;
+        let before = line.get(..from.checked_sub(1)?)?.trim_end();
+        let (word, behind) = (line.get(from - 1..to - 1)?, line.get(to - 1..)?.trim_start());
+        let is_digit = |letter: char| letter.is_ascii_digit() || letter == '\'';
+        let ends = behind.is_empty() || behind.starts_with([',', ')', ';', '/']);
+        Some(word.starts_with(is_digit) && before.ends_with('=') && ends)
     }
 
     fn interface(
@@ -233,6 +248,8 @@ impl<'a> Reader<'a> {
         found.modport = kind.get("modportname").unwrap_or_default().to_owned();
         let cell = around.of_kind("instance").find(|cell| cell.name() == var.name())?;
         let interface = *self.modules.get(cell.get("defName")?)?;
+        let name = interface.get("origName").filter(|name| !name.is_empty());
+        found.definition = name.unwrap_or(interface.name()).to_owned();
         let of = |name: &str| interface.of_kind("var").find(|var| var.name() == name);
         for var in interface.of_kind("var") {
             if let Some(direction) = var.get("dir") {
