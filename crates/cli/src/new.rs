@@ -85,9 +85,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         reset: arguments.reset.clone(),
         parameters: arguments.parameter.clone(),
     };
-    let GeneratedCrate { folder, ports, resets, clocks, wrapper } =
+    let GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper } =
         skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
+        [] if is_combinational => "no reset".to_owned(),
         [] => "no reset; see its README.md".to_owned(),
         resets => {
             let text = |(name, is_high): &(String, bool)| {
@@ -97,6 +98,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     };
     let clock = match clocks.as_slice() {
+        [] if is_combinational => "no clock".to_owned(),
         [] => format!("clock {}", ports.clock),
         clocks => format!("clocks {}", clocks.join(", ")),
     };

@@ -311,6 +311,8 @@ pub struct GeneratedCrate {
     pub resets: Vec<(String, bool)>,
     /// The inputs that say which clocks rise, if there are several clocks.
     pub clocks: Vec<String>,
+    /// Whether nothing in it waits for an edge.
+    pub is_combinational: bool,
     /// The wrapper, if the top needs one.
     pub wrapper: Option<PathBuf>,
 }
@@ -587,9 +589,9 @@ impl Skeleton {
         }
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
-        let clocks = wrapping.clocks;
+        let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| folder.join("rtl").join(name));
-        Ok(GeneratedCrate { folder, ports, resets, clocks, wrapper })
+        Ok(GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper })
     }
 
     /// The first value of each parameter that was given.

@@ -85,6 +85,8 @@ struct Builder<'a> {
     pins: Vec<Pin>,
     /// Why the module cannot be the top itself.
     reasons: BTreeSet<&'static str>,
+    /// The only clock among the ports that are no interfaces.
+    clock: Option<String>,
 }
 
 impl Wrapping {
@@ -97,15 +99,21 @@ impl Wrapping {
         description: &ModuleDescription,
         wishes: &Wishes,
     ) -> Result<Self, Error> {
+        let is_clock = |leaf: &&String| {
+            !leaf.contains('.') && description.edges.get(*leaf) == Some(&EdgeKind::Clock)
+        };
+        let mut own = description.edges.keys().filter(is_clock);
+        let clock = own.next().filter(|_| own.next().is_none()).cloned();
         let mut builder = Builder {
             top,
             wishes,
             names: BTreeSet::new(),
             pins: Vec::new(),
             reasons: BTreeSet::new(),
+            clock,
         };
         if wishes.is_needed {
-            builder.reasons.insert("its parameters have no values of their own");
+            builder.reasons.insert("a parameter has no default");
         }
         // Plain names stay as they are, so other names must not take them.
         for port in &description.ports {
@@ -238,7 +246,25 @@ impl Builder<'_> {
         let width = bits.width * all.len() as u32;
         let flat = BitsType { width, ..BitsType::default() };
         let pin = self.pin(wanted, leaf, is_input, &flat);
-        let _ = writeln!(text, "  // Element n of {} is in the bits n * {1} +: {1}.", all.len(), bits.width);
+        let width = bits.width;
+        if let Type::Array { bounds: (left, right), element } = kind
+            && matches!(**element, Type::Bits(_))
+        {
+            let (least, most) = (left.min(right), left.max(right));
+            let n = if *least == 0 { "n".to_owned() } else { format!("(n - {least})") };
+            let (part, element) = (format!("{pin}[{n} * {width} +: {width}]"), format!("{net}[n]"));
+            let assignment = match is_input {
+                true => format!("{element} = {}", cast(&part, true, &bits)),
+                false => format!("{part} = {element}"),
+            };
+            let label = self.free(&format!("all_of_{pin}"));
+            let _ = writeln!(
+                text,
+                "  for (genvar n = {least}; n <= {most}; n++) begin : {label}\n    assign {assignment};\n  end"
+            );
+            return Ok(text);
+        }
+        let _ = writeln!(text, "  // Element n of {} is in the bits n * {width} +: {width}.", all.len());
         for (place, (select, _)) in all.into_iter().enumerate() {
             let part = format!("{pin}[{}:{}]", (place as u32 + 1) * bits.width - 1, place as u32 * bits.width);
             let element = format!("{net}{select}");
@@ -262,7 +288,11 @@ impl Builder<'_> {
             };
             let is_input = *direction == Direction::Input;
             // One clock for module and interface, as a project has it.
-            let shared = self.pins.iter().find(|pin| is_input && pin.leaf == *name && pin.is_input);
+            let is_it = |pin: &&Pin| {
+                pin.leaf == *name
+                    || (self.clock.as_ref() == Some(&pin.leaf) && is_clock_name(name))
+            };
+            let shared = self.pins.iter().filter(|pin| is_input && pin.is_input).find(is_it);
             let pin = match shared.map(|pin| pin.name.clone()) {
                 Some(pin) => pin,
                 None => self.pin(&format!("{port}_{name}"), &leaf, is_input, bits),
@@ -558,6 +588,12 @@ fn indices(
         }
         Type::Other(_) => None,
     }
+}
+
+/// Whether a port of an interface is called like a clock.
+fn is_clock_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["clk", "clock", "aclk", "pclk", "hclk"].iter().any(|word| name.contains(word))
 }
 
 /// Why something that is no bits cannot be driven.
