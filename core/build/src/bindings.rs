@@ -45,7 +45,15 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
 
 /// The constant with the RTL's files and models.
 fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
-    let Block { top, clock, mask, folder, defines, .. } = block;
+    let Block { clock, mask, folder, defines, .. } = block;
+    let top = block.outer_top();
+    let wrapper = block.wrapper_of_design().map_or_else(
+        || "None".to_owned(),
+        |wrapper| {
+            let file = wrapper.file.display().to_string();
+            format!("Some({CORE}::harness::Wrapper {{ file: {file:?}, module: {:?} }})", block.top)
+        },
+    );
     let absolute = |path: &Path| std::path::absolute(path).map_err(Error::io(path));
     let folders: Vec<(&PathBuf, PathBuf)> = block
         .folders()
@@ -92,6 +100,7 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         .replace("CORE", CORE)
         .replace("VERILATED", VERILATED)
         .replace("TOP", &format!("{top:?}"))
+        .replace("WRAPPER", &wrapper)
         .replace("CLOCK", &format!("{:?}", clock.to_string()))
         .replace("MASK", &format!("{mask:?}"))
         .replace("SOURCES", &sources)

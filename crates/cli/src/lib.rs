@@ -42,6 +42,7 @@ mod watch;
 #[cfg(test)]
 mod wording;
 mod worker;
+mod wrapper;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cosim_base::error::{Error, codes};

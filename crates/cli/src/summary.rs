@@ -149,6 +149,12 @@ impl Summary<'_> {
         for (profile, area) in &self.run.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
         }
+        if let Some(bits) = self.run.header.exhaustive
+            && self.run.end == End::Complete
+            && self.run.header.shard.is_whole()
+        {
+            let _ = writeln!(text, "      exhaustive: all 2^{bits} input vectors");
+        }
         if self.run.timing.lost_workers.count > 0 {
             let lost = counted(self.run.timing.lost_workers.count, "worker");
             let _ = writeln!(

@@ -6,7 +6,7 @@ use super::given::{Folder, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{BlockInfo, BuiltInRtl};
+use cosim_harness::harness::{self, BlockInfo, BuiltInRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ use verilated_build::Hash;
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
-    SourceFile, Verilator,
+    SourceFile, Verilator, Wrapper,
 };
 
 /// A module that instantiates the block's top, so that Verilator searches for the top, too.
@@ -76,6 +76,10 @@ struct TopRequest<'a> {
     data: &'a [(&'a str, &'a [u8])],
     /// Built-in macros.
     defines: &'a [&'a str],
+    /// The wrapper, if the top is one.
+    wrapper: Option<harness::Wrapper>,
+    /// The module that asks for the top: its declarations, and the instance.
+    ask: &'a str,
 }
 
 impl Examined {
@@ -83,10 +87,20 @@ impl Examined {
     ///
     /// # Errors
     /// As [`Examined::new`].
-    pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
+    pub fn of_top(top: &str, ask: &str, rtl: &Rtl) -> Result<Self, Error> {
         let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
         let what = format!("module {top}");
-        examine(&TopRequest { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
+        let request = TopRequest {
+            what: &what,
+            top,
+            hint,
+            own: &[],
+            data: &[],
+            defines: &[],
+            wrapper: None,
+            ask,
+        };
+        examine(&request, rtl)
     }
 
     /// Examines an RTL of a block.
@@ -98,10 +112,12 @@ impl Examined {
         if rtl.is_built_in() {
             return Ok(Self::built_in(info));
         }
-        let BuiltInRtl { top, sources, data, defines, .. } = info.rtl;
+        let BuiltInRtl { top, sources, data, defines, wrapper, .. } = info.rtl;
         let what = format!("block {}", info.name);
         let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
-        examine(&TopRequest { what: &what, top, hint, own: sources, data, defines }, rtl)
+        let ask = &format!("{top} dut();");
+        let own = sources;
+        examine(&TopRequest { what: &what, top, hint, own, data, defines, wrapper, ask }, rtl)
     }
 
     fn built_in(info: &'static BlockInfo) -> Self {
@@ -127,6 +143,7 @@ impl Examined {
                 .collect(),
             design: Design {
                 top: info.rtl.top.to_owned(),
+                wrapper: info.rtl.wrapper.map(design_wrapper),
                 sources: info.rtl.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
                 defines,
@@ -317,7 +334,7 @@ impl ExaminedFolder {
             fs::create_dir_all(inside).map_err(Error::write(inside))?;
             fs::write(&path, text).map_err(Error::write(&path))?;
         }
-        let ask = format!("module {ASKING_TOP}; {} dut(); endmodule\n", wanted.top);
+        let ask = format!("module {ASKING_TOP}; {} endmodule\n", wanted.ask);
         let path = folder.join(format!("{ASKING_TOP}.sv"));
         fs::write(&path, ask).map_err(Error::write(&path))?;
 
@@ -680,6 +697,7 @@ impl ExaminedFolder {
         let computed = names.computed.iter().map(place).collect();
         let design = Design {
             top: wanted.top.to_owned(),
+            wrapper: wanted.wrapper.map(design_wrapper),
             sources: sources.clone(),
             // Only folders in which a file was found: other folders must not change the cache key.
             include: self
@@ -746,6 +764,10 @@ fn declares_none(wanted: &TopRequest<'_>, path: &Path, names: &[&str]) -> Error 
     let message =
         format!("declares none of the modules of {}; expected {}", wanted.what, names.join(", "));
     Error::File { code: codes::TOP_MISSING, path: path.to_owned(), message }
+}
+
+fn design_wrapper(wrapper: harness::Wrapper) -> Wrapper {
+    Wrapper { file: wrapper.file.into(), module: wrapper.module.to_owned() }
 }
 
 fn identity<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>, defines: &[String]) -> String {

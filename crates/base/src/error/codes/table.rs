@@ -185,6 +185,9 @@ table! {
     E0315 NOT_A_CHECKOUT User "the folder is not a checkout of cosim"
         "The new crate depends on cosim by path, and the folder lacks the crates `core` and `core/build`, or its name is \
          not UTF-8. Name the root of a checkout."
+    E0316 PARAMETER_MISSING User "a parameter of the module has no value"
+        "The module declares the parameter without a default, and an elaborated design needs a value. Give it with \
+         `cosim new --parameter NAME=VALUE`; several values, as in N=4,8, make a profile of each."
 
     E0401 MODEL_CRASHED Rtl "the model crashed or hung during the command"
         "The RTL ended the process, used more memory than --memory-limit, or made no progress for --stuck-after. Find the \
