@@ -131,3 +131,20 @@ fn one_rtl_is_compared_in_three_ways() {
     assert!(tested.status.success(), "{}", text(&tested));
     a_bit_that_is_never_compared_fails(&outside);
 }
+
+/// RTL with two clocks, whose counters are compared in every step and whose items as transactions:
+/// all checks of the crate hold, and all planted bugs are found.
+#[test]
+fn two_clocks_are_compared_in_both_ways() {
+    let outside = Outside::copy_of("async_fifo");
+    outside.cargo(&["clean", "--package", "async_fifo"]);
+    let built = outside.cargo(&["build"]);
+    assert!(built.status.success(), "{}", text(&built));
+    let said = outside.says(0, &["run", "--cases", "20", "--out", "good"]);
+    let compared = "popped, pushed in every cycle; pop_data, pop_valid, push_ready as transactions";
+    assert!(said.contains(compared), "{said}");
+    let refused = outside.says(2, &["run", "--simulator", "icarus", "--out", "four"]);
+    assert!(refused.contains("E0113"), "{refused}");
+    let tested = outside.cargo(&["test"]);
+    assert!(tested.status.success(), "{}", text(&tested));
+}
