@@ -64,9 +64,7 @@ impl Block for Recv {
             // Credits of a later refill are added to those that wait (K1).
             stable: vec![StableChannel::valid("credit_valid")],
             illegal_states: vec![State::None.name()],
-            registers: proof::REGISTERS.to_vec(),
             transitions: proof::transitions(parameters),
-            invariants: proof::invariants(parameters),
             progress: proof::progress(parameters),
             ..Properties::default()
         }

@@ -10,6 +10,7 @@ SOURCES        ],
 DATA        ],
         roots: &ROOTS,
         defines: &DEFINES,
+        assertions: ASSERTIONS,
         embedded: &[
 EMBEDDED        ],
     },

@@ -2,25 +2,8 @@
 //! deadlocks.
 
 use super::{Kind, Property};
-use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
+use cosim_harness::harness::{KnownDeadlock, Progress, Properties};
 use std::fmt::Write as _;
-
-/// The registers that the proof remembers something in; rules may look at them.
-pub fn proof_registers(properties: &Properties, text: &mut String) {
-    for ProofRegister { name, width, .. } in &properties.proof_registers {
-        let _ = writeln!(text, "  reg [{}:0] {name} = 0;", width - 1);
-    }
-}
-
-/// What they remember; they may look at rules.
-pub fn remembers(properties: &Properties, clock: &str, text: &mut String) {
-    for ProofRegister { name, width, next } in &properties.proof_registers {
-        let _ = writeln!(
-            text,
-            "  always @(posedge {clock}) {name} <= in_reset ? {width}'d0 : ({next});"
-        );
-    }
-}
 
 /// What is finished, and how it is not.
 pub fn progress(

@@ -56,10 +56,37 @@ pub struct Examined {
     pub parameters: Vec<String>,
     /// Where the RTL opens files whose names it computes: they are no part of it.
     pub computed: Vec<String>,
+    /// The file with the properties as assertions, if the block has one.
+    pub assertions: Option<AssertionFile>,
     /// What names of the design stand for.
     names: Names,
     /// What Yosys reads, once it was asked for: with pragmas ignored, and obeyed.
     expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
+}
+
+/// A file with the properties of a block as assertions, `NAME_sva.sv`. It is no part of the design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssertionFile {
+    /// Its module, `NAME_sva`.
+    pub module: String,
+    /// Its path, as typed; its name alone if it is the program's own.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Whether it belongs to the RTL: the built-in file does not belong to user RTL.
+    pub is_of_rtl: bool,
+    /// Its name in the design, if it is compiled into a model.
+    pub(super) name: PathBuf,
+}
+
+impl AssertionFile {
+    /// A file of a block, `rtl/NAME_sva.sv`. For tests.
+    #[doc(hidden)]
+    pub fn of(block: &str, text: &str) -> Self {
+        let module = format!("{block}_sva");
+        let path = PathBuf::from(format!("rtl/{module}.sv"));
+        Self { module, name: path.clone(), path, text: text.to_owned(), is_of_rtl: true }
+    }
 }
 
 /// What is asked for: a top module, and what stands in for files that are not given.
@@ -76,6 +103,24 @@ struct TopRequest<'a> {
     data: &'a [(&'a str, &'a [u8])],
     /// The program's own macros.
     defines: &'a [&'a str],
+    /// The name of the block, for its assertions.
+    block: Option<&'a str>,
+    /// The program's own file of assertions.
+    assertions: Option<(&'a str, &'a str)>,
+}
+
+impl TopRequest<'_> {
+    /// The program's own file of assertions; whether it belongs to the RTL.
+    fn own_assertions(&self, is_of_rtl: bool) -> Option<AssertionFile> {
+        let ((name, text), block) = (self.assertions?, self.block?);
+        Some(AssertionFile {
+            module: format!("{block}_sva"),
+            path: name.into(),
+            text: text.to_owned(),
+            is_of_rtl,
+            name: Path::new(BUILT_IN).join(name),
+        })
+    }
 }
 
 impl Examined {
@@ -86,7 +131,17 @@ impl Examined {
     pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
         let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
         let what = format!("module {top}");
-        examine(&TopRequest { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
+        let wanted = TopRequest {
+            what: &what,
+            top,
+            hint,
+            own: &[],
+            data: &[],
+            defines: &[],
+            block: None,
+            assertions: None,
+        };
+        examine(&wanted, rtl)
     }
 
     /// Asks Verilator about an RTL of a block.
@@ -95,13 +150,16 @@ impl Examined {
     /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if what was given is none of the block's,
     /// or not clear; [`Error::Build`] with Verilator's words.
     pub fn new(info: &'static BlockInfo, rtl: &Rtl) -> Result<Self, Error> {
-        if rtl.is_built_in() {
-            return Ok(Self::built_in(info));
-        }
-        let BuiltInRtl { top, sources, data, defines, .. } = info.rtl;
+        let BuiltInRtl { top, sources, data, defines, assertions, .. } = info.rtl;
         let what = format!("block {}", info.name);
         let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
-        examine(&TopRequest { what: &what, top, hint, own: sources, data, defines }, rtl)
+        let block = Some(info.name);
+        let wanted =
+            TopRequest { what: &what, top, hint, own: sources, data, defines, block, assertions };
+        if rtl.is_built_in() {
+            return Ok(Self { assertions: wanted.own_assertions(true), ..Self::built_in(info) });
+        }
+        examine(&wanted, rtl)
     }
 
     fn built_in(info: &'static BlockInfo) -> Self {
@@ -141,6 +199,7 @@ impl Examined {
                 .map(str::to_owned)
                 .collect(),
             computed: Vec::new(),
+            assertions: None,
             names: Names::default(),
             expanded: Default::default(),
         }
@@ -269,6 +328,8 @@ struct ExaminedFolder {
     sources: Vec<PathBuf>,
     /// Those that the top seems to need.
     needed: Vec<PathBuf>,
+    /// The given files of assertions, by name.
+    assertions: Vec<PathBuf>,
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
@@ -341,6 +402,7 @@ impl ExaminedFolder {
         };
         let sources: Vec<PathBuf> =
             given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let assertions = given.assertions.iter().map(&mut named).collect::<Result<_, _>>()?;
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
@@ -366,6 +428,7 @@ impl ExaminedFolder {
             searched,
             sources,
             needed,
+            assertions,
             design,
             hint,
             verilator,
@@ -629,6 +692,37 @@ impl ExaminedFolder {
         Ok(files)
     }
 
+    /// The file of assertions of the block: a given one, else the program's own.
+    fn assertions(&self, wanted: &TopRequest<'_>) -> Result<Option<AssertionFile>, Error> {
+        let Some(block) = wanted.block else { return Ok(None) };
+        let module = format!("{block}_sva");
+        let file = format!("{module}.sv");
+        let named = self.assertions.iter().filter(|name| name.ends_with(&file));
+        let mut found: Option<AssertionFile> = None;
+        for name in named {
+            let path = self.names.typed(name);
+            let text = fs::read_to_string(self.folder.join(name))
+                .map_err(|error| Error::unreadable(&path, &error))?;
+            match &found {
+                Some(first) if first.text != text => {
+                    let message = format!(
+                        "the assertions of block {block} could be those of {} or of {}; leave one \
+                         out",
+                        first.path.display(),
+                        path.display()
+                    );
+                    return Err(Error::Usage(codes::AMBIGUOUS_FILE, message));
+                }
+                Some(_) => {}
+                None => {
+                    let (module, name) = (module.clone(), name.clone());
+                    found = Some(AssertionFile { module, path, text, is_of_rtl: true, name });
+                }
+            }
+        }
+        Ok(found.or_else(|| wanted.own_assertions(false)))
+    }
+
     fn answer(
         self,
         wanted: &TopRequest<'_>,
@@ -676,6 +770,7 @@ impl ExaminedFolder {
             format!("{}:{}", self.names.typed(&opened.file).display(), opened.line)
         };
         let computed = names.computed.iter().map(place).collect();
+        let assertions = self.assertions(wanted)?;
         let design = Design {
             top: wanted.top.to_owned(),
             sources: sources.clone(),
@@ -697,6 +792,7 @@ impl ExaminedFolder {
             files,
             texts,
             design,
+            assertions,
             names: self.names,
             expanded: Default::default(),
         })

@@ -3,6 +3,7 @@
 use super::*;
 use crate::mutate::Mode;
 use crate::mutate::build::{begin, chosen};
+use cosim_formal::assertions::Signal;
 use cosim_formal::prove::{Kind, Property};
 use std::iter;
 
@@ -56,8 +57,9 @@ fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
         _ => false,
     });
     mutations.truncate(60);
-    let judge =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let judge = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", None)
+        .unwrap()
+        .unwrap();
     let differing = differing(&workshop, &mutations);
     let mut same = 0;
     for mutation in &mutations {
@@ -104,8 +106,9 @@ fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
     );
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
-    let judge =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let judge = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", None)
+        .unwrap()
+        .unwrap();
     let mut apart = 0;
     for mutation in &mutations {
         let is_clock = mutation.port == "CLK";
@@ -133,8 +136,9 @@ fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
     let reset = Some(("rst", true));
-    let judge =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let judge = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     let of = |signal: &str| -> Vec<u32> {
         let is_it = |m: &&Mutation| {
             m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
@@ -179,8 +183,9 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
     });
     let reset = Some(("rst", true));
-    let judge =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let judge = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     let mut same = 0;
     for mutation in &mutations {
         let Mutation { id, mode, bit, control, .. } = mutation;
@@ -227,7 +232,9 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
     mutations.retain(|mutation| mutation.port != "CLK");
     let reset = Some(("rst", true));
     let judge = || {
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap()
+        EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+            .unwrap()
+            .unwrap()
     };
     let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
     let meaning = WordAbstraction { memory: "m", width: 3, meaning };
@@ -249,8 +256,9 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
     assert!(more > 0, "none takes what words mean");
     // A bit that counts is one of what a word means.
     let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
-    let wrong =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let wrong = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
     assert!(mutations.iter().all(|mutation| !wrong.by_word(mutation.id).unwrap()));
 }
@@ -275,21 +283,23 @@ fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
         Ok(Some(Monitor {
             text: text.replace("[63:0]", &format!("[{}:0]", bits - 1)),
             state: None,
-            registers: vec![("s", 2)],
+            signals: vec![Signal { name: "s".to_owned(), path: "s".to_owned(), width: 2, line: 1 }],
             properties: vec![property("not 3"), property("not 2")],
             assumes: false,
         }))
     };
     let reset = Some(("rst", true));
-    let judge =
-        EquivalenceChecker::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
+    let judge = EquivalenceChecker::of(&workshop, &mutations, None, monitor, "clk", reset)
+        .unwrap()
+        .unwrap();
     let held: Vec<bool> = judge.property_range().map(|place| judge.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
     let judge = judge.with_proved(vec![0]);
     assert_eq!(judge.proved, [format!("{NEVER}0")]);
     // With it, and without it, the same is equivalent.
-    let plain =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let plain = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     for Mutation { id, .. } in mutations.iter().step_by(7) {
         let [with, without] = [&judge, &plain].map(|judge| {
             judge.at_once(*id).is_some()
