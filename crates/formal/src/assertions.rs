@@ -20,9 +20,8 @@ pub const OUTPUTS: &str = "assertions-outputs.il";
 const FAILS: &str = "cosim_fails_";
 /// How the comment with the words of a property begins.
 const WORDS: &str = "property:";
-/// From what was read to a netlist. A clocked assertion is checked in the cycle before its edge.
-const TO_NETLIST: &str =
-    "proc\nflatten\nchformal -early\nchformal -cover -remove\nopt_clean\nwrite_ilang";
+/// From what was read to a netlist. Wires stay, since other properties may use them. A clocked assertion is checked in the cycle before its edge.
+const TO_NETLIST: &str = "proc\nflatten\nchformal -early\nchformal -cover -remove\nwrite_ilang";
 
 /// A signal of the RTL that properties use.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,8 +112,8 @@ impl Assertions {
         };
         let mut cells = Vec::new();
         let mut lines = netlist.lines();
-        // The line of the file that the next cell comes from.
-        let mut source = None;
+        // Attributes of the next cell, and the line of the file that it comes from.
+        let (mut attributes, mut source) = (String::new(), None);
         while let Some(line) = lines.next() {
             if let Some(wire) = line.strip_prefix("  wire ") {
                 found.wire(wire, text, &connected, pins)?;
@@ -125,11 +124,18 @@ impl Assertions {
                 let inside = lines.by_ref().take_while(|line| line.trim() != "end");
                 let inside: Vec<&str> = inside.collect();
                 cells.push((text.assertion(kind, name, source)?, inside));
+                attributes.clear();
                 continue;
             }
-            if let Some(place) = line.strip_prefix("  attribute \\src ") {
-                source = text.line_of_source(place);
+            if line.starts_with("  attribute ") {
+                if let Some(place) = line.strip_prefix("  attribute \\src ") {
+                    source = text.line_of_source(place);
+                }
+                attributes.push_str(line);
+                attributes.push('\n');
+                continue;
             }
+            found.netlist += &std::mem::take(&mut attributes);
             found.netlist.push_str(line);
             found.netlist.push('\n');
         }

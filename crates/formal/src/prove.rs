@@ -286,7 +286,7 @@ impl Prover {
             }
         };
         workshop.script(&format!(
-            "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}{read}read_verilog -sv {MONITOR}\n\
+            "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
         ))?;
         let netlist = workshop.text(both)?;

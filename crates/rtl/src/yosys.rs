@@ -136,13 +136,7 @@ impl YosysSession {
     /// # Errors
     /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
     pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
-        let libraries = self.expanded.libraries.len();
-        let mut script = String::new();
-        for number in 0..libraries + self.expanded.sources.len() {
-            let option = if number < libraries { " -defer" } else { "" };
-            let path = self.path(&file(number));
-            script += &format!("read_verilog -sv{option} \"{}\"\n", path.display());
-        }
+        let mut script = self.read_texts("");
         script += &format!("hierarchy -check -top {}", self.examined.design.top);
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");
@@ -180,11 +174,7 @@ impl YosysSession {
         let AssertionFile { module, path, text, .. } = file;
         let name = format!("{module}.sv");
         self.write(&name, text)?;
-        let mut script = String::new();
-        for number in 0..self.expanded.libraries.len() + self.expanded.sources.len() {
-            let path = self.path(&self::file(number));
-            script += &format!("read_verilog -sv -defer \"{}\"\n", path.display());
-        }
+        let mut script = self.read_texts(" -defer");
         let written = self.path(&name);
         script += &format!(
             "read_verilog -sv -formal -noautowire \"{}\"\nhierarchy -check -top {module}",
@@ -201,6 +191,19 @@ impl YosysSession {
             }
             other => other,
         })
+    }
+
+    /// Commands that read the RTL, its sources with this option. Sources come first: libraries may use their packages.
+    fn read_texts(&self, option: &str) -> String {
+        let PreprocessedRtl { libraries, sources } = &*self.expanded;
+        let (between, all) = (libraries.len(), libraries.len() + sources.len());
+        let sources = (between..all).map(|number| (number, option));
+        let libraries = (0..between).map(|number| (number, " -defer"));
+        let read = |(number, option)| {
+            let path = self.path(&file(number));
+            format!("read_verilog -sv{option} \"{}\"\n", path.display())
+        };
+        sources.chain(libraries).map(read).collect()
     }
 
     fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {

@@ -162,7 +162,7 @@ impl<'a> EquivalenceChecker<'a> {
                 script += &format!("read_ilang {OUTPUTS}\n");
             }
             script += &format!(
-                "read_verilog -sv {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
+                "read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
             );
         }
         script += &format!("async2sync\nopt_clean\nwrite_ilang {flat}\n");
