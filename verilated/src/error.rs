@@ -9,6 +9,14 @@ pub enum Error {
     /// The model stopped by itself: `$fatal`, `$stop`, `$finish`, or a loop that does not settle.
     #[error("{0}")]
     Stopped(String),
+    /// An assertion failed in a model that checks assertions.
+    #[error("assertion {label} does not hold ({place})")]
+    Assertion {
+        /// Its label.
+        label: String,
+        /// File and line.
+        place: String,
+    },
     /// The model's ports are not those the program was built with.
     #[error("the ports of {top} differ from those this program was built with:{}", list(.differences))]
     Ports {

@@ -141,6 +141,7 @@ fn compile_archive(
         top: &block.top,
         tracing: Tracing::Off,
         coverage: false,
+        assertions: false,
         driving: &driving,
         data: &design.data,
         symbol: &symbol,

@@ -38,6 +38,9 @@ struct vl_context final : VerilatedContext {
   // The files of the model.
   const vl_data *data = nullptr;
 
+  // The model checks assertions: one that fails is told from `$stop`.
+  bool asserts = false;
+
   // The generator of `$random` and its like; made when the first number is drawn, since most RTL
   // draws none.
   std::shared_ptr<void> generator;

@@ -73,6 +73,8 @@ pub struct Design {
     pub tracing: Tracing,
     /// Counters of lines, branches and toggles.
     pub coverage: bool,
+    /// Whether assertions are checked: one that fails stops the model.
+    pub assertions: bool,
     /// Whether inputs are to be registered in a top around it, if it behaves the same then.
     pub registered: bool,
     /// Whether it is compiled in a fraction of the time and runs at a fraction of the speed: for texts of many
@@ -164,6 +166,9 @@ impl Design {
         if self.tracing != Tracing::Off {
             // Wide ports and memories, too; Verilator leaves out what is larger than 256 bits or 32 words.
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
+        }
+        if self.assertions {
+            command.arg("--assert");
         }
         if self.coverage {
             // Not `--coverage`: newer versions count expressions then, too, and end with an internal error at an element of a

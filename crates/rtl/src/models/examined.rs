@@ -156,10 +156,33 @@ impl Examined {
         let block = Some(info.name);
         let wanted =
             TopRequest { what: &what, top, hint, own: sources, data, defines, block, assertions };
-        if rtl.is_built_in() {
-            return Ok(Self { assertions: wanted.own_assertions(true), ..Self::built_in(info) });
+        let examined = match rtl.is_built_in() {
+            true => Self { assertions: wanted.own_assertions(true), ..Self::built_in(info) },
+            false => examine(&wanted, rtl)?,
+        };
+        if rtl.assertions { examined.with_assertions(rtl, info.name) } else { Ok(examined) }
+    }
+
+    /// The same with assertions that simulation checks, which make it another RTL.
+    fn with_assertions(mut self, rtl: &Rtl, block: &str) -> Result<Self, Error> {
+        let refuse = |message: &str| {
+            Err(Error::Usage(codes::OPTIONS_CONFLICT, format!("--assertions: {message}")))
+        };
+        if !rtl.is_of_models() {
+            return refuse(
+                "Verilator's models of the RTL check assertions; leave out --netlist and --simulator icarus",
+            );
         }
-        examine(&wanted, rtl)
+        let Some(AssertionFile { name, text, .. }) = &self.assertions else {
+            return refuse(&format!("block {block} has no file {block}_sva.sv beside its RTL"));
+        };
+        let text = text.as_bytes();
+        self.identity =
+            identity([("rtl", self.identity.as_bytes()), ("assertions", text)].into_iter(), &[]);
+        self.texts.push(SourceFile { name: name.clone(), text: text.into() });
+        self.design.sources.push(name.clone());
+        self.design.assertions = true;
+        Ok(self)
     }
 
     fn built_in(info: &'static BlockInfo) -> Self {
