@@ -151,7 +151,7 @@ impl Block {
 
     /// The file with the properties as assertions, `NAME_sva.sv` in the block's folder: its name and path.
     fn assertions(&self) -> Option<(String, PathBuf)> {
-        let name = format!("{}_sva.sv", self.name);
+        let name = format!("{}_sva.sv", self.name.replace('-', "_"));
         let path = self.folder.join(&name);
         path.is_file().then_some((name, path))
     }

@@ -369,7 +369,13 @@ impl<'a> SourceText<'a> {
                 "$assert" => "an assertion needs a label, as in `name: assert (...);`".to_owned(),
                 _ => format!("`{}` is not supported; use `assert`", &kind[1..]),
             };
-            return Err(self.wrong(codes::BAD_ASSERTIONS, source.unwrap_or(1), message));
+            // For a statement without a label, Yosys names the line of the block around it.
+            let first = source.unwrap_or(1);
+            let mut bare = places(&self.code, &kind[1..])
+                .filter(|place| !self.code[..*place].trim_end().ends_with(':'))
+                .map(|place| self.line_at(place));
+            let line = bare.find(|line| *line >= first).unwrap_or(first);
+            return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
         };
         let word = label.rsplit('.').next().unwrap_or(label);
         let is_label =

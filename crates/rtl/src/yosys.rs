@@ -173,7 +173,8 @@ impl YosysSession {
     ) -> Result<(), Error> {
         let AssertionFile { module, path, text, .. } = file;
         let name = format!("{module}.sv");
-        self.write(&name, text)?;
+        // To Yosys, the last directive of a file counts for all of its modules.
+        self.write(&name, &text.replace("`default_nettype wire", "`default_nettype none"))?;
         let mut script = self.read_texts(" -defer");
         let written = self.path(&name);
         script += &format!(

@@ -30,6 +30,7 @@ endmodule
 `ifndef YOSYS
 bind top top_sva #(.D(D)) top_sva_i (.*, .i_q(i.q));
 `endif
+`default_nettype wire
 ";
 
 fn read(text: &str) -> Result<Assertions, Error> {

@@ -79,11 +79,16 @@ pub struct AssertionFile {
     pub(super) name: PathBuf,
 }
 
+/// The module with the assertions of a block, whose name may have hyphens.
+fn assertion_module(block: &str) -> String {
+    format!("{}_sva", block.replace('-', "_"))
+}
+
 impl AssertionFile {
     /// A file of a block, `rtl/NAME_sva.sv`. For tests.
     #[doc(hidden)]
     pub fn of(block: &str, text: &str) -> Self {
-        let module = format!("{block}_sva");
+        let module = assertion_module(block);
         let path = PathBuf::from(format!("rtl/{module}.sv"));
         Self { module, name: path.clone(), path, text: text.to_owned(), is_of_rtl: true }
     }
@@ -114,7 +119,7 @@ impl TopRequest<'_> {
     fn own_assertions(&self, is_of_rtl: bool) -> Option<AssertionFile> {
         let ((name, text), block) = (self.assertions?, self.block?);
         Some(AssertionFile {
-            module: format!("{block}_sva"),
+            module: assertion_module(block),
             path: name.into(),
             text: text.to_owned(),
             is_of_rtl,
@@ -174,7 +179,8 @@ impl Examined {
             );
         }
         let Some(AssertionFile { name, text, .. }) = &self.assertions else {
-            return refuse(&format!("block {block} has no file {block}_sva.sv beside its RTL"));
+            let file = assertion_module(block);
+            return refuse(&format!("block {block} has no file {file}.sv beside its RTL"));
         };
         let text = text.as_bytes();
         self.identity =
@@ -718,7 +724,7 @@ impl ExaminedFolder {
     /// The file of assertions of the block: a given one, else the program's own.
     fn assertions(&self, wanted: &TopRequest<'_>) -> Result<Option<AssertionFile>, Error> {
         let Some(block) = wanted.block else { return Ok(None) };
-        let module = format!("{block}_sva");
+        let module = assertion_module(block);
         let file = format!("{module}.sv");
         let named = self.assertions.iter().filter(|name| name.ends_with(&file));
         let mut found: Option<AssertionFile> = None;
