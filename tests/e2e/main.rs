@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_macros)]
 
 mod answers;
+mod assertions;
 mod bad_arguments;
 mod bad_rtl;
 mod bad_vectors;

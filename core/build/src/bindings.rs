@@ -88,6 +88,15 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
             "        ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"
         );
     }
+    let assertions = match block.assertions() {
+        None => "None".to_owned(),
+        Some((name, path)) => {
+            let path = Path::new("/").join(path);
+            format!(
+                "Some(({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))))"
+            )
+        }
+    };
     let (mut embedded, mut declared, mut arms) = (String::new(), String::new(), String::new());
     for (index, values) in block.models().iter().enumerate() {
         let list: Vec<(&String, &u64)> = values.iter().collect();
@@ -107,6 +116,7 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         .replace("DATA", &data)
         .replace("ROOTS", &format!("{:?}", block.names()))
         .replace("DEFINES", &format!("{defines:?}"))
+        .replace("ASSERTIONS", &assertions)
         .replace("EMBEDDED", &embedded)
         .replace("DECLARED", &declared)
         .replace("ARMS", &arms))

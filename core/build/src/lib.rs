@@ -163,7 +163,14 @@ impl Block {
         std::iter::once(&self.folder).chain(&self.include)
     }
 
-    /// The paths of the files passed to Verilator.
+    /// The file with the properties as assertions, `NAME_sva.sv` in the block's folder: its name and path.
+    fn assertions(&self) -> Option<(String, PathBuf)> {
+        let name = format!("{}_sva.sv", self.name.replace('-', "_"));
+        let path = self.folder.join(&name);
+        path.is_file().then_some((name, path))
+    }
+
+    /// The files Verilator is given.
     fn files(&self) -> Vec<PathBuf> {
         let path = |name: &PathBuf| {
             let mut paths = self.folders().map(|folder| folder.join(name));

@@ -145,6 +145,7 @@ fn compile_archive(
         top: &design.top,
         tracing: Tracing::Off,
         coverage: false,
+        assertions: false,
         driving: &driving,
         data: &design.data,
         symbol: &symbol,

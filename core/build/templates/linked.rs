@@ -11,6 +11,7 @@ SOURCES        ],
 DATA        ],
         roots: &ROOTS,
         defines: &DEFINES,
+        assertions: ASSERTIONS,
         embedded: &[
 EMBEDDED        ],
     },

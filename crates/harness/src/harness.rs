@@ -59,8 +59,7 @@ pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use properties::{
-    KnownDeadlock, Progress, ProofRegister, Properties, StableChannel, TransitionProperty,
-    WordAbstraction,
+    KnownDeadlock, Progress, Properties, StableChannel, TransitionProperty, WordAbstraction,
 };
 pub use reset::{Reset, ResetTimer};
 pub use rng::CaseRng;

@@ -75,7 +75,9 @@ pub struct Design {
     pub tracing: Tracing,
     /// Whether to count lines, branches and toggles.
     pub coverage: bool,
-    /// Whether to register the inputs in a top around the design, if it behaves the same.
+    /// Whether assertions are checked: one that fails stops the model.
+    pub assertions: bool,
+    /// Whether inputs are to be registered in a top around it, if it behaves the same then.
     pub registered: bool,
     /// Whether to compile fast at the expense of simulation speed: for texts of many thousand gates
     /// that run only a few cases.
@@ -202,6 +204,9 @@ impl Design {
         if self.tracing != Tracing::Off {
             // By default, Verilator omits signals above 256 bits and memories above 32 words.
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
+        }
+        if self.assertions {
+            command.arg("--assert");
         }
         if self.coverage {
             // Newer versions of `--coverage` also count expressions and fail with an internal error

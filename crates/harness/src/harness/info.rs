@@ -93,6 +93,9 @@ pub struct BuiltInRtl {
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: &'static [&'static str],
+    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of the
+    /// design.
+    pub assertions: Option<(&'static str, &'static str)>,
     /// All parameters of each linked model by name, including the mask.
     pub embedded: &'static [&'static [(&'static str, u64)]],
 }

@@ -56,13 +56,45 @@ pub struct Examined {
     pub parameters: Vec<String>,
     /// Places where the RTL opens files with computed names, which are not part of the RTL.
     pub computed: Vec<String>,
-    /// Maps names of the design to the user's paths.
+    /// The file with the properties as assertions, if the block has one.
+    pub assertions: Option<AssertionFile>,
+    /// What names of the design stand for.
     names: Names,
     /// The preprocessed texts for Yosys, computed on demand: with pragmas ignored, and obeyed.
     expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
 }
 
-/// The top module to look for, and the built-in files that replace missing ones.
+/// A file with the properties of a block as assertions, `NAME_sva.sv`. It is no part of the design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssertionFile {
+    /// Its module, `NAME_sva`.
+    pub module: String,
+    /// Its path, as typed; its name alone if it is the program's own.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Whether it belongs to the RTL: the built-in file does not belong to user RTL.
+    pub is_of_rtl: bool,
+    /// Its name in the design, if it is compiled into a model.
+    pub(super) name: PathBuf,
+}
+
+/// The module with the assertions of a block, whose name may have hyphens.
+fn assertion_module(block: &str) -> String {
+    format!("{}_sva", block.replace('-', "_"))
+}
+
+impl AssertionFile {
+    /// A file of a block, `rtl/NAME_sva.sv`. For tests.
+    #[doc(hidden)]
+    pub fn of(block: &str, text: &str) -> Self {
+        let module = assertion_module(block);
+        let path = PathBuf::from(format!("rtl/{module}.sv"));
+        Self { module, name: path.clone(), path, text: text.to_owned(), is_of_rtl: true }
+    }
+}
+
+/// What is asked for: a top module, and what stands in for files that are not given.
 #[derive(Debug, Clone, Copy)]
 struct TopRequest<'a> {
     /// Describes the top to the user, as in "block arbiter".
@@ -80,6 +112,24 @@ struct TopRequest<'a> {
     wrapper: Option<harness::Wrapper>,
     /// The module that asks for the top: its declarations, and the instance.
     ask: &'a str,
+    /// The name of the block, for its assertions.
+    block: Option<&'a str>,
+    /// The program's own file of assertions.
+    assertions: Option<(&'a str, &'a str)>,
+}
+
+impl TopRequest<'_> {
+    /// The program's own file of assertions; whether it belongs to the RTL.
+    fn own_assertions(&self, is_of_rtl: bool) -> Option<AssertionFile> {
+        let ((name, text), block) = (self.assertions?, self.block?);
+        Some(AssertionFile {
+            module: assertion_module(block),
+            path: name.into(),
+            text: text.to_owned(),
+            is_of_rtl,
+            name: Path::new(BUILT_IN).join(name),
+        })
+    }
 }
 
 impl Examined {
@@ -99,6 +149,8 @@ impl Examined {
             defines: &[],
             wrapper: None,
             ask,
+            block: None,
+            assertions: None,
         };
         examine(&request, rtl)
     }
@@ -109,15 +161,52 @@ impl Examined {
     /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if the user RTL does not contain the
     /// block or is ambiguous. [`Error::Build`] with Verilator's message.
     pub fn new(info: &'static BlockInfo, rtl: &Rtl) -> Result<Self, Error> {
-        if rtl.is_built_in() {
-            return Ok(Self::built_in(info));
-        }
-        let BuiltInRtl { top, sources, data, defines, wrapper, .. } = info.rtl;
+        let BuiltInRtl { top, sources, data, defines, wrapper, assertions, .. } = info.rtl;
         let what = format!("block {}", info.name);
         let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
+        let block = Some(info.name);
         let ask = &format!("{top} dut();");
         let own = sources;
-        examine(&TopRequest { what: &what, top, hint, own, data, defines, wrapper, ask }, rtl)
+        let wanted = TopRequest {
+            what: &what,
+            top,
+            hint,
+            own,
+            data,
+            defines,
+            wrapper,
+            ask,
+            block,
+            assertions,
+        };
+        let examined = match rtl.is_built_in() {
+            true => Self { assertions: wanted.own_assertions(true), ..Self::built_in(info) },
+            false => examine(&wanted, rtl)?,
+        };
+        if rtl.assertions { examined.with_assertions(rtl, info.name) } else { Ok(examined) }
+    }
+
+    /// The same with assertions that simulation checks, which make it another RTL.
+    fn with_assertions(mut self, rtl: &Rtl, block: &str) -> Result<Self, Error> {
+        let refuse = |message: &str| {
+            Err(Error::Usage(codes::OPTIONS_CONFLICT, format!("--assertions: {message}")))
+        };
+        if !rtl.is_of_models() {
+            return refuse(
+                "Verilator's models of the RTL check assertions; leave out --netlist and --simulator icarus",
+            );
+        }
+        let Some(AssertionFile { name, text, .. }) = &self.assertions else {
+            let file = assertion_module(block);
+            return refuse(&format!("block {block} has no file {file}.sv beside its RTL"));
+        };
+        let text = text.as_bytes();
+        self.identity =
+            identity([("rtl", self.identity.as_bytes()), ("assertions", text)].into_iter(), &[]);
+        self.texts.push(SourceFile { name: name.clone(), text: text.into() });
+        self.design.sources.push(name.clone());
+        self.design.assertions = true;
+        Ok(self)
     }
 
     fn built_in(info: &'static BlockInfo) -> Self {
@@ -158,6 +247,7 @@ impl Examined {
                 .map(str::to_owned)
                 .collect(),
             computed: Vec::new(),
+            assertions: None,
             names: Names::default(),
             expanded: Default::default(),
         }
@@ -285,6 +375,8 @@ struct ExaminedFolder {
     sources: Vec<PathBuf>,
     /// Those sources that the top seems to need.
     needed: Vec<PathBuf>,
+    /// The given files of assertions, by name.
+    assertions: Vec<PathBuf>,
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
@@ -357,6 +449,7 @@ impl ExaminedFolder {
         };
         let sources: Vec<PathBuf> =
             given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let assertions = given.assertions.iter().map(&mut named).collect::<Result<_, _>>()?;
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
@@ -382,6 +475,7 @@ impl ExaminedFolder {
             searched,
             sources,
             needed,
+            assertions,
             design,
             hint,
             verilator,
@@ -648,6 +742,37 @@ impl ExaminedFolder {
         Ok(files)
     }
 
+    /// The file of assertions of the block: a given one, else the program's own.
+    fn assertions(&self, wanted: &TopRequest<'_>) -> Result<Option<AssertionFile>, Error> {
+        let Some(block) = wanted.block else { return Ok(None) };
+        let module = assertion_module(block);
+        let file = format!("{module}.sv");
+        let named = self.assertions.iter().filter(|name| name.ends_with(&file));
+        let mut found: Option<AssertionFile> = None;
+        for name in named {
+            let path = self.names.typed(name);
+            let text = fs::read_to_string(self.folder.join(name))
+                .map_err(|error| Error::unreadable(&path, &error))?;
+            match &found {
+                Some(first) if first.text != text => {
+                    let message = format!(
+                        "the assertions of block {block} could be those of {} or of {}; leave one \
+                         out",
+                        first.path.display(),
+                        path.display()
+                    );
+                    return Err(Error::Usage(codes::AMBIGUOUS_FILE, message));
+                }
+                Some(_) => {}
+                None => {
+                    let (module, name) = (module.clone(), name.clone());
+                    found = Some(AssertionFile { module, path, text, is_of_rtl: true, name });
+                }
+            }
+        }
+        Ok(found.or_else(|| wanted.own_assertions(false)))
+    }
+
     fn answer(
         self,
         wanted: &TopRequest<'_>,
@@ -695,6 +820,7 @@ impl ExaminedFolder {
             format!("{}:{}", self.names.typed(&opened.file).display(), opened.line)
         };
         let computed = names.computed.iter().map(place).collect();
+        let assertions = self.assertions(wanted)?;
         let design = Design {
             top: wanted.top.to_owned(),
             wrapper: wanted.wrapper.map(design_wrapper),
@@ -717,6 +843,7 @@ impl ExaminedFolder {
             files,
             texts,
             design,
+            assertions,
             names: self.names,
             expanded: Default::default(),
         })

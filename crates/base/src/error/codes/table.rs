@@ -232,14 +232,18 @@ table! {
         "This version of Yosys writes netlists or lists of mutations in a different form. Use the version that \
          docs/how-to/gates.md names."
     E0503 UNKNOWN_SIGNAL User "a property refers to a name that does not exist"
-        "A property of the block names a port, state or channel that the block does not have. Correct the property in the \
-         block."
+        "A property of the block names a port, state, channel or signal that the block or its RTL does not have. Correct \
+         the property in the block, or the name in NAME_sva.sv."
     E0504 MUTANTS_CHANGED Machine "the mutations differ from those of the earlier analysis"
         "The installed Yosys selects other mutations than before, so the two parts cannot be combined. Repeat the \
          analysis from the beginning, or use the earlier Yosys."
     E0505 EQUIVALENCE_FAILED Rtl "the RTL fails with inputs of the equivalence checker"
         "The unchanged RTL differs from the golden model, or Yosys reads the RTL differently from Verilator. `cosim \
          replay` of the vector in the message tells which: if it matches, Yosys reads the RTL differently."
+    E0506 BAD_ASSERTIONS User "a file of assertions cannot be used"
+        "`NAME_sva.sv` uses SystemVerilog that Yosys does not read, has no module NAME_sva, connects a port to an \
+         expression, or contains something else than labelled immediate assertions. Correct the line that the message \
+         names (docs/how-to/proof.md)."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \
