@@ -55,3 +55,4 @@ mod vector_files;
 mod verdicts;
 mod watch;
 mod waves;
+mod wrap;

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::{Builder, TempDir};
 use verilated_build::module::{self, BitsType, ModuleDescription};
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator, Wrapper};
@@ -587,6 +588,7 @@ impl Skeleton {
         for (name, text) in texts {
             write_below(&made.join(name), text.as_bytes())?;
         }
+        format(&made);
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         let Wrapping { clocks, is_combinational, .. } = wrapping;
@@ -935,6 +937,15 @@ impl Skeleton {
             profile.name = "spec".to_owned();
         }
         all
+    }
+}
+
+/// Formats the sources as the user's toolchain does, if it can: what they hold decides where lines break.
+fn format(made: &Path) {
+    for file in ["build.rs", "src/lib.rs"] {
+        let mut command = Command::new("rustfmt");
+        command.args(["--quiet", "--edition", "2024"]).arg(made.join(file));
+        let _ = verilated_build::output(command);
     }
 }
 

@@ -475,7 +475,13 @@ impl Builder<'_> {
         let mut gated: BTreeMap<&str, String> = BTreeMap::new();
         for clock in &found.clocks {
             let net = self.free(&format!("{clock}_i"));
-            let _ = writeln!(text, "  wire {net} = {} & {clock};", found.clock);
+            let enable = self.free(&format!("{clock}_on"));
+            // A simulator may change inputs while the clock is still high, as for waves: then no clock may rise.
+            let _ = writeln!(
+                text,
+                "  logic {enable};\n  always_latch if (!{0}) {enable} = {clock};\n  wire {net} = {0} & {enable};",
+                found.clock
+            );
             gated.insert(clock, net);
         }
         let of = |pin: &str| gated.get(pin).cloned().unwrap_or_else(|| pin.to_owned());

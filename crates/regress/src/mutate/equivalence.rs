@@ -75,6 +75,10 @@ impl<'a> EquivalenceChecker<'a> {
         mutants: &'a Mutants,
     ) -> Result<Result<Self, String>, Error> {
         let Mutants { workshop, parameters, mutations } = mutants;
+        // In the network all registers would change together.
+        if !info.clocks.is_empty() {
+            return Ok(Err("the block has several clocks".to_owned()));
+        }
         let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
         let reset = info.reset.map(|pin| pin.name_and_level());
         let judge = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;

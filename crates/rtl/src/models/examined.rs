@@ -362,6 +362,7 @@ impl ExaminedFolder {
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
+            wrapper: wanted.wrapper.map(design_wrapper),
             libraries,
             // What the user says comes last, and is what counts.
             defines: wanted
@@ -494,6 +495,11 @@ impl ExaminedFolder {
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
+            if let BuildError::Verilate { output, .. } = &error
+                && let Some(misfit) = self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
+            {
+                return Error::Build(misfit);
+            }
             match self.names.plain(error) {
                 Error::Build(BuildError::Verilate { top: _, output })
                     if !self.sources.is_empty() =>
@@ -696,7 +702,6 @@ impl ExaminedFolder {
         let computed = names.computed.iter().map(place).collect();
         let design = Design {
             top: wanted.top.to_owned(),
-            wrapper: wanted.wrapper.map(design_wrapper),
             sources: sources.clone(),
             // Only folders in which something was found: others must not change what is kept.
             include: self

@@ -236,6 +236,9 @@ table! {
     E0505 EQUIVALENCE_FAILED Rtl "the RTL fails with inputs of the equivalence checker"
         "The unchanged RTL differs from the golden model, or Yosys reads the RTL differently from Verilator. `cosim \
          replay` of the vector in the message tells which: if it matches, Yosys reads the RTL differently."
+    E0506 SEVERAL_CLOCKS User "the block has several clocks, and the command needs one"
+        "Proofs translate the RTL to a network with one clock, in which all registers change together. The clocks of this \
+         block rise at different times, so nothing would be proved of it. Compare the block with `cosim run`."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \
