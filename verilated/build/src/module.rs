@@ -1,6 +1,7 @@
 //! What Verilator says of one module of a design: its parameters, its ports with their types, and the inputs whose edges
 //! its registers wait for.
 
+use crate::ports::name_of;
 use crate::tree::{Element, Tree, with_tree};
 use crate::{Design, Error, Verilator};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +97,13 @@ pub enum Type {
         /// Its elements.
         element: Box<Type>,
     },
+    /// An unpacked struct.
+    Struct {
+        /// The type as it can be written outside of the module, if it can.
+        text: Option<String>,
+        /// Its members.
+        members: Vec<(String, Type)>,
+    },
     /// Something without bits, as `real`.
     Other(String),
 }
@@ -167,10 +175,16 @@ impl<'a> Reader<'a> {
         Self { tree, folder, modules, types }
     }
 
+    /// The module of an instance. Its name is written as C++ has it, or as the module has it.
+    fn defined(&self, cell: &Element) -> Option<&'a Element> {
+        let name = cell.get("defName")?;
+        self.modules.get(name).or_else(|| self.modules.get(name_of(name).as_str())).copied()
+    }
+
     fn module(&self, top: &str, instance: &str) -> Option<ModuleDescription> {
         let around = *self.modules.get(top)?;
         let is_it = |cell: &&Element| cell.name() == instance;
-        let module = *self.modules.get(around.of_kind("instance").find(is_it)?.get("defName")?)?;
+        let module = self.defined(around.of_kind("instance").find(is_it)?)?;
         let mut found = ModuleDescription::default();
         for var in module.of_kind("var") {
             if var.get("param") == Some("true") {
@@ -247,7 +261,7 @@ impl<'a> Reader<'a> {
         }
         found.modport = kind.get("modportname").unwrap_or_default().to_owned();
         let cell = around.of_kind("instance").find(|cell| cell.name() == var.name())?;
-        let interface = *self.modules.get(cell.get("defName")?)?;
+        let interface = self.defined(cell)?;
         let name = interface.get("origName").filter(|name| !name.is_empty());
         found.definition = name.unwrap_or(interface.name()).to_owned();
         let of = |name: &str| interface.of_kind("var").find(|var| var.name() == name);
@@ -309,9 +323,7 @@ impl<'a> Reader<'a> {
             }
         });
         for cell in module.of_kind("instance") {
-            let Some(inner) = cell.get("defName").and_then(|name| self.modules.get(name)) else {
-                continue;
-            };
+            let Some(inner) = self.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_it = |leaf: &String| leaf == port;
                 if depth < DEPTH && leaves(pin).iter().any(is_it) {
@@ -421,7 +433,7 @@ impl<'a> Reader<'a> {
                 Type::Bits(BitsType { width, text, ..BitsType::default() })
             }
             "structdtype" | "uniondtype" => {
-                let mut members = Vec::new();
+                let mut all = Vec::new();
                 for member in kind.of_kind("memberdtype") {
                     let id = member.get("sub_dtype_id")?;
                     let mut of_member = self.type_by_id(id, depth + 1)?;
@@ -432,11 +444,24 @@ impl<'a> Reader<'a> {
                     {
                         self.name_enum(bits, id, name);
                     }
-                    let Type::Bits(bits) = of_member else {
-                        return Some(Type::Other("an unpacked struct".to_owned()));
-                    };
-                    members.push((member.name(), bits));
+                    all.push((member.name(), of_member));
                 }
+                let has_bits = all.iter().all(|(_, kind)| matches!(kind, Type::Bits(_)));
+                if !has_bits || !self.is_packed(kind) {
+                    if kind.kind == "uniondtype" {
+                        return Some(Type::Other("unpacked union".to_owned()));
+                    }
+                    let (text, _) = named(kind, "");
+                    let text = Some(text).filter(|text| !text.is_empty());
+                    let members =
+                        all.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect();
+                    return Some(Type::Struct { text, members });
+                }
+                let bits = |(name, kind)| match kind {
+                    Type::Bits(bits) => Some((name, bits)),
+                    _ => None,
+                };
+                let members: Vec<(&str, BitsType)> = all.into_iter().filter_map(bits).collect();
                 let is_union = kind.kind == "uniondtype";
                 let widths = members.iter().map(|(_, bits)| bits.width);
                 let width: u32 = if is_union { widths.max()? } else { widths.sum() };
@@ -467,6 +492,28 @@ impl<'a> Reader<'a> {
             }
             other => Type::Other(other.trim_end_matches("dtype").to_owned()),
         })
+    }
+
+    /// Whether a struct is packed. The XML does not say so, but where it is declared.
+    fn is_packed(&self, kind: &Element) -> bool {
+        if let Some(packed) = kind.get("packed") {
+            return packed == "true";
+        }
+        let declared = || {
+            let parts: Vec<&str> = kind.get("loc")?.split([',', ':']).collect();
+            let file = self.tree.files.get(*parts.first()?)?;
+            let (line, column): (usize, usize) =
+                (parts.get(1)?.parse().ok()?, parts.get(2)?.parse().ok()?);
+            let source = fs::read(self.folder.join(file)).ok()?;
+            let source = String::from_utf8_lossy(&source);
+            let lines: Vec<&str> = source.lines().skip(line.checked_sub(1)?).take(3).collect();
+            let text = lines.join(" ");
+            let mut words = text.get(column.checked_sub(1)?..)?.split_whitespace();
+            let word = words.next()?;
+            // Behind a macro the place is that of the macro.
+            ["struct", "union"].contains(&word).then(|| words.next().is_some_and(|next| next.starts_with("packed")))
+        };
+        declared().unwrap_or(true)
     }
 
     /// The name of the type that stands before a member, on its line or above it.
@@ -580,8 +627,8 @@ impl<'a> Edges<'_, 'a> {
         }
         let mut inside: Vec<(String, EdgeKind)> = own_edges(element);
         for cell in element.of_kind("instance") {
-            let Some(inner) = cell.get("defName") else { continue };
-            let below = self.of(inner, depth + 1);
+            let Some(inner) = self.reader.defined(cell) else { continue };
+            let below = self.of(inner.name(), depth + 1);
             for (leaf, kind) in below {
                 inside.extend(outside(cell, &leaf).into_iter().map(|leaf| (leaf, kind)));
             }
@@ -656,10 +703,7 @@ impl<'a> Edges<'_, 'a> {
             found.extend(few.into_iter().map(|leaf| (leaf, kind)));
         });
         for cell in module.of_kind("instance") {
-            let Some(&inner) = cell.get("defName").and_then(|name| self.reader.modules.get(name))
-            else {
-                continue;
-            };
+            let Some(inner) = self.reader.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_output = inner
                     .of_kind("var")

@@ -46,7 +46,7 @@ pub(crate) fn member(name: &str) -> String {
 }
 
 /// The name in the RTL of what Verilator's C++ calls `member`.
-fn name_of(member: &str) -> String {
+pub(crate) fn name_of(member: &str) -> String {
     let mut name = Vec::new();
     let mut rest = member.as_bytes();
     while let [letter, behind @ ..] = rest {

@@ -287,6 +287,8 @@ struct ExaminedFolder {
     sources: Vec<PathBuf>,
     /// Those that the top seems to need.
     needed: Vec<PathBuf>,
+    /// What the sources declare, in the order in which they are read.
+    declared: Vec<(PathBuf, Declarations)>,
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
@@ -385,6 +387,7 @@ impl ExaminedFolder {
             searched,
             sources,
             needed,
+            declared: Vec::new(),
             design,
             hint,
             verilator,
@@ -444,6 +447,8 @@ impl ExaminedFolder {
             order.iter().filter(|place| is_in(place)).map(|place| names[*place].clone()).collect()
         };
         let sources = in_order(&|_| true);
+        let declared = order.iter().map(|place| (names[*place].clone(), all[*place].clone()));
+        self.declared = declared.collect();
         self.needed = in_order(&|place| needed.contains(&place));
         self.sources = sources;
         Ok(())
@@ -462,13 +467,19 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
+        let is_refused = |elaboration: &Result<_, _>| {
+            matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..)))
+        };
+        if is_refused(&elaboration)
+            && let Some((sources, found)) = self.elaborate_found(wanted)
+            && sources.len() < self.sources.len()
+        {
+            elaboration = found;
+            self.sources = sources;
+        }
         // What is wrong with those that are needed is what a user wants to know.
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
-            let is_refused = matches!(
-                elaboration,
-                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..))
-            );
-            if is_refused && !fewer.is_empty() && fewer.len() < self.sources.len() {
+            if is_refused(&elaboration) && !fewer.is_empty() && fewer.len() < self.sources.len() {
                 let again = self.elaborate(&fewer);
                 if again.is_ok() || says_why {
                     elaboration = again;
@@ -481,6 +492,53 @@ impl ExaminedFolder {
             return Err(error);
         }
         elaboration
+    }
+
+    /// Elaborates the file of the top and what Verilator then misses, file by file. A word of a comment or a macro may be the name of
+    /// a module of another design in the same folder, so [`sources::needed`] takes too many files of a large project.
+    fn elaborate_found(
+        &self,
+        wanted: &TopRequest<'_>,
+    ) -> Option<(Vec<PathBuf>, Result<Elaboration, Error>)> {
+        const MOST_ATTEMPTS: usize = 200;
+        let mut chosen: BTreeSet<usize> = BTreeSet::new();
+        let mut missing = vec![wanted.top.to_owned()];
+        for _ in 0..MOST_ATTEMPTS {
+            let before = chosen.len();
+            while let Some(name) = missing.pop() {
+                let is_it = |(_, declared): &&(PathBuf, Declarations)| declared.declares(&name);
+                let is_known = |place: &usize| self.declared[*place].1.declares(&name);
+                if chosen.iter().any(is_known) {
+                    continue;
+                }
+                let Some(found) = self.declared.iter().find(is_it) else { continue };
+                chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
+                // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
+                let first = self.declared.iter().filter(|(_, declared)| declared.is_read_first());
+                missing.extend(first.flat_map(|(_, other)| other.used_by(&found.1)));
+            }
+            if chosen.len() == before {
+                return None;
+            }
+            let sources: Vec<PathBuf> =
+                chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
+            let elaboration = self.elaborate(&sources);
+            let Err(Error::Build(BuildError::Verilate { output, .. })) = &elaboration else {
+                return Some((sources, elaboration));
+            };
+            let unknown = output.lines().filter_map(|line| {
+                let (_, name) = line
+                    .split_once("Cannot find file containing module: '")
+                    .or_else(|| line.split_once("Cannot find file containing interface: '"))
+                    .or_else(|| line.split_once("Package/class '"))?;
+                name.split('\'').next().map(str::to_owned)
+            });
+            missing.extend(unknown);
+            if missing.is_empty() {
+                return Some((sources, elaboration));
+            }
+        }
+        None
     }
 
     /// The error for RTL without any module that the block needs.
