@@ -39,6 +39,7 @@ mod parameters;
 mod plans;
 mod prove;
 mod readme;
+mod real_rtl;
 mod regression;
 mod report;
 mod rerun;

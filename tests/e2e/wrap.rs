@@ -127,7 +127,8 @@ fn a_block_has_several_clocks() {
     // A network has one clock.
     let said = new.says(2, &["prove", "--out", "proof"]);
     assert!(said.contains("E0506") && said.contains("wclk, rclk"), "{said}");
-    let mutate = ["mutate", "--mutants", "20", "--cases", "1", "--packets", "1", "--out", "mutants"];
+    let mutate =
+        ["mutate", "--mutants", "20", "--cases", "1", "--packets", "1", "--out", "mutants"];
     let said = new.says(0, &mutate);
     let counts = &json(&new.path("mutants/mutate.json"));
     assert!(said.contains("undecided") && said.contains(" 0 equivalent"), "{said} {counts}");
@@ -177,9 +178,15 @@ fn a_block_without_registers_is_compared_for_all_inputs() {
     let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
     let (_, behind) = rest.split_once("        };\n").unwrap();
     let golden = format!("{}{ALU_OUTPUTS}{behind}", before.trim_end())
-        .replace("_inputs: &rtl::Inputs, _cycle: &(), outputs", "inputs: &rtl::Inputs, _cycle: &(), outputs")
+        .replace(
+            "_inputs: &rtl::Inputs, _cycle: &(), outputs",
+            "inputs: &rtl::Inputs, _cycle: &(), outputs",
+        )
         .replace("    const IS_WRITTEN: bool = false;\n", "")
-        .replace("use crate::{AluBlock, rtl};", "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};");
+        .replace(
+            "use crate::{AluBlock, rtl};",
+            "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};",
+        );
     write(&new.path("src/golden.rs"), &golden);
     let output = cargo_outside(&new.path("")).arg("build").output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
@@ -239,7 +246,14 @@ endmodule
 #[test]
 fn a_block_has_arrays_interfaces_and_parameters() {
     let arguments = [
-        "--top", "odd", "--parameter", "N=4,200", "--parameter", "T=logic [4:0]", "--parameter", "b.W=5",
+        "--top",
+        "odd",
+        "--parameter",
+        "N=4,200",
+        "--parameter",
+        "T=logic [4:0]",
+        "--parameter",
+        "b.W=5",
     ];
     let (new, said) = NewCrate::new("odd-ports", ODD, &arguments);
     assert!(said.contains("clock clk_i, reset rst_ni, 0 in reset"), "{said}");
@@ -280,7 +294,8 @@ fn what_no_wrapper_can_drive_is_refused_by_name() {
     refused(&module("input real level [2], output q"), &[], "E0309", "`level`");
     refused(&module("interface b, output q"), &[], "E0309", "`b`");
     refused(&(bus.to_owned() + &module("bus.m b, output q")), &[], "E0309", "`b.level`");
-    let parameter = "module a #(parameter int N, parameter type T)(input clk, T d, output q); endmodule\n";
+    let parameter =
+        "module a #(parameter int N, parameter type T)(input clk, T d, output q); endmodule\n";
     refused(parameter, &[], "E0316", "--parameter ");
     refused(parameter, &["--parameter", "N=3"], "E0316", "--parameter T=VALUE");
     let good = "module a #(parameter N = 2)(input clk, input [N-1:0] d, output q); endmodule\n";
@@ -316,8 +331,14 @@ endmodule
 fn whole_source_folders_are_given() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join("project").join(name);
-    write(&at("ip/b/top.sv"), "module top import a_pkg::*; (input clk, input rst, input word_t d, output word_t q);\n`include \"macros.svh\"\n  part part(.clk, .d, .q);\nendmodule\n");
-    write(&at("ip/c/part.vlib"), "module part(input clk, input a_pkg::word_t d, output a_pkg::word_t q); always @(posedge clk) q <= d; endmodule\n");
+    write(
+        &at("ip/b/top.sv"),
+        "module top import a_pkg::*; (input clk, input rst, input word_t d, output word_t q);\n`include \"macros.svh\"\n  part part(.clk, .d, .q);\nendmodule\n",
+    );
+    write(
+        &at("ip/c/part.vlib"),
+        "module part(input clk, input a_pkg::word_t d, output a_pkg::word_t q); always @(posedge clk) q <= d; endmodule\n",
+    );
     write(&at("ip/z/a_pkg.sv"), "package a_pkg; typedef logic [7:0] word_t; endpackage\n");
     write(&at("inc/macros.svh"), "// nothing\n");
     write(&at("bench/bench.sv"), "module bench; import uvm_pkg::*; no SystemVerilog endmodule\n");

@@ -249,8 +249,7 @@ pub fn usual_clock<'a>(inputs: impl Iterator<Item = &'a str>) -> Option<String> 
 /// Whether an input is called like a reset.
 pub fn is_reset_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let mut words =
-        name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let mut words = name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
     // As in `wrst`, `nreset` and `arstn`; `first` and `burst` are other words.
     let is_reset = |word: &str| {
         let ends = ["rst", "rstn", "reset", "resetn"].iter().find_map(|end| word.strip_suffix(end));
@@ -293,8 +292,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("src/stimulus.rs", include_str!("../templates/skeleton/src/stimulus.rs.j2")),
 ];
 /// As above, if ports have structs or enums as types.
-const TYPES: (&str, &str) =
-    ("src/types.rs", include_str!("../templates/skeleton/src/types.rs.j2"));
+const TYPES: (&str, &str) = ("src/types.rs", include_str!("../templates/skeleton/src/types.rs.j2"));
 /// As above, of the folder of vectors.
 const VECTORS: (&str, &str) =
     ("vectors/README.md", include_str!("../templates/skeleton/vectors/README.md.j2"));
@@ -368,9 +366,10 @@ impl AskingModule {
     /// Learns which ports are interfaces from Verilator's errors: it names the interface and the place of the declaration.
     fn add_interfaces(&mut self, output: &str) -> Result<(), Error> {
         for line in output.lines() {
-            let Some((at, message)) = line.strip_prefix("%Error").and_then(|rest| {
-                rest.split_once(": ").and_then(|(_, rest)| rest.split_once(": "))
-            }) else {
+            let Some((at, message)) = line
+                .strip_prefix("%Error")
+                .and_then(|rest| rest.split_once(": ").and_then(|(_, rest)| rest.split_once(": ")))
+            else {
                 continue;
             };
             let mut place = at.rsplitn(3, ':');
@@ -385,8 +384,7 @@ impl AskingModule {
             let declaration = || {
                 let text = fs::read(path).ok()?;
                 let text = String::from_utf8_lossy(&text).into_owned();
-                let skipped: usize =
-                    text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                let skipped: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
                 text.get(skipped + column - 1..).map(str::to_owned)
             };
             if message.contains("generic interfaces")
@@ -464,9 +462,9 @@ fn declared_ports(text: &str) -> Vec<(String, String)> {
 /// The parameter that Verilator says has no value.
 fn missing_parameter(output: &str) -> Option<&str> {
     output.lines().find_map(|line| {
-        let (_, name) = line
-            .split_once("Missing type parameter: '")
-            .or_else(|| line.split_once("is never given value").and_then(|(_, rest)| rest.split_once('\'')))?;
+        let (_, name) = line.split_once("Missing type parameter: '").or_else(|| {
+            line.split_once("is never given value").and_then(|(_, rest)| rest.split_once('\''))
+        })?;
         name.split('\'').next()
     })
 }
@@ -504,8 +502,7 @@ impl std::str::FromStr for GivenParameter {
         let is_name = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
-        let values: Vec<String> =
-            values.split(',').map(|value| value.trim().to_owned()).collect();
+        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         if !name.split('.').all(is_name) || values.iter().any(String::is_empty) {
             return Err(wrong());
         }
@@ -618,9 +615,8 @@ impl Skeleton {
 
     /// Whether a parameter was given that the build script cannot set, as a type.
     fn passes_other_values(&self, description: &ModuleDescription) -> bool {
-        let is_number = |name: &str| {
-            description.parameters.iter().any(|own| own.name == name && own.is_number)
-        };
+        let is_number =
+            |name: &str| description.parameters.iter().any(|own| own.name == name && own.is_number);
         self.parameters.iter().any(|given| !is_number(&given.name) || given.numbers().is_none())
     }
 
@@ -753,10 +749,8 @@ impl Skeleton {
             include: vec!["rtl".into()],
             defines: examined.design.defines.clone(),
             parameters: if is_wrapped { Vec::new() } else { self.first_values() },
-            wrapper: is_wrapped.then(|| Wrapper {
-                file: format!("{top}.sv").into(),
-                module: self.top.clone(),
-            }),
+            wrapper: is_wrapped
+                .then(|| Wrapper { file: format!("{top}.sv").into(), module: self.top.clone() }),
             folder: Some(made.to_owned()),
             prefix: "Vnew".to_owned(),
             ..Design::default()
@@ -785,11 +779,7 @@ impl Skeleton {
 
     /// The resets: the one that was named, else an input of one bit with a usual name, else one that registers wait for; then
     /// those of other clocks.
-    fn resets(
-        &self,
-        ports: &Ports,
-        wrapping: &Wrapping,
-    ) -> Result<Vec<(String, bool)>, Error> {
+    fn resets(&self, ports: &Ports, wrapping: &Wrapping) -> Result<Vec<(String, bool)>, Error> {
         let mut all: Vec<(String, bool)> = self.reset(ports)?.into_iter().collect();
         let has_several = !wrapping.clocks.is_empty();
         for reset in &wrapping.resets {
@@ -853,7 +843,8 @@ impl Skeleton {
         let vectors = bits.min(BITS_OF_CASE);
         let quote = |texts: Vec<&str>| texts.into_iter().map(quoted).collect::<Vec<_>>();
         let types = Types::of(ports, wrapping);
-        let numbers: Vec<_> = self.parameters.iter().filter(|given| is_number(given, description)).collect();
+        let numbers: Vec<_> =
+            self.parameters.iter().filter(|given| is_number(given, description)).collect();
         let parameters = numbers.iter().filter_map(|given| {
             let values = given.numbers()?;
             let (least, most) = (values.iter().min()?, values.iter().max()?);
@@ -1170,7 +1161,9 @@ mod tests {
 
     #[test]
     fn resets_of_several_clocks_are_found_by_their_names() {
-        for name in ["rst", "wrst_n", "rst_wr_ni", "arstn", "nRST", "read_rst", "rst_n1", "s_axi_aresetn"] {
+        for name in
+            ["rst", "wrst_n", "rst_wr_ni", "arstn", "nRST", "read_rst", "rst_n1", "s_axi_aresetn"]
+        {
             assert!(is_reset_name(name), "{name}");
         }
         for name in ["first", "instr_first_cycle_i", "burst", "worst", "restart", "prestart"] {

@@ -94,11 +94,7 @@ impl Wrapping {
     ///
     /// # Errors
     /// [`Error::Usage`] for a port that no wrapper can drive.
-    pub fn new(
-        top: &str,
-        description: &ModuleDescription,
-        wishes: &Wishes,
-    ) -> Result<Self, Error> {
+    pub fn new(top: &str, description: &ModuleDescription, wishes: &Wishes) -> Result<Self, Error> {
         let is_clock = |leaf: &&String| {
             !leaf.contains('.') && description.edges.get(*leaf) == Some(&EdgeKind::Clock)
         };
@@ -219,7 +215,10 @@ impl Builder<'_> {
                 }
                 Type::Struct { text, .. } => {
                     let text = text.as_ref().ok_or_else(|| {
-                        self.refuse(port, "its type is not declared in a package, so no wrapper can use it")
+                        self.refuse(
+                            port,
+                            "its type is not declared in a package, so no wrapper can use it",
+                        )
                     })?;
                     let ranges = if ranges.is_empty() { ranges } else { format!(" {ranges}") };
                     return Ok(format!("{text} {net}{ranges}"));
@@ -302,9 +301,17 @@ impl Builder<'_> {
             );
             return Ok(text);
         }
-        let _ = writeln!(text, "  // Element n of {} is in the bits n * {width} +: {width}.", all.len());
+        let _ = writeln!(
+            text,
+            "  // Element n of {} is in the bits n * {width} +: {width}.",
+            all.len()
+        );
         for (place, (select, _)) in all.into_iter().enumerate() {
-            let part = format!("{pin}[{}:{}]", (place as u32 + 1) * bits.width - 1, place as u32 * bits.width);
+            let part = format!(
+                "{pin}[{}:{}]",
+                (place as u32 + 1) * bits.width - 1,
+                place as u32 * bits.width
+            );
             let element = format!("{net}{select}");
             let _ = match is_input {
                 true => writeln!(text, "  assign {element} = {};", cast(&part, true, &bits)),
@@ -322,13 +329,14 @@ impl Builder<'_> {
         for (name, direction, kind) in &interface.ports {
             let leaf = format!("{port}.{name}");
             let Type::Bits(bits) = kind else {
-                return Err(self.refuse(&leaf, "ports of interfaces that are no bits are not supported"));
+                return Err(
+                    self.refuse(&leaf, "ports of interfaces that are no bits are not supported")
+                );
             };
             let is_input = *direction == Direction::Input;
             // One clock for module and interface, as a project has it.
             let is_it = |pin: &&Pin| {
-                pin.leaf == *name
-                    || (self.clock.as_ref() == Some(&pin.leaf) && is_clock_name(name))
+                pin.leaf == *name || (self.clock.as_ref() == Some(&pin.leaf) && is_clock_name(name))
             };
             let shared = self.pins.iter().filter(|pin| is_input && pin.is_input).find(is_it);
             let pin = match shared.map(|pin| pin.name.clone()) {
@@ -370,16 +378,23 @@ impl Builder<'_> {
                         };
                     }
                     Type::Array { .. } | Type::Struct { .. } => {
-                        text.push_str(&self.elements(&wanted, &leaf, &signal_net, is_input, kind)?);
+                        text.push_str(&self.elements(
+                            &wanted,
+                            &leaf,
+                            &signal_net,
+                            is_input,
+                            kind,
+                        )?);
                     }
                     Type::Other(what) => return Err(self.refuse(&leaf, &other(what))),
                 }
             }
         }
         let prefix = format!("{port}.");
-        let values = self.wishes.parameters.iter().filter_map(|(name, value)| {
-            Some(format!(".{}({value})", name.strip_prefix(&prefix)?))
-        });
+        let values =
+            self.wishes.parameters.iter().filter_map(|(name, value)| {
+                Some(format!(".{}({value})", name.strip_prefix(&prefix)?))
+            });
         let values: Vec<String> = values.collect();
         let values =
             if values.is_empty() { String::new() } else { format!("#({}) ", values.join(", ")) };
@@ -485,7 +500,11 @@ impl Builder<'_> {
         }
         let (passed, left): (Vec<_>, Vec<_>) = parameters(description, self.wishes);
         if !left.is_empty() {
-            let _ = writeln!(text, "// Parameters that keep the values of the module: {}.", left.join(", "));
+            let _ = writeln!(
+                text,
+                "// Parameters that keep the values of the module: {}.",
+                left.join(", ")
+            );
         }
         let _ = write!(text, "module {name}");
         let declared: Vec<String> = passed
@@ -547,12 +566,8 @@ impl Builder<'_> {
             .collect();
         let values =
             if values.is_empty() { String::new() } else { format!("#({}) ", values.join(", ")) };
-        let _ = write!(
-            text,
-            "  {} {values}dut (\n{}\n  );\nendmodule\n",
-            self.top,
-            wires.join(",\n")
-        );
+        let _ =
+            write!(text, "  {} {values}dut (\n{}\n  );\nendmodule\n", self.top, wires.join(",\n"));
         text
     }
 }

@@ -102,8 +102,7 @@ fn from_xml(text: &str) -> Option<Tree> {
     let section = |name: &str| root.children().find(|child| child.has_tag_name(name));
     let mut tree = Tree::default();
     for file in section("files")?.children().filter(Node::is_element) {
-        tree.files
-            .insert(file.attribute("id")?.to_owned(), file.attribute("filename")?.to_owned());
+        tree.files.insert(file.attribute("id")?.to_owned(), file.attribute("filename")?.to_owned());
     }
     for node in section("netlist")?.children().filter(Node::is_element) {
         let element = xml_element(node);
@@ -183,7 +182,8 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
         _ => "",
     };
     if !direction.is_empty() {
-        let long = if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
+        let long =
+            if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
         element.set("direction", direction);
         if text("varType") == "PORT" {
             element.set("dir", long);

@@ -554,7 +554,8 @@ impl ExaminedFolder {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
             if let BuildError::Verilate { output, .. } = &error
-                && let Some(misfit) = self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
+                && let Some(misfit) =
+                    self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
             {
                 return Error::Build(misfit);
             }
