@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::{Builder, TempDir};
 use verilated_build::module::{self, BitsType, ModuleDescription};
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator, Wrapper};
@@ -249,16 +250,13 @@ pub fn usual_clock<'a>(inputs: impl Iterator<Item = &'a str>) -> Option<String> 
 /// Whether an input is called like a reset.
 pub fn is_reset_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let words = name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let mut words = name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    // As in `wrst`, `nreset` and `arstn`; `first` and `burst` are other words.
     let is_reset = |word: &str| {
-        ["rst", "rstn", "reset", "resetn", "arst", "arstn", "aresetn", "areset", "nrst", "nreset"]
-            .contains(&word)
-            || word.ends_with("rst")
-            || word.ends_with("reset")
-            || word.ends_with("rstn")
-            || word.ends_with("resetn")
+        let ends = ["rst", "rstn", "reset", "resetn"].iter().find_map(|end| word.strip_suffix(end));
+        ends.is_some_and(|before| before.len() <= 1)
     };
-    words.into_iter().any(is_reset)
+    words.any(is_reset)
 }
 
 /// A port, for templates.
@@ -296,7 +294,7 @@ const TEMPLATES: [(&str, &str); 12] = [
 ];
 /// As above, if ports have structs or enums as types.
 const TYPES: (&str, &str) = ("src/types.rs", include_str!("../templates/skeleton/src/types.rs.j2"));
-/// The template of the vectors' folder.
+/// As above, of the folder of vectors.
 const VECTORS: (&str, &str) =
     ("vectors/README.md", include_str!("../templates/skeleton/vectors/README.md.j2"));
 
@@ -586,7 +584,8 @@ impl Skeleton {
         for (name, text) in texts {
             write_below(&made.join(name), text.as_bytes())?;
         }
-        // Renaming replaces an empty folder, but fails if the folder was filled meanwhile.
+        format(&made);
+        // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| folder.join("rtl").join(name));
@@ -876,7 +875,7 @@ impl Skeleton {
             combinational => wrapping.is_combinational,
             exhaustive => exhaustive,
             bits => bits,
-            cases => 1_u64 << (bits - vectors),
+            cases => if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
             vectors => 1_u64 << vectors,
             first_bits => bits.max(1),
             structs => types.structs,
@@ -928,6 +927,15 @@ impl Skeleton {
             profile.name = "spec".to_owned();
         }
         all
+    }
+}
+
+/// Formats the sources as the user's toolchain does, if it can: what they hold decides where lines break.
+fn format(made: &Path) {
+    for file in ["build.rs", "src/lib.rs"] {
+        let mut command = Command::new("rustfmt");
+        command.args(["--quiet", "--edition", "2024"]).arg(made.join(file));
+        let _ = verilated_build::output(command);
     }
 }
 
@@ -1149,6 +1157,40 @@ mod tests {
         assert_eq!(name.type_name(), "MyBlock2Block");
         for (name, expected) in [("wide-block", "WideBlock"), ("block", "BlockBlock")] {
             assert_eq!(name.parse::<CrateName>().unwrap().type_name(), expected);
+        }
+    }
+
+    #[test]
+    fn resets_of_several_clocks_are_found_by_their_names() {
+        for name in
+            ["rst", "wrst_n", "rst_wr_ni", "arstn", "nRST", "read_rst", "rst_n1", "s_axi_aresetn"]
+        {
+            assert!(is_reset_name(name), "{name}");
+        }
+        for name in ["first", "instr_first_cycle_i", "burst", "worst", "restart", "prestart"] {
+            assert!(!is_reset_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn ports_of_a_declaration_with_an_interface() {
+        let ports = |text: &str| -> Vec<String> {
+            declared_ports(text).into_iter().map(|(name, range)| name + &range).collect()
+        };
+        assert_eq!(ports("bus.s a, b, bus2.s c[2], output q);"), ["a", "b"]);
+        assert_eq!(ports("bus2 . s c [2][N], bus z);"), ["c[2][N]"]);
+        assert_eq!(ports("bus a,\n  logic [7:0] d);"), ["a"]);
+        assert_eq!(ports("bus.s a; output q;"), ["a"]);
+    }
+
+    #[test]
+    fn parameters_have_one_value_or_several_numbers() {
+        let given = |text: &str| text.parse::<GivenParameter>();
+        assert_eq!(given("N=4,0x10").unwrap_err(), "several values must be numbers, as in N=4,8");
+        assert_eq!(given("N=4,8'h10").unwrap().numbers(), Some(vec![4, 16]));
+        assert_eq!(given("b.T=logic [7:0]").unwrap().values, ["logic [7:0]"]);
+        for bad in ["N", "=4", "N=", "N=4,", "a-b=1"] {
+            assert!(given(bad).is_err(), "{bad}");
         }
     }
 

@@ -185,8 +185,11 @@ impl Builder<'_> {
                 let pin = self.pin(port, port, is_input, bits);
                 Ok(Connection { text: String::new(), expression: cast(&pin, is_input, bits) })
             }
-            Type::Array { .. } => {
-                self.reasons.insert("it has arrays as ports");
+            Type::Array { .. } | Type::Struct { .. } => {
+                self.reasons.insert(match kind {
+                    Type::Array { .. } => "it has arrays as ports",
+                    _ => "it has unpacked structs as ports",
+                });
                 let net = self.free(&format!("{port}_i"));
                 let mut text = format!("  {};\n", self.declaration(port, &net, kind)?);
                 text.push_str(&self.elements(port, port, &net, is_input, kind)?);
@@ -210,6 +213,16 @@ impl Builder<'_> {
                     let ranges = if ranges.is_empty() { ranges } else { format!(" {ranges}") };
                     return Ok(format!("{} {net}{ranges}", bits.text));
                 }
+                Type::Struct { text, .. } => {
+                    let text = text.as_ref().ok_or_else(|| {
+                        self.refuse(
+                            port,
+                            "its type is not declared in a package, so no wrapper can use it",
+                        )
+                    })?;
+                    let ranges = if ranges.is_empty() { ranges } else { format!(" {ranges}") };
+                    return Ok(format!("{text} {net}{ranges}"));
+                }
                 Type::Other(what) => return Err(self.refuse(port, &other(what))),
             }
         }
@@ -224,6 +237,34 @@ impl Builder<'_> {
         is_input: bool,
         kind: &Type,
     ) -> Result<String, Error> {
+        // Members of a struct, and of each element of an array of structs.
+        match kind {
+            Type::Struct { members, .. } => {
+                let mut text = String::new();
+                for (member, kind) in members {
+                    let (wanted, net) = (format!("{wanted}_{member}"), format!("{net}.{member}"));
+                    let leaf = format!("{leaf}.{member}");
+                    text.push_str(&self.elements(&wanted, &leaf, &net, is_input, kind)?);
+                }
+                return Ok(text);
+            }
+            Type::Array { bounds: (left, right), element } if has_structs(element) => {
+                let mut text = String::new();
+                for n in *left.min(right)..=*left.max(right) {
+                    let (wanted, net) = (format!("{wanted}_{n}"), format!("{net}[{n}]"));
+                    text.push_str(&self.elements(&wanted, leaf, &net, is_input, element)?);
+                }
+                return Ok(text);
+            }
+            Type::Bits(bits) => {
+                let pin = self.pin(wanted, leaf, is_input, bits);
+                return Ok(match is_input {
+                    true => format!("  assign {net} = {};\n", cast(&pin, true, bits)),
+                    false => format!("  assign {pin} = {net};\n"),
+                });
+            }
+            _ => {}
+        }
         let mut all = Vec::new();
         let bits = indices(kind, String::new(), String::new(), &mut all);
         let Some(bits) = bits else { return Err(self.refuse(leaf, &other("an array of those"))) };
@@ -336,7 +377,7 @@ impl Builder<'_> {
                             false => writeln!(text, "  assign {pin} = {signal_net};"),
                         };
                     }
-                    Type::Array { .. } => {
+                    Type::Array { .. } | Type::Struct { .. } => {
                         text.push_str(&self.elements(
                             &wanted,
                             &leaf,
@@ -491,7 +532,13 @@ impl Builder<'_> {
         let mut gated: BTreeMap<&str, String> = BTreeMap::new();
         for clock in &found.clocks {
             let net = self.free(&format!("{clock}_i"));
-            let _ = writeln!(text, "  wire {net} = {} & {clock};", found.clock);
+            let enable = self.free(&format!("{clock}_on"));
+            // A simulator may change inputs while the clock is still high, as for waves: then no clock may rise.
+            let _ = writeln!(
+                text,
+                "  logic {enable};\n  always_latch if (!{0}) {enable} = {clock};\n  wire {net} = {0} & {enable};",
+                found.clock
+            );
             gated.insert(clock, net);
         }
         let of = |pin: &str| gated.get(pin).cloned().unwrap_or_else(|| pin.to_owned());
@@ -598,7 +645,16 @@ fn indices(
             }
             bits
         }
-        Type::Other(_) => None,
+        Type::Struct { .. } | Type::Other(_) => None,
+    }
+}
+
+/// Whether an array has unpacked structs in it.
+fn has_structs(kind: &Type) -> bool {
+    match kind {
+        Type::Struct { .. } => true,
+        Type::Array { element, .. } => has_structs(element),
+        Type::Bits(_) | Type::Other(_) => false,
     }
 }
 

@@ -234,6 +234,16 @@ impl Prover {
         only: Option<&str>,
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
+        if !info.clocks.is_empty() {
+            return Err(Error::Usage(
+                codes::SEVERAL_CLOCKS,
+                format!(
+                    "{} has the clocks {}; a proof needs one clock",
+                    info.name,
+                    info.clocks.join(", ")
+                ),
+            ));
+        }
         let examined = rtl.examined(info)?;
         let values = info.verilog(parameters, &examined.parameters);
         let session = Self::session(&examined, &values, answers)?;

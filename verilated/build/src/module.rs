@@ -1,6 +1,7 @@
 //! What Verilator says of one module of a design: its parameters, its ports with their types, and the inputs whose edges
 //! its registers wait for.
 
+use crate::ports::name_of;
 use crate::tree::{Element, Tree, with_tree};
 use crate::{Design, Error, Verilator};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +97,13 @@ pub enum Type {
         /// Its elements.
         element: Box<Type>,
     },
+    /// An unpacked struct.
+    Struct {
+        /// The type as it can be written outside of the module, if it can.
+        text: Option<String>,
+        /// Its members.
+        members: Vec<(String, Type)>,
+    },
     /// Something without bits, as `real`.
     Other(String),
 }
@@ -167,10 +175,16 @@ impl<'a> Reader<'a> {
         Self { tree, folder, modules, types }
     }
 
+    /// The module of an instance. Its name is written as C++ has it, or as the module has it.
+    fn defined(&self, cell: &Element) -> Option<&'a Element> {
+        let name = cell.get("defName")?;
+        self.modules.get(name).or_else(|| self.modules.get(name_of(name).as_str())).copied()
+    }
+
     fn module(&self, top: &str, instance: &str) -> Option<ModuleDescription> {
         let around = *self.modules.get(top)?;
         let is_it = |cell: &&Element| cell.name() == instance;
-        let module = *self.modules.get(around.of_kind("instance").find(is_it)?.get("defName")?)?;
+        let module = self.defined(around.of_kind("instance").find(is_it)?)?;
         let mut found = ModuleDescription::default();
         for var in module.of_kind("var") {
             if var.get("param") == Some("true") {
@@ -247,7 +261,7 @@ impl<'a> Reader<'a> {
         }
         found.modport = kind.get("modportname").unwrap_or_default().to_owned();
         let cell = around.of_kind("instance").find(|cell| cell.name() == var.name())?;
-        let interface = *self.modules.get(cell.get("defName")?)?;
+        let interface = self.defined(cell)?;
         let name = interface.get("origName").filter(|name| !name.is_empty());
         found.definition = name.unwrap_or(interface.name()).to_owned();
         let of = |name: &str| interface.of_kind("var").find(|var| var.name() == name);
@@ -309,9 +323,7 @@ impl<'a> Reader<'a> {
             }
         });
         for cell in module.of_kind("instance") {
-            let Some(inner) = cell.get("defName").and_then(|name| self.modules.get(name)) else {
-                continue;
-            };
+            let Some(inner) = self.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_it = |leaf: &String| leaf == port;
                 if depth < DEPTH && leaves(pin).iter().any(is_it) {
@@ -431,7 +443,7 @@ impl<'a> Reader<'a> {
                 Type::Bits(BitsType { width, text, ..BitsType::default() })
             }
             "structdtype" | "uniondtype" => {
-                let mut members = Vec::new();
+                let mut all = Vec::new();
                 for member in kind.of_kind("memberdtype") {
                     let id = member.get("sub_dtype_id")?;
                     let mut of_member = self.type_by_id(id, depth + 1)?;
@@ -442,11 +454,24 @@ impl<'a> Reader<'a> {
                     {
                         self.name_enum(bits, id, name);
                     }
-                    let Type::Bits(bits) = of_member else {
-                        return Some(Type::Other("an unpacked struct".to_owned()));
-                    };
-                    members.push((member.name(), bits));
+                    all.push((member.name(), of_member));
                 }
+                let has_bits = all.iter().all(|(_, kind)| matches!(kind, Type::Bits(_)));
+                if !has_bits || !self.is_packed(kind) {
+                    if kind.kind == "uniondtype" {
+                        return Some(Type::Other("unpacked union".to_owned()));
+                    }
+                    let (text, _) = named(kind, "");
+                    let text = Some(text).filter(|text| !text.is_empty());
+                    let members =
+                        all.into_iter().map(|(name, kind)| (name.to_owned(), kind)).collect();
+                    return Some(Type::Struct { text, members });
+                }
+                let bits = |(name, kind)| match kind {
+                    Type::Bits(bits) => Some((name, bits)),
+                    _ => None,
+                };
+                let members: Vec<(&str, BitsType)> = all.into_iter().filter_map(bits).collect();
                 let is_union = kind.kind == "uniondtype";
                 let widths = members.iter().map(|(_, bits)| bits.width);
                 let width: u32 = if is_union { widths.max()? } else { widths.sum() };
@@ -475,6 +500,30 @@ impl<'a> Reader<'a> {
             "unpackarraydtype" => Type::Array { bounds: bounds(kind)?, element: Box::new(sub()?) },
             other => Type::Other(other.trim_end_matches("dtype").to_owned()),
         })
+    }
+
+    /// Whether a struct is packed. The XML does not say so, but where it is declared.
+    fn is_packed(&self, kind: &Element) -> bool {
+        if let Some(packed) = kind.get("packed") {
+            return packed == "true";
+        }
+        let declared = || {
+            let parts: Vec<&str> = kind.get("loc")?.split([',', ':']).collect();
+            let file = self.tree.files.get(*parts.first()?)?;
+            let (line, column): (usize, usize) =
+                (parts.get(1)?.parse().ok()?, parts.get(2)?.parse().ok()?);
+            let source = fs::read(self.folder.join(file)).ok()?;
+            let source = String::from_utf8_lossy(&source);
+            let lines: Vec<&str> = source.lines().skip(line.checked_sub(1)?).take(3).collect();
+            let text = lines.join(" ");
+            let mut words = text.get(column.checked_sub(1)?..)?.split_whitespace();
+            let word = words.next()?;
+            // Behind a macro the place is that of the macro.
+            ["struct", "union"]
+                .contains(&word)
+                .then(|| words.next().is_some_and(|next| next.starts_with("packed")))
+        };
+        declared().unwrap_or(true)
     }
 
     /// The name of the type that stands before a member, on its line or above it.
@@ -592,8 +641,8 @@ impl<'a> Edges<'_, 'a> {
         }
         let mut inside: Vec<(String, EdgeKind)> = own_edges(element);
         for cell in element.of_kind("instance") {
-            let Some(inner) = cell.get("defName") else { continue };
-            let below = self.of(inner, depth + 1);
+            let Some(inner) = self.reader.defined(cell) else { continue };
+            let below = self.of(inner.name(), depth + 1);
             for (leaf, kind) in below {
                 inside.extend(outside(cell, &leaf).into_iter().map(|leaf| (leaf, kind)));
             }
@@ -647,6 +696,12 @@ impl<'a> Edges<'_, 'a> {
         depth: u32,
     ) -> Vec<(String, EdgeKind)> {
         let mut found = Vec::new();
+        // A port of an interface that is in the module.
+        if let Some((name, port)) = leaf.split_once('.') {
+            for cell in module.of_kind("instance").filter(|cell| cell.name() == name) {
+                found.extend(outside(cell, port).into_iter().map(|leaf| (leaf, kind)));
+            }
+        }
         module.each(&mut |element| {
             if element.kind != "contassign" || element.children.len() < 2 {
                 return;
@@ -667,10 +722,7 @@ impl<'a> Edges<'_, 'a> {
             found.extend(few.into_iter().map(|leaf| (leaf, kind)));
         });
         for cell in module.of_kind("instance") {
-            let Some(&inner) = cell.get("defName").and_then(|name| self.reader.modules.get(name))
-            else {
-                continue;
-            };
+            let Some(inner) = self.reader.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_output = inner
                     .of_kind("var")
@@ -729,4 +781,148 @@ fn own_edges(module: &Element) -> Vec<(String, EdgeKind)> {
         }
     });
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    /// What Verilator says of the module `m` in a text, instantiated by `ask`.
+    fn described(text: &str, ask: &str) -> ModuleDescription {
+        let folder = TempDir::new().unwrap();
+        let source = folder.path().join("m.sv");
+        fs::write(&source, format!("{text}\nmodule ask; {ask} endmodule\n")).unwrap();
+        let design = Design { top: "ask".to_owned(), sources: vec![source], ..Design::default() };
+        let verilator = Verilator::find().unwrap();
+        design.describe_instance(&verilator, &folder.path().join("out"), "dut").unwrap()
+    }
+
+    fn port<'a>(module: &'a ModuleDescription, name: &str) -> &'a PortKind {
+        &module.ports.iter().find(|port| port.name == name).unwrap().kind
+    }
+
+    fn bits(module: &ModuleDescription, name: &str) -> BitsType {
+        match port(module, name) {
+            PortKind::Value(_, Type::Bits(bits)) => bits.clone(),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    const TYPES: &str = "
+package p;
+  typedef enum logic [1:0] {IDLE, RUN, STOP = 3} st_t;
+  typedef struct packed {
+    logic [3:0] a;
+    st_t s;
+    struct packed { logic x; logic [1:0] y; } n;
+  } req_t;
+  typedef struct { logic [2:0] v; req_t r; } un_t;
+endpackage
+interface bus #(parameter W = 8) (input logic clk);
+  logic valid, ready; logic [W-1:0] data;
+  modport src (output valid, data, input ready);
+endinterface
+module m import p::*; #(
+  parameter int N = 4, parameter D = N * 2, parameter type T = logic [N-1:0], parameter string S = \"x\"
+) (
+  input req_t q, output st_t st, input T t, input logic signed [7:0] arr [4], output un_t u,
+  bus.src b, bus.src bs [2], bus any, input real level, inout pad, input logic \\odd-name
+);
+  assign any.ready = q.a[0];
+endmodule";
+
+    #[test]
+    fn ports_have_types() {
+        let asked = "bus b(); bus bs[2](); bus #(.W(16)) any(); \
+                     m #(.T(logic [2:0])) dut(.b(b), .bs(bs), .any(any));";
+        let module = described(TYPES, asked);
+        let q = bits(&module, "q");
+        assert_eq!((q.width, q.text.as_str(), q.name.as_deref()), (9, "p::req_t", Some("req_t")));
+        let fields: Vec<(&str, u32, u32)> =
+            q.fields.iter().map(|field| (field.name.as_str(), field.lsb, field.width)).collect();
+        assert_eq!(fields, [("a", 5, 4), ("s", 3, 2), ("n.x", 2, 1), ("n.y", 0, 2)]);
+        assert_eq!(q.fields[1].enumeration.as_deref(), Some("st_t"));
+        let st = bits(&module, "st");
+        let values = [("IDLE", 0), ("RUN", 1), ("STOP", 3)];
+        assert_eq!(st.values, values.map(|(name, value)| (name.to_owned(), value)));
+        assert_eq!((st.width, st.text.as_str()), (2, "p::st_t"));
+        assert_eq!(bits(&module, "t").width, 3);
+        assert_eq!(bits(&module, "odd-name").width, 1);
+        let PortKind::Value(Direction::Input, Type::Array { bounds, element }) =
+            port(&module, "arr")
+        else {
+            panic!("{module:?}")
+        };
+        assert_eq!(*bounds, (0, 3));
+        assert!(matches!(&**element, Type::Bits(bits) if bits.text == "logic signed [7:0]"));
+        let PortKind::Value(_, Type::Struct { text, members }) = port(&module, "u") else {
+            panic!("{module:?}")
+        };
+        assert_eq!((text.as_deref(), members.len()), (Some("p::un_t"), 2));
+        for name in ["b", "bs", "any"] {
+            let PortKind::Interface(found) = port(&module, name) else { panic!("{module:?}") };
+            assert_eq!((found.definition.as_str(), found.ports.len()), ("bus", 1));
+            assert_eq!(found.bounds, (name == "bs").then_some((0, 1)));
+            let outputs: Vec<&str> = found
+                .signals
+                .iter()
+                .filter(|(_, direction, _)| *direction == Direction::Output)
+                .map(|(signal, ..)| signal.as_str())
+                .collect();
+            let expected: &[&str] = if name == "any" { &["ready"] } else { &["valid", "data"] };
+            assert_eq!(outputs, expected, "{name}");
+            let data = found.signals.iter().find(|(signal, ..)| signal == "data").unwrap();
+            let width = if name == "any" { 16 } else { 8 };
+            assert!(matches!(&data.2, Type::Bits(bits) if bits.width == width), "{name}");
+        }
+        assert!(matches!(port(&module, "level"), PortKind::Value(_, Type::Other(_))));
+        assert!(matches!(port(&module, "pad"), PortKind::Value(Direction::Inout, _)));
+        let parameter = |name: &str| {
+            let found = module.parameters.iter().find(|parameter| parameter.name == name).unwrap();
+            (found.value.as_deref().and_then(number), found.is_number, found.is_literal)
+        };
+        assert_eq!(parameter("N"), (Some(4), true, true));
+        assert_eq!(parameter("D"), (Some(8), true, false), "it follows N");
+        assert!(!parameter("S").1);
+    }
+
+    #[test]
+    fn clocks_and_resets_are_followed_to_inputs() {
+        let text = "
+module ff(input ck, input rn, input d, output reg q);
+  always @(posedge ck or negedge rn) if (!rn) q <= 0; else q <= d;
+endmodule
+module gate(input clk_i, input en, output clk_o);
+  reg on; always @* if (!clk_i) on = en; assign clk_o = clk_i & on;
+endmodule
+interface bus(input logic clk); logic d; modport s(input clk, d); endinterface
+module deep(bus.s b, output reg q); always @(posedge b.clk) q <= b.d; endmodule
+module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e);
+  wire g, n = ~rst, x2 = xclk;
+  ff one(.ck(wclk), .rn(n), .d, .q(a));
+  gate gg(.clk_i(rclk), .en, .clk_o(g));
+  ff two(.ck(g), .rn(n), .d, .q(b));
+  bus inner(.clk(x2)); assign inner.d = d;
+  deep deep(.b(inner), .q(c));
+  deep other(.b(own), .q(e));
+endmodule";
+        let module = described(text, "bus own(); m dut(.own(own));");
+        let clocks = ["wclk", "rclk", "xclk", "own.clk"].map(|leaf| (leaf, EdgeKind::Clock));
+        let expected: BTreeMap<String, EdgeKind> = clocks
+            .into_iter()
+            .chain([("rst", EdgeKind::Reset(true))])
+            .map(|(leaf, kind)| (leaf.to_owned(), kind))
+            .collect();
+        assert_eq!(module.edges, expected);
+    }
+
+    #[test]
+    fn literals_have_values() {
+        for (text, value) in
+            [("4", Some(4)), ("32'sh1f", Some(31)), ("8'b1010", Some(10)), ("x", None)]
+        {
+            assert_eq!(number(text), value, "{text}");
+        }
+    }
 }

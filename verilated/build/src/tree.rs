@@ -20,7 +20,7 @@ pub(crate) struct Element {
 }
 
 /// The attributes that are kept.
-const ATTRIBUTES: [&str; 17] = [
+const ATTRIBUTES: [&str; 18] = [
     "name",
     "origName",
     "loc",
@@ -31,6 +31,7 @@ const ATTRIBUTES: [&str; 17] = [
     "direction",
     "vartype",
     "param",
+    "packed",
     "left",
     "right",
     "signed",
@@ -196,6 +197,9 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
         if node[key] == true {
             element.set(name, "true");
         }
+    }
+    if kind.starts_with("struct") || kind.starts_with("union") {
+        element.set("packed", if node["packed"] == true { "true" } else { "false" });
     }
     if let Some((left, right)) = text("range").split_once(':') {
         element.set("left", left);

@@ -96,7 +96,7 @@ pub struct Wrapper {
 impl Wrapper {
     /// The message of Verilator about a connection that does not fit. Elsewhere such a message is a warning, because
     /// RTL has many; a wrapper is generated, and a port of another width would be cut silently.
-    fn misfit(&self, messages: &str) -> Option<Error> {
+    pub fn misfit(&self, messages: &str) -> Option<Error> {
         const KINDS: [&str; 6] = [
             "-WIDTH:",
             "-WIDTHTRUNC:",

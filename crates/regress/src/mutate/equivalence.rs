@@ -76,6 +76,10 @@ impl<'a> EquivalenceChecker<'a> {
         mutants: &'a Mutants,
     ) -> Result<Result<Self, String>, Error> {
         let Mutants { workshop, parameters, mutations } = mutants;
+        // In the network all registers would change together.
+        if !info.clocks.is_empty() {
+            return Ok(Err("the block has several clocks".to_owned()));
+        }
         let assertions = Assertions::read(workshop, info, parameters)?;
         let monitor = |bits| {
             let select = (SELECT, bits);

@@ -377,6 +377,8 @@ struct ExaminedFolder {
     needed: Vec<PathBuf>,
     /// The given files of assertions, by name.
     assertions: Vec<PathBuf>,
+    /// What the sources declare, in the order in which they are read.
+    declared: Vec<(PathBuf, Declarations)>,
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
@@ -453,6 +455,7 @@ impl ExaminedFolder {
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
+            wrapper: wanted.wrapper.map(design_wrapper),
             libraries,
             // The user's macros come last, so that they override built-in ones.
             defines: wanted
@@ -476,6 +479,7 @@ impl ExaminedFolder {
             sources,
             needed,
             assertions,
+            declared: Vec::new(),
             design,
             hint,
             verilator,
@@ -536,6 +540,8 @@ impl ExaminedFolder {
             order.iter().filter(|place| is_in(place)).map(|place| names[*place].clone()).collect()
         };
         let sources = in_order(&|_| true);
+        let declared = order.iter().map(|place| (names[*place].clone(), all[*place].clone()));
+        self.declared = declared.collect();
         self.needed = in_order(&|place| needed.contains(&place));
         self.sources = sources;
         Ok(())
@@ -555,13 +561,19 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
-        // The user needs the errors of those files that are needed.
+        let is_refused = |elaboration: &Result<_, _>| {
+            matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..)))
+        };
+        if is_refused(&elaboration)
+            && let Some((sources, found)) = self.elaborate_found(wanted)
+            && sources.len() < self.sources.len()
+        {
+            elaboration = found;
+            self.sources = sources;
+        }
+        // What is wrong with those that are needed is what a user wants to know.
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
-            let is_refused = matches!(
-                elaboration,
-                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..))
-            );
-            if is_refused && !fewer.is_empty() && fewer.len() < self.sources.len() {
+            if is_refused(&elaboration) && !fewer.is_empty() && fewer.len() < self.sources.len() {
                 let again = self.elaborate(&fewer);
                 if again.is_ok() || says_why {
                     elaboration = again;
@@ -576,7 +588,54 @@ impl ExaminedFolder {
         elaboration
     }
 
-    /// The error for RTL that contains no module of the block.
+    /// Elaborates the file of the top and what Verilator then misses, file by file. A word of a comment or a macro may be the name of
+    /// a module of another design in the same folder, so [`sources::needed`] takes too many files of a large project.
+    fn elaborate_found(
+        &self,
+        wanted: &TopRequest<'_>,
+    ) -> Option<(Vec<PathBuf>, Result<Elaboration, Error>)> {
+        const MOST_ATTEMPTS: usize = 200;
+        let mut chosen: BTreeSet<usize> = BTreeSet::new();
+        let mut missing = vec![wanted.top.to_owned()];
+        for _ in 0..MOST_ATTEMPTS {
+            let before = chosen.len();
+            while let Some(name) = missing.pop() {
+                let is_it = |(_, declared): &&(PathBuf, Declarations)| declared.declares(&name);
+                let is_known = |place: &usize| self.declared[*place].1.declares(&name);
+                if chosen.iter().any(is_known) {
+                    continue;
+                }
+                let Some(found) = self.declared.iter().find(is_it) else { continue };
+                chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
+                // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
+                let first = self.declared.iter().filter(|(_, declared)| declared.is_read_first());
+                missing.extend(first.flat_map(|(_, other)| other.used_by(&found.1)));
+            }
+            if chosen.len() == before {
+                return None;
+            }
+            let sources: Vec<PathBuf> =
+                chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
+            let elaboration = self.elaborate(&sources);
+            let Err(Error::Build(BuildError::Verilate { output, .. })) = &elaboration else {
+                return Some((sources, elaboration));
+            };
+            let unknown = output.lines().filter_map(|line| {
+                let (_, name) = line
+                    .split_once("Cannot find file containing module: '")
+                    .or_else(|| line.split_once("Cannot find file containing interface: '"))
+                    .or_else(|| line.split_once("Package/class '"))?;
+                name.split('\'').next().map(str::to_owned)
+            });
+            missing.extend(unknown);
+            if missing.is_empty() {
+                return Some((sources, elaboration));
+            }
+        }
+        None
+    }
+
+    /// The error for RTL without any module that the block needs.
     fn something_else(&self, wanted: &TopRequest<'_>) -> Option<Error> {
         let is_needed = self.needed.iter().any(|name| !is_built_in(name));
         let first = self.sources.iter().find(|name| !is_built_in(name))?;
@@ -588,6 +647,12 @@ impl ExaminedFolder {
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
+            if let BuildError::Verilate { output, .. } = &error
+                && let Some(misfit) =
+                    self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
+            {
+                return Error::Build(misfit);
+            }
             match self.names.plain(error) {
                 Error::Build(BuildError::Verilate { top: _, output })
                     if !self.sources.is_empty() =>
@@ -823,7 +888,6 @@ impl ExaminedFolder {
         let assertions = self.assertions(wanted)?;
         let design = Design {
             top: wanted.top.to_owned(),
-            wrapper: wanted.wrapper.map(design_wrapper),
             sources: sources.clone(),
             // Only folders in which a file was found: other folders must not change the cache key.
             include: self

@@ -244,6 +244,9 @@ table! {
         "`NAME_sva.sv` uses SystemVerilog that Yosys does not read, has no module NAME_sva, connects a port to an \
          expression, or contains something else than labelled immediate assertions. Correct the line that the message \
          names (docs/how-to/proof.md)."
+    E0507 SEVERAL_CLOCKS User "the block has several clocks, and the command needs one"
+        "Proofs translate the RTL to a network with one clock, in which all registers change together. The clocks of this \
+         block rise at different times, so nothing would be proved of it. Compare the block with `cosim run`."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \
