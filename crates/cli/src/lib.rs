@@ -12,6 +12,7 @@
 
 mod bench;
 mod cache;
+mod channels;
 mod config;
 mod cover;
 mod error;

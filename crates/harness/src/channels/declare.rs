@@ -136,9 +136,11 @@ impl DomainReset {
 /// - `tie PIN = VALUE;` holds an input at a value.
 /// - `source` is a channel into the block: its name, the type of its items with their fields, pins
 ///   and widths of at most 64 bits, and the pins for valid and ready. Without ready, the block
-///   takes an item in each cycle with a high valid. `drawn by FUNCTION`, before the semicolon,
+///   takes an item in each cycle with a high valid. `!full` in the place of ready means that the
+///   block takes an item while `full` is low. `drawn by FUNCTION`, before the semicolon,
 ///   draws items with a `fn(&Parameters, &mut CaseRng) -> Item`; otherwise all bits are random.
 /// - `sink` is a channel out of the block. Without ready, the environment always takes the item.
+///   `!empty` in the place of valid means that an item is there while `empty` is low.
 ///   `unless CLOSURE`, before the semicolon, gives the reason for an unreachable bin of its
 ///   coverage, as in [`covergroups!`](crate::covergroups).
 ///
@@ -153,9 +155,9 @@ macro_rules! channels {
         $( drain $drain:literal; )?
         $( tie $tied:ident = $value:literal; )*
         $( source $s:ident: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
-            on $sv:ident $(, $sr:ident)? $(at $sc:ident)? $(drawn by $draw:path)?; )*
+            on $sv:ident $(, $(! $sn:ident)? $($sr:ident)? )? $(at $sc:ident)? $(drawn by $draw:path)?; )*
         $( sink $k:ident: $K:ident { $( $kf:ident: $kp:ident[$kw:literal] ),* $(,)? }
-            on $kv:ident $(, $kr:ident)? $(at $kc:ident)? $(unless $unreachable:expr)?; )*
+            on $(! $kn:ident)? $($kv:ident)? $(, $kr:ident)? $(at $kc:ident)? $(unless $unreachable:expr)?; )*
     ) => {
         $(
             /// An item of the source.
@@ -182,7 +184,7 @@ macro_rules! channels {
                 /// Whether the block takes an item.
                 #[inline]
                 pub fn is_ready(_outputs: &$outputs) -> bool {
-                    true $( & _outputs.$sr.is_high() )?
+                    true $( $( & _outputs.$sr.is_high() )? $( & !_outputs.$sn.is_high() )? )?
                 }
 
                 /// Whether the clock of the channel rises at the end of the step.
@@ -219,9 +221,15 @@ macro_rules! channels {
                 /// The item on offer.
                 #[inline]
                 pub fn offered(outputs: &$outputs) -> Option<Self> {
-                    outputs.$kv.is_high().then(|| Self {
+                    Self::is_valid(outputs).then(|| Self {
                         $( $kf: $crate::value::Uint::new(outputs.$kp.get()), )*
                     })
+                }
+
+                /// Whether the block offers an item.
+                #[inline]
+                pub fn is_valid(outputs: &$outputs) -> bool {
+                    true $( & outputs.$kv.is_high() )? $( & !outputs.$kn.is_high() )?
                 }
 
                 /// Whether the environment takes an item.
@@ -419,7 +427,7 @@ macro_rules! channels {
                     }
                 )*
                 $(
-                    let valid = outputs.$kv.is_high();
+                    let valid = $K::is_valid(outputs);
                     is_idle &= !valid;
                     let clocked = $K::is_clocked(inputs);
                     self.handshakes += u64::from(clocked && self.$k.clock(valid));
@@ -550,7 +558,8 @@ macro_rules! channels {
                         &[$crate::channels::GAP, $crate::channels::STALL],
                     )
                     .unless(|_at, _| {
-                        let has_ready = false $( || !stringify!($sr).is_empty() )?;
+                        let has_ready =
+                            false $( || !stringify!($($sr)? $($sn)?).is_empty() )?;
                         (!has_ready && _at[1] > 0).then_some("the channel has no ready")
                     }),
                 )*
@@ -614,7 +623,7 @@ macro_rules! channels {
                 $(
                     let place =
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($k)) };
-                    let (valid, ready) = (outputs.$kv.is_high(), $K::is_ready(inputs));
+                    let (valid, ready) = ($K::is_valid(outputs), $K::is_ready(inputs));
                     if in_reset || $K::is_clocked(inputs) {
                         if let Some(hit) = self.$k.clock(in_reset, valid, ready) {
                             bins.hit(place.bin(hit));
