@@ -564,13 +564,6 @@ impl ExaminedFolder {
         let is_refused = |elaboration: &Result<_, _>| {
             matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..)))
         };
-        if is_refused(&elaboration)
-            && let Some((sources, found)) = self.elaborate_found(wanted)
-            && sources.len() < self.sources.len()
-        {
-            elaboration = found;
-            self.sources = sources;
-        }
         // What is wrong with those that are needed is what a user wants to know.
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
             if is_refused(&elaboration) && !fewer.is_empty() && fewer.len() < self.sources.len() {
@@ -580,6 +573,14 @@ impl ExaminedFolder {
                     self.sources = fewer;
                 }
             }
+        }
+        // The error of what is really needed says most, unless the program's own files are what is missed.
+        if is_refused(&elaboration)
+            && let Some((sources, found)) = self.elaborate_found(wanted)
+            && (found.is_ok() || wanted.own.is_empty() && sources.len() < self.sources.len())
+        {
+            elaboration = found;
+            self.sources = sources;
         }
         let is_refused = matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. })));
         if is_refused && let Some(error) = self.something_else(wanted) {
