@@ -423,3 +423,48 @@ fn existing_files_are_not_overwritten() {
     let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
     assert_error(&output, "E0602");
 }
+
+/// The channels of a FIFO are recognized. Two lines of its user make the first green run, and RTL
+/// that loses an item fails.
+#[test]
+fn a_fifo_is_verified_with_two_lines() {
+    let folder = TempDir::new().unwrap();
+    let rtl = crate::common::project().join("examples/fifo/rtl/Fifo.sv");
+    let output = run_in(folder.path(), &["new", "queue", "--top", "Fifo", rtl.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let channels =
+        "channels: source push (push_valid, push_ready), sink pop (pop_valid, pop_ready)";
+    assert!(text(&output).contains(channels), "{}", text(&output));
+    let made = folder.path().join("queue");
+    builds_without_warnings(&made);
+    let run = |expected: i32, arguments: &[&str]| {
+        let output = Command::new(outside().join("debug/queue"))
+            .args(arguments)
+            .current_dir(&made)
+            .env("COSIM_CACHE", models())
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
+        text(&output)
+    };
+    assert!(run(1, &["run", "--cases", "2"]).starts_with("NO GOLDEN MODEL"));
+
+    let edit = |file: &str, from: &str, to: &str| {
+        let before = fs::read_to_string(made.join(file)).unwrap();
+        assert_eq!(before.matches(from).count(), 1, "{before}");
+        write(&made.join(file), &before.replace(from, to));
+    };
+    edit("src/scoreboard.rs", "let _ = item;", "self.pop.expect(crate::Pop { data: item.data });");
+    edit("src/lib.rs", "Untimed<false>", "Untimed");
+    builds_without_warnings(&made);
+    let said = run(0, &["run", "--cases", "20"]);
+    assert!(said.starts_with("PASS  queue"), "{said}");
+    assert!(said.contains("compared: every output as transactions"), "{said}");
+    let lossy = fs::read_to_string(&rtl).unwrap().replace(
+        "count_q + COUNT_BITS'(pushed) - COUNT_BITS'(popped)",
+        "count_q + COUNT_BITS'(pushed && !popped) - COUNT_BITS'(popped)",
+    );
+    write(&made.join("lossy/Fifo.sv"), &lossy);
+    let said = run(1, &["run", "--rtl", "lossy", "--cases", "20"]);
+    assert!(said.contains("the RTL violates the specification"), "{said}");
+}

@@ -59,10 +59,10 @@ const PAIRS: [(&str, &str); 7] = [
     ("stb", "ack"),
 ];
 /// Names of a request to write and of the full flag.
-const WRITES: [&str; 6] = ["push", "wr_en", "wen", "we", "write", "wr"];
+const WRITES: [&str; 7] = ["push", "winc", "wr_en", "wen", "we", "write", "wr"];
 const FULLS: [&str; 4] = ["full", "wfull", "fifo_full", "full_o"];
 /// Names of a request to read and of the empty flag.
-const READS: [&str; 6] = ["pop", "rd_en", "ren", "re", "read", "rd"];
+const READS: [&str; 7] = ["pop", "rinc", "rd_en", "ren", "re", "read", "rd"];
 const EMPTIES: [&str; 4] = ["empty", "rempty", "fifo_empty", "empty_o"];
 /// Names of the data of such a FIFO.
 const WRITE_DATA: [&str; 7] =

@@ -2,6 +2,7 @@
 
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
+use crate::channels::Channel;
 use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Reset, Skeleton, Source};
 use clap::Args;
 use cosim_base::error::Error;
@@ -39,6 +40,9 @@ pub struct Arguments {
     /// Value of a parameter of the top; several values make a profile of each; may be repeated.
     #[arg(long, value_name = "NAME=VALUE[,VALUE...]")]
     parameter: Vec<GivenParameter>,
+    /// Generate an environment of pins, even if channels are recognized by their names.
+    #[arg(long)]
+    pins: bool,
     /// Checkout of cosim on which the crate depends [default: the one of this build if it exists, else a release].
     #[arg(long, value_name = "DIR", value_parser = path)]
     cosim: Option<PathBuf>,
@@ -84,8 +88,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         clocks: arguments.clock.clone(),
         reset: arguments.reset.clone(),
         parameters: arguments.parameter.clone(),
+        is_of_pins: arguments.pins,
     };
-    let GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper } =
+    let GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper, channels } =
         skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
         [] if is_combinational => "no reset".to_owned(),
@@ -105,9 +110,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let wrapper = wrapper.map_or_else(String::new, |wrapper| {
         format!("wrapper: {}, which cosim wrote and you may edit\n", wrapper.display())
     });
+    let channel = |channel: &Channel| {
+        let side = if channel.is_source { "source" } else { "sink" };
+        let ready = channel.ready.as_ref().map(|ready| format!(", {}", ready.text()));
+        let (valid, ready) = (channel.valid.text(), ready.unwrap_or_default());
+        format!("{side} {} ({valid}{ready})", channel.name)
+    };
+    let channels = match channels.as_slice() {
+        [] => String::new(),
+        all => {
+            let all: Vec<String> = all.iter().map(channel).collect();
+            format!("channels: {}; check them in src/lib.rs\n", all.join(", "))
+        }
+    };
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
-         {wrapper}next: cd {} && cargo run --release -- run; README.md says what to write",
+         {wrapper}{channels}next: cd {} && cargo run --release -- run; README.md says what to write",
         folder.display(),
         ports.inputs.len(),
         ports.outputs.len(),

@@ -3,6 +3,7 @@
 //! The files are templates in `templates/skeleton`. The crate is written to a temporary folder,
 //! which is renamed when it is complete.
 
+use crate::channels::{Channel, Channels};
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
@@ -35,6 +36,8 @@ pub struct Skeleton {
     pub reset: Option<Reset>,
     /// Values of parameters.
     pub parameters: Vec<GivenParameter>,
+    /// Whether the environment drives pins even if channels are recognized.
+    pub is_of_pins: bool,
 }
 
 /// The source of a crate's dependencies.
@@ -277,6 +280,70 @@ impl PortText {
     }
 }
 
+/// A channel, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct ChannelText {
+    name: String,
+    field: String,
+    #[serde(rename = "type")]
+    type_name: String,
+    is_source: bool,
+    payload: Vec<FieldText>,
+    /// Valid and ready.
+    pins: String,
+    /// The clock of a module with several.
+    clock: Option<String>,
+}
+
+/// A field of a channel's payload, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct FieldText {
+    name: String,
+    pin: String,
+    width: u32,
+}
+
+/// Names of types that a declaration of channels generates.
+const GENERATED: [&str; 5] = ["Traffic", "Environment", "Weights", "Coverage", "Scoreboard"];
+
+impl ChannelText {
+    fn new(channel: &Channel, clocks: &[String]) -> Self {
+        let plain =
+            |name: &str| if is_keyword(name) { format!("{name}_") } else { name.to_owned() };
+        let field = |(name, port): &(String, Port)| FieldText {
+            name: plain(name),
+            pin: plain(&port.name),
+            width: port.width,
+        };
+        let name = channel.name.to_ascii_lowercase();
+        let mut type_name = camel(&name);
+        if GENERATED.contains(&type_name.as_str()) {
+            type_name.push_str("Item");
+        }
+        let mut pins = channel.valid.text();
+        if let Some(ready) = &channel.ready {
+            let _ = write!(pins, ", {}", ready.text());
+        }
+        // The writer's clock is often the one with a w, or the first.
+        let sides: [&[&str]; 2] = [&["w", "s", "i"], &["r", "d", "m", "o"]];
+        let begins = |clock: &&String| {
+            let name = clock.to_ascii_lowercase();
+            sides[usize::from(!channel.is_source)].iter().any(|letter| name.starts_with(letter))
+        };
+        let by_place = if channel.is_source { clocks.first() } else { clocks.last() };
+        let clock = clocks.iter().find(begins).or(by_place).map(|clock| plain(clock));
+        Self {
+            field: plain(&name),
+            name,
+            type_name,
+            is_source: channel.is_source,
+            payload: channel.payload.iter().map(field).collect(),
+            pins,
+            clock,
+        }
+    }
+}
+
 /// The templates, by output file.
 const TEMPLATES: [(&str, &str); 12] = [
     (".gitignore", include_str!("../templates/skeleton/gitignore.j2")),
@@ -294,7 +361,20 @@ const TEMPLATES: [(&str, &str); 12] = [
 ];
 /// As above, if ports have structs or enums as types.
 const TYPES: (&str, &str) = ("src/types.rs", include_str!("../templates/skeleton/src/types.rs.j2"));
-/// As above, of the folder of vectors.
+/// The templates of a module with channels, in the place of those for pins.
+const OF_CHANNELS: [(&str, &str); 2] = [
+    ("src/golden.rs", include_str!("../templates/skeleton/channels/golden.rs.j2")),
+    ("src/scoreboard.rs", include_str!("../templates/skeleton/channels/scoreboard.rs.j2")),
+];
+/// The templates that a module with channels does not need.
+const OF_PINS: [&str; 5] = [
+    "src/environment.rs",
+    "src/golden.rs",
+    "src/scenarios.rs",
+    "src/scenarios.toml",
+    "src/stimulus.rs",
+];
+/// The template of the folder of vectors.
 const VECTORS: (&str, &str) =
     ("vectors/README.md", include_str!("../templates/skeleton/vectors/README.md.j2"));
 
@@ -313,6 +393,8 @@ pub struct GeneratedCrate {
     pub is_combinational: bool,
     /// The wrapper, if the top needs one.
     pub wrapper: Option<PathBuf>,
+    /// The channels that the crate declares.
+    pub channels: Vec<Channel>,
 }
 
 /// What the texts of a crate are made of.
@@ -324,6 +406,7 @@ struct Rendered<'a> {
     wrapping: &'a Wrapping,
     wrapper: Option<&'a Path>,
     description: &'a ModuleDescription,
+    channels: Option<&'a Channels>,
 }
 
 /// The module that was asked for, and how.
@@ -572,6 +655,7 @@ impl Skeleton {
         }
         let ports = self.ports(&made, &copies, examined, &top, &wrapping)?;
         let resets = self.resets(&ports, &wrapping)?;
+        let channels = self.channels(&ports, &resets, &wrapping);
         let texts = self.render(&Rendered {
             examined,
             copies: &copies,
@@ -580,6 +664,7 @@ impl Skeleton {
             wrapping: &wrapping,
             wrapper: wrapper.as_deref(),
             description: &description,
+            channels: channels.as_ref(),
         })?;
         for (name, text) in texts {
             write_below(&made.join(name), text.as_bytes())?;
@@ -589,7 +674,22 @@ impl Skeleton {
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| folder.join("rtl").join(name));
-        Ok(GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper })
+        let channels = channels.map_or_else(Vec::new, |channels| channels.channels);
+        Ok(GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper, channels })
+    }
+
+    /// The channels of the module, if the crate declares them.
+    fn channels(
+        &self,
+        ports: &Ports,
+        resets: &[(String, bool)],
+        wrapping: &Wrapping,
+    ) -> Option<Channels> {
+        let resets = resets.iter().map(|(name, _)| name);
+        let own: Vec<&str> = resets.chain(&wrapping.clocks).map(String::as_str).collect();
+        let channels = Channels::of(ports, &own);
+        let is_declared = !self.is_of_pins && !wrapping.is_combinational && channels.is_usable();
+        is_declared.then_some(channels)
     }
 
     /// The first value of each parameter that was given.
@@ -815,7 +915,8 @@ impl Skeleton {
 
     /// The texts of all files but the RTL.
     fn render(&self, rendered: &Rendered<'_>) -> Result<Vec<(&'static str, String)>, Error> {
-        let Rendered { examined, copies, ports, resets, wrapping, wrapper, description } = rendered;
+        let Rendered { examined, copies, ports, resets, wrapping, wrapper, description, channels } =
+            rendered;
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.set_keep_trailing_newline(true);
@@ -844,6 +945,24 @@ impl Skeleton {
         let vectors = bits.min(BITS_OF_CASE);
         let quote = |texts: Vec<&str>| texts.into_iter().map(quoted).collect::<Vec<_>>();
         let types = Types::of(ports, wrapping);
+        let channel_texts: Vec<ChannelText> = channels
+            .iter()
+            .flat_map(|channels| &channels.channels)
+            .map(|channel| ChannelText::new(channel, &wrapping.clocks))
+            .collect();
+        let no_channels = Channels::default();
+        let others = channels.unwrap_or(&no_channels);
+        let of_side = |is_source: bool| {
+            let of_side =
+                channel_texts.iter().filter(move |channel| channel.is_source == is_source);
+            of_side.cloned().collect::<Vec<_>>()
+        };
+        let channel_outputs: Vec<&str> = ports
+            .outputs
+            .iter()
+            .filter(|port| !others.other_outputs.contains(port))
+            .map(|port| port.name.as_str())
+            .collect();
         let numbers: Vec<_> =
             self.parameters.iter().filter(|given| is_number(given, description)).collect();
         let parameters = numbers.iter().filter_map(|given| {
@@ -878,6 +997,12 @@ impl Skeleton {
             cases => if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
             vectors => 1_u64 << vectors,
             first_bits => bits.max(1),
+            channels => channel_texts,
+            source_channels => of_side(true),
+            sink_channels => of_side(false),
+            channel_outputs => channel_outputs,
+            other_inputs => texts(&others.other_inputs),
+            other_outputs => texts(&others.other_outputs),
             structs => types.structs,
             enums => types.enums,
             fields => types.fields,
@@ -888,6 +1013,13 @@ impl Skeleton {
             inputs => inputs,
         };
         let mut files = TEMPLATES.to_vec();
+        if channels.is_some() {
+            let is_replaced = |name: &str| OF_CHANNELS.iter().any(|(other, _)| *other == name);
+            files.retain(|(name, _)| !OF_PINS.contains(name) && !is_replaced(name));
+            let is_needed =
+                |name: &str| name != "src/golden.rs" || !others.other_outputs.is_empty();
+            files.extend(OF_CHANNELS.iter().filter(|(name, _)| is_needed(name)));
+        }
         files.push(VECTORS);
         if !types.structs.is_empty() || !types.enums.is_empty() {
             files.push(TYPES);
