@@ -53,6 +53,10 @@ impl NewCrate {
         let output = cargo_outside(&self.path("")).arg("build").output().unwrap();
         let said = text(&output);
         assert!(output.status.success() && !said.contains("warning"), "{said}");
+    }
+
+    #[track_caller]
+    fn is_formatted(&self) {
         let formatted = cargo_outside(&self.path("")).args(["fmt", "--check"]).output().unwrap();
         assert!(formatted.status.success(), "{}", text(&formatted));
     }
@@ -88,6 +92,7 @@ fn a_block_has_several_clocks() {
     let wrapper = new.wrapper("afifo");
     assert!(wrapper.contains(".wclk(wclk_i)") && wrapper.contains(".rclk(rclk_i)"), "{wrapper}");
     new.builds();
+    new.is_formatted();
     new.has_no_golden_model();
 
     write(&new.path("src/golden.rs"), &data("afifo_golden.rs"));
@@ -174,6 +179,7 @@ fn a_block_without_registers_is_compared_for_all_inputs() {
     let (new, said) = NewCrate::new("alu", ALU, &["--top", "alu"]);
     assert!(said.contains("no clock, no reset, 2 inputs and 2 outputs"), "{said}");
     new.builds();
+    new.is_formatted();
     let golden = read(&new.path("src/golden.rs"));
     let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
     let (_, behind) = rest.split_once("        };\n").unwrap();
@@ -271,6 +277,7 @@ fn a_block_has_arrays_interfaces_and_parameters() {
     }
     assert!(wrapper.contains("bus #(.W(5)) b_i (.clk(clk_i));"), "one clock: {wrapper}");
     new.builds();
+    new.is_formatted();
     new.has_no_golden_model();
     let results = json(&new.path("none/results.json"));
     assert_eq!(results["run"]["profiles"], serde_json::json!(["n-4", "n-200"]));

@@ -152,7 +152,7 @@ impl Summary<'_> {
         if let Some(bits) = self.run.header.exhaustive
             && self.run.end == End::Complete
             && self.run.header.shard.is_whole()
-            && self.run.tally.totals.no_golden_model == 0
+            && self.run.tally.totals.failures() == 0
         {
             let _ = writeln!(text, "      exhaustive: all 2^{bits} input vectors");
         }

@@ -165,8 +165,8 @@ table! {
         "The program was compiled for certain names, directions and widths of ports, and the message lists each \
          difference. Correct the RTL, or its parameters; for another interface write another block."
     E0309 BAD_PORT User "a port of the RTL cannot be driven"
-        "The harness drives packed inputs of at most the width that the message gives, one clock and one reset. Change \
-         the port, wrap the module, or name clock and reset with --clock and --reset."
+        "`cosim new` wraps most ports that the harness cannot drive, but not those of type real or string, inout ports \
+         and generic interfaces. Change the port, wrap the module, or name clocks and reset with --clock and --reset."
     E0310 FOREIGN_CODE User "the RTL calls C code"
         "cosim compiles RTL only, without functions imported by DPI. Exclude the import with a macro (-D), or write the \
          function in SystemVerilog."
