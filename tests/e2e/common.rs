@@ -338,8 +338,9 @@ pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
 /// # Panics
 /// If it cannot be created, with instructions.
 pub fn python() -> std::process::Command {
-    const PACKAGES: [&str; 6] = [
+    const PACKAGES: [&str; 7] = [
         "check-jsonschema==0.39.0",
+        "cocotb==2.1.0",
         "junitparser==4.0.2",
         "kubernetes-validate==1.37.0",
         "pyucis==0.2.0.22787133465",

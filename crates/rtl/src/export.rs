@@ -36,6 +36,24 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("files.f", include_str!("../templates/export/files.f.j2")),
 ];
 
+/// The templates of a cocotb test, which has no testbench in Verilog.
+const COCOTB: [(&str, &str); 5] = [
+    ("README.md", include_str!("../templates/export/README_cocotb.md.j2")),
+    ("before_reset.vh", include_str!("../templates/export/before_reset.vh.j2")),
+    ("cosim_cocotb.v", include_str!("../templates/export/cosim_cocotb.v.j2")),
+    ("run.py", include_str!("../templates/export/run.py.j2")),
+    ("test_vector.py", include_str!("../templates/export/test_vector.py.j2")),
+];
+
+/// The language of a testbench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Verilog, for any simulator.
+    Verilog,
+    /// Python, for cocotb.
+    Cocotb,
+}
+
 /// A testbench.
 #[derive(Debug, Clone)]
 pub struct Testbench {
@@ -60,6 +78,8 @@ pub struct PortText {
     pub range: String,
     /// The bits of the port in a word of the memory file.
     pub bits: String,
+    /// The lowest of them.
+    pub low: u32,
     /// The bit of the port's valid or enable in the word, if it has one.
     pub governor: Option<u32>,
 }
@@ -74,7 +94,7 @@ impl PortText {
             1 => low.to_string(),
             _ => format!("{}:{low}", low + width - 1),
         };
-        Self { name, width, range, bits, governor: None }
+        Self { name, width, range, bits, low, governor: None }
     }
 }
 
@@ -89,6 +109,7 @@ impl Testbench {
         stimulus: &Stimulus<B>,
         profile: &Profile,
         examined: &Examined,
+        language: Language,
     ) -> Result<Self, Error> {
         if !B::Golden::IS_WRITTEN {
             let message = format!(
@@ -130,6 +151,11 @@ impl Testbench {
             output_bits => outputs.bits(),
             power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
             ends => (ends != Verdict::Match).then(|| text::verilog_string(&ends.to_string())),
+            ends_python => python(&ends.to_string()),
+            defines_python => examined.design.defines.iter().map(|define| {
+                let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+                [python(name), python(value)]
+            }).collect::<Vec<_>>(),
             words => before_reset.words,
             fill => before_reset.fill,
             loops => before_reset.loops,
@@ -146,7 +172,11 @@ impl Testbench {
         if let Some(open) = recording.open() {
             files.push(("open.hex".into(), outputs.file(open)));
         }
-        for (name, text) in render(TEMPLATES, &context)? {
+        let texts = match language {
+            Language::Verilog => render(TEMPLATES, &context)?,
+            Language::Cocotb => render(COCOTB, &context)?,
+        };
+        for (name, text) in texts {
             files.push((name.into(), text.into_bytes()));
         }
         for (name, text) in copies.files {
@@ -167,6 +197,11 @@ impl Testbench {
         }
         Ok(Self { files, cycles: cycles as u64, top: B::RTL.rtl.top, ends })
     }
+}
+
+/// A string literal of Python. JSON's is one, too.
+fn python(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Checks that the stimulus of a block does not follow the DUT. `outputs` are its transaction

@@ -9,7 +9,7 @@ use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, Culprit, Explain, Golden, Outcome, Overrides, Profile,
     ProfileError, Signature, Stimulus, Verdict, Watch,
 };
-use cosim_rtl::export::Testbench;
+use cosim_rtl::export::{Language, Testbench};
 use cosim_rtl::fourvalue;
 use cosim_rtl::models::{Built, Examined, Rtl, kept};
 use serde::{Deserialize, Serialize};
@@ -112,7 +112,12 @@ pub trait LoadedVector: Send + Sync {
     ///
     /// # Errors
     /// As [`Testbench::new`].
-    fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error>;
+    fn testbench(
+        &self,
+        profile: &Profile,
+        rtl: &Rtl,
+        language: Language,
+    ) -> Result<Testbench, Error>;
 
     /// Explains its failure.
     ///
@@ -427,7 +432,12 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
         replay::judge(&self.vector.stimulus, &profile, &kind, watch)
     }
 
-    fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error> {
+    fn testbench(
+        &self,
+        profile: &Profile,
+        rtl: &Rtl,
+        language: Language,
+    ) -> Result<Testbench, Error> {
         let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
         // Only netlists use the cache here.
@@ -435,7 +445,7 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
             true => rtl.simulated(BlockInfo::of::<B>(), &profile.parameters, &kept()?)?,
             false => rtl.examined(BlockInfo::of::<B>())?,
         };
-        Testbench::new(&title, &self.vector.stimulus, profile, &examined)
+        Testbench::new(&title, &self.vector.stimulus, profile, &examined, language)
     }
 
     fn explain(
