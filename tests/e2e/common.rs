@@ -119,7 +119,10 @@ fn has_our_features(manifest: &Path) {
         let name = line.split(' ').next().expect("a name");
         !line.contains("path =") && !theirs.contains(&format!("\n{name} = "))
     };
-    let theirs = &theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1);
+    let theirs = &match theirs.contains("\nresolver = ") {
+        true => theirs,
+        false => theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1),
+    };
     let lines: Vec<&str> = tests.lines().filter(|line| !line.is_empty()).filter(is_new).collect();
     let lines = format!("[dependencies]\n{}\n", lines.join("\n"));
     fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
