@@ -120,7 +120,7 @@ fn has_our_features(manifest: &Path) {
         !line.contains("path =") && !theirs.contains(&format!("\n{name} = "))
     };
     let theirs = &match theirs.contains("\nresolver = ") {
-        true => theirs,
+        true => theirs.clone(),
         false => theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1),
     };
     let lines: Vec<&str> = tests.lines().filter(|line| !line.is_empty()).filter(is_new).collect();
