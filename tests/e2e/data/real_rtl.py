@@ -84,6 +84,9 @@ endinterface
 module prim_flop_2sync #(parameter int Width = 16, parameter logic [Width-1:0] ResetValue = '0) (
   input clk_i, input rst_ni, input [Width-1:0] d_i, output logic [Width-1:0] q_o
 );
-  prim_generic_flop_2sync #(.Width(Width), .ResetValue(ResetValue)) impl (.*);
+  logic [Width-1:0] first;
+  always_ff @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) {q_o, first} <= {ResetValue, ResetValue};
+    else {q_o, first} <= {first, d_i};
 endmodule
 """)

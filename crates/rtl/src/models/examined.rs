@@ -606,7 +606,12 @@ impl ExaminedFolder {
                 if chosen.iter().any(is_known) {
                     continue;
                 }
-                let Some(found) = self.declared.iter().find(is_it) else { continue };
+                let mut all = self.declared.iter().filter(is_it);
+                let Some(found) = all.next() else { continue };
+                // Which one is meant is for the user to say.
+                if all.next().is_some() {
+                    return None;
+                }
                 chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
                 // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
                 let first = self.declared.iter().filter(|(_, declared)| declared.is_read_first());
