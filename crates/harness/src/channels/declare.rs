@@ -259,6 +259,21 @@ macro_rules! channels {
             false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )*
         }
 
+        /// The properties of the sinks for `cosim prove`: an offer stays until it is taken. Return
+        /// it in `Block::properties` if valid and ready have names that `Block::NAMING` knows.
+        #[allow(dead_code)]
+        pub fn channel_properties() -> $crate::harness::Properties {
+            let mut _all = $crate::harness::Properties::default();
+            $(
+                let valid: &[&'static str] = &[$( stringify!($kv) )?];
+                let ready: &[&'static str] = &[$( stringify!($kr) )?];
+                if let (Some(valid), Some(_)) = (valid.first(), ready.first()) {
+                    _all.stable.push($crate::harness::StableChannel::whole(valid));
+                }
+            )*
+            _all
+        }
+
         /// The number of clocks, of a block with several; else 0.
         const CLOCKS: usize = { 0 $( + [$( stringify!($clk) ),+].len() )? };
 
