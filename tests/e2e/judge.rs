@@ -180,7 +180,7 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
     let examined = rtl.examined(BlockInfo::of::<Wrong>()).unwrap();
     let testbench =
-        Testbench::new("wrong", &stimulus, &profile, &examined, Language::Verilog).unwrap();
+        Testbench::new("wrong", &stimulus, &profile, &examined, Language::Verilog, None).unwrap();
     let folder = TempDir::new().unwrap();
     for (name, text) in &testbench.files {
         let path = folder.path().join(name);

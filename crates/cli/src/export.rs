@@ -1,6 +1,6 @@
 //! `cosim export`.
 
-use super::options::{VectorRtl, VectorTarget, heading, only, path};
+use super::options::{ModelLimits, VectorRtl, VectorTarget, heading, only, path};
 use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
 use clap::Args;
@@ -8,11 +8,14 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, folder_of, write_below};
 use cosim_base::text;
 use cosim_harness::harness::Profile;
+use cosim_regress::worker::OneShotWorker;
+use cosim_regress::worker::one_shot::VectorJob;
 use cosim_rtl::export::{Language, Testbench};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tempfile::Builder;
 
 /// What becomes a testbench.
@@ -31,6 +34,8 @@ pub struct Arguments {
     target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// A vector under a profile, and the folder of its testbench below the output folder.
@@ -43,7 +48,7 @@ struct Job<'a> {
 
 /// Writes the testbenches.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let _interrupted = interruption()?;
+    let interrupted = interruption()?;
     let out = &arguments.out;
     check_free(out)?;
     let mut vectors = Vec::new();
@@ -62,7 +67,18 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for job in &jobs {
         let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?.rtl;
         job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
-        let testbench = job.vector.loaded.testbench(&job.profile, &rtl, language)?;
+        let recorded = match job.vector.block.info().transaction_outputs {
+            [] => None,
+            _ => {
+                let (block, vector) = (job.vector.block, &job.vector.file);
+                let subject = VectorJob { block, vector, profile: &job.profile, rtl: &rtl };
+                let worker =
+                    OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+                Some(worker.record(&subject)?.done()?)
+            }
+        };
+        let recorded = recorded.as_ref();
+        let testbench = job.vector.loaded.testbench(&job.profile, &rtl, language, recorded)?;
         for (name, text) in &testbench.files {
             write_below(&made.join(&job.below).join(name), text)?;
         }

@@ -17,7 +17,7 @@ use cosim_harness::harness::{
     Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs,
 };
 use minijinja::context;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated::{Pins, Port};
@@ -67,6 +67,50 @@ pub struct Testbench {
     pub ends: Verdict,
 }
 
+/// The pins of a case of a block whose stimulus follows the RTL, recorded while it ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedPins {
+    /// The bytes of the inputs of each cycle.
+    pub inputs: Vec<Vec<u8>>,
+    /// The bytes of the accepted outputs of each cycle: the golden model's, and the RTL's where
+    /// its timing is free.
+    pub outputs: Vec<Vec<u8>>,
+    /// How the case ended.
+    #[serde(with = "cosim_harness::as_json")]
+    pub ends: Verdict,
+}
+
+/// The cycles of a testbench.
+struct CaseCycles<B: Block> {
+    inputs: Vec<B::Inputs>,
+    expected: Vec<B::Outputs>,
+    /// The bits that are not compared, if there are some.
+    open: Option<Vec<B::Outputs>>,
+    ends: Verdict,
+}
+
+impl<B: Block> CaseCycles<B> {
+    fn new(stimulus: &Stimulus<B>, profile: &Profile, recorded: Option<&RecordedPins>) -> Self {
+        match recorded {
+            Some(RecordedPins { inputs, outputs, ends }) => Self {
+                inputs: inputs.iter().map(|bytes| B::Inputs::of_bytes(bytes)).collect(),
+                expected: outputs.iter().map(|bytes| B::Outputs::of_bytes(bytes)).collect(),
+                open: None,
+                ends: ends.clone(),
+            },
+            None => {
+                let recording = Recording::new(stimulus, &profile.parameters);
+                Self {
+                    inputs: recording.inputs().to_vec(),
+                    expected: recording.expected().to_vec(),
+                    open: recording.open().map(<[B::Outputs]>::to_vec),
+                    ends: recording.outcome().verdict.clone(),
+                }
+            }
+        }
+    }
+}
+
 /// A port, as the templates need it.
 #[derive(Debug, Clone, Serialize)]
 pub struct PortText {
@@ -102,7 +146,8 @@ impl Testbench {
     /// Makes the testbench of a stimulus for an RTL. `title` says where the case comes from.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no golden model. [`Error::File`] if the RTL files cannot be
+    /// [`Error::Usage`] if there is no golden model, or if the stimulus follows the RTL and there
+    /// are no recorded pins. [`Error::File`] if the RTL files cannot be
     /// copied to one folder. [`Error::Build`] with Verilator's message.
     pub fn new<B: Block>(
         title: &str,
@@ -110,6 +155,7 @@ impl Testbench {
         profile: &Profile,
         examined: &Examined,
         language: Language,
+        recorded: Option<&RecordedPins>,
     ) -> Result<Self, Error> {
         if !B::Golden::IS_WRITTEN {
             let message = format!(
@@ -119,13 +165,15 @@ impl Testbench {
             );
             return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
         }
-        check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "export")?;
+        if recorded.is_none() {
+            check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "a testbench without the RTL")?;
+        }
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;
         let mut parameters = profile.parameters.verilog(B::RTL.rtl.mask_parameter);
         parameters.retain(|(name, _)| examined.parameters.contains(name));
         let registers = registers(&copies, examined, &parameters)?;
-        let recording = Recording::new(stimulus, &profile.parameters);
+        let pins = CaseCycles::<B>::new(stimulus, profile, recorded);
         let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
         let texts = |ports: &[&'static Port], words: &Words| -> Vec<PortText> {
             ports.iter().map(|port| PortText::new(port, words)).collect()
@@ -133,10 +181,11 @@ impl Testbench {
         let (input_ports, output_ports): (Vec<_>, Vec<_>) =
             (B::Inputs::PORTS.iter().collect(), B::Outputs::PORTS.iter().collect());
         let before_reset = BeforeResetText::new(stimulus.before_reset, &registers);
-        let cycles = recording.inputs().len();
-        let ends = recording.outcome().verdict.clone();
+        let cycles = pins.inputs.len();
+        let ends = pins.ends;
         let context = context! {
-            masked => recording.open().is_some(),
+            masked => pins.open.is_some(),
+            recorded => recorded.is_some(),
             title => text::verilog_comment(title),
             title_markdown => text::markdown(title),
             cycles,
@@ -166,10 +215,10 @@ impl Testbench {
             sources => copies.sources,
         };
         let mut files = vec![
-            ("stimulus.hex".into(), inputs.file(recording.inputs())),
-            ("expected.hex".into(), outputs.file(recording.expected())),
+            ("stimulus.hex".into(), inputs.file(&pins.inputs)),
+            ("expected.hex".into(), outputs.file(&pins.expected)),
         ];
-        if let Some(open) = recording.open() {
+        if let Some(open) = &pins.open {
             files.push(("open.hex".into(), outputs.file(open)));
         }
         let texts = match language {

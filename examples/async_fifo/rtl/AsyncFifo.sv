@@ -3,8 +3,8 @@
 // The pointers cross the clock domains in Gray code, through two registers each.
 
 module AsyncFifo #(
-  parameter int unsigned DEPTH = 4,  // a power of two, at least 4
-  parameter int unsigned WIDTH = 8
+  parameter integer DEPTH = 4,  // a power of two, at least 4
+  parameter integer WIDTH = 8
 ) (
   // ---- Domain of the writer ------------------------------------------------------------------
   input  logic             wclk,
@@ -23,7 +23,7 @@ module AsyncFifo #(
   output logic [7:0]       popped
 );
 
-  localparam int unsigned BITS = $clog2(DEPTH);
+  localparam integer BITS = $clog2(DEPTH);
 
   logic [WIDTH-1:0] items [DEPTH];
 

@@ -59,8 +59,8 @@ table! {
          (docs/tutorial/add-a-block.md), then repeat the command."
     E0113 NOT_CYCLE_EXACT User "the command needs a block whose outputs are compared cycle by cycle"
         "The environment of a block with `TRANSACTION_OUTPUTS` follows the RTL, so its stimulus cannot be recorded before \
-         the RTL runs. Commands that work on such a recording refuse the block. `cosim run`, `replay`, `shrink`, `explain` \
-         and `mutate` work."
+         the RTL runs. Commands that work on such a recording refuse the block. `cosim run`, `replay`, `shrink`, `explain`, \
+         `export` and `mutate` work."
 
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
