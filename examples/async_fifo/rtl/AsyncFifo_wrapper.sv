@@ -21,8 +21,12 @@ module AsyncFifo_wrapper #(
   output wire [7:0] popped
 );
   // verilator lint_on WIDTH
-  wire wclk_i = clk & wclk;
-  wire rclk_i = clk & rclk;
+  logic wclk_on;
+  always_latch if (!clk) wclk_on = wclk;
+  wire wclk_i = clk & wclk_on;
+  logic rclk_on;
+  always_latch if (!clk) rclk_on = rclk;
+  wire rclk_i = clk & rclk_on;
   AsyncFifo #(.DEPTH(DEPTH), .WIDTH(WIDTH)) dut (
     .wclk(wclk_i),
     .wrst_n(wrst_n),
