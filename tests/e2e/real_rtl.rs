@@ -106,6 +106,55 @@ fn crates_for_real_rtl_build_and_run() {
     }
 }
 
+/// The two-clock FIFO that amaranth generates, verified with four edited lines: its items are
+/// compared, and every mutant of its registers and logic that changes them is found.
+#[test]
+#[ignore = "slow: installs packages of PyPI"]
+fn the_fifo_of_amaranth_is_verified() {
+    let packages = below_build("real-rtl");
+    install(&packages);
+    let place = TempDir::new().unwrap();
+    let rtl = format!("--rtl={}", packages.join("generated").display());
+    let output = run_in(place.path(), &["new", "afifo", "--top", "async_fifo", &rtl]);
+    let said = text(&output);
+    assert_eq!(code(&output), 0, "{said}");
+    assert!(said.contains("source w (w_en, w_rdy), sink r (r_rdy, r_en)"), "{said}");
+    let folder = place.path().join("afifo");
+    let edit = |file: &str, from: &str, to: &str| {
+        let before = fs::read_to_string(folder.join(file)).unwrap();
+        assert_eq!(before.matches(from).count(), 1, "{from}: {before}");
+        fs::write(folder.join(file), before.replace(from, to)).unwrap();
+    };
+    edit("src/scoreboard.rs", "let _ = item;", "self.r.expect(crate::R { data: item.data });");
+    // The levels lag behind by the synchronizers; no check looks at them.
+    edit(
+        "src/lib.rs",
+        "TRANSACTION_OUTPUTS: &'static [&'static str] = &[",
+        "TRANSACTION_OUTPUTS: &'static [&'static str] = &[\"r_level\", \"w_level\", ",
+    );
+    edit("src/lib.rs", "mod golden;\n", "");
+    edit(
+        "src/lib.rs",
+        "type Golden = golden::Golden;",
+        "type Golden = cosim_core::harness::Untimed;",
+    );
+    let output = cargo_outside(&folder).arg("build").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let run = |arguments: &[&str]| {
+        let mut program = Command::new(outside().join("debug/afifo"));
+        program.args(arguments).current_dir(&folder).env("COSIM_CACHE", models());
+        program.output().unwrap()
+    };
+    let output = run(&["run", "--cases", "50", "--out", "good"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let output = run(&["mutate", "--mutants", "80", "--cases", "20", "--out", "mutants"]);
+    let report = crate::common::json(&folder.join("mutants/mutate.json"));
+    let said = text(&output);
+    let killed = said.split(" of ").next().and_then(|text| text.split(' ').next_back());
+    let killed: u32 = killed.and_then(|count| count.parse().ok()).expect("a number of kills");
+    assert!(killed >= 40, "{said} {report}");
+}
+
 /// The crate builds, and its program drives the RTL.
 #[track_caller]
 fn runs(folder: &Path, name: &str) {

@@ -49,7 +49,7 @@ pub struct Channels {
 }
 
 /// Names of valid and ready, without the name of the channel. The valid is the driver's pin.
-const PAIRS: [(&str, &str); 7] = [
+const PAIRS: [(&str, &str); 9] = [
     ("valid", "ready"),
     ("vld", "rdy"),
     ("tvalid", "tready"),
@@ -57,6 +57,9 @@ const PAIRS: [(&str, &str); 7] = [
     ("req", "grant"),
     ("req", "ack"),
     ("stb", "ack"),
+    // A writer of amaranth enables when the FIFO is ready, and so does a reader.
+    ("en", "rdy"),
+    ("rdy", "en"),
 ];
 /// Names of a request to write and of the full flag.
 const WRITES: [&str; 7] = ["push", "winc", "wr_en", "wen", "we", "write", "wr"];
@@ -311,6 +314,15 @@ mod tests {
     fn requests_and_grants_are_channels() {
         let found = lines(&[("req", 1), ("addr", 8)], &[("gnt", 1)]);
         assert_eq!(found, ["source input {addr=addr} req gnt"]);
+    }
+
+    #[test]
+    fn enables_of_writer_and_reader_are_told_apart_by_their_direction() {
+        let found = lines(
+            &[("w_en", 1), ("w_data", 8), ("r_en", 1)],
+            &[("w_rdy", 1), ("r_rdy", 1), ("r_data", 8)],
+        );
+        assert_eq!(found, ["source w {data=w_data} w_en w_rdy", "sink r {data=r_data} r_rdy r_en"]);
     }
 
     #[test]
