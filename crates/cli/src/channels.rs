@@ -49,7 +49,7 @@ pub struct Channels {
 }
 
 /// Names of valid and ready, without the name of the channel. The valid is the driver's pin.
-const PAIRS: [(&str, &str); 9] = [
+const PAIRS: [(&str, &str); 8] = [
     ("valid", "ready"),
     ("vld", "rdy"),
     ("tvalid", "tready"),
@@ -57,9 +57,7 @@ const PAIRS: [(&str, &str); 9] = [
     ("req", "grant"),
     ("req", "ack"),
     ("stb", "ack"),
-    // A writer of amaranth enables when the FIFO is ready, and so does a reader.
     ("en", "rdy"),
-    ("rdy", "en"),
 ];
 /// Names of a request to write and of the full flag.
 const WRITES: [&str; 7] = ["push", "winc", "wr_en", "wen", "we", "write", "wr"];
@@ -118,11 +116,22 @@ impl Channels {
                     taken.extend([port.name.clone(), partner.name.clone()]);
                     let handshake =
                         |port: &Port| Handshake { port: port.name.clone(), is_inverted: false };
+                    // A reader that enables takes the item of the block: the data is an output.
+                    let has_data = |ports: &[&Port], own: &Port| {
+                        let begins = |port: &&&Port| port.name.starts_with(&format!("{name}_"));
+                        ports.iter().filter(begins).any(|port| port.name != own.name)
+                    };
+                    let is_taken = valid == "en"
+                        && is_source
+                        && has_data(to, partner)
+                        && !has_data(from, port);
+                    let (offers, takes) =
+                        if is_taken { (*partner, *port) } else { (*port, *partner) };
                     channels.push(Channel {
                         name: name.to_owned(),
-                        is_source,
-                        valid: handshake(port),
-                        ready: Some(handshake(partner)),
+                        is_source: is_source && !is_taken,
+                        valid: handshake(offers),
+                        ready: Some(handshake(takes)),
                         payload: Vec::new(),
                     });
                 }
