@@ -1,0 +1,47 @@
+//! Protocol agents: managers, subordinates and monitors of standard interfaces.
+//!
+//! A manager starts the transfers of an interface and drives a subordinate DUT. A subordinate
+//! answers a manager DUT. A monitor watches both sides, checks the rules of the protocol in every
+//! cycle, and returns decoded transfers. It shares no code with the agents, so it also checks them.
+//!
+//! | module | protocol | specification |
+//! |---|---|---|
+//! | [`stream`] | AXI4-Stream | ARM IHI 0051 |
+//! | [`axi_lite`] | AXI4-Lite | ARM IHI 0022, part B |
+//! | [`apb`] | APB4 | ARM IHI 0024 |
+//!
+//! The ports of an interface are found by a prefix and the protocol's names:
+//!
+//! ```ignore
+//! const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
+//! ```
+//!
+//! [`agents!`] declares traffic, environment, weights and coverage of a block from a list of
+//! agents. A traffic stores everything that decides timing, so a replay draws no random number.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod agent;
+//pub mod apb;
+//pub mod axi_lite;
+mod channel;
+mod declare;
+//mod lanes;
+//mod memory_check;
+mod names;
+pub mod stream;
+mod target;
+#[cfg(test)]
+mod testing;
+mod wide;
+
+pub use agent::{Agent, AgentWeights, Counts};
+pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
+//pub use memory_check::{MemoryCheck, MemoryChecks};
+pub use names::{GroupNames, count_groups, group_names, named_groups, with_reasons};
+pub use target::{Access, Memory, Response, Target};
+pub use wide::{Lanes, Wide};
+
+// For the macros of this crate.
+pub use cosim_harness;
+pub use verilated;
