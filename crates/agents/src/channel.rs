@@ -2,12 +2,13 @@
 //! channel with valid and ready.
 
 use cosim_harness::channels::SinkWeights;
-use cosim_harness::harness::{CaseRng, Checked, Delays, Draw, Percent, Violation};
+use cosim_harness::harness::{CaseRng, Delays, Draw, Percent, Violation};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
+use std::slice::Iter;
 
 /// When a receiver is ready, as a traffic stores it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +79,12 @@ impl<'a> ReadyDriver<'a> {
     pub fn reset(&mut self) {
         self.seen = false;
     }
+}
+
+/// The next delay of a list in cycles; 0 after its end.
+#[inline]
+pub(crate) fn next_delay(delays: &mut Iter<'_, Uint<12>>) -> u64 {
+    delays.next().map_or(0, |delay| delay.get())
 }
 
 cosim_harness::weights! {

@@ -22,12 +22,12 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent;
-//pub mod apb;
-//pub mod axi_lite;
+pub mod apb;
+pub mod axi_lite;
 mod channel;
 mod declare;
-//mod lanes;
-//mod memory_check;
+mod lanes;
+mod memory_check;
 mod names;
 pub mod stream;
 mod target;
@@ -37,7 +37,7 @@ mod wide;
 
 pub use agent::{Agent, AgentWeights, Counts};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
-//pub use memory_check::{MemoryCheck, MemoryChecks};
+pub use memory_check::MemoryCheck;
 pub use names::{GroupNames, count_groups, group_names, named_groups, with_reasons};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Lanes, Wide};

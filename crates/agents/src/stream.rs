@@ -16,7 +16,7 @@ use crate::agent::AgentWeights;
 use crate::channel::ReadyWeights;
 use crate::wide::{Lanes, Wide};
 use cosim_harness::channels::{ChannelScenario, Offer, SourceWeights};
-use cosim_harness::harness::{CaseRng, Checked, Draw, Percent, Span, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
