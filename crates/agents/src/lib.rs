@@ -34,6 +34,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod wide;
+pub mod wishbone;
 
 pub use agent::{Agent, AgentWeights, Counts};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
