@@ -19,13 +19,21 @@ use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{
-    CaseRng, Draw, Percent, Reset, Traffic, TrafficError,
+    CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError,
 };
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The naming rules of ports like `s_axi_awvalid`, for
+/// [`Block::NAMING`](cosim_harness::harness::Block::NAMING). The channel of all of them is `s_axi`.
+pub const NAMING: Naming = Naming {
+    valid: &["awvalid", "wvalid", "bvalid", "arvalid", "rvalid"],
+    ready: &["awready", "wready", "bready", "arready", "rready"],
+    ..Naming::DEFAULT
+};
 
 /// The ports of an AXI4-Lite interface. `M` holds the ports that the manager drives, `S` those of
 /// the subordinate.
