@@ -24,6 +24,7 @@
 mod agent;
 pub mod apb;
 pub mod axi_lite;
+pub mod axi4;
 mod channel;
 mod declare;
 pub mod interrupt;
@@ -41,7 +42,7 @@ pub mod wishbone;
 pub use agent::{Agent, AgentWeights, Counts};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
 pub use memory_check::MemoryCheck;
-pub use names::{GroupNames, count_groups, group_names, named_groups, with_reasons};
+pub use names::{GroupNames, checks, count_groups, group_names, named_groups, with_reasons};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Lanes, Wide};
 

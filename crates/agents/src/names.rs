@@ -88,6 +88,32 @@ pub const fn named_groups<const N: usize>(
     all
 }
 
+/// The names of several lists of checks in one, for
+/// [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS).
+///
+/// ```
+/// const CHECKS: [&str; 3] = cosim_agents::checks(&[&["held", "late"], &["data"]]);
+/// assert_eq!(CHECKS, ["held", "late", "data"]);
+/// ```
+///
+/// # Panics
+/// If `N` is not the number of names; in a constant, this does not compile.
+pub const fn checks<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let mut all = [""; N];
+    let (mut count, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            assert!(count < N, "there are more checks than the array has places");
+            all[count] = lists[list][index];
+            (count, index) = (count + 1, index + 1);
+        }
+        list += 1;
+    }
+    assert!(count == N, "there are fewer checks than the array has places");
+    all
+}
+
 /// The groups, of which one gets a reason for each unreachable bin.
 ///
 /// # Panics
