@@ -1,9 +1,7 @@
 //! The contract of an agent.
 
 use cosim_harness::channels::ChannelScenario;
-use cosim_harness::harness::{
-    Bins, CaseRng, Checked, Covergroup, Noise, Percent, Reset, Traffic,
-};
+use cosim_harness::harness::{Bins, CaseRng, Checked, Covergroup, Noise, Percent, Reset, Traffic};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;

@@ -224,7 +224,9 @@ impl AgentWeights for ApbWeights {
 
 impl AgentWeights for ApbSubordinateWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall } }
+        Self {
+            latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
+        }
     }
 }
 

@@ -18,9 +18,7 @@ pub use subordinate::{AxiLiteSubordinate, AxiLiteSubordinateTraffic, AxiLiteSubo
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
-use cosim_harness::harness::{
-    CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError,
-};
+use cosim_harness::harness::{CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -212,8 +212,7 @@ impl<T: Copy + PartialEq + Debug> Channel<T> {
         if let Some(waiting) = self.waiting {
             match (offer, self.rules.valid_held, self.rules.payload_held) {
                 (None, Some(check), _) => {
-                    let message =
-                        format_args!("{} falls before {waiting:x?} is taken", self.valid);
+                    let message = format_args!("{} falls before {waiting:x?} is taken", self.valid);
                     return Err(Violation::new(check, message));
                 }
                 (Some(item), _, Some(check)) if item != waiting => {

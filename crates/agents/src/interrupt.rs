@@ -153,7 +153,9 @@ impl AgentWeights for InterruptWeights {
 
 impl AgentWeights for InterruptSinkWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall } }
+        Self {
+            latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
+        }
     }
 }
 

@@ -8,13 +8,20 @@
 //! |---|---|---|
 //! | [`stream`] | AXI4-Stream | ARM IHI 0051 |
 //! | [`axi_lite`] | AXI4-Lite | ARM IHI 0022, part B |
+//! | [`axi4`] | AXI4 without exclusive accesses | ARM IHI 0022, part A |
 //! | [`apb`] | APB4 | ARM IHI 0024 |
+//! | [`wishbone`] | Wishbone, classic and pipelined | Wishbone B4 |
+//! | [`memory_port`] | synchronous memory port | the module |
+//! | [`interrupt`] | interrupt lines, level and pulse | the module |
 //!
 //! The ports of an interface are found by a prefix and the protocol's names:
 //!
 //! ```ignore
 //! const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
 //! ```
+//!
+//! The first parameter of the struct of ports is the side that drives the valids: the inputs of a
+//! subordinate DUT, the outputs of a manager DUT.
 //!
 //! [`agents!`] declares traffic, environment, weights and coverage of a block from a list of
 //! agents. A traffic stores everything that decides timing, so a replay draws no random number.
@@ -23,10 +30,12 @@
 
 mod agent;
 pub mod apb;
-pub mod axi_lite;
 pub mod axi4;
+pub mod axi_lite;
 mod channel;
 mod declare;
+#[cfg(test)]
+mod declared;
 pub mod interrupt;
 mod lanes;
 mod memory_check;

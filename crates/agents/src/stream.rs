@@ -84,10 +84,9 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
             return None;
         }
         let number = |pin: &Option<Pin<T>>| pin.map_or(0, |pin| pin.get(transmitter));
-        let keep = self.tkeep.map_or_else(
-            || Lanes::ones(self.lanes()),
-            |pin| Wide(pin.words(transmitter)),
-        );
+        let keep = self
+            .tkeep
+            .map_or_else(|| Lanes::ones(self.lanes()), |pin| Wide(pin.words(transmitter)));
         Some(StreamBeat {
             data: self.tdata.map_or(Wide::ZERO, |pin| Wide(pin.words(transmitter))),
             keep,

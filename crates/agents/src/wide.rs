@@ -39,12 +39,10 @@ impl<const WORDS: usize> Wide<WORDS> {
     #[inline]
     #[must_use]
     pub fn low(self, bits: u32) -> Self {
-        Self(std::array::from_fn(|word| {
-            match bits.saturating_sub(32 * word as u32) {
-                0 => 0,
-                left @ 1..32 => self.0[word] & ((1 << left) - 1),
-                _ => self.0[word],
-            }
+        Self(std::array::from_fn(|word| match bits.saturating_sub(32 * word as u32) {
+            0 => 0,
+            left @ 1..32 => self.0[word] & ((1 << left) - 1),
+            _ => self.0[word],
         }))
     }
 

@@ -6,10 +6,10 @@ pub mod rtl {
     cosim_core::rtl!("axi_lite_memory");
 }
 
-use cosim_core::agents::{self, MemoryCheck};
 use cosim_core::agents::axi_lite::{
     self, AxiLiteManager, AxiLiteMonitor, AxiLitePins, AxiResponse,
 };
+use cosim_core::agents::{self, MemoryCheck};
 use cosim_core::harness::{
     self, Block, Explain, LinkedRtl, Naming, Parameters, Profile, ResetPin, Untimed, Violation,
 };
@@ -21,6 +21,8 @@ cosim_core::agents::agents! {
     pins Inputs, Outputs;
     reset rst_n low;
     agent axi: AxiLiteManager on AXI;
+    unreachable "axi outstanding": |at, _| (at[1] > 1 - at[0])
+        .then_some("the memory holds two writes and one read");
     unreachable "axi responses": |at, _| (at[1] == 1).then_some("the memory has no SLVERR");
 }
 

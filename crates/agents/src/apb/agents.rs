@@ -194,11 +194,7 @@ pub struct ApbSubordinate<'a, I, O, T = Memory> {
 
 impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
     /// A subordinate that answers from `target`.
-    pub fn with_target(
-        pins: ApbPins<O, I>,
-        traffic: &'a ApbSubordinateTraffic,
-        target: T,
-    ) -> Self {
+    pub fn with_target(pins: ApbPins<O, I>, traffic: &'a ApbSubordinateTraffic, target: T) -> Self {
         let stalls = traffic.stalls.iter();
         Self { pins, target, stalls, transfer: None, counts: Counts::default() }
     }

@@ -253,7 +253,12 @@ impl<M: Pins, S: Pins> ApbSampler<M, S> {
 
     /// The bins of the transfer that completes in this cycle.
     #[inline]
-    pub(super) fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Option<([usize; 3], [usize; 2])> {
+    pub(super) fn edge(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Option<([usize; 3], [usize; 2])> {
         if in_reset {
             (self.idle, self.length) = (1, 0);
             return None;

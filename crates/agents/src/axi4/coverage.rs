@@ -1,12 +1,17 @@
 //! The coverage of an AXI4 interface.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use cosim_harness::channels::{ChannelSampler, GAP, STALL};
+use cosim_harness::channels::{ChannelSampler, STALL};
 use cosim_harness::harness::{Bins, Covergroup, Place};
 use std::collections::VecDeque;
 use verilated::Pins;
 
 cosim_harness::axes! {
+    /// The channels of the interface.
+    CHANNEL = "channel" {
+        "aw": "write addresses", "w": "write data", "b": "write responses",
+        "ar": "read addresses", "r": "read data"
+    }
     /// The kind of an operation.
     KIND = "kind" { "write": "a write", "read": "a read" }
     /// The kind of a burst.
@@ -52,11 +57,7 @@ pub(super) const GROUPS: &[Covergroup] = &[
     ),
     Covergroup::new("outstanding", "operations in flight when one starts", &[KIND, IN_FLIGHT]),
     Covergroup::new("order", "operations that end, by their order", &[KIND, ORDER]),
-    Covergroup::new("aw", "write addresses: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("w", "beats of write data: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("b", "write responses: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("ar", "read addresses: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("r", "beats of read data: gap before, and stall", &[GAP, STALL]),
+    Covergroup::new("stalls", "transfers, by channel and stall", &[CHANNEL, STALL]),
 ];
 
 /// The bins of a cycle; those of a kind have its index.
@@ -66,6 +67,7 @@ pub(super) struct Hits {
     pub(super) responses: [Option<[usize; 3]>; 2],
     pub(super) outstanding: [Option<[usize; 2]>; 2],
     pub(super) order: [Option<[usize; 2]>; 2],
+    /// Gap and stall of each channel's transfer.
     pub(super) channels: [Option<[usize; 2]>; 5],
 }
 
@@ -82,7 +84,7 @@ pub struct Axi4Sampler<M, S> {
     responses: Place<3>,
     outstanding: Place<2>,
     order: Place<2>,
-    places: [Place<2>; 5],
+    stalls: Place<2>,
 }
 
 impl<M: Pins, S: Pins> Axi4Sampler<M, S> {
@@ -98,7 +100,7 @@ impl<M: Pins, S: Pins> Axi4Sampler<M, S> {
             responses: Place::of(groups, name(1)),
             outstanding: Place::of(groups, name(2)),
             order: Place::of(groups, name(3)),
-            places: [4, 5, 6, 7, 8].map(|index| Place::of(groups, name(index))),
+            stalls: Place::of(groups, name(4)),
         }
     }
 
@@ -120,9 +122,9 @@ impl<M: Pins, S: Pins> Axi4Sampler<M, S> {
                 bins.hit(self.order.bin(order));
             }
         }
-        for (place, hit) in self.places.iter().zip(hits.channels) {
-            if let Some(hit) = hit {
-                bins.hit(place.bin(hit));
+        for (channel, hit) in hits.channels.into_iter().enumerate() {
+            if let Some([_, stall]) = hit {
+                bins.hit(self.stalls.bin([channel, stall]));
             }
         }
     }

@@ -1,9 +1,7 @@
 //! The manager: it starts operations and takes their responses.
 
 use super::coverage::{Axi4Sampler, GROUPS};
-use super::{
-    Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, Axi4Weights,
-};
+use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, Axi4Weights};
 use crate::agent::{Agent, Counts};
 use crate::channel::ReadyDriver;
 use crate::wide::Wide;

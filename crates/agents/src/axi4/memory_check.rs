@@ -23,7 +23,11 @@ impl Axi4MemoryCheck {
     }
 
     /// The parts of the lanes of a beat: the address, the first lane, and at most 8 lanes.
-    fn parts(&self, burst: &Axi4Address, beat: u32) -> impl Iterator<Item = (u64, u32, u32)> + use<> {
+    fn parts(
+        &self,
+        burst: &Axi4Address,
+        beat: u32,
+    ) -> impl Iterator<Item = (u64, u32, u32)> + use<> {
         let (first, count) = burst.lanes(beat, self.bus);
         let base = burst.beat_address(beat) & !u64::from(self.bus - 1);
         (0..count).step_by(8).map(move |part| {

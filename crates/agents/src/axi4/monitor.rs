@@ -363,8 +363,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             let (burst, beat) = (write.address, self.beat);
             let is_last = beat + 1 == burst.beats();
             if data.is_last != is_last {
-                let message =
-                    format_args!("wlast is {} in beat {beat} of {burst}", data.is_last);
+                let message = format_args!("wlast is {} in beat {beat} of {burst}", data.is_last);
                 return Err(Violation::new(Self::W_LAST, message));
             }
             let lanes = burst.strobes(beat, bus);

@@ -30,12 +30,10 @@ type Monitor = Axi4Monitor<M, S, 4>;
 /// and `r` stand for valid and ready of a channel. Bursts are INCR, of one beat of 16 bytes.
 fn cycle(names: &str) -> (bool, M, S) {
     let (mut m, mut s, mut in_reset) = (M::default(), S::default(), false);
-    let mut set = |name: &str, value| {
-        match (Pin::<M>::find("", name), Pin::<S>::find("", name)) {
-            (Some(pin), _) => pin.set(&mut m, value),
-            (_, Some(pin)) => pin.set(&mut s, value),
-            _ => panic!("no pin {name}"),
-        }
+    let mut set = |name: &str, value| match (Pin::<M>::find("", name), Pin::<S>::find("", name)) {
+        (Some(pin), _) => pin.set(&mut m, value),
+        (_, Some(pin)) => pin.set(&mut s, value),
+        _ => panic!("no pin {name}"),
     };
     for name in ["awsize=4", "arsize=4", "awburst=1", "arburst=1"] {
         let (name, value) = name.split_once('=').unwrap();

@@ -117,7 +117,9 @@ impl<const WORDS: usize> Axi4Operation<WORDS> {
         let total = u64::from(beats) << address.size;
         let aligned = address.address & !((1 << address.size) - 1);
         match self.burst {
-            _ if !(1..=256).contains(&beats) => Some(("access.beats", "a burst has 1 to 256 beats")),
+            _ if !(1..=256).contains(&beats) => {
+                Some(("access.beats", "a burst has 1 to 256 beats"))
+            }
             Axi4Burst::Fixed if beats > 16 => {
                 Some(("access.beats", "a FIXED burst has at most 16 beats"))
             }

@@ -1,11 +1,16 @@
 //! The coverage of an AXI4-Lite interface.
 
 use super::{AxiLitePins, AxiResponse};
-use cosim_harness::channels::{ChannelSampler, GAP, STALL};
+use cosim_harness::channels::{ChannelSampler, STALL};
 use cosim_harness::harness::{Bins, Covergroup, Place};
 use verilated::Pins;
 
 cosim_harness::axes! {
+    /// The channels of the interface.
+    CHANNEL = "channel" {
+        "aw": "write addresses", "w": "write data", "b": "write responses",
+        "ar": "read addresses", "r": "read data"
+    }
     /// The kind of an operation.
     KIND = "kind" { "write": "a write", "read": "a read" }
     /// The response of an operation.
@@ -36,11 +41,7 @@ pub(super) const GROUPS: &[Covergroup] = &[
     ),
     Covergroup::new("outstanding", "operations in flight when one starts", &[KIND, IN_FLIGHT]),
     Covergroup::new("skew", "writes: which part is taken first", &[SKEW]),
-    Covergroup::new("aw", "write addresses: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("w", "write data: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("b", "write responses: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("ar", "read addresses: gap before, and stall", &[GAP, STALL]),
-    Covergroup::new("r", "read data: gap before, and stall", &[GAP, STALL]),
+    Covergroup::new("stalls", "transfers, by channel and stall", &[CHANNEL, STALL]),
 ];
 
 /// The bins of a cycle.
@@ -49,6 +50,7 @@ pub(super) struct Hits {
     pub(super) responses: [Option<[usize; 3]>; 2],
     pub(super) outstanding: [Option<[usize; 2]>; 2],
     pub(super) skew: Option<usize>,
+    /// Gap and stall of each channel's transfer.
     pub(super) channels: [Option<[usize; 2]>; 5],
 }
 
@@ -65,7 +67,7 @@ pub struct AxiLiteSampler<M, S> {
     responses: Place<3>,
     outstanding: Place<2>,
     skew: Place<1>,
-    places: [Place<2>; 5],
+    stalls: Place<2>,
 }
 
 impl<M: Pins, S: Pins> AxiLiteSampler<M, S> {
@@ -80,7 +82,7 @@ impl<M: Pins, S: Pins> AxiLiteSampler<M, S> {
             responses: Place::of(groups, name(0)),
             outstanding: Place::of(groups, name(1)),
             skew: Place::of(groups, name(2)),
-            places: [3, 4, 5, 6, 7].map(|index| Place::of(groups, name(index))),
+            stalls: Place::of(groups, name(3)),
         }
     }
 
@@ -97,9 +99,9 @@ impl<M: Pins, S: Pins> AxiLiteSampler<M, S> {
         if let Some(skew) = hits.skew {
             bins.hit(self.skew.bin([skew]));
         }
-        for (place, hit) in self.places.iter().zip(hits.channels) {
-            if let Some(hit) = hit {
-                bins.hit(place.bin(hit));
+        for (channel, hit) in hits.channels.into_iter().enumerate() {
+            if let Some([_, stall]) = hit {
+                bins.hit(self.stalls.bin([channel, stall]));
             }
         }
     }

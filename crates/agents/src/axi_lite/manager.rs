@@ -116,7 +116,12 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
         let wide = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
         let (mut address, mut prot) = (wide(a, b), u64::from(c));
         let aw = Self::due(&self.aw, self.time).filter(|_| !in_reset);
-        if let Some(AxiLiteOperation { access: AxiLiteAccess::Write { address: at, .. }, prot: p, .. }) = aw {
+        if let Some(AxiLiteOperation {
+            access: AxiLiteAccess::Write { address: at, .. },
+            prot: p,
+            ..
+        }) = aw
+        {
             (address, prot) = (at.get(), p.get());
         }
         pins.awvalid.set(m, u64::from(aw.is_some()));
@@ -136,7 +141,10 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
         }
         let (mut address, mut prot) = (wide(b, a), u64::from(f >> 8));
         let ar = self.ar.front().filter(|_| !in_reset);
-        if let Some(AxiLiteOperation { access: AxiLiteAccess::Read { address: at }, prot: p, .. }) = ar {
+        if let Some(AxiLiteOperation {
+            access: AxiLiteAccess::Read { address: at }, prot: p, ..
+        }) = ar
+        {
             (address, prot) = (at.get(), p.get());
         }
         pins.arvalid.set(m, u64::from(ar.is_some()));

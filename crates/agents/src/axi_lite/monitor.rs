@@ -150,16 +150,10 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
     /// A monitor of an idle interface.
     pub fn new(pins: AxiLitePins<M, S>) -> Self {
         Self {
-            aw: Channel::new(
-                channel_rules!("aw", "valid-after-reset"),
-                pins.awvalid.port().name,
-            ),
+            aw: Channel::new(channel_rules!("aw", "valid-after-reset"), pins.awvalid.port().name),
             w: Channel::new(channel_rules!("w", "valid-after-reset"), pins.wvalid.port().name),
             b: Channel::new(channel_rules!("b"), pins.bvalid.port().name),
-            ar: Channel::new(
-                channel_rules!("ar", "valid-after-reset"),
-                pins.arvalid.port().name,
-            ),
+            ar: Channel::new(channel_rules!("ar", "valid-after-reset"), pins.arvalid.port().name),
             r: Channel::new(channel_rules!("r"), pins.rvalid.port().name),
             pins,
             addresses: VecDeque::new(),
@@ -174,28 +168,24 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
     /// # Errors
     /// The rule that the cycle breaks.
     #[inline]
-    pub fn observe(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<AxiLiteEvents, Violation> {
+    pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<AxiLiteEvents, Violation> {
         let pins = &self.pins;
         let (bvalid, rvalid) = (pins.bvalid.is_high(s), pins.rvalid.is_high(s));
-        let aw = pins.awvalid.is_high(m).then(|| {
-            (pins.awaddr.get(m), pins.awprot.map_or(0, |pin| pin.get(m)))
-        });
+        let aw = pins
+            .awvalid
+            .is_high(m)
+            .then(|| (pins.awaddr.get(m), pins.awprot.map_or(0, |pin| pin.get(m))));
         let w = pins.wvalid.is_high(m).then(|| {
             let all = (1 << pins.bytes()) - 1;
             (pins.wdata.get(m), pins.wstrb.map_or(all, |pin| pin.get(m)))
         });
-        let ar = pins.arvalid.is_high(m).then(|| {
-            (pins.araddr.get(m), pins.arprot.map_or(0, |pin| pin.get(m)))
-        });
+        let ar = pins
+            .arvalid
+            .is_high(m)
+            .then(|| (pins.araddr.get(m), pins.arprot.map_or(0, |pin| pin.get(m))));
         let b = bvalid.then(|| AxiResponse::of(pins.bresp.map_or(0, |pin| pin.get(s))));
-        let r = rvalid.then(|| {
-            (pins.rdata.get(s), AxiResponse::of(pins.rresp.map_or(0, |pin| pin.get(s))))
-        });
+        let r = rvalid
+            .then(|| (pins.rdata.get(s), AxiResponse::of(pins.rresp.map_or(0, |pin| pin.get(s)))));
         let aw = self.aw.observe(in_reset, aw, pins.awready.is_high(s))?;
         let w = self.w.observe(in_reset, w, pins.wready.is_high(s))?;
         let ar = self.ar.observe(in_reset, ar, pins.arready.is_high(s))?;
@@ -280,7 +270,10 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
         }
         let reads = self.reads.len();
         if reads > 0 {
-            return Err(Violation::new(Self::R_MISSING, format_args!("{reads} reads have no data")));
+            return Err(Violation::new(
+                Self::R_MISSING,
+                format_args!("{reads} reads have no data"),
+            ));
         }
         Ok(())
     }

@@ -173,7 +173,11 @@ fn run<T: Target>(traffic: &AxiLiteTraffic, answers: &AxiLiteSubordinateTraffic,
     run
 }
 
-fn draw(seed: u64, weights: &AxiLiteWeights, reset: u64) -> (AxiLiteTraffic, AxiLiteSubordinateTraffic) {
+fn draw(
+    seed: u64,
+    weights: &AxiLiteWeights,
+    reset: u64,
+) -> (AxiLiteTraffic, AxiLiteSubordinateTraffic) {
     let rng = &mut rng(seed);
     let reset = Percent::new(reset);
     let traffic = AxiLiteManager::<M, S>::draw(weights, &PINS, 60, reset, rng);

@@ -101,16 +101,14 @@ cosim_harness::axes! {
     OTHERS = "others" { "none": "no line is high before", "some": "another line is high" }
 }
 
-const RISES: Covergroup =
-    Covergroup::new("rises", "cycles in which lines rise", &[LINES, OTHERS]);
+const RISES: Covergroup = Covergroup::new("rises", "cycles in which lines rise", &[LINES, OTHERS]);
 
 /// The covergroups of the lines of a DUT.
 pub(super) const GROUPS: &[Covergroup] = &[RISES];
 
 /// The covergroups of the lines of an [`InterruptSource`](super::InterruptSource).
-pub(super) const SOURCE_GROUPS: &[Covergroup] = &[RISES.unless(|at, _| {
-    (at[1] == 1).then_some("the source raises the next lines when all are low")
-})];
+pub(super) const SOURCE_GROUPS: &[Covergroup] = &[RISES
+    .unless(|at, _| (at[1] == 1).then_some("the source raises the next lines when all are low"))];
 
 /// Samples the coverage of interrupt lines.
 #[derive(Debug, Clone)]

@@ -200,9 +200,8 @@ impl<I: Pins, O: Pins, const WORDS: usize, T: Target> MemoryPortSubordinate<'_, 
             for (lane, byte) in (0..bytes).zip(&mut data) {
                 *byte = access.data.byte(lane);
             }
-            let strobe = (0..bytes).fold(0, |strobe, lane| {
-                strobe | u128::from(access.lanes.bit(lane)) << lane
-            });
+            let strobe = (0..bytes)
+                .fold(0, |strobe, lane| strobe | u128::from(access.lanes.bit(lane)) << lane);
             let data = &data[..bytes as usize];
             self.target.access(Access::Write { address, data, strobe });
         } else {

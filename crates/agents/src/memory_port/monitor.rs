@@ -145,8 +145,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
         (expected, known): &(Wide<WORDS>, Lanes),
         data: &Wide<WORDS>,
     ) -> Result<(), Violation> {
-        let is_wrong =
-            |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
+        let is_wrong = |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
         match (0..self.pins.bytes()).find(is_wrong) {
             None => Ok(()),
             Some(lane) => Err(Violation::new(
@@ -174,11 +173,7 @@ cosim_harness::axes! {
 /// The covergroups of a memory port.
 pub(super) const GROUPS: &[Covergroup] = &[
     Covergroup::new("accesses", "accesses: kind and gap before", &[KIND, GAP]),
-    Covergroup::new(
-        "pairs",
-        "two accesses in a row: kinds and addresses",
-        &[KIND, KIND, ADDRESS],
-    ),
+    Covergroup::new("pairs", "two accesses in a row: kinds and addresses", &[KIND, KIND, ADDRESS]),
 ];
 
 /// Samples the coverage of a memory port.
@@ -217,7 +212,11 @@ impl<M: Pins, S: Pins> MemoryPortSampler<M, S> {
 
     /// The bins of a cycle.
     #[inline]
-    pub(super) fn edge(&mut self, in_reset: bool, m: &M) -> Option<([usize; 2], Option<[usize; 3]>)> {
+    pub(super) fn edge(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+    ) -> Option<([usize; 2], Option<[usize; 3]>)> {
         if in_reset {
             (self.gap, self.before) = (1, None);
             return None;

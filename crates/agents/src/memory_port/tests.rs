@@ -85,8 +85,7 @@ fn random_traffic_reads_what_was_written() {
         let traffic = MemoryPortManager::<M, S, 4>::draw(&weights, &PINS, 80, reset, rng);
         assert_eq!(traffic.check(), Ok(()));
         let mut manager = MemoryPortManager::new(PINS, &traffic);
-        let mut memory =
-            MemoryPortSubordinate::<S, M, 4>::with_target(PINS, Memory::default());
+        let mut memory = MemoryPortSubordinate::<S, M, 4>::with_target(PINS, Memory::default());
         let (mut monitor, mut noise) = (Monitor::new(PINS), Noise::new(7));
         let (mut m, mut s, mut reset) = (M::default(), S::default(), ResetTimer::default());
         let (mut cycles, mut accesses) = (0, 0);

@@ -1,9 +1,7 @@
 //! The transmitter and the receiver of a stream.
 
 use super::monitor::{GROUPS, StreamSampler};
-use super::{
-    StreamBeat, StreamPins, StreamSinkWeights, StreamTraffic, StreamWeights,
-};
+use super::{StreamBeat, StreamPins, StreamSinkWeights, StreamTraffic, StreamWeights};
 use crate::agent::{Agent, Counts};
 use crate::channel::{Readiness, ReadyDriver};
 use cosim_harness::channels::Source;

@@ -122,8 +122,7 @@ impl<T: Pins, R: Pins> StreamSampler<T, R> {
         transmitter: &T,
         receiver: &R,
     ) -> (Option<[usize; 2]>, Option<usize>) {
-        let (valid, ready) =
-            (self.pins.tvalid.is_high(transmitter), self.pins.is_ready(receiver));
+        let (valid, ready) = (self.pins.tvalid.is_high(transmitter), self.pins.is_ready(receiver));
         let beat = self.channel.clock(in_reset, valid, ready);
         if in_reset {
             self.length = 0;

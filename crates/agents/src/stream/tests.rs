@@ -127,8 +127,7 @@ fn random_traffic_moves_every_beat_without_a_violation() {
 fn a_full_speed_stream_has_a_beat_in_every_cycle() {
     let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
     let weights = StreamWeights::default().paced(pace);
-    let traffic =
-        StreamSource::<T, R, 3>::draw(&weights, &PINS, 64, Percent::new(0), &mut rng(1));
+    let traffic = StreamSource::<T, R, 3>::draw(&weights, &PINS, 64, Percent::new(0), &mut rng(1));
     let beats = traffic.beats.len() as u64;
     // One cycle in reset, and one after it.
     assert_eq!(run(&traffic, &Readiness::default()).1, beats + 2);
@@ -139,9 +138,8 @@ fn illegal_traffic_is_refused() {
     let beat = StreamBeat { keep: Lanes::new(1), strb: Lanes::new(3), ..StreamBeat::default() };
     let beat = Offer { item: beat, ..Offer::default() };
     let reset = Some(Reset { after: Uint::new(0), cycles: Uint::new(0) });
-    let path = |beat: Offer<StreamBeat<3>>| {
-        StreamTraffic { beats: vec![beat] }.check().unwrap_err().path
-    };
+    let path =
+        |beat: Offer<StreamBeat<3>>| StreamTraffic { beats: vec![beat] }.check().unwrap_err().path;
     assert_eq!(path(beat.clone()), "beats[0].item.strb");
     assert_eq!(path(Offer { reset, ..beat }), "beats[0].reset.cycles");
 }

@@ -232,9 +232,8 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         let pins = &self.pins;
         let [a, b] = noise.words();
         let answer = self.answers.front().filter(|answer| !in_reset && answer.due <= self.time);
-        let is = |termination| {
-            u64::from(answer.is_some_and(|answer| answer.termination == termination))
-        };
+        let is =
+            |termination| u64::from(answer.is_some_and(|answer| answer.termination == termination));
         let (mut ack, error, retry) = (
             is(WishboneTermination::Ack),
             is(WishboneTermination::Err),
