@@ -13,6 +13,7 @@ pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::wide::check_bus;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -52,14 +53,16 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// case, as in `psel`.
     ///
     /// # Panics
-    /// If a port is missing that is not optional; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a constant, this does not compile.
     pub const fn of(prefix: &str) -> Self {
+        let pwdata = Pin::of(prefix, "pwdata");
+        check_bus::<2>(pwdata.width());
         Self {
             psel: Pin::of(prefix, "psel"),
             penable: Pin::of(prefix, "penable"),
             pwrite: Pin::of(prefix, "pwrite"),
             paddr: Pin::of(prefix, "paddr"),
-            pwdata: Pin::of(prefix, "pwdata"),
+            pwdata,
             pstrb: Pin::find(prefix, "pstrb"),
             pprot: Pin::find(prefix, "pprot"),
             pready: Pin::find(prefix, "pready"),

@@ -262,7 +262,7 @@ impl Axi4Address {
             2 => {
                 let total = bytes * u64::from(self.beats());
                 let boundary = self.address / total * total;
-                boundary + (aligned - boundary + bytes * u64::from(beat)) % total
+                boundary.wrapping_add((aligned - boundary + bytes * u64::from(beat)) % total)
             }
             _ => aligned.wrapping_add(bytes * u64::from(beat)),
         }

@@ -17,6 +17,7 @@ pub use subordinate::{AxiLiteSubordinate, AxiLiteSubordinateTraffic, AxiLiteSubo
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::wide::check_bus;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -82,8 +83,11 @@ impl<M: Pins, S: Pins> AxiLitePins<M, S> {
     /// case, as in `s_axi_awvalid`.
     ///
     /// # Panics
-    /// If a port is missing that is not optional; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a constant, this does not compile.
     pub const fn of(prefix: &str) -> Self {
+        let wdata = Pin::of(prefix, "wdata");
+        // At most 64 bits (IHI 0022, B1.1.1).
+        check_bus::<2>(wdata.width());
         Self {
             awvalid: Pin::of(prefix, "awvalid"),
             awready: Pin::of(prefix, "awready"),
@@ -91,7 +95,7 @@ impl<M: Pins, S: Pins> AxiLitePins<M, S> {
             awprot: Pin::find(prefix, "awprot"),
             wvalid: Pin::of(prefix, "wvalid"),
             wready: Pin::of(prefix, "wready"),
-            wdata: Pin::of(prefix, "wdata"),
+            wdata,
             wstrb: Pin::find(prefix, "wstrb"),
             bvalid: Pin::of(prefix, "bvalid"),
             bready: Pin::of(prefix, "bready"),
@@ -302,7 +306,7 @@ cosim_harness::weights! {
 
 impl AgentWeights for AxiLiteWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        let ready = ReadyWeights { stalls: pace.sink.clone(), ..self.ready };
+        let ready = self.ready.paced(pace);
         // Without gaps, address and data of a write leave together.
         let skew = if pace.source.gap.get() == 0 { SourceWeights::new(0, 0) } else { self.skew };
         Self { source: pace.source.clone(), ready, skew, ..self }

@@ -1,7 +1,7 @@
 //! Parts that all protocols share: readies with stalls, drawn addresses, and the rules of a
 //! channel with valid and ready.
 
-use cosim_harness::channels::SinkWeights;
+use cosim_harness::channels::{ChannelScenario, SinkWeights};
 use cosim_harness::harness::{CaseRng, Delays, Draw, Percent, Violation};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -108,6 +108,15 @@ cosim_harness::weights! {
 }
 
 impl ReadyWeights {
+    /// The same weights with the stalls of a scenario. A scenario without stalls has none that
+    /// wait for valid.
+    #[must_use]
+    pub fn paced(self, pace: &ChannelScenario) -> Self {
+        let never = Percent::new(0);
+        let after_valid = if pace.sink.stall == never { never } else { self.after_valid };
+        Self { stalls: pace.sink.clone(), after_valid }
+    }
+
     /// Draws a readiness for about `items` items.
     pub fn draw(&self, items: u32, rng: &mut CaseRng) -> Readiness {
         let stall_after_valid = rng.chance(self.after_valid);

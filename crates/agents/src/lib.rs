@@ -51,7 +51,9 @@ pub mod wishbone;
 pub use agent::{Agent, AgentWeights, Counts};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
 pub use memory_check::MemoryCheck;
-pub use names::{GroupNames, checks, count_groups, group_names, named_groups, with_reasons};
+pub use names::{
+    GroupNames, checks, count_groups, group_names, named_groups, port_names, with_reasons,
+};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Lanes, Wide};
 

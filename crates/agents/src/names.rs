@@ -4,6 +4,7 @@
 //! The functions below join the names in constants.
 
 use cosim_harness::harness::{Covergroup, Parameters};
+use verilated::Pins;
 
 /// The longest joined name, in bytes.
 const LONGEST: usize = 64;
@@ -112,6 +113,22 @@ pub const fn checks<const N: usize>(lists: &[&[&'static str]]) -> [&'static str;
     }
     assert!(count == N, "there are fewer checks than the array has places");
     all
+}
+
+/// The names of all ports of a struct, for
+/// [`Block::TRANSACTION_OUTPUTS`](cosim_harness::harness::Block::TRANSACTION_OUTPUTS) of a block
+/// whose outputs are all compared as transactions.
+///
+/// # Panics
+/// If `N` is not the number of ports; in a constant, this does not compile.
+pub const fn port_names<P: Pins, const N: usize>() -> [&'static str; N] {
+    assert!(P::PORTS.len() == N, "the struct has another number of ports");
+    let (mut names, mut index) = ([""; N], 0);
+    while index < N {
+        names[index] = P::PORTS[index].name;
+        index += 1;
+    }
+    names
 }
 
 /// The groups, of which one gets a reason for each unreachable bin.

@@ -251,7 +251,7 @@ impl AgentWeights for StreamWeights {
 
 impl AgentWeights for StreamSinkWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { ready: ReadyWeights { stalls: pace.sink.clone(), ..self.ready } }
+        Self { ready: self.ready.paced(pace) }
     }
 }
 

@@ -1,7 +1,9 @@
 //! Parts of the tests of this crate: structs of pins, and random numbers.
 
-use cosim_harness::harness::CaseRng;
-use rand::SeedableRng;
+use crate::agent::Agent;
+use cosim_harness::harness::{CaseRng, Noise};
+use rand::{RngExt, SeedableRng};
+use verilated::Pins;
 
 /// Declares a packed struct of pins: names, widths and storage, as generated code does.
 macro_rules! pins {
@@ -34,6 +36,25 @@ macro_rules! pins {
     };
 }
 pub(crate) use pins;
+
+/// Runs an agent for 400 cycles with random values on the pins of the DUT, with resets.
+pub fn runs_with_any_outputs<'a, I: Pins, O: Pins, A: Agent<'a, I, O>>(
+    pins: A::Pins,
+    traffic: &'a A::Traffic,
+) {
+    let (rng, mut noise) = (&mut rng(1), Noise::new(1));
+    let mut agent = A::new(pins, traffic);
+    let (mut inputs, mut bytes) = (I::default(), vec![0; size_of::<O>()]);
+    for cycle in 0..400 {
+        let in_reset = cycle % 100 > 97;
+        rng.fill(&mut bytes[..]);
+        agent.drive(in_reset, &mut noise, &mut inputs);
+        agent.clock(in_reset, &inputs, &O::of_bytes(&bytes));
+        agent.in_flight();
+        agent.is_idle();
+    }
+    assert!(agent.counts().handshakes > 0);
+}
 
 /// The random numbers of a seed.
 pub fn rng(seed: u64) -> CaseRng {

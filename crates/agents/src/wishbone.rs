@@ -16,6 +16,7 @@ pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use crate::target::Response;
+use crate::wide::check_bus;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -70,8 +71,10 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// as in `wb_cyc_i`, `wb_dat_i`, `wb_ack_o` and `wb_dat_o`. Addresses are in bytes.
     ///
     /// # Panics
-    /// If a port is missing that is not optional; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a constant, this does not compile.
     pub const fn of_subordinate(prefix: &str, mode: WishboneMode) -> Self {
+        let write_data = Pin::of(prefix, "dat_i");
+        check_bus::<2>(write_data.width());
         Self {
             mode,
             address_step: 1,
@@ -79,7 +82,7 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
             stb: Pin::of(prefix, "stb_i"),
             we: Pin::of(prefix, "we_i"),
             adr: Pin::of(prefix, "adr_i"),
-            write_data: Pin::of(prefix, "dat_i"),
+            write_data,
             sel: Pin::find(prefix, "sel_i"),
             ack: Pin::of(prefix, "ack_o"),
             err: Pin::find(prefix, "err_o"),
@@ -94,6 +97,8 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// # Panics
     /// As [`WishbonePins::of_subordinate`].
     pub const fn of_manager(prefix: &str, mode: WishboneMode) -> Self {
+        let write_data = Pin::of(prefix, "dat_o");
+        check_bus::<2>(write_data.width());
         Self {
             mode,
             address_step: 1,
@@ -101,7 +106,7 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
             stb: Pin::of(prefix, "stb_o"),
             we: Pin::of(prefix, "we_o"),
             adr: Pin::of(prefix, "adr_o"),
-            write_data: Pin::of(prefix, "dat_o"),
+            write_data,
             sel: Pin::find(prefix, "sel_o"),
             ack: Pin::of(prefix, "ack_i"),
             err: Pin::find(prefix, "err_i"),
@@ -307,7 +312,7 @@ impl AgentWeights for WishboneWeights {
 
 impl AgentWeights for WishboneSubordinateWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        let ready = ReadyWeights { stalls: pace.sink.clone(), ..self.ready };
+        let ready = self.ready.paced(pace);
         Self { ready, latency: pace.source.clone() }
     }
 }

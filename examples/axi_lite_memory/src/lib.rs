@@ -41,16 +41,7 @@ impl Block for AxiLiteMemory {
     const CASES: u64 = 100;
     const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
     const NAMING: Naming = axi_lite::NAMING;
-    const TRANSACTION_OUTPUTS: &'static [&'static str] = &[
-        "s_axi_awready",
-        "s_axi_wready",
-        "s_axi_bvalid",
-        "s_axi_bresp",
-        "s_axi_arready",
-        "s_axi_rvalid",
-        "s_axi_rdata",
-        "s_axi_rresp",
-    ];
+    const TRANSACTION_OUTPUTS: &'static [&'static str] = &agents::port_names::<Outputs, 8>();
 
     type Inputs = Inputs;
     type Outputs = Outputs;

@@ -5,7 +5,7 @@ use super::monitor::GROUPS;
 use super::*;
 use crate::agent::{Agent, AgentWeights};
 use crate::target::{Access, Memory, Response, Target};
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
 use std::collections::BTreeSet;
 
@@ -194,4 +194,11 @@ fn coverage_tells_waits_and_distance() {
 fn transfers_are_shown_in_words() {
     let (_, m, s) = cycle("psel penable pready paddr=8 prdata=255 pslverr");
     assert_eq!(PINS.words(&m, &s).as_deref(), Some("read 0xff from 0x8: error"));
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    let (traffic, answers) = draw(1, &ApbWeights::default(), 5);
+    runs_with_any_outputs::<M, S, ApbManager<'_, M, S>>(PINS, &traffic);
+    runs_with_any_outputs::<S, M, ApbSubordinate<'_, S, M>>(PINS, &answers);
 }

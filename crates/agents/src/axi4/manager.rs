@@ -4,7 +4,7 @@ use super::coverage::{Axi4Sampler, GROUPS};
 use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, Axi4Weights};
 use crate::agent::{Agent, Counts};
 use crate::channel::ReadyDriver;
-use crate::wide::Wide;
+use crate::wide::{Wide, check_bus};
 use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset};
 use std::collections::VecDeque;
 use verilated::{Pin, Pins};
@@ -144,6 +144,7 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
         Self {
             pins,
             operations: &traffic.operations,

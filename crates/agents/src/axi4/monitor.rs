@@ -2,7 +2,7 @@
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
 use crate::channel::{Channel, ChannelRules};
-use crate::wide::{Lanes, Wide};
+use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
 use verilated::Pins;
@@ -259,6 +259,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
 
     /// A monitor of an idle interface.
     pub fn new(pins: Axi4Pins<M, S>) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
         let valid = [pins.aw.valid, pins.wvalid, pins.ar.valid].map(|pin| pin.port().name);
         Self {
             aw: Channel::new(channel_rules!("aw", "valid-after-reset"), valid[0]),

@@ -5,7 +5,7 @@ use super::{Axi4Address, Axi4Pins, AxiResponse};
 use crate::agent::{Agent, AgentWeights, Counts};
 use crate::channel::{Readiness, ReadyDriver, ReadyWeights, next_delay};
 use crate::target::{Access, Memory, Target};
-use crate::wide::{Lanes, Wide};
+use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{
     Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError,
@@ -62,7 +62,7 @@ cosim_harness::weights! {
 
 impl AgentWeights for Axi4SubordinateWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        let ready = ReadyWeights { stalls: pace.sink.clone(), ..self.ready };
+        let ready = self.ready.paced(pace);
         Self { ready, latency: pace.source.clone(), ..self }
     }
 }
@@ -133,6 +133,7 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
         traffic: &'a Axi4SubordinateTraffic,
         target: T,
     ) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
         Self {
             pins,
             target,

@@ -5,7 +5,7 @@ use super::coverage::{GROUPS, Hits};
 use super::*;
 use crate::agent::{Agent, AgentWeights};
 use crate::target::{Access, Memory, Response, Target};
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use crate::wide::Wide;
 use cosim_harness::harness::{Noise, Percent, ResetTimer, Traffic};
 use cosim_harness::value::Uint;
@@ -317,8 +317,7 @@ fn a_full_speed_write_takes_a_cycle_per_beat() {
     let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
     let (write, never) = (Percent::new(100), Percent::new(0));
     let weights = Axi4Weights { write, fence: never, ..Axi4Weights::default() };
-    let (mut traffic, _) = draw(1, &weights.paced(pace), 0);
-    traffic.bready.stall_after_valid = false;
+    let (traffic, _) = draw(1, &weights.paced(pace), 0);
     let beats: u64 = traffic.operations.iter().map(|one| u64::from(one.beats())).sum();
     let run = run(&traffic, &Axi4SubordinateTraffic::default(), Memory::default());
     // A cycle in reset, one after it, and the last response.
@@ -390,4 +389,11 @@ fn transfers_are_shown_in_words() {
     let expected = "write 0x10, 4 beats of 16 bytes, INCR, id 0x2, read data 0x5 OKAY id 0x1 last";
     assert_eq!(words.as_deref(), Some(expected));
     assert_eq!(Wide::<4>::new(5).to_string(), "0x5");
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    let (traffic, answers) = draw(1, &Axi4Weights::default(), 5);
+    runs_with_any_outputs::<M, S, Axi4Manager<'_, M, S, 4>>(PINS, &traffic);
+    runs_with_any_outputs::<S, M, Axi4Subordinate<'_, S, M, 4>>(PINS, &answers);
 }

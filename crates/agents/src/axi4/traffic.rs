@@ -213,7 +213,7 @@ cosim_harness::weights! {
 
 impl AgentWeights for Axi4Weights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        let ready = ReadyWeights { stalls: pace.sink.clone(), ..self.ready };
+        let ready = self.ready.paced(pace);
         // Without gaps, address and data of a write leave together, beat after beat.
         let none = SourceWeights::new(0, 0);
         let is_fast = pace.source.gap.get() == 0;

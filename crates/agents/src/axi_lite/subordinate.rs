@@ -56,7 +56,7 @@ cosim_harness::weights! {
 
 impl AgentWeights for AxiLiteSubordinateWeights {
     fn paced(self, pace: &ChannelScenario) -> Self {
-        let ready = ReadyWeights { stalls: pace.sink.clone(), ..self.ready };
+        let ready = self.ready.paced(pace);
         Self { ready, latency: pace.source.clone() }
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::agent::{Agent, AgentWeights};
 use crate::memory_check::MemoryCheck;
 use crate::target::{Access, Memory, Response, Target};
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
 use std::collections::BTreeSet;
 
@@ -265,9 +265,7 @@ fn a_closure_answers_and_its_response_arrives() {
 fn a_full_speed_manager_starts_an_operation_per_cycle() {
     let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
     let weights = AxiLiteWeights { fence: Percent::new(0), ..AxiLiteWeights::default() };
-    let (mut traffic, _) = draw(1, &weights.paced(pace), 0);
-    traffic.bready.stall_after_valid = false;
-    traffic.rready.stall_after_valid = false;
+    let (traffic, _) = draw(1, &weights.paced(pace), 0);
     let run = run(&traffic, &AxiLiteSubordinateTraffic::default(), Memory::default());
     // A cycle in reset, one after it, and the response of the last operation.
     assert_eq!(run.cycles, traffic.operations.len() as u64 + 3);
@@ -298,4 +296,11 @@ fn transfers_are_shown_in_words() {
     let words = PINS.words(&m, &s);
     assert_eq!(words.as_deref(), Some("write address 0x10, read data 0x5 SLVERR"));
     assert_eq!(PINS.words(&M::default(), &S::default()), None);
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    let (traffic, answers) = draw(1, &AxiLiteWeights::default(), 5);
+    runs_with_any_outputs::<M, S, AxiLiteManager<'_, M, S>>(PINS, &traffic);
+    runs_with_any_outputs::<S, M, AxiLiteSubordinate<'_, S, M>>(PINS, &answers);
 }

@@ -4,7 +4,7 @@
 use super::monitor::GROUPS;
 use super::*;
 use crate::agent::Agent;
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
 use std::collections::BTreeSet;
 
@@ -133,4 +133,17 @@ fn illegal_traffic_is_refused() {
     let text = r#"{ "interrupts": [{ "lines": "0x0" }] }"#;
     let traffic: InterruptTraffic = serde_json::from_str(text).unwrap();
     assert_eq!(traffic.check().unwrap_err().path, "interrupts[0].lines");
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    let (rng, reset) = (&mut rng(1), Percent::new(5));
+    for pins in [LEVEL, PULSE] {
+        let weights = InterruptWeights::default();
+        let traffic = InterruptSource::<D, R>::draw(&weights, &pins, 60, reset, rng);
+        runs_with_any_outputs::<D, R, InterruptSource<'_, D, R>>(pins, &traffic);
+        let weights = InterruptSinkWeights::default();
+        let delays = InterruptSink::<R, D>::draw(&weights, &pins, 60, reset, rng);
+        runs_with_any_outputs::<R, D, InterruptSink<'_, R, D>>(pins, &delays);
+    }
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::agent::{Agent, Counts};
 use crate::target::{Access, Memory, Target};
-use crate::wide::Wide;
+use crate::wide::{Wide, check_bus};
 use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
@@ -44,6 +44,7 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S>
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
         let rest = &traffic.operations;
         let gap = rest.first().map_or(0, |first| first.gap.get());
         Self { pins, rest, gap, draining: 0, was_reset: true, counts: Counts::default() }
@@ -157,7 +158,12 @@ pub struct MemoryPortSubordinate<'a, I, O, const WORDS: usize, T = Memory> {
 
 impl<I: Pins, O: Pins, const WORDS: usize, T: Target> MemoryPortSubordinate<'_, I, O, WORDS, T> {
     /// A memory with the contents of `target`, which sees byte addresses.
+    ///
+    /// # Panics
+    /// If the latency is 0, or the data is wider than `WORDS` words.
     pub fn with_target(pins: MemoryPortPins<O, I>, target: T) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
+        assert!(pins.latency > 0, "the latency of this memory is at least one cycle");
         let (reads, counts) = (VecDeque::new(), Counts::default());
         Self { pins, target, time: 0, reads, counts, traffic: PhantomData }
     }

@@ -5,7 +5,7 @@ use super::monitor::GROUPS;
 use super::*;
 use crate::agent::Agent;
 use crate::target::Memory;
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
 use std::collections::BTreeSet;
 
@@ -127,4 +127,14 @@ fn coverage_tells_pairs() {
 fn accesses_are_shown_in_words() {
     let (_, m, _) = cycle("en we addr=3 be=3 wdata=255");
     assert_eq!(PINS.words(&m).as_deref(), Some("write 0xff lanes 0x3 to 0x3"));
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    let (rng, reset) = (&mut rng(1), Percent::new(5));
+    let weights = MemoryPortWeights::default();
+    let traffic = MemoryPortManager::<M, S, 4>::draw(&weights, &PINS, 60, reset, rng);
+    runs_with_any_outputs::<M, S, MemoryPortManager<'_, M, S, 4>>(PINS, &traffic);
+    let none = MemoryPortSubordinateTraffic {};
+    runs_with_any_outputs::<S, M, MemoryPortSubordinate<'_, S, M, 4>>(PINS, &none);
 }

@@ -4,6 +4,7 @@ use super::monitor::{GROUPS, StreamSampler};
 use super::{StreamBeat, StreamPins, StreamSinkWeights, StreamTraffic, StreamWeights};
 use crate::agent::{Agent, Counts};
 use crate::channel::{Readiness, ReadyDriver};
+use crate::wide::check_bus;
 use cosim_harness::channels::Source;
 use cosim_harness::harness::{
     Bins, CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError,
@@ -33,6 +34,7 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<WORDS>(8 * pins.lanes());
         Self { pins, source: Source::new(&traffic.beats), was_reset: true, offers: false }
     }
 

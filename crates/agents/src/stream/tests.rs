@@ -4,7 +4,7 @@
 use super::*;
 use crate::agent::{Agent, AgentWeights};
 use crate::channel::Readiness;
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, Reset, ResetTimer};
 use verilated::Bits;
 
@@ -163,4 +163,15 @@ fn coverage_tells_gap_stall_and_length() {
 fn beats_are_shown_in_words() {
     let beat = StreamBeat { id: Uint::new(2), ..StreamBeat::<3>::new(Wide::new(0x1f), true) };
     assert_eq!(beat.to_string(), "data 0x1f id 0x2 last");
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    let (rng, reset) = (&mut rng(1), Percent::new(5));
+    let weights = StreamWeights::default();
+    let traffic = StreamSource::<T, R, 3>::draw(&weights, &PINS, 60, reset, rng);
+    runs_with_any_outputs::<T, R, StreamSource<'_, T, R, 3>>(PINS, &traffic);
+    let weights = StreamSinkWeights::default();
+    let stalls = StreamSink::<R, T>::draw(&weights, &PINS, 60, reset, rng);
+    runs_with_any_outputs::<R, T, StreamSink<'_, R, T>>(PINS, &stalls);
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::agent::{Agent, AgentWeights};
 use crate::memory_check::MemoryCheck;
 use crate::target::{Access, Memory, Target};
-use crate::testing::{pins, rng};
+use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
 use std::collections::BTreeSet;
 
@@ -222,4 +222,18 @@ fn coverage_tells_terminations_stalls_and_transfers_in_flight() {
 fn transfers_are_shown_in_words() {
     let (_, m, s) = cycle("cyc stb adr=8 ack dat=255");
     assert_eq!(CLASSIC.words(&m, &s).as_deref(), Some("read 0x8, ack 0x0"));
+}
+
+#[test]
+fn agents_run_with_any_pins_of_the_dut() {
+    {
+        let (traffic, answers) = draw(&CLASSIC, 1, &WishboneWeights::default(), 5);
+        runs_with_any_outputs::<M, S, WishboneManager<'_, M, S>>(CLASSIC, &traffic);
+        runs_with_any_outputs::<S, M, WishboneSubordinate<'_, S, M>>(CLASSIC, &answers);
+    }
+    {
+        let (traffic, answers) = draw(&PIPELINED, 1, &WishboneWeights::default(), 5);
+        runs_with_any_outputs::<M, S, WishboneManager<'_, M, S>>(PIPELINED, &traffic);
+        runs_with_any_outputs::<S, M, WishboneSubordinate<'_, S, M>>(PIPELINED, &answers);
+    }
 }
