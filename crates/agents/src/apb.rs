@@ -53,7 +53,8 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// case, as in `psel`.
     ///
     /// # Panics
-    /// If a port is missing that is not optional, or the data has more than 64 bits; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a
+    /// constant, this does not compile.
     pub const fn of(prefix: &str) -> Self {
         let pwdata = Pin::of(prefix, "pwdata");
         check_bus::<2>(pwdata.width());

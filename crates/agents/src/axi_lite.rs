@@ -83,7 +83,8 @@ impl<M: Pins, S: Pins> AxiLitePins<M, S> {
     /// case, as in `s_axi_awvalid`.
     ///
     /// # Panics
-    /// If a port is missing that is not optional, or the data has more than 64 bits; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a
+    /// constant, this does not compile.
     pub const fn of(prefix: &str) -> Self {
         let wdata = Pin::of(prefix, "wdata");
         // At most 64 bits (IHI 0022, B1.1.1).

@@ -292,7 +292,10 @@ macro_rules! agents {
         }
 
         impl Coverage {
-            const OWN: &'static [(&'static str, &'static [$crate::cosim_harness::harness::Covergroup])] = &[$((
+            const OWN: &'static [(
+                &'static str,
+                &'static [$crate::cosim_harness::harness::Covergroup],
+            )] = &[$((
                 stringify!($name),
                 <agent_types::$name<'static> as
                     $crate::Agent<'static, $inputs, $outputs>>::GROUPS,

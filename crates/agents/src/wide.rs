@@ -126,7 +126,8 @@ impl<'de, const WORDS: usize> Deserialize<'de> for Wide<WORDS> {
         let bits = 32 * WORDS;
         let invalid = || {
             D::Error::custom(format_args!(
-                "invalid value `{text}`, expected a hex string of at most {bits} bits, like \"0x1f\""
+                "invalid value `{text}`, expected a hex string of at most {bits} bits, like \
+                 \"0x1f\""
             ))
         };
         let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty());

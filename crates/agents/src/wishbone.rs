@@ -71,7 +71,8 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// as in `wb_cyc_i`, `wb_dat_i`, `wb_ack_o` and `wb_dat_o`. Addresses are in bytes.
     ///
     /// # Panics
-    /// If a port is missing that is not optional, or the data has more than 64 bits; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a
+    /// constant, this does not compile.
     pub const fn of_subordinate(prefix: &str, mode: WishboneMode) -> Self {
         let write_data = Pin::of(prefix, "dat_i");
         check_bus::<2>(write_data.width());
