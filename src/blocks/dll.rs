@@ -54,19 +54,8 @@ impl Block for Dll {
         // A newer DLLP may replace the one that waits (B8, B9), so only its valid is stable.
         let stable =
             vec![StableChannel::whole("a_link_valid"), StableChannel::valid("b_dllp_valid")];
-        let (registers, transitions) =
-            (proof::registers(parameters), proof::transitions(parameters));
-        let (proof_registers, progress) = (proof::proof_registers(), proof::progress(parameters));
-        let invariants = proof::invariants(parameters);
-        Properties {
-            stable,
-            registers,
-            transitions,
-            invariants,
-            proof_registers,
-            progress,
-            ..Properties::default()
-        }
+        let (transitions, progress) = (proof::transitions(parameters), proof::progress(parameters));
+        Properties { stable, transitions, progress, ..Properties::default() }
     }
 }
 

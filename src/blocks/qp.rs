@@ -52,9 +52,7 @@ impl Block for Qp {
             quiescent: vec!["rsp_valid", "evt_valid"],
             // The payload is in a memory, which a proof abstracts.
             stable: vec![StableChannel::valid("evt_valid")],
-            registers: proof::REGISTERS.to_vec(),
             transitions: proof::transitions(),
-            invariants: proof::invariants(),
             word_abstractions: vec![proof::MEANING],
             progress: proof::progress(),
             ..Properties::default()

@@ -65,9 +65,7 @@ impl Block for Recv {
             // stable.
             stable: vec![StableChannel::valid("credit_valid")],
             illegal_states: vec![State::None.name()],
-            registers: proof::REGISTERS.to_vec(),
             transitions: proof::transitions(parameters),
-            invariants: proof::invariants(parameters),
             progress: proof::progress(parameters),
             ..Properties::default()
         }

@@ -119,7 +119,10 @@ fn has_our_features(manifest: &Path) {
         let name = line.split(' ').next().expect("a name");
         !line.contains("path =") && !theirs.contains(&format!("\n{name} = "))
     };
-    let theirs = &theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1);
+    let theirs = &match theirs.contains("\nresolver = ") {
+        true => theirs.clone(),
+        false => theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1),
+    };
     let lines: Vec<&str> = tests.lines().filter(|line| !line.is_empty()).filter(is_new).collect();
     let lines = format!("[dependencies]\n{}\n", lines.join("\n"));
     fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
@@ -338,8 +341,9 @@ pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
 /// # Panics
 /// If it cannot be created, with instructions.
 pub fn python() -> std::process::Command {
-    const PACKAGES: [&str; 6] = [
+    const PACKAGES: [&str; 7] = [
         "check-jsonschema==0.39.0",
+        "cocotb==2.1.0",
         "junitparser==4.0.2",
         "kubernetes-validate==1.37.0",
         "pyucis==0.2.0.22787133465",

@@ -2,7 +2,7 @@
 //!
 //! `COSIM_EXPORT=all` selects every vector of the corpus and every bug instead of a few.
 
-use crate::common::{code, files, json, patched_rtl, program, project, run, text};
+use crate::common::{code, files, json, patched_rtl, program, project, python, run, text};
 use cosim::PROGRAM;
 use rayon::prelude::*;
 use serde_json::Value;
@@ -288,4 +288,33 @@ fn nothing_is_overwritten_and_ambiguous_exports_are_refused() {
     refused(&[vector, twice.to_str().unwrap(), "-o", new], "as ");
     assert!(!Path::new(new).exists());
     assert!(json(Path::new(vector))["recorded"].is_null(), "the vector is as it was");
+}
+
+/// Runs the cocotb test in a folder. Returns the exit code and the output.
+fn cocotb(folder: &Path) -> (i32, String) {
+    let output = python().arg("run.py").current_dir(folder).output().unwrap();
+    (code(&output), text(&output))
+}
+
+/// Does the cocotb test of a vector pass where the replay passes, and does it name cycle and port of
+/// a difference?
+#[test]
+fn cocotb_sees_what_a_replay_sees() {
+    let vector = project().join("vectors/recv/decision-chosen-once.json");
+    let (_folder, out) = export(vector.to_str().unwrap(), &["--cocotb", "--fixes", "repaired"]);
+    let (ended, said) = cocotb(&out);
+    assert_eq!(ended, 0, "{said}");
+    assert!(said.contains("TESTS=1 PASS=1"), "{said}");
+    // The last digit of a word is the lowest bits of the last port.
+    let file = out.join("expected.hex");
+    let words = fs::read_to_string(&file).unwrap();
+    let names = words.lines().next().unwrap().trim_start_matches("// ");
+    let (last, cycles) = (names.split(' ').next_back().unwrap(), words.lines().count() - 1);
+    let digit = words.trim_end().chars().next_back().unwrap().to_digit(16).unwrap();
+    let changed = words.trim_end()[..words.trim_end().len() - 1].to_owned();
+    fs::write(&file, format!("{changed}{:x}\n", digit ^ 1)).unwrap();
+    let (ended, said) = cocotb(&out);
+    assert_eq!(ended, 1, "{said}");
+    let place = format!("mismatch at cycle {}: {last} is ", cycles - 1);
+    assert!(said.contains(&place), "{place}: {said}");
 }

@@ -6,7 +6,7 @@ use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
-use cosim_core::export::Testbench;
+use cosim_core::export::{Language, Testbench};
 use cosim_core::harness::{
     self, Blame, Block, BlockInfo, CaseRng, Culprit, Explain, LinkedRtl, Parameters, Profile, Rule,
     RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
@@ -179,7 +179,8 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     // Nothing differs, but the testbench fails.
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
     let examined = rtl.examined(BlockInfo::of::<Wrong>()).unwrap();
-    let testbench = Testbench::new("wrong", &stimulus, &profile, &examined).unwrap();
+    let testbench =
+        Testbench::new("wrong", &stimulus, &profile, &examined, Language::Verilog, None).unwrap();
     let folder = TempDir::new().unwrap();
     for (name, text) in &testbench.files {
         let path = folder.path().join(name);

@@ -5,6 +5,7 @@
 #![deny(clippy::disallowed_macros)]
 
 mod answers;
+mod assertions;
 mod bad_arguments;
 mod bad_rtl;
 mod bad_vectors;
@@ -40,6 +41,7 @@ mod parameters;
 mod plans;
 mod prove;
 mod readme;
+mod real_rtl;
 mod regression;
 mod report;
 mod rerun;
@@ -56,3 +58,4 @@ mod vector_files;
 mod verdicts;
 mod watch;
 mod waves;
+mod wrap;

@@ -5,7 +5,7 @@
 //! the project after `scripts/run`. Its output must match the document. A line `...` stands for any
 //! lines. Machine-dependent values (times, speeds, hashes of builds) are not compared.
 
-use crate::common::{QUICKLY, copy_rtl, files, models, program, project, run, text};
+use crate::common::{QUICKLY, cargo_outside, copy_rtl, files, models, program, project, run, text};
 use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};
@@ -99,9 +99,21 @@ fn playground() -> TempDir {
 
 /// The standard output of a command in the playground.
 fn printed(folder: &Path, command: &str) -> String {
-    let output = Command::new("bash")
-        .args(["-c", command])
+    let path = std::env::var("PATH").expect("a path");
+    let mut bash = Command::new("bash");
+    bash.args(["-c", command]);
+    if let Some(crates) = command.strip_prefix("cd ").and_then(|rest| rest.split(' ').next()) {
+        // The same settings as for other crates outside the repository.
+        let cargo = cargo_outside(&folder.join(crates));
+        let settings = cargo.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        bash.envs(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        for (setting, value) in [("OPT_LEVEL", "0"), ("DEBUG", "false"), ("LTO", "off")] {
+            bash.env(format!("CARGO_PROFILE_DEV_{setting}"), value);
+        }
+    }
+    let output = bash
         .current_dir(folder)
+        .env("PATH", format!("{}:{path}", folder.join("bin").display()))
         .env("COSIM_CACHE", models())
         .env(QUICKLY.0, QUICKLY.1)
         .output()
@@ -119,15 +131,32 @@ fn the_first_failure_shows_what_its_commands_print() {
     assert_shown("docs/tutorial/first-failure.md", &[" run ", " explain ", " replay "]);
 }
 
+/// The tutorial of the FIFO runs in a folder with the FIFO alone, where `cosim` is the tested program
+/// and `cargo` builds with the settings of other crates outside the repository.
+#[test]
+fn the_tutorial_of_the_fifo_shows_what_its_commands_print() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    fs::copy(project().join("examples/fifo/rtl/Fifo.sv"), at("Fifo.sv")).expect("a copy");
+    fs::create_dir(at("bin")).expect("a folder");
+    symlink(program().get_program(), at("bin/cosim")).expect("a link");
+    assert_shown_in("docs/tutorial/fifo.md", &[" new ", " run", " explain "], &folder);
+}
+
 /// Checks that a document shows these steps and the output of its commands.
 #[track_caller]
 fn assert_shown(name: &str, steps: &[&str]) {
+    assert_shown_in(name, steps, &playground());
+}
+
+/// As [`assert_shown`], with the commands run in this folder.
+#[track_caller]
+fn assert_shown_in(name: &str, steps: &[&str], folder: &TempDir) {
     let text = fs::read_to_string(project().join(name)).expect("the document is there");
     let commands = shown(&text);
     for step in steps {
         assert!(commands.iter().any(|shown| shown.command.contains(step)), "{step} is not shown");
     }
-    let folder = playground();
     let wrong: Vec<String> = commands
         .iter()
         .filter_map(|Transcript { line, command, output }| {

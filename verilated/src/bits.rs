@@ -80,6 +80,20 @@ impl<const WIDTH: u32, S: Storage> Bits<WIDTH, S> {
     pub fn get(self) -> u64 {
         self.0.widen()
     }
+
+    /// The value of a field, zero-extended.
+    #[inline]
+    pub fn field(&self, field: Field) -> u64 {
+        self.get() >> field.lsb & mask(field.width)
+    }
+
+    /// The value with `field` replaced by the low bits of `value`.
+    #[inline]
+    #[must_use]
+    pub fn with(self, field: Field, value: u64) -> Self {
+        let cleared = self.get() & !(mask(field.width) << field.lsb);
+        Self::new(cleared | (value & mask(field.width)) << field.lsb)
+    }
 }
 
 impl Bits<1, u8> {
@@ -185,6 +199,15 @@ mod tests {
             let pin = Bits::<1, u8>::from(is_high);
             assert_eq!((pin.get(), pin.is_high()), (u64::from(is_high), is_high));
         }
+    }
+
+    #[test]
+    fn a_narrow_port_has_fields() {
+        let field = Field::new(8, 3);
+        let bits = Bits::<12, u16>::new(0xfff).with(field, 0x2a);
+        assert_eq!((bits.get(), bits.field(field)), (0xf57, 0x2a));
+        let whole = Field::new(63, 0);
+        assert_eq!(Bits::<64, u64>::new(5).with(whole, u64::MAX).field(whole), u64::MAX);
     }
 
     type Wide = Bits<100, [u32; 4]>;

@@ -9,7 +9,15 @@ pub enum Error {
     /// The model stopped: `$fatal`, `$stop`, `$finish`, or a loop that does not settle.
     #[error("{0}")]
     Stopped(String),
-    /// The model's ports differ from those of the program.
+    /// An assertion failed in a model that checks assertions.
+    #[error("assertion {label} does not hold ({place})")]
+    Assertion {
+        /// Its label.
+        label: String,
+        /// File and line.
+        place: String,
+    },
+    /// The model's ports are not those the program was built with.
     #[error("the ports of {top} differ from those this program was built with:{}", list(.differences))]
     Ports {
         /// The top module.

@@ -562,7 +562,16 @@ fn text(pointer: *const c_char) -> String {
 }
 
 fn last_error(runtime: &vl_runtime_api) -> Error {
-    Error::Stopped(text(call(runtime.last_error)))
+    let text = text(call(runtime.last_error));
+    failed_assertion(&text).unwrap_or(Error::Stopped(text))
+}
+
+/// The error for a failed assertion, from the shim's words `assertion failed: top.instance.label (folder/file.sv:7)`.
+fn failed_assertion(text: &str) -> Option<Error> {
+    let (path, place) = text.strip_prefix("assertion failed: ")?.rsplit_once(" (")?;
+    let last = |text: &str, separator| text.rsplit(separator).next().unwrap_or(text).to_owned();
+    let (label, place) = (last(path, '.'), last(place.trim_end_matches(')'), '/'));
+    Some(Error::Assertion { label, place })
 }
 
 fn succeeded(status: i32, runtime: &vl_runtime_api) -> Result<(), Error> {

@@ -2,7 +2,6 @@
 
 use crate::{Pins, Port};
 use std::marker::PhantomData;
-use zerocopy::IntoBytes;
 
 /// A port of the packed struct `P`, for code that works with ports of any names.
 ///

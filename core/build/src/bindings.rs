@@ -45,7 +45,15 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
 
 /// The constant with the RTL's files and models.
 fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
-    let Block { top, clock, mask, folder, defines, .. } = block;
+    let Block { clock, mask, folder, defines, .. } = block;
+    let top = block.outer_top();
+    let wrapper = block.wrapper_of_design().map_or_else(
+        || "None".to_owned(),
+        |wrapper| {
+            let file = wrapper.file.display().to_string();
+            format!("Some({CORE}::harness::Wrapper {{ file: {file:?}, module: {:?} }})", block.top)
+        },
+    );
     let absolute = |path: &Path| std::path::absolute(path).map_err(Error::io(path));
     let folders: Vec<(&PathBuf, PathBuf)> = block
         .folders()
@@ -80,6 +88,15 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
             "        ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"
         );
     }
+    let assertions = match block.assertions() {
+        None => "None".to_owned(),
+        Some((name, path)) => {
+            let path = Path::new("/").join(path);
+            format!(
+                "Some(({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))))"
+            )
+        }
+    };
     let (mut embedded, mut declared, mut arms) = (String::new(), String::new(), String::new());
     for (index, values) in block.models().iter().enumerate() {
         let list: Vec<(&String, &u64)> = values.iter().collect();
@@ -92,12 +109,14 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         .replace("CORE", CORE)
         .replace("VERILATED", VERILATED)
         .replace("TOP", &format!("{top:?}"))
+        .replace("WRAPPER", &wrapper)
         .replace("CLOCK", &format!("{:?}", clock.to_string()))
         .replace("MASK", &format!("{mask:?}"))
         .replace("SOURCES", &sources)
         .replace("DATA", &data)
         .replace("ROOTS", &format!("{:?}", block.names()))
         .replace("DEFINES", &format!("{defines:?}"))
+        .replace("ASSERTIONS", &assertions)
         .replace("EMBEDDED", &embedded)
         .replace("DECLARED", &declared)
         .replace("ARMS", &arms))

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use verilated_build::sources::{self, Declarations};
-use verilated_build::{Clock, Verilator, identity};
+use verilated_build::{Clock, Verilator, Wrapper, identity};
 
 /// A block whose RTL is built.
 #[derive(Debug, Clone)]
@@ -24,6 +24,7 @@ pub struct Block {
     name: String,
     top: String,
     clock: Clock,
+    wrapper: Option<PathBuf>,
     folder: PathBuf,
     include: Vec<PathBuf>,
     sources: Vec<PathBuf>,
@@ -40,6 +41,7 @@ impl Block {
             name: name.to_owned(),
             top: top.to_owned(),
             clock: Clock::default(),
+            wrapper: None,
             folder: PathBuf::from("rtl"),
             include: Vec::new(),
             sources: Vec::new(),
@@ -53,6 +55,14 @@ impl Block {
     #[must_use]
     pub fn clock(mut self, name: &str) -> Self {
         self.clock = Clock::from(name);
+        self
+    }
+
+    /// A file with a module of the file's name that instantiates the top, for RTL whose ports the harness cannot drive: several
+    /// clocks, arrays, interfaces. It is part of the RTL that a user gives, too. `cosim new` writes it.
+    #[must_use]
+    pub fn wrapper(mut self, file: impl Into<PathBuf>) -> Self {
+        self.wrapper = Some(file.into());
         self
     }
 
@@ -117,10 +127,24 @@ impl Block {
 
     /// The names of the files passed to Verilator, relative to their folders.
     fn names(&self) -> Vec<PathBuf> {
-        if self.sources.is_empty() {
-            return vec![PathBuf::from(format!("{}.v", self.top))];
+        let mut names = self.sources.clone();
+        if names.is_empty() {
+            names.push(PathBuf::from(format!("{}.v", self.top)));
         }
-        self.sources.clone()
+        names.extend(self.wrapper.iter().filter(|file| !self.sources.contains(file)).cloned());
+        names
+    }
+
+    /// The module that Verilator is given as the top: the wrapper, if there is one.
+    fn outer_top(&self) -> String {
+        let stem = self.wrapper.as_ref().and_then(|file| file.file_stem());
+        stem.map_or_else(|| self.top.clone(), |stem| stem.to_string_lossy().into_owned())
+    }
+
+    /// The wrapper and what it wraps.
+    fn wrapper_of_design(&self) -> Option<Wrapper> {
+        let file = self.wrapper.clone()?;
+        Some(Wrapper { file, module: self.top.clone() })
     }
 
     /// Sorts the sources so that declarations precede their uses. An unreadable source declares
@@ -139,7 +163,14 @@ impl Block {
         std::iter::once(&self.folder).chain(&self.include)
     }
 
-    /// The paths of the files passed to Verilator.
+    /// The file with the properties as assertions, `NAME_sva.sv` in the block's folder: its name and path.
+    fn assertions(&self) -> Option<(String, PathBuf)> {
+        let name = format!("{}_sva.sv", self.name.replace('-', "_"));
+        let path = self.folder.join(&name);
+        path.is_file().then_some((name, path))
+    }
+
+    /// The files Verilator is given.
     fn files(&self) -> Vec<PathBuf> {
         let path = |name: &PathBuf| {
             let mut paths = self.folders().map(|folder| folder.join(name));

@@ -34,7 +34,8 @@ pub fn build(
     let prefix = prefix(block, values);
     let parameters = values.iter().map(|(name, value)| (name.clone(), block.verilog(name, *value)));
     let mut design = Design {
-        top: block.top.clone(),
+        top: block.outer_top(),
+        wrapper: block.wrapper_of_design(),
         clock: block.clock.clone(),
         sources: block.files(),
         include: block.folders().cloned().collect(),
@@ -59,14 +60,14 @@ pub fn build(
         && fs::read_to_string(&stamp_file)
             .is_ok_and(|old| stamp(&known, block, &design, verilator).is_ok_and(|new| new == old));
     if is_built {
-        let ports = Ports::read(&known, &block.top, &block.clock)?;
+        let ports = Ports::read(&known, &design.top, &block.clock)?;
         return Ok(Model { ports, files: known.files_read(verilator)?, data });
     }
     let verilated = design.verilate(verilator, &dir)?;
     for warning in verilated.warnings.lines() {
         println!("cargo:warning={warning}");
     }
-    let ports = Ports::read(&verilated, &block.top, &block.clock)?;
+    let ports = Ports::read(&verilated, &design.top, &block.clock)?;
     let files = verilated.files_read(verilator)?;
     let stamp = stamp(&verilated, block, &design, verilator)?;
     compile_archive(block, &design, verilated, &ports, verilator, out)?;
@@ -132,15 +133,19 @@ fn compile_archive(
     let prefix = &design.prefix;
     let symbol = format!("vl_model_{prefix}");
     let (verilated, driving) = choose(design, verilated, ports, verilator)?;
-    if let Driving::TwoEvaluations(reason) = &driving {
+    // A gated clock is what a wrapper of several clocks is made of.
+    if let Driving::TwoEvaluations(reason) = &driving
+        && design.wrapper.is_none()
+    {
         println!("cargo:warning={}: two evaluations per cycle: {reason}", block.name);
     }
     let model = codegen::ModelFile {
         verilated: &verilated,
         ports,
-        top: &block.top,
+        top: &design.top,
         tracing: Tracing::Off,
         coverage: false,
+        assertions: false,
         driving: &driving,
         data: &design.data,
         symbol: &symbol,

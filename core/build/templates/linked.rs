@@ -3,6 +3,7 @@ pub const RTL: CORE::harness::LinkedRtl<Inputs, Outputs> = CORE::harness::Linked
     rtl: CORE::harness::BuiltInRtl {
         top: TOP,
         clock: CLOCK,
+        wrapper: WRAPPER,
         mask_parameter: MASK,
         sources: &[
 SOURCES        ],
@@ -10,6 +11,7 @@ SOURCES        ],
 DATA        ],
         roots: &ROOTS,
         defines: &DEFINES,
+        assertions: ASSERTIONS,
         embedded: &[
 EMBEDDED        ],
     },

@@ -124,7 +124,9 @@ impl Error {
             | Self::Environment(code, _)
             | Self::Worker { code, .. } => *code,
             Self::Build(error) => of_build(error),
-            Self::Model(ModelError::Stopped(_)) => codes::MODEL_STOPPED,
+            Self::Model(ModelError::Stopped(_) | ModelError::Assertion { .. }) => {
+                codes::MODEL_STOPPED
+            }
             Self::Model(ModelError::Ports { .. }) => codes::PORTS_DIFFER,
             Self::Model(ModelError::Library { .. }) => codes::BAD_LIBRARY,
             Self::Write { .. } => codes::WRITE_FAILED,

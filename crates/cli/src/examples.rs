@@ -48,7 +48,7 @@ const EXAMPLES: [(&str, [Example; 2]); 23] = [
         "export",
         [
             ("export failure.json -o testbench", "Write a testbench of one vector"),
-            ("export vectors --fixes spec -o testbenches", "Write a testbench of every vector"),
+            ("export failure.json --cocotb -o test", "Write a cocotb test of one vector"),
         ],
     ),
     (

@@ -1,6 +1,6 @@
 //! `cosim export`.
 
-use super::options::{VectorRtl, VectorTarget, heading, only, path};
+use super::options::{ModelLimits, VectorRtl, VectorTarget, heading, only, path};
 use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
 use clap::Args;
@@ -8,11 +8,14 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, folder_of, write_below};
 use cosim_base::text;
 use cosim_harness::harness::Profile;
-use cosim_rtl::export::Testbench;
+use cosim_regress::worker::OneShotWorker;
+use cosim_regress::worker::one_shot::VectorJob;
+use cosim_rtl::export::{Language, Testbench};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tempfile::Builder;
 
 /// What becomes a testbench.
@@ -24,10 +27,15 @@ pub struct Arguments {
     /// Write to DIR, a new or empty folder; several vectors or profiles get a folder each.
     #[arg(short, long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: PathBuf,
+    /// Write a cocotb test instead of a testbench in Verilog.
+    #[arg(long, help_heading = heading::OUTPUT)]
+    cocotb: bool,
     #[command(flatten)]
     target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// A vector under a profile, and the folder of its testbench below the output folder.
@@ -40,7 +48,7 @@ struct Job<'a> {
 
 /// Writes the testbenches.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let _interrupted = interruption()?;
+    let interrupted = interruption()?;
     let out = &arguments.out;
     check_free(out)?;
     let mut vectors = Vec::new();
@@ -55,10 +63,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Builder::new().prefix(".cosim-").tempdir_in(around).map_err(Error::write(around))?;
     let made = temporary.path().join("made");
     let mut first = None;
+    let language = if arguments.cocotb { Language::Cocotb } else { Language::Verilog };
     for job in &jobs {
         let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?.rtl;
         job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
-        let testbench = job.vector.loaded.testbench(&job.profile, &rtl)?;
+        let recorded = match job.vector.block.info().transaction_outputs {
+            [] => None,
+            _ => {
+                let (block, vector) = (job.vector.block, &job.vector.file);
+                let subject = VectorJob { block, vector, profile: &job.profile, rtl: &rtl };
+                let worker =
+                    OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+                Some(worker.record(&subject)?.done()?)
+            }
+        };
+        let recorded = recorded.as_ref();
+        let testbench = job.vector.loaded.testbench(&job.profile, &rtl, language, recorded)?;
         for (name, text) in &testbench.files {
             write_below(&made.join(&job.below).join(name), text)?;
         }
@@ -67,13 +87,19 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Renaming replaces an empty folder, but fails if the folder was filled meanwhile.
     fs::rename(&made, out).map_err(Error::write(out))?;
     if let (Some(first), Some(job)) = (first, jobs.first()) {
-        print_text(&message(out, &jobs, job, &first))?;
+        print_text(&message(out, &jobs, job, &first, language))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What was written, and how to use it.
-fn message(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> String {
+fn message(
+    out: &Path,
+    jobs: &[Job<'_>],
+    job: &Job<'_>,
+    testbench: &Testbench,
+    language: Language,
+) -> String {
     let folder = out.join(&job.below);
     let what = match jobs {
         [_] => format!(
@@ -84,6 +110,12 @@ fn message(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -
         ),
         jobs => format!("{} testbenches, each in its own folder", jobs.len()),
     };
+    if language == Language::Cocotb {
+        let (out, folder) = (text::path(out), text::path(&folder));
+        return format!(
+            "wrote {out}: {what}\nnext: cd {folder} && python run.py, with cocotb installed"
+        );
+    }
     format!(
         "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
          README.md has other simulators",

@@ -12,6 +12,7 @@
 
 mod bench;
 mod cache;
+mod channels;
 mod config;
 mod cover;
 mod error;
@@ -42,6 +43,7 @@ mod watch;
 #[cfg(test)]
 mod wording;
 mod worker;
+mod wrapper;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cosim_base::error::{Error, codes};

@@ -209,6 +209,9 @@ fn check(rtl: &Rtl) -> Result<(), Error> {
             "--netlist: mutation analysis inserts mutations before synthesis; leave it out",
         );
     }
+    if rtl.assertions {
+        return wrong("--assertions: mutation analysis counts what cases find; leave it out");
+    }
     Ok(())
 }
 

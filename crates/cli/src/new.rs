@@ -2,12 +2,15 @@
 
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
-use crate::skeleton::{CrateName, GeneratedCrate, Reset, Skeleton, Source};
+use crate::channels::Channel;
+use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Reset, Skeleton, Source};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_rtl::models::Rtl;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tempfile::TempDir;
 
 /// What to write.
 #[derive(Debug, Args)]
@@ -17,17 +20,29 @@ pub struct Arguments {
     /// Top module of the RTL.
     #[arg(long, value_name = "MODULE", value_parser = module)]
     top: String,
-    /// Verilog files, or folders with Verilog files.
-    #[arg(required_unless_present = "list", value_name = "RTL", value_parser = path)]
+    /// Verilog files, folders with Verilog files, +incdir+DIR or +libext+EXT.
+    #[arg(required_unless_present_any = ["list", "list_beside", "rtl"], value_name = "RTL", value_parser = path)]
+    files: Vec<PathBuf>,
+    /// Verilog file or folder; only files that the top needs are copied; may be repeated.
+    #[arg(long, value_name = "PATH", value_parser = path)]
     rtl: Vec<PathBuf>,
+    /// Read a Verilog file list whose paths are relative to the list; may be repeated.
+    #[arg(short = 'F', value_name = "FILE", value_parser = path)]
+    list_beside: Vec<PathBuf>,
     #[command(flatten)]
     verilog: Verilog,
-    /// Clock input, active on its rising edge [default: clk, clk_i, clock or similar].
+    /// Clock input, active on its rising edge; may be repeated [default: the inputs whose edges registers wait for].
     #[arg(long, value_name = "NAME")]
-    clock: Option<String>,
+    clock: Vec<String>,
     /// Reset input and its value in reset [default: rst, reset, rst_n or similar, if any; 0 if the name ends in n].
     #[arg(long, value_name = "NAME[=VALUE]")]
     reset: Option<Reset>,
+    /// Value of a parameter of the top; several values make a profile of each; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE[,VALUE...]")]
+    parameter: Vec<GivenParameter>,
+    /// Generate an environment of pins, even if channels are recognized by their names.
+    #[arg(long)]
+    pins: bool,
     /// Checkout of cosim on which the crate depends [default: the one of this build if it exists, else a release].
     #[arg(long, value_name = "DIR", value_parser = path)]
     cosim: Option<PathBuf>,
@@ -46,30 +61,72 @@ fn module(text: &str) -> Result<String, String> {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
     let source = arguments.cosim.as_deref().map_or_else(|| Ok(Source::own()), Source::of)?;
+    // Words of a file list that stand on the command line.
+    let (words, files): (Vec<_>, Vec<_>) =
+        arguments.files.iter().partition(|file| file.to_string_lossy().starts_with('+'));
+    let mut lists = arguments.verilog.list.clone();
+    let written = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+    if !words.is_empty() || !arguments.list_beside.is_empty() {
+        let words = words.into_iter().map(|word| word.display().to_string());
+        let beside = arguments.list_beside.iter().map(|list| format!("-F {}", list.display()));
+        let text: Vec<String> = words.chain(beside).collect();
+        let list = written.path().join("command-line.f");
+        fs::write(&list, text.join("\n") + "\n").map_err(Error::write(&list))?;
+        lists.push(list);
+    }
     let skeleton = Skeleton {
         name: arguments.name.clone(),
         top: arguments.top.clone(),
         rtl: Rtl {
-            paths: arguments.rtl.clone(),
+            paths: files.into_iter().chain(&arguments.rtl).cloned().collect(),
             include: arguments.verilog.include.clone(),
             defines: arguments.verilog.define.clone(),
-            lists: arguments.verilog.list.clone(),
+            lists,
             ..Rtl::default()
         },
         source,
-        clock: arguments.clock.clone(),
+        clocks: arguments.clock.clone(),
         reset: arguments.reset.clone(),
+        parameters: arguments.parameter.clone(),
+        is_of_pins: arguments.pins,
     };
-    let GeneratedCrate { folder, ports, reset } = skeleton.write(Path::new("."))?;
-    let reset = match reset {
-        Some((name, is_high)) => format!("reset {name}, {} in reset", u8::from(is_high)),
-        None => "no reset; see its README.md".to_owned(),
+    let GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper, channels } =
+        skeleton.write(Path::new("."))?;
+    let reset = match resets.as_slice() {
+        [] if is_combinational => "no reset".to_owned(),
+        [] => "no reset; see its README.md".to_owned(),
+        resets => {
+            let text = |(name, is_high): &(String, bool)| {
+                format!("reset {name}, {} in reset", u8::from(*is_high))
+            };
+            resets.iter().map(text).collect::<Vec<_>>().join(", ")
+        }
+    };
+    let clock = match clocks.as_slice() {
+        [] if is_combinational => "no clock".to_owned(),
+        [] => format!("clock {}", ports.clock),
+        clocks => format!("clocks {}", clocks.join(", ")),
+    };
+    let wrapper = wrapper.map_or_else(String::new, |wrapper| {
+        format!("wrapper: {}, which cosim wrote and you may edit\n", wrapper.display())
+    });
+    let channel = |channel: &Channel| {
+        let side = if channel.is_source { "source" } else { "sink" };
+        let ready = channel.ready.as_ref().map(|ready| format!(", {}", ready.text()));
+        let (valid, ready) = (channel.valid.text(), ready.unwrap_or_default());
+        format!("{side} {} ({valid}{ready})", channel.name)
+    };
+    let channels = match channels.as_slice() {
+        [] => String::new(),
+        all => {
+            let all: Vec<String> = all.iter().map(channel).collect();
+            format!("channels: {}; check them in src/lib.rs\n", all.join(", "))
+        }
     };
     print_text(&format!(
-        "wrote {}: clock {}, {reset}, {} inputs and {} outputs of module {}\n\
-         next: cd {} && cargo run --release -- run; README.md says what to write",
+        "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
+         {wrapper}{channels}next: cd {} && cargo run --release -- run; README.md says what to write",
         folder.display(),
-        ports.clock,
         ports.inputs.len(),
         ports.outputs.len(),
         arguments.top,

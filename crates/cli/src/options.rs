@@ -181,6 +181,10 @@ pub struct UserRtlOptions {
     /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth [default: as recorded].
     #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
     netlist: bool,
+    /// Check the assertions of NAME_sva.sv and of the RTL in simulation; one that fails is a failure of the case
+    /// [default: as recorded].
+    #[arg(long, conflicts_with = "netlist", help_heading = heading::RTL, hide_short_help = true)]
+    assertions: bool,
 }
 
 /// How to read Verilog files.
@@ -215,6 +219,7 @@ impl UserRtlOptions {
             lists: self.verilog.list.clone(),
             simulator: self.simulator.unwrap_or_default(),
             netlist: self.netlist,
+            assertions: self.assertions,
         };
         let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
         if !rtl.paths.iter().any(is_word) {
@@ -254,12 +259,13 @@ pub struct ChosenRtl {
 impl From<Rtl> for VectorRtl {
     /// Treats this RTL as named by the user.
     fn from(rtl: Rtl) -> Self {
-        let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
+        let Rtl { paths, include, defines, lists, simulator, netlist, assertions } = rtl;
         let given = UserRtlOptions {
             rtl: paths,
             verilog: Verilog { include, define: defines, list: lists },
             simulator: Some(simulator),
             netlist,
+            assertions,
         };
         Self { given, recorded_rtl: false }
     }
@@ -293,6 +299,7 @@ impl VectorRtl {
         let rtl = Rtl {
             simulator: self.given.simulator.unwrap_or(given.simulator),
             netlist: self.given.netlist || given.netlist,
+            assertions: self.given.assertions || given.assertions,
             ..given.clone()
         };
         if rtl.is_built_in() {
@@ -426,6 +433,7 @@ impl Target {
         let usual = Rtl {
             simulator: self.rtl.simulator.unwrap_or_default(),
             netlist: self.rtl.netlist,
+            assertions: self.rtl.assertions,
             ..Rtl::default()
         };
         Ok(self.rtl.named()?.unwrap_or(usual))

@@ -3,15 +3,21 @@
 //! The files are templates in `templates/skeleton`. The crate is written to a temporary folder,
 //! which is renamed when it is complete.
 
+use crate::channels::{Channel, Channels};
+use crate::wrapper::{Wishes, Wrapping, wrapper_name};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
 use cosim_rtl::models::{Copies, Examined, Rtl, copied_data};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tempfile::{Builder, TempDir};
-use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator};
+use verilated_build::module::{self, BitsType, ModuleDescription};
+use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator, Wrapper};
 
 /// The description of a new crate.
 #[derive(Debug, Clone)]
@@ -24,10 +30,14 @@ pub struct Skeleton {
     pub rtl: Rtl,
     /// The source of `cosim-core` and `cosim-build`.
     pub source: Source,
-    /// The clock, if the user named it.
-    pub clock: Option<String>,
-    /// The reset, if the user named it.
+    /// The clocks, if they were named.
+    pub clocks: Vec<String>,
+    /// The reset, if it was named.
     pub reset: Option<Reset>,
+    /// Values of parameters.
+    pub parameters: Vec<GivenParameter>,
+    /// Whether the environment drives pins even if channels are recognized.
+    pub is_of_pins: bool,
 }
 
 /// The source of a crate's dependencies.
@@ -123,7 +133,8 @@ impl Reset {
         "aresetn",
     ];
 
-    fn level(&self) -> bool {
+    /// The level in reset: as it was said, else as the name says.
+    pub fn level(&self) -> bool {
         let port = self.port.to_ascii_lowercase();
         let is_low =
             ["_n", "_ni", "_b", "_l", "rstn", "resetn"].iter().any(|end| port.ends_with(end))
@@ -231,6 +242,26 @@ fn is_keyword(name: &str) -> bool {
 /// Default names of the clock input.
 const USUAL_CLOCKS: [&str; 6] = ["clk", "clk_i", "i_clk", "clock", "aclk", "sys_clk"];
 
+/// The first usual name of a clock among inputs of one bit.
+pub fn usual_clock<'a>(inputs: impl Iterator<Item = &'a str>) -> Option<String> {
+    let inputs: Vec<&str> = inputs.collect();
+    let upper = USUAL_CLOCKS.map(str::to_ascii_uppercase);
+    let mut usual = USUAL_CLOCKS.into_iter().chain(upper.iter().map(String::as_str));
+    usual.find(|name| inputs.contains(name)).map(str::to_owned)
+}
+
+/// Whether an input is called like a reset.
+pub fn is_reset_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let mut words = name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    // As in `wrst`, `nreset` and `arstn`; `first` and `burst` are other words.
+    let is_reset = |word: &str| {
+        let ends = ["rst", "rstn", "reset", "resetn"].iter().find_map(|end| word.strip_suffix(end));
+        ends.is_some_and(|before| before.len() <= 1)
+    };
+    words.any(is_reset)
+}
+
 /// A port, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct PortText {
@@ -249,6 +280,70 @@ impl PortText {
     }
 }
 
+/// A channel, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct ChannelText {
+    name: String,
+    field: String,
+    #[serde(rename = "type")]
+    type_name: String,
+    is_source: bool,
+    payload: Vec<FieldText>,
+    /// Valid and ready.
+    pins: String,
+    /// The clock of a module with several.
+    clock: Option<String>,
+}
+
+/// A field of a channel's payload, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct FieldText {
+    name: String,
+    pin: String,
+    width: u32,
+}
+
+/// Names of types that a declaration of channels generates.
+const GENERATED: [&str; 5] = ["Traffic", "Environment", "Weights", "Coverage", "Scoreboard"];
+
+impl ChannelText {
+    fn new(channel: &Channel, clocks: &[String]) -> Self {
+        let plain =
+            |name: &str| if is_keyword(name) { format!("{name}_") } else { name.to_owned() };
+        let field = |(name, port): &(String, Port)| FieldText {
+            name: plain(name),
+            pin: plain(&port.name),
+            width: port.width,
+        };
+        let name = channel.name.to_ascii_lowercase();
+        let mut type_name = camel(&name);
+        if GENERATED.contains(&type_name.as_str()) {
+            type_name.push_str("Item");
+        }
+        let mut pins = channel.valid.text();
+        if let Some(ready) = &channel.ready {
+            let _ = write!(pins, ", {}", ready.text());
+        }
+        // The writer's clock is often the one with a w, or the first.
+        let sides: [&[&str]; 2] = [&["w", "s", "i"], &["r", "d", "m", "o"]];
+        let begins = |clock: &&String| {
+            let name = clock.to_ascii_lowercase();
+            sides[usize::from(!channel.is_source)].iter().any(|letter| name.starts_with(letter))
+        };
+        let by_place = if channel.is_source { clocks.first() } else { clocks.last() };
+        let clock = clocks.iter().find(begins).or(by_place).map(|clock| plain(clock));
+        Self {
+            field: plain(&name),
+            name,
+            type_name,
+            is_source: channel.is_source,
+            payload: channel.payload.iter().map(field).collect(),
+            pins,
+            clock,
+        }
+    }
+}
+
 /// The templates, by output file.
 const TEMPLATES: [(&str, &str); 12] = [
     (".gitignore", include_str!("../templates/skeleton/gitignore.j2")),
@@ -264,7 +359,22 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("src/scoreboard.rs", include_str!("../templates/skeleton/src/scoreboard.rs.j2")),
     ("src/stimulus.rs", include_str!("../templates/skeleton/src/stimulus.rs.j2")),
 ];
-/// The template of the vectors' folder.
+/// As above, if ports have structs or enums as types.
+const TYPES: (&str, &str) = ("src/types.rs", include_str!("../templates/skeleton/src/types.rs.j2"));
+/// The templates of a module with channels, in the place of those for pins.
+const OF_CHANNELS: [(&str, &str); 2] = [
+    ("src/golden.rs", include_str!("../templates/skeleton/channels/golden.rs.j2")),
+    ("src/scoreboard.rs", include_str!("../templates/skeleton/channels/scoreboard.rs.j2")),
+];
+/// The templates that a module with channels does not need.
+const OF_PINS: [&str; 5] = [
+    "src/environment.rs",
+    "src/golden.rs",
+    "src/scenarios.rs",
+    "src/scenarios.toml",
+    "src/stimulus.rs",
+];
+/// The template of the folder of vectors.
 const VECTORS: (&str, &str) =
     ("vectors/README.md", include_str!("../templates/skeleton/vectors/README.md.j2"));
 
@@ -275,8 +385,217 @@ pub struct GeneratedCrate {
     pub folder: PathBuf,
     /// Its ports.
     pub ports: Ports,
-    /// Its reset, with the active level.
-    pub reset: Option<(String, bool)>,
+    /// The resets that were found, with their levels in reset. The first is the main one.
+    pub resets: Vec<(String, bool)>,
+    /// The inputs that say which clocks rise, if there are several clocks.
+    pub clocks: Vec<String>,
+    /// Whether nothing in it waits for an edge.
+    pub is_combinational: bool,
+    /// The wrapper, if the top needs one.
+    pub wrapper: Option<PathBuf>,
+    /// The channels that the crate declares.
+    pub channels: Vec<Channel>,
+}
+
+/// What the texts of a crate are made of.
+struct Rendered<'a> {
+    examined: &'a Examined,
+    copies: &'a Copies,
+    ports: &'a Ports,
+    resets: &'a [(String, bool)],
+    wrapping: &'a Wrapping,
+    wrapper: Option<&'a Path>,
+    description: &'a ModuleDescription,
+    channels: Option<&'a Channels>,
+}
+
+/// The module that was asked for, and how.
+struct Question {
+    examined: Examined,
+    asked: AskingModule,
+    /// Whether it has parameters without values.
+    lacks_parameters: bool,
+}
+
+/// What a module around the top declares to elaborate it.
+#[derive(Debug, Clone, Default)]
+struct AskingModule {
+    top: String,
+    parameters: Vec<(String, String)>,
+    /// Interface, port, and the text of the range of an array.
+    interfaces: Vec<(String, String, String)>,
+}
+
+impl AskingModule {
+    fn text(&self) -> String {
+        let values = |of: &str| -> String {
+            let own = |(name, value): &(String, String)| match (name.split_once('.'), of) {
+                (None, "") => Some(format!(".{name}({value})")),
+                (Some((port, name)), of) if port == of => Some(format!(".{name}({value})")),
+                _ => None,
+            };
+            let all: Vec<String> = self.parameters.iter().filter_map(own).collect();
+            if all.is_empty() { String::new() } else { format!(" #({})", all.join(", ")) }
+        };
+        let mut text = String::new();
+        let mut pins = Vec::new();
+        for (interface, port, range) in &self.interfaces {
+            let _ = write!(text, "{interface}{} {port}{range}(); ", values(port));
+            pins.push(format!(".{port}({port})"));
+        }
+        let _ = write!(text, "{}{} dut({});", self.top, values(""), pins.join(", "));
+        text
+    }
+
+    /// Learns which ports are interfaces from Verilator's errors: it names the interface and the place of the declaration.
+    fn add_interfaces(&mut self, output: &str) -> Result<(), Error> {
+        for line in output.lines() {
+            let Some((at, message)) = line
+                .strip_prefix("%Error")
+                .and_then(|rest| rest.split_once(": ").and_then(|(_, rest)| rest.split_once(": ")))
+            else {
+                continue;
+            };
+            let mut place = at.rsplitn(3, ':');
+            let (column, line, path) = (place.next(), place.next(), place.next());
+            let (Some(column), Some(line), Some(path)) = (
+                column.and_then(|text| text.parse::<usize>().ok()),
+                line.and_then(|text| text.parse::<usize>().ok()),
+                path,
+            ) else {
+                continue;
+            };
+            let declaration = || {
+                let text = fs::read(path).ok()?;
+                let text = String::from_utf8_lossy(&text).into_owned();
+                let skipped: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                text.get(skipped + column - 1..).map(str::to_owned)
+            };
+            if message.contains("generic interfaces")
+                || (message.starts_with("Interface port") && message.contains("not connected"))
+            {
+                let text = declaration().unwrap_or_default();
+                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+                let mut words = text.split(|c| !is_letter(c)).filter(|word| !word.is_empty());
+                let port = words.find(|word| *word != "interface").unwrap_or("?").to_owned();
+                if self.interfaces.iter().any(|(_, known, _)| *known == port) {
+                    continue;
+                }
+                return Err(Error::Usage(
+                    codes::BAD_PORT,
+                    format!(
+                        "port `{port}` of {}: generic interfaces are not supported; wrap the \
+                         module in one that names the interface",
+                        self.top
+                    ),
+                ));
+            }
+            let is_interface = ["Parent instance's interface is not found: '", "Interface '"];
+            let name = is_interface
+                .iter()
+                .find_map(|before| message.strip_prefix(before)?.split('\'').next());
+            let (Some(interface), Some(text)) = (name, declaration()) else { continue };
+            for (port, range) in declared_ports(&text) {
+                if !self.interfaces.iter().any(|(_, known, _)| *known == port) {
+                    self.interfaces.push((interface.to_owned(), port, range));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ports of a declaration like `bus.sink a, b [2], input c`, with the ranges of arrays.
+fn declared_ports(text: &str) -> Vec<(String, String)> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    fn word(text: &str, is_letter: impl Fn(char) -> bool) -> (&str, &str) {
+        let text = text.trim_start();
+        text.split_at(text.find(|letter| !is_letter(letter)).unwrap_or(text.len()))
+    }
+    let (_, mut rest) = word(text, is_letter);
+    if let Some(behind) = rest.trim_start().strip_prefix('.') {
+        (_, rest) = word(behind, is_letter);
+    }
+    let mut found = Vec::new();
+    loop {
+        let (name, behind) = word(rest, is_letter);
+        if name.is_empty() {
+            return found;
+        }
+        let mut behind = behind.trim_start();
+        let mut range = String::new();
+        while behind.starts_with('[')
+            && let Some(end) = behind.find(']')
+        {
+            range.push_str(&behind[..=end]);
+            behind = behind[end + 1..].trim_start();
+        }
+        match behind.chars().next() {
+            Some(',') => rest = &behind[1..],
+            Some(')' | ';' | '/') => {
+                found.push((name.to_owned(), range));
+                return found;
+            }
+            // The type of the next port.
+            _ => return found,
+        }
+        found.push((name.to_owned(), range));
+    }
+}
+
+/// The parameter that Verilator says has no value.
+fn missing_parameter(output: &str) -> Option<&str> {
+    output.lines().find_map(|line| {
+        let (_, name) = line.split_once("Missing type parameter: '").or_else(|| {
+            line.split_once("is never given value").and_then(|(_, rest)| rest.split_once('\''))
+        })?;
+        name.split('\'').next()
+    })
+}
+
+/// The parameter that the module has not, as Verilator says.
+fn unknown_parameter(output: &str) -> Option<&str> {
+    let line = output.lines().find(|line| {
+        line.contains("Parameter not found: '") || line.contains("Parameter pin not found: '")
+    })?;
+    line.split_once("not found: '")?.1.split('\'').next()
+}
+
+/// A parameter of the top with the values that were given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenParameter {
+    /// Its name; that of an interface has its port and a point before it.
+    pub name: String,
+    /// Its values, as typed.
+    pub values: Vec<String>,
+}
+
+impl GivenParameter {
+    /// The values, if all are numbers.
+    fn numbers(&self) -> Option<Vec<u64>> {
+        self.values.iter().map(|value| module::number(value)).collect()
+    }
+}
+
+impl std::str::FromStr for GivenParameter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected NAME=VALUE, or NAME=VALUE,VALUE for several profiles".to_owned();
+        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+        let is_name = |name: &str| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        if !name.split('.').all(is_name) || values.iter().any(String::is_empty) {
+            return Err(wrong());
+        }
+        let given = Self { name: name.to_owned(), values };
+        if given.values.len() > 1 && given.numbers().is_none() {
+            return Err("several values must be numbers, as in N=4,8".to_owned());
+        }
+        Ok(given)
+    }
 }
 
 impl Skeleton {
@@ -291,16 +610,16 @@ impl Skeleton {
             place => place.join(&self.name.0),
         };
         check_free(&folder)?;
-        let examined =
-            Examined::of_top(&self.top, &self.rtl).map_err(|error| self.no_top(error))?;
-        let copies = Copies::new(&examined)?;
+        let question = self.question()?;
+        let examined = &question.examined;
+        let mut copies = Copies::new(examined)?;
         let temporary =
             Builder::new().prefix(".cosim-").tempdir_in(place).map_err(Error::write(place))?;
         let made = temporary.path().join(&self.name.0);
         for (name, text) in &copies.files {
             write_below(&made.join("rtl").join(name), text)?;
         }
-        for (name, text) in copied_data(&examined)? {
+        for (name, text) in copied_data(examined)? {
             if copies.files.get(&name).is_some_and(|other| **other != *text) {
                 return Err(Error::Usage(
                     codes::CANNOT_COPY,
@@ -313,14 +632,190 @@ impl Skeleton {
             }
             write_below(&made.join("rtl").join(name), text)?;
         }
-        let ports = self.ports(&made, &copies, &examined)?;
-        let reset = self.reset(&ports)?;
-        for (name, text) in self.render(&examined, &copies, &ports, reset.as_ref())? {
+        let description = self.description(&made, &copies, &question)?;
+        let wishes = Wishes {
+            clocks: self.clocks.clone(),
+            parameters: self.first_values(),
+            is_needed: question.lacks_parameters || self.passes_other_values(&description),
+        };
+        let wrapping = Wrapping::new(&self.top, &description, &wishes)?;
+        let mut top = self.top.clone();
+        let mut wrapper = None;
+        if let Some(text) = &wrapping.text {
+            top = wrapper_name(&self.top);
+            let name = PathBuf::from(format!("{top}.sv"));
+            if copies.files.contains_key(&name) {
+                let message = "the RTL has a file of that name already; rename it".to_owned();
+                let path = Path::new("rtl").join(name);
+                return Err(Error::File { code: codes::CANNOT_COPY, path, message });
+            }
+            write_below(&made.join("rtl").join(&name), text.as_bytes())?;
+            copies.sources.push(name.clone());
+            wrapper = Some(name);
+        }
+        let ports = self.ports(&made, &copies, examined, &top, &wrapping)?;
+        let resets = self.resets(&ports, &wrapping)?;
+        let channels = self.channels(&ports, &resets, &wrapping);
+        let texts = self.render(&Rendered {
+            examined,
+            copies: &copies,
+            ports: &ports,
+            resets: &resets,
+            wrapping: &wrapping,
+            wrapper: wrapper.as_deref(),
+            description: &description,
+            channels: channels.as_ref(),
+        })?;
+        for (name, text) in texts {
             write_below(&made.join(name), text.as_bytes())?;
         }
-        // Renaming replaces an empty folder, but fails if the folder was filled meanwhile.
+        format(&made);
+        // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
-        Ok(GeneratedCrate { folder, ports, reset })
+        let Wrapping { clocks, is_combinational, .. } = wrapping;
+        let wrapper = wrapper.map(|name| folder.join("rtl").join(name));
+        let channels = channels.map_or_else(Vec::new, |channels| channels.channels);
+        Ok(GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper, channels })
+    }
+
+    /// The channels of the module, if the crate declares them.
+    fn channels(
+        &self,
+        ports: &Ports,
+        resets: &[(String, bool)],
+        wrapping: &Wrapping,
+    ) -> Option<Channels> {
+        let resets = resets.iter().map(|(name, _)| name);
+        let own: Vec<&str> = resets.chain(&wrapping.clocks).map(String::as_str).collect();
+        let channels = Channels::of(ports, &own);
+        let is_declared = !self.is_of_pins && !wrapping.is_combinational && channels.is_usable();
+        is_declared.then_some(channels)
+    }
+
+    /// The first value of each parameter that was given.
+    fn first_values(&self) -> Vec<(String, String)> {
+        self.combinations().into_iter().next().unwrap_or_default()
+    }
+
+    /// The parameter sets that were given: every combination of values.
+    fn combinations(&self) -> Vec<Vec<(String, String)>> {
+        let mut all = vec![Vec::new()];
+        for GivenParameter { name, values } in &self.parameters {
+            let extend = |set: &Vec<(String, String)>| -> Vec<Vec<(String, String)>> {
+                let with = |value: &String| {
+                    let mut set = set.clone();
+                    set.push((name.clone(), value.clone()));
+                    set
+                };
+                values.iter().map(with).collect()
+            };
+            all = all.iter().flat_map(extend).collect();
+        }
+        all
+    }
+
+    /// Whether a parameter was given that the build script cannot set, as a type.
+    fn passes_other_values(&self, description: &ModuleDescription) -> bool {
+        let is_number =
+            |name: &str| description.parameters.iter().any(|own| own.name == name && own.is_number);
+        self.parameters.iter().any(|given| !is_number(&given.name) || given.numbers().is_none())
+    }
+
+    /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it lacks.
+    fn question(&self) -> Result<Question, Error> {
+        const MOST_ATTEMPTS: usize = 12;
+        let mut asked = AskingModule { top: self.top.clone(), ..AskingModule::default() };
+        let mut lacks_parameters = false;
+        for _ in 0..MOST_ATTEMPTS {
+            let error = match Examined::of_top(&self.top, &asked.text(), &self.rtl) {
+                Ok(examined) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
+                    asked.parameters = self.first_values();
+                    drop(examined);
+                    continue;
+                }
+                Ok(examined) => return Ok(Question { examined, asked, lacks_parameters }),
+                Err(error) => error,
+            };
+            let Error::Build(BuildError::Verilate { output, .. }) = &error else {
+                return Err(error);
+            };
+            if let Some(name) = unknown_parameter(output) {
+                return Err(Error::Usage(
+                    codes::NO_SUCH_PARAMETER,
+                    format!("--parameter: module {} has no parameter {name}", self.top),
+                ));
+            }
+            let interfaces = asked.interfaces.len();
+            match missing_parameter(output) {
+                Some(_) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
+                    lacks_parameters = true;
+                    asked.parameters = self.first_values();
+                }
+                Some(name) => {
+                    return Err(Error::Usage(
+                        codes::PARAMETER_MISSING,
+                        format!(
+                            "parameter {name} of module {} has no default; give it a value with \
+                             --parameter {name}=VALUE",
+                            self.top
+                        ),
+                    ));
+                }
+                None => {
+                    asked.add_interfaces(output)?;
+                    if asked.interfaces.len() == interfaces {
+                        return Err(self.no_top(error));
+                    }
+                }
+            }
+        }
+        let message = format!("module {}: cannot find out what its interface ports are", self.top);
+        Err(Error::Usage(codes::BAD_PORT, message))
+    }
+
+    /// The module as Verilator elaborates it in the new crate. Other parameter values must leave its ports as they are.
+    fn description(
+        &self,
+        made: &Path,
+        copies: &Copies,
+        question: &Question,
+    ) -> Result<ModuleDescription, Error> {
+        let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let mut first: Option<ModuleDescription> = None;
+        for values in self.combinations() {
+            let asked = AskingModule { parameters: values, ..question.asked.clone() };
+            let ask = answer.path().join("cosim_ask.sv");
+            let text = format!("module cosim_ask; {} endmodule\n", asked.text());
+            fs::write(&ask, text).map_err(Error::write(&ask))?;
+            let sources = copies.sources.iter().map(|name| Path::new("rtl").join(name));
+            let design = Design {
+                top: "cosim_ask".to_owned(),
+                sources: sources.chain([ask]).collect(),
+                include: vec!["rtl".into()],
+                defines: question.examined.design.defines.clone(),
+                folder: Some(made.to_owned()),
+                ..Design::default()
+            };
+            let verilator = Verilator::find()?;
+            let found = design
+                .describe_instance(&verilator, &answer.path().join("described"), "dut")
+                .map_err(|error| question.examined.plain(error))?;
+            if let Some(first) = &first
+                && let Some((one, _)) =
+                    first.ports.iter().zip(&found.ports).find(|(one, other)| one != other)
+            {
+                return Err(Error::Usage(
+                    codes::PORTS_DIFFER,
+                    format!(
+                        "port `{}` of {} depends on the parameters; write a separate block for \
+                         each set of ports",
+                        one.name, self.top
+                    ),
+                ));
+            }
+            first.get_or_insert(found);
+        }
+        Ok(first.unwrap_or_default())
     }
 
     /// The error if no file contains the top module.
@@ -338,36 +833,31 @@ impl Skeleton {
         }
     }
 
-    /// The ports that the build of the crate will find, from its own files.
-    fn ports(&self, made: &Path, copies: &Copies, examined: &Examined) -> Result<Ports, Error> {
+    /// The ports, as the crate's build will find them: by its files alone.
+    fn ports(
+        &self,
+        made: &Path,
+        copies: &Copies,
+        examined: &Examined,
+        top: &str,
+        wrapping: &Wrapping,
+    ) -> Result<Ports, Error> {
         let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let is_wrapped = wrapping.text.is_some();
         let design = Design {
-            top: self.top.clone(),
+            top: top.to_owned(),
             sources: copies.sources.iter().map(|name| Path::new("rtl").join(name)).collect(),
             include: vec!["rtl".into()],
             defines: examined.design.defines.clone(),
+            parameters: if is_wrapped { Vec::new() } else { self.first_values() },
+            wrapper: is_wrapped
+                .then(|| Wrapper { file: format!("{top}.sv").into(), module: self.top.clone() }),
             folder: Some(made.to_owned()),
             prefix: "Vnew".to_owned(),
             ..Design::default()
         };
         let verilated = design.verilate(&Verilator::find()?, &answer.path().join("new"))?;
-        // The named clock, otherwise the first default name among the inputs.
-        let upper = USUAL_CLOCKS.map(str::to_ascii_uppercase);
-        let clocks: Vec<&str> = match &self.clock {
-            Some(clock) => vec![clock],
-            None => USUAL_CLOCKS.into_iter().chain(upper.iter().map(String::as_str)).collect(),
-        };
-        let read = |clock: &&str| Ports::read(&verilated, &self.top, &Clock::from(*clock));
-        let is_missing = |ports: &Result<Ports, BuildError>| matches!(ports, Err(BuildError::Port { port, .. }) if clocks.contains(&port.as_str()));
-        let found = clocks.iter().map(read).find(|ports| !is_missing(ports));
-        let ports = found.ok_or_else(|| {
-            Error::Usage(codes::BAD_PORT, format!(
-                "module {} has no 1-bit input {}: the harness drives one clock, with its rising \
-                 edge; name the clock with --clock",
-                self.top,
-                clocks.join(", ")
-            ))
-        })?;
+        let ports = Ports::read(&verilated, &self.top, &Clock::from(wrapping.clock.as_str()));
         let ports = ports.map_err(|error| match error {
             error @ BuildError::Port { .. } => Error::Usage(codes::BAD_PORT, error.to_string()),
             error @ BuildError::Foreign { .. } => {
@@ -375,27 +865,31 @@ impl Skeleton {
             }
             other => Error::Build(other),
         })?;
-        let refuse = |message: String| {
-            Err(Error::Usage(codes::BAD_PORT, format!("module {}: {message}", self.top)))
-        };
-        if ports.observing {
-            return refuse(
-                "port names that begin with `cosim_` are reserved for the harness".to_owned(),
-            );
-        }
         for (side, what) in
             [(&ports.inputs, "input other than the clock"), (&ports.outputs, "output")]
         {
             if side.is_empty() {
-                return refuse(format!("has no {what}, so there is nothing to compare"));
-            }
-            if side.iter().any(|port| port.name == "padding") {
-                return refuse(
-                    "`padding` is a reserved port name; wrap the module in another one".to_owned(),
-                );
+                return Err(Error::Usage(
+                    codes::BAD_PORT,
+                    format!("module {}: has no {what}, so there is nothing to compare", self.top),
+                ));
             }
         }
         Ok(ports)
+    }
+
+    /// The resets: the one that was named, else an input of one bit with a usual name, else one that registers wait for; then
+    /// those of other clocks.
+    fn resets(&self, ports: &Ports, wrapping: &Wrapping) -> Result<Vec<(String, bool)>, Error> {
+        let mut all: Vec<(String, bool)> = self.reset(ports)?.into_iter().collect();
+        let has_several = !wrapping.clocks.is_empty();
+        for reset in &wrapping.resets {
+            let is_known = all.iter().any(|(name, _)| *name == reset.0);
+            if !is_known && reset.0 != wrapping.clock && (has_several || all.is_empty()) {
+                all.push(reset.clone());
+            }
+        }
+        Ok(all)
     }
 
     /// The named reset, otherwise a 1-bit input with a default name.
@@ -419,14 +913,10 @@ impl Skeleton {
         Ok(usual.map(|reset| (reset.port.clone(), reset.level())))
     }
 
-    /// The texts of all files except the RTL.
-    fn render(
-        &self,
-        examined: &Examined,
-        copies: &Copies,
-        ports: &Ports,
-        reset: Option<&(String, bool)>,
-    ) -> Result<Vec<(&'static str, String)>, Error> {
+    /// The texts of all files but the RTL.
+    fn render(&self, rendered: &Rendered<'_>) -> Result<Vec<(&'static str, String)>, Error> {
+        let Rendered { examined, copies, ports, resets, wrapping, wrapper, description, channels } =
+            rendered;
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
         templates.set_keep_trailing_newline(true);
@@ -434,9 +924,52 @@ impl Skeleton {
         templates.set_lstrip_blocks(true);
         let texts = |ports: &[Port]| ports.iter().map(PortText::new).collect::<Vec<_>>();
         let inputs = texts(&ports.inputs);
-        let reset_text = reset.and_then(|(name, _)| inputs.iter().find(|port| port.name == *name));
-        let data = || inputs.iter().filter(|port| reset.is_none_or(|(name, _)| *name != port.name));
+        let reset_texts: Vec<ResetText> = resets
+            .iter()
+            .filter_map(|(name, is_high)| {
+                let port = inputs.iter().find(|port| port.name == *name)?.clone();
+                let level = u8::from(*is_high);
+                Some(ResetText { name: port.name, field: port.field, level, idle: 1 - level })
+            })
+            .collect();
+        let clocks: Vec<&PortText> = wrapping
+            .clocks
+            .iter()
+            .filter_map(|clock| inputs.iter().find(|port| port.name == *clock))
+            .collect();
+        let is_reset = |port: &PortText| resets.iter().any(|(name, _)| *name == port.name);
+        let is_data = |port: &&PortText| !is_reset(port) && !wrapping.clocks.contains(&port.name);
+        let data: Vec<&PortText> = inputs.iter().filter(is_data).collect();
+        let bits: u32 = data.iter().map(|port| port.width).sum();
+        let exhaustive = wrapping.is_combinational && resets.is_empty() && bits <= MOST_BITS;
+        let vectors = bits.min(BITS_OF_CASE);
         let quote = |texts: Vec<&str>| texts.into_iter().map(quoted).collect::<Vec<_>>();
+        let types = Types::of(ports, wrapping);
+        let channel_texts: Vec<ChannelText> = channels
+            .iter()
+            .flat_map(|channels| &channels.channels)
+            .map(|channel| ChannelText::new(channel, &wrapping.clocks))
+            .collect();
+        let no_channels = Channels::default();
+        let others = channels.unwrap_or(&no_channels);
+        let of_side = |is_source: bool| {
+            let of_side =
+                channel_texts.iter().filter(move |channel| channel.is_source == is_source);
+            of_side.cloned().collect::<Vec<_>>()
+        };
+        let channel_outputs: Vec<&str> = ports
+            .outputs
+            .iter()
+            .filter(|port| !others.other_outputs.contains(port))
+            .map(|port| port.name.as_str())
+            .collect();
+        let numbers: Vec<_> =
+            self.parameters.iter().filter(|given| is_number(given, description)).collect();
+        let parameters = numbers.iter().filter_map(|given| {
+            let values = given.numbers()?;
+            let (least, most) = (values.iter().min()?, values.iter().max()?);
+            Some(context! { name => given.name, default => values[0], least, most })
+        });
         let context = context! {
             name => self.name.0,
             crate => self.name.identifier(),
@@ -450,14 +983,47 @@ impl Skeleton {
             build => self.source.dependency("core/build"),
             sources => quote(copies.sources.iter().filter_map(|name| name.to_str()).collect()),
             defines => quote(examined.design.defines.iter().map(String::as_str).collect()),
-            parameters => examined.parameters,
+            wrapper => wrapper.and_then(Path::to_str),
+            parameters => description.parameters.iter().map(|own| &own.name).collect::<Vec<_>>(),
+            block_parameters => parameters.collect::<Vec<_>>(),
+            profiles => self.profiles(&numbers),
             outputs => texts(&ports.outputs),
-            reset => reset_text,
-            reset_on => u8::from(reset.is_none_or(|(_, is_high)| *is_high)),
-            wide => data().any(|port| port.words),
-            narrow => data().any(|port| !port.words),
+            reset => reset_texts.first(),
+            resets => reset_texts,
+            clocks => clocks,
+            combinational => wrapping.is_combinational,
+            exhaustive => exhaustive,
+            bits => bits,
+            cases => if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
+            vectors => 1_u64 << vectors,
+            first_bits => bits.max(1),
+            channels => channel_texts,
+            source_channels => of_side(true),
+            sink_channels => of_side(false),
+            channel_outputs => channel_outputs,
+            other_inputs => texts(&others.other_inputs),
+            other_outputs => texts(&others.other_outputs),
+            structs => types.structs,
+            enums => types.enums,
+            fields => types.fields,
+            meanings => types.meanings,
+            wide => data.iter().any(|port| port.words),
+            narrow => data.iter().any(|port| !port.words),
+            last => data.last().map(|port| &port.name),
             inputs => inputs,
         };
+        let mut files = TEMPLATES.to_vec();
+        if channels.is_some() {
+            let is_replaced = |name: &str| OF_CHANNELS.iter().any(|(other, _)| *other == name);
+            files.retain(|(name, _)| !OF_PINS.contains(name) && !is_replaced(name));
+            let is_needed =
+                |name: &str| name != "src/golden.rs" || !others.other_outputs.is_empty();
+            files.extend(OF_CHANNELS.iter().filter(|(name, _)| is_needed(name)));
+        }
+        files.push(VECTORS);
+        if !types.structs.is_empty() || !types.enums.is_empty() {
+            files.push(TYPES);
+        }
         let render = |(name, template): (&'static str, &str)| {
             let text = templates.render_named_str(name, template, &context);
             let text = text.map_err(|error| {
@@ -465,7 +1031,222 @@ impl Skeleton {
             })?;
             Ok((name, text))
         };
-        TEMPLATES.into_iter().chain([VECTORS]).map(render).collect()
+        files.into_iter().map(render).collect()
+    }
+
+    /// The profiles: one for each combination of values, called after those that differ.
+    fn profiles(&self, numbers: &[&GivenParameter]) -> Vec<ProfileText> {
+        let mut all = vec![ProfileText::default()];
+        for (index, given) in numbers.iter().enumerate() {
+            let values = given.numbers().unwrap_or_default();
+            let is_varied = values.len() > 1;
+            let extend = |profile: &ProfileText| -> Vec<ProfileText> {
+                let with = |value: &u64| {
+                    let mut profile = profile.clone();
+                    if is_varied {
+                        let separator = if profile.name.is_empty() { "" } else { "-" };
+                        let name = given.name.to_ascii_lowercase().replace('_', "-");
+                        profile.name = format!("{}{separator}{name}-{value}", profile.name);
+                    }
+                    profile.values.push((given.name.clone(), *value, index));
+                    profile
+                };
+                values.iter().map(with).collect()
+            };
+            all = all.iter().flat_map(extend).collect();
+        }
+        for profile in all.iter_mut().filter(|profile| profile.name.is_empty()) {
+            profile.name = "spec".to_owned();
+        }
+        all
+    }
+}
+
+/// Formats the sources as the user's toolchain does, if it can: what they hold decides where lines break.
+fn format(made: &Path) {
+    for file in ["build.rs", "src/lib.rs"] {
+        let mut command = Command::new("rustfmt");
+        command.args(["--quiet", "--edition", "2024"]).arg(made.join(file));
+        let _ = verilated_build::output(command);
+    }
+}
+
+/// Whether a parameter is one that the build script can set.
+fn is_number(given: &GivenParameter, description: &ModuleDescription) -> bool {
+    let is_own = description.parameters.iter().any(|own| own.name == given.name && own.is_number);
+    is_own && given.numbers().is_some()
+}
+
+/// The most input bits of a block without registers that is compared for every value of them.
+const MOST_BITS: u32 = 24;
+/// The bits whose values one case drives.
+const BITS_OF_CASE: u32 = 12;
+
+/// A reset, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct ResetText {
+    name: String,
+    field: String,
+    level: u8,
+    idle: u8,
+}
+
+/// A profile, for templates.
+#[derive(Debug, Clone, Default, Serialize)]
+struct ProfileText {
+    name: String,
+    /// Name, value and index of each parameter.
+    values: Vec<(String, u64, usize)>,
+}
+
+/// Structs and enums of the ports, for templates.
+#[derive(Debug, Default)]
+struct Types {
+    structs: Vec<StructText>,
+    enums: Vec<EnumText>,
+    /// Ports and their structs.
+    fields: Vec<(String, String)>,
+    /// Fields or ports, and their enums.
+    meanings: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, Serialize, PartialEq)]
+struct StructText {
+    name: String,
+    original: String,
+    width: u32,
+    /// Name, most and least significant bit.
+    fields: Vec<(String, u32, u32)>,
+}
+
+#[derive(Debug, Clone, Serialize, PartialEq)]
+struct EnumText {
+    name: String,
+    original: String,
+    /// Name in Rust, name in the RTL, value.
+    values: Vec<(String, String, u64)>,
+}
+
+/// The widest field that the harness can show.
+const WIDEST_FIELD: u32 = 64;
+
+impl Types {
+    fn of(ports: &Ports, wrapping: &Wrapping) -> Self {
+        let mut found = Self::default();
+        let mut meanings = BTreeMap::new();
+        for pin in &wrapping.pins {
+            let is_port = |port: &Port| port.name == pin.name && port.width == pin.bits.width;
+            if !ports.inputs.iter().chain(&ports.outputs).any(is_port) {
+                continue;
+            }
+            let name = |bits: &BitsType| bits.name.clone().unwrap_or_else(|| pin.name.clone());
+            if !pin.bits.values.is_empty() {
+                let original = name(&pin.bits);
+                let known = found.enumeration(&original, &pin.name, &pin.bits.values);
+                meanings.insert(pin.name.clone(), known);
+            }
+            if pin.bits.fields.is_empty() {
+                continue;
+            }
+            let mut fields = Vec::new();
+            let mut names = BTreeSet::new();
+            for field in pin.bits.fields.iter().filter(|field| field.width <= WIDEST_FIELD) {
+                let mut name = field.name.replace('.', "_");
+                if is_keyword(&name) {
+                    name.push('_');
+                }
+                while !names.insert(name.clone()) {
+                    name.push('_');
+                }
+                if !field.values.is_empty() {
+                    let original = field.enumeration.clone().unwrap_or_else(|| name.clone());
+                    let known = found.enumeration(&original, &name, &field.values);
+                    meanings.entry(name.clone()).or_insert(known);
+                }
+                fields.push((name, field.lsb + field.width - 1, field.lsb));
+            }
+            if fields.is_empty() {
+                continue;
+            }
+            let original = name(&pin.bits);
+            let width = pin.bits.width;
+            let name = found.structure(&original, &pin.name, width, fields);
+            found.fields.push((pin.name.clone(), name));
+        }
+        found.meanings = meanings.into_iter().collect();
+        found
+    }
+
+    /// A name that no other type has.
+    fn free(&self, original: &str, port: &str) -> String {
+        let is_taken = |name: &str| {
+            self.structs.iter().any(|known| known.name == name)
+                || self.enums.iter().any(|known| known.name == name)
+        };
+        let mut name = camel(original);
+        if is_taken(&name) {
+            name = format!("{}Of{}", camel(original), camel(port));
+        }
+        while is_taken(&name) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn structure(
+        &mut self,
+        original: &str,
+        port: &str,
+        width: u32,
+        fields: Vec<(String, u32, u32)>,
+    ) -> String {
+        let is_it = |known: &&StructText| {
+            known.original == original && known.width == width && known.fields == fields
+        };
+        if let Some(known) = self.structs.iter().find(is_it) {
+            return known.name.clone();
+        }
+        let name = self.free(original, port);
+        let original = original.to_owned();
+        self.structs.push(StructText { name: name.clone(), original, width, fields });
+        name
+    }
+
+    fn enumeration(&mut self, original: &str, port: &str, values: &[(String, u64)]) -> String {
+        let mut names = BTreeSet::new();
+        let mut all = Vec::new();
+        for (text, value) in values {
+            let mut name = camel(text);
+            while !names.insert(name.clone()) {
+                name.push('_');
+            }
+            all.push((name, text.clone(), *value));
+        }
+        let is_it = |known: &&EnumText| known.original == original && known.values == all;
+        if let Some(known) = self.enums.iter().find(is_it) {
+            return known.name.clone();
+        }
+        let name = self.free(original, port);
+        let original = original.to_owned();
+        self.enums.push(EnumText { name: name.clone(), original, values: all });
+        name
+    }
+}
+
+/// A name as a type or a variant has it in Rust.
+fn camel(name: &str) -> String {
+    let is_mixed = name.chars().any(char::is_lowercase);
+    let word = |word: &str| -> String {
+        let mut letters = word.chars();
+        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+        let rest = letters.as_str();
+        let rest = if is_mixed { rest.to_owned() } else { rest.to_ascii_lowercase() };
+        first.into_iter().collect::<String>() + &rest
+    };
+    let name: String = name.split(['_', '.', '$']).map(word).collect();
+    match name.chars().next() {
+        Some(letter) if letter.is_ascii_alphabetic() && name != "Self" => name,
+        _ => format!("V{name}"),
     }
 }
 
@@ -508,6 +1289,40 @@ mod tests {
         assert_eq!(name.type_name(), "MyBlock2Block");
         for (name, expected) in [("wide-block", "WideBlock"), ("block", "BlockBlock")] {
             assert_eq!(name.parse::<CrateName>().unwrap().type_name(), expected);
+        }
+    }
+
+    #[test]
+    fn resets_of_several_clocks_are_found_by_their_names() {
+        for name in
+            ["rst", "wrst_n", "rst_wr_ni", "arstn", "nRST", "read_rst", "rst_n1", "s_axi_aresetn"]
+        {
+            assert!(is_reset_name(name), "{name}");
+        }
+        for name in ["first", "instr_first_cycle_i", "burst", "worst", "restart", "prestart"] {
+            assert!(!is_reset_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn ports_of_a_declaration_with_an_interface() {
+        let ports = |text: &str| -> Vec<String> {
+            declared_ports(text).into_iter().map(|(name, range)| name + &range).collect()
+        };
+        assert_eq!(ports("bus.s a, b, bus2.s c[2], output q);"), ["a", "b"]);
+        assert_eq!(ports("bus2 . s c [2][N], bus z);"), ["c[2][N]"]);
+        assert_eq!(ports("bus a,\n  logic [7:0] d);"), ["a"]);
+        assert_eq!(ports("bus.s a; output q;"), ["a"]);
+    }
+
+    #[test]
+    fn parameters_have_one_value_or_several_numbers() {
+        let given = |text: &str| text.parse::<GivenParameter>();
+        assert_eq!(given("N=4,0x10").unwrap_err(), "several values must be numbers, as in N=4,8");
+        assert_eq!(given("N=4,8'h10").unwrap().numbers(), Some(vec![4, 16]));
+        assert_eq!(given("b.T=logic [7:0]").unwrap().values, ["logic [7:0]"]);
+        for bad in ["N", "=4", "N=", "N=4,", "a-b=1"] {
+            assert!(given(bad).is_err(), "{bad}");
         }
     }
 

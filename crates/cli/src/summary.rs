@@ -149,6 +149,13 @@ impl Summary<'_> {
         for (profile, area) in &self.run.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
         }
+        if let Some(bits) = self.run.header.exhaustive
+            && self.run.end == End::Complete
+            && self.run.header.shard.is_whole()
+            && self.run.tally.totals.failures() == 0
+        {
+            let _ = writeln!(text, "      exhaustive: all 2^{bits} input vectors");
+        }
         if self.run.timing.lost_workers.count > 0 {
             let lost = counted(self.run.timing.lost_workers.count, "worker");
             let _ = writeln!(
@@ -164,8 +171,8 @@ impl Summary<'_> {
         if self.run.tally.totals.no_golden_model > 0 {
             let _ = writeln!(
                 text,
-                "      no golden model: the RTL was driven, but nothing was compared; write \
-                 `outputs` and `clock` of the block's golden model, and remove its `IS_WRITTEN`"
+                "      no golden model: the RTL was driven, but nothing was compared; write the block's \
+                 golden model and remove `IS_WRITTEN`, or its scoreboard and remove `<false>`"
             );
         }
         let waived = runner::waived(&self.run.failures, self.run.end);
@@ -177,7 +184,8 @@ impl Summary<'_> {
         if cycles == 0 && self.run.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      failed because no cycle was compared");
         }
-        for (profile, bits) in &self.run.never_compared {
+        let has_compared = self.run.tally.totals.no_golden_model == 0;
+        for (profile, bits) in self.run.never_compared.iter().filter(|_| has_compared) {
             let _ = writeln!(
                 text,
                 "      profile {profile} never compared these outputs: {}",

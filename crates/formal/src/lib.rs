@@ -1,11 +1,9 @@
 //! Formal verification of RTL, with Yosys and ABC.
 //!
 //! - [`prove`] proves the properties of a block for all inputs.
-//! - [`monitor`] translates properties to a Verilog module around the RTL.
-//! - [`cut`] cuts memories out of a netlist ([`rtlil`]).
-//! - [`aig`] holds and-inverter graphs and builds the miters that ABC decides.
-//! - [`abc`] runs ABC.
-//! - [`portfolio`] lists all attempts.
+//! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
+//! - [`aig`] has and-inverter graphs and the miters that ABC decides.
+//! - [`abc`] runs ABC; [`portfolio`] lists all attempts.
 //!
 //! ```
 //! use cosim_formal::aig::Aig;
@@ -20,6 +18,7 @@
 
 pub mod abc;
 pub mod aig;
+pub mod assertions;
 pub mod cut;
 pub mod monitor;
 pub mod portfolio;

@@ -2,6 +2,7 @@
 
 pub mod progress;
 
+use crate::assertions::{Assertions, Signal};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     BlockInfo, Parameters, Properties, Role, StableChannel, TransitionProperty,
@@ -15,7 +16,9 @@ use verilated::Port;
 pub const MONITOR: &str = "monitor.v";
 /// Module name of the monitor.
 pub const TOP: &str = "cosim_monitor";
-/// Largest code of a state register for which a state name is looked up.
+/// The wire of the RTL's state register.
+const STATE: &str = "cosim_state";
+/// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
 
 /// The kind of a property.
@@ -69,9 +72,9 @@ pub struct Monitor {
     pub text: String,
     /// The RTL's state register, if the monitor connects to it.
     pub state: Option<&'static str>,
-    /// The other RTL registers that the monitor connects to, with their widths in bits.
-    pub registers: Vec<(&'static str, u32)>,
-    /// The properties, in the order of the monitor's outputs.
+    /// The signals of the RTL that its assertions use.
+    pub signals: Vec<Signal>,
+    /// The properties, in the order of its outputs.
     pub properties: Vec<Property>,
     /// Whether the block has input channels, so that protocol assumptions apply.
     pub assumes: bool,
@@ -93,6 +96,7 @@ impl Monitor {
     pub fn new(
         info: &'static BlockInfo,
         parameters: &Parameters,
+        assertions: Option<&Assertions>,
         only: Option<&str>,
     ) -> Result<Self, Error> {
         let properties = (info.properties)(parameters);
@@ -103,9 +107,8 @@ impl Monitor {
             held(info, valid, *payload, &mut bad, &mut text)?;
         }
         states(info, &properties, &mut bad)?;
-        progress::proof_registers(&properties, &mut text);
-        rules(info, &properties, parameters, &mut bad, &mut text)?;
-        progress::remembers(&properties, info.rtl.clock, &mut text);
+        invariants(assertions, &mut bad);
+        rules(info, &properties, parameters, assertions, &mut bad, &mut text)?;
         progress::progress(&properties, info.rtl.clock, &mut bad, &mut text);
         let offers = offers(info);
         let mut breaks = Vec::new();
@@ -119,15 +122,15 @@ impl Monitor {
             |property: &Property| property.kind == Kind::Always || property.is_asked(only);
         let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
         outputs(&bad, &asked, &breaks, info.rtl.clock, &mut text);
-        let registers = properties.registers;
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
         let pins: Vec<String> = asked.into_iter().flat_map(of).collect();
-        let text = format!("{}{text}endmodule\n", around(info, &pins, &[], &registers));
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &[], assertions, &text));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
-        Ok(Self { text, state: info.state_register, registers, properties, assumes })
+        let signals = signals(assertions).to_vec();
+        Ok(Self { text, state: info.state_register, signals, properties, assumes })
     }
 
     /// A monitor of the invariants for an RTL with mutations. It has the ports of the RTL, the
@@ -139,14 +142,14 @@ impl Monitor {
     pub fn of_invariants(
         info: &'static BlockInfo,
         parameters: &Parameters,
+        assertions: Option<&Assertions>,
         (select, bits): (&str, u32),
         never: &str,
     ) -> Result<Option<Self>, Error> {
         let properties = (info.properties)(parameters);
         let (mut bad, mut text) = (Vec::new(), String::new());
-        progress::proof_registers(&properties, &mut text);
-        rules(info, &properties, parameters, &mut bad, &mut text)?;
-        progress::remembers(&properties, info.rtl.clock, &mut text);
+        invariants(assertions, &mut bad);
+        rules(info, &properties, parameters, assertions, &mut bad, &mut text)?;
         bad.retain(|(property, _)| matches!(property.kind, Kind::Always | Kind::Never));
         if bad.is_empty() {
             return Ok(None);
@@ -158,20 +161,20 @@ impl Monitor {
             let _ = writeln!(text, "  assign {never}{place} = {expression};");
         }
         let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).chain([select]).collect();
-        let registers = properties.registers;
-        let text = format!("{}{text}endmodule\n", around(info, &pins, &shared, &registers));
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &shared, assertions, &text));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
-        Ok(Some(Self { text, state: info.state_register, registers, properties, assumes: false }))
+        let signals = signals(assertions).to_vec();
+        Ok(Some(Self { text, state: info.state_register, signals, properties, assumes: false }))
     }
 
-    /// The registers of the RTL that the monitor connects to.
-    pub fn inside(&self) -> impl Iterator<Item = &'static str> {
-        self.state.into_iter().chain(self.registers.iter().map(|(name, _)| *name))
+    /// What it looks at inside of the RTL.
+    pub fn inside(&self) -> impl Iterator<Item = &str> {
+        self.state.into_iter().chain(self.signals.iter().map(|signal| signal.path.as_str()))
     }
 
-    /// The named registers that a netlist does not have with this width. The state register may
-    /// have any width and is listed with width 0.
-    pub fn missing(&self, netlist: &str) -> Vec<(&'static str, u32)> {
+    /// The signals that properties use and a netlist has not; of the state register the width does not matter, and is 0
+    /// here.
+    pub fn missing(&self, netlist: &str) -> Vec<Signal> {
         let is_there = |name: &str, width: u32| {
             // A netlist that is not flat has the name local to its module.
             let name = name.rsplit('.').next().unwrap_or_default();
@@ -187,20 +190,25 @@ impl Monitor {
                     && (bits == width || width == 0)
             })
         };
-        let state = self.state.map(|name| (name, 0));
-        let all = self.registers.iter().copied().chain(state);
-        all.filter(|(name, width)| !is_there(name, *width)).collect()
+        let state = self.state.map(|name| Signal {
+            name: STATE.to_owned(),
+            path: name.to_owned(),
+            width: 0,
+            line: 0,
+        });
+        let all = self.signals.iter().cloned().chain(state);
+        all.filter(|signal| !is_there(&signal.path, signal.width)).collect()
     }
 
-    /// Removes the connections to missing registers.
-    pub fn without(mut self, missing: &[(&'static str, u32)]) -> Self {
-        for (name, _) in missing {
-            for wire in [&*local(name), "cosim_state"] {
-                self.text = self.text.replace(&format!(", {}", connection(name, wire)), "");
+    /// The same without the connections of some signals.
+    pub fn without(mut self, missing: &[Signal]) -> Self {
+        for signal in missing {
+            for wire in [&*signal.name, STATE] {
+                self.text = self.text.replace(&format!(", {}", connection(&signal.path, wire)), "");
             }
         }
-        let is_there = |name: &str| !missing.iter().any(|(other, _)| *other == name);
-        self.registers.retain(|(name, _)| is_there(name));
+        let is_there = |path: &str| !missing.iter().any(|other| other.path == path);
+        self.signals.retain(|signal| is_there(&signal.path));
         self.state = self.state.filter(|name| is_there(name));
         self
     }
@@ -217,7 +225,7 @@ pub fn outputs(
     text: &mut String,
 ) {
     for (so_far, now, expression) in
-        [("broken", "breaks", breaks), ("failed", "fails", &invariants(bad))]
+        [("broken", "breaks", breaks), ("failed", "fails", &any_invariant(bad))]
     {
         let _ = writeln!(
             text,
@@ -236,8 +244,8 @@ pub fn outputs(
     }
 }
 
-/// The expression that is 1 where an invariant fails.
-fn invariants(bad: &[(Property, String)]) -> String {
+/// The expression that is 1 where something does not hold that is to hold in every cycle.
+fn any_invariant(bad: &[(Property, String)]) -> String {
     let all = bad.iter().enumerate().filter(|(_, (property, _))| property.kind == Kind::Always);
     all.fold("1'b0".to_owned(), |all, (place, _)| format!("{all} | cosim_bad_{place}"))
 }
@@ -246,9 +254,9 @@ fn range(port: &Port) -> String {
     format!("[{}:0] {}", port.width - 1, port.name)
 }
 
-/// The monitor's name of a register. A register in an instance is named as in `device.count`.
-fn local(register: &str) -> String {
-    register.replace('.', "_")
+/// The signals that assertions use.
+fn signals(assertions: Option<&Assertions>) -> &[Signal] {
+    assertions.map_or(&[], |assertions| &assertions.signals)
 }
 
 /// The connection of a register of the flat RTL to a wire of the monitor.
@@ -265,8 +273,10 @@ fn around(
     info: &'static BlockInfo,
     pins: &[String],
     shared: &[&str],
-    registers: &[(&str, u32)],
+    assertions: Option<&Assertions>,
+    used: &str,
 ) -> String {
+    let signals = signals(assertions);
     let mut all = vec![format!("input {}", info.rtl.clock)];
     all.extend(info.inputs.iter().map(|port| format!("input {}", range(port))));
     all.extend_from_slice(pins);
@@ -279,16 +289,16 @@ fn around(
     let beside = shared.iter().copied().filter(|name| !names.clone().any(|known| known == *name));
     let mut connections: Vec<String> =
         names.clone().chain(beside).map(|name| format!(".{name}({name})")).collect();
-    for (name, width) in registers {
-        let _ = writeln!(text, "  wire [{}:0] {};", width - 1, local(name));
-        connections.push(connection(name, &local(name)));
+    for Signal { name, path, width, .. } in signals {
+        let _ = writeln!(text, "  wire [{}:0] {name};", width - 1);
+        connections.push(connection(path, name));
     }
     if let Some(state) = info.state_register {
-        // Wide enough for every state register; Verilog extends with zeros.
-        let _ = writeln!(text, "  wire [63:0] cosim_state;");
-        match registers.iter().any(|(name, _)| *name == state) {
-            true => text += &format!("  assign cosim_state = {state};\n"),
-            false => connections.push(connection(state, "cosim_state")),
+        // As wide as it may be: what the register has not is 0.
+        let _ = writeln!(text, "  wire [63:0] {STATE};");
+        match signals.iter().find(|signal| signal.path == state) {
+            Some(signal) => text += &format!("  assign {STATE} = {};\n", signal.name),
+            None => connections.push(connection(state, STATE)),
         }
     }
     let reset = match info.reset.map(|pin| pin.name_and_level()) {
@@ -298,6 +308,9 @@ fn around(
     };
     let _ = writeln!(text, "  wire in_reset = {reset};");
     let _ = writeln!(text, "  {} dut ({});", info.rtl.top, connections.join(", "));
+    if let Some(assertions) = assertions {
+        text += &assertions.instance(used);
+    }
     text
 }
 
@@ -313,19 +326,26 @@ fn property(kind: Kind, text: String) -> Property {
     Property { kind, text, of_registers: matches!(kind, Kind::State | Kind::Enabled) }
 }
 
-/// Adds the invariants and the properties of transitions.
+/// The assertions of the block.
+fn invariants(assertions: Option<&Assertions>, bad: &mut Vec<(Property, String)>) {
+    let all = assertions.map_or(&[][..], |assertions| &assertions.all);
+    for (place, assertion) in all.iter().enumerate() {
+        let text = assertion.text.clone();
+        let property = Property { kind: Kind::Always, text, of_registers: true };
+        bad.push((property, Assertions::fails(place)));
+    }
+}
+
+/// What rules say.
 fn rules(
     info: &'static BlockInfo,
     properties: &Properties,
     parameters: &Parameters,
+    assertions: Option<&Assertions>,
     bad: &mut Vec<(Property, String)>,
     text: &mut String,
 ) -> Result<(), Error> {
     let of_registers = |kind, text| Property { kind, text, of_registers: true };
-    for (what, expression) in &properties.invariants {
-        let bad_one = format!("~in_reset & ~({expression})");
-        bad.push((of_registers(Kind::Always, what.clone()), bad_one));
-    }
     for (place, rule) in properties.transitions.iter().enumerate() {
         let _ = writeln!(text, "  wire rule_{place} = ~in_reset & ({});", rule.when);
     }
@@ -353,7 +373,7 @@ fn rules(
             let what = format!("{} never applies: {why}", rule.rule);
             bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
         }
-        if let Some(broken) = given(info, rule, place, &properties.registers, text)? {
+        if let Some(broken) = given(info, rule, place, assertions, text)? {
             let what = match (&rule.one_of, index) {
                 // A transition that is no row of the specification is reported by its family.
                 (Some(family), None) => format!("{family}, {}", gives(rule)),
@@ -383,14 +403,18 @@ fn given(
     info: &'static BlockInfo,
     rule: &TransitionProperty,
     place: usize,
-    registers: &[(&'static str, u32)],
+    assertions: Option<&Assertions>,
     text: &mut String,
 ) -> Result<Option<String>, Error> {
+    let width_of = |name: &str| assertions.and_then(|assertions| assertions.width(name));
     let mut broken = Vec::new();
     for (output, value) in &rule.outputs {
-        let is_wire = registers.iter().any(|(name, _)| name == output);
-        if !is_wire && !info.outputs.iter().any(|port| port.name == *output) {
-            return Err(unknown(info, "no output, and none of Properties::registers", output));
+        if width_of(output).is_none() && !info.outputs.iter().any(|port| port.name == *output) {
+            return Err(unknown(
+                info,
+                "no output, and no signal or wire of the assertions",
+                output,
+            ));
         }
         broken.push(format!("(rule_{place} & ({output} != ({value})))"));
     }
@@ -401,10 +425,10 @@ fn given(
             "  reg was_rule_{place} = 1'b0;\n  always @(posedge {clock}) was_rule_{place} <= rule_{place};"
         );
         for (register, value) in &rule.next {
-            let Some((_, width)) = registers.iter().find(|(name, _)| name == register) else {
-                return Err(unknown(info, "none of Properties::registers", register));
+            let Some(width) = width_of(register) else {
+                return Err(unknown(info, "no signal or wire of the assertions", register));
             };
-            let (register, next) = (local(register), format!("next_{place}_{}", local(register)));
+            let next = format!("next_{place}_{register}");
             let _ = writeln!(
                 text,
                 "  reg [{}:0] {next};\n  always @(posedge {clock}) {next} <= {value};",

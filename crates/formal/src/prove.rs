@@ -9,6 +9,7 @@ mod query;
 
 use crate::abc::{MEMORY, graph, memory_bits, whole_graph};
 use crate::aig::{Aig, Reads};
+use crate::assertions::{Assertions, OUTPUTS};
 use crate::cut::{cut, enabled};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
@@ -233,38 +234,74 @@ impl Prover {
         only: Option<&str>,
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
-        let monitor = Monitor::new(info, parameters, only)?;
+        if !info.clocks.is_empty() {
+            return Err(Error::Usage(
+                codes::SEVERAL_CLOCKS,
+                format!(
+                    "{} has the clocks {}; a proof needs one clock",
+                    info.name,
+                    info.clocks.join(", ")
+                ),
+            ));
+        }
         let examined = rtl.examined(info)?;
         let values = info.verilog(parameters, &examined.parameters);
+        let session = Self::session(&examined, &values, answers)?;
+        let assertions = Assertions::read(&session, info, parameters)?;
+        let monitor = Monitor::new(info, parameters, assertions.as_ref(), only)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
-        Self::of(&examined, &values, monitor, info.rtl.clock, reset, answers)
+        if let Some(assertions) = assertions.as_ref().filter(|assertions| assertions.is_of_rtl) {
+            let [rtl, ..] = FILES;
+            let missing = monitor.missing(&session.text(rtl)?);
+            if let Some(signal) = missing.iter().find(|signal| signal.line > 0) {
+                return Err(assertions.lacks(info.rtl.top, signal));
+            }
+        }
+        Self::of(session, assertions.as_ref(), monitor, info.rtl.clock, reset)
     }
 
-    fn of(
+    /// A session in which Yosys read the RTL.
+    fn session(
         examined: &Examined,
         parameters: &[(String, String)],
-        monitor: Monitor,
-        clock: &str,
-        reset: Option<(&'static str, bool)>,
         answers: &Answers,
-    ) -> Result<Result<Self, String>, Error> {
-        let [rtl, both, cut_open] = FILES;
+    ) -> Result<YosysSession, Error> {
+        let [rtl, ..] = FILES;
         let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
         let path = session.path(rtl);
         session.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
+        Ok(session)
+    }
+
+    fn of(
+        session: YosysSession,
+        assertions: Option<&Assertions>,
+        monitor: Monitor,
+        clock: &str,
+        reset: Option<(&'static str, bool)>,
+    ) -> Result<Result<Self, String>, Error> {
+        let [rtl, both, cut_open] = FILES;
         let text = session.text(rtl)?;
         let missing = monitor.missing(&text);
         let monitor = monitor.without(&missing);
-        let missing = missing.first().map(|(name, width)| {
-            let bits = if *width == 0 { String::new() } else { format!(" of {width} bits") };
-            format!("the RTL has no `{name}`{bits}, which a property of the block names")
+        let missing = missing.first().map(|signal| {
+            let (path, width) = (&signal.path, signal.width);
+            let bits = if width == 0 { String::new() } else { format!(" of {width} bits") };
+            format!("the RTL has no `{path}`{bits}, which a property of the block names")
         });
         session.write(rtl, &enabled(&text))?;
         session.write(MONITOR, &monitor.text)?;
         let exposed: String = monitor.inside().map(|name| format!("expose w:{name}\n")).collect();
         let Monitor { properties, assumes, .. } = monitor;
+        let read = match assertions {
+            None => String::new(),
+            Some(assertions) => {
+                session.write(OUTPUTS, &assertions.netlist)?;
+                format!("read_ilang {OUTPUTS}\n")
+            }
+        };
         session.script(&format!(
-            "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}read_verilog -sv {MONITOR}\n\
+            "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
         ))?;
         let netlist = session.text(both)?;

@@ -15,7 +15,7 @@ mod source;
 mod weights;
 
 pub use coverage::{ChannelSampler, GAP, STALL};
-pub use declare::{DRAIN, SLACK, choose, raw_pins};
+pub use declare::{DRAIN, DomainReset, SLACK, check_clocks, choose, raw_pins, steps_per_edge};
 pub use expected::{InOrder, PerId, TransactionChecks};
 pub use monitor::{Monitor, Protocol};
 pub use sink::Sink;

@@ -4,6 +4,7 @@ mod batch;
 mod blame;
 mod case;
 mod checked;
+pub mod clocks;
 mod comparison;
 mod contract;
 mod coverage;
@@ -53,13 +54,12 @@ pub use delays::Delays;
 pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
-pub use info::{BlockInfo, BuiltInRtl};
+pub use info::{BlockInfo, BuiltInRtl, Wrapper};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use properties::{
-    KnownDeadlock, Progress, ProofRegister, Properties, StableChannel, TransitionProperty,
-    WordAbstraction,
+    KnownDeadlock, Progress, Properties, StableChannel, TransitionProperty, WordAbstraction,
 };
 pub use reset::{Reset, ResetTimer};
 pub use rng::CaseRng;

@@ -103,8 +103,11 @@ impl Judged {
         };
         let list = &mut self.lists[list];
         let was_judged = !outcome.hits.is_empty();
-        let known = list.cases.get(&case.seed).and_then(|bytes| postcard::from_bytes(bytes).ok());
+        let stored = list.cases.get(&case.seed);
+        let known = stored.and_then(|bytes| postcard::from_bytes(bytes).ok());
         match known {
+            // A block without rules and coverage has no counts, so nothing of it is stored.
+            None if !was_judged && stored.is_none() => outcome,
             None if was_judged && self.learns => {
                 self.room -= list.add(case.seed, &outcome, self.room);
                 outcome

@@ -106,6 +106,14 @@ pub struct Regression {
 }
 
 impl Regression {
+    /// The input bits whose values the planned cases cover, if they are all cases of a block that numbers its input vectors.
+    fn exhaustive(&self, plan: &Plan) -> Option<u32> {
+        let info = self.block.info();
+        let is_all = plan.indices.start == 0 && plan.indices.end >= info.cases;
+        let is_drawn = plan.scenarios.iter().any(|scenario| scenario == "default");
+        info.exhaustive.filter(|_| self.case.is_none() && is_all && is_drawn)
+    }
+
     /// The time limit of the run.
     pub fn time(&self) -> Option<Duration> {
         self.limits.time
@@ -174,6 +182,7 @@ impl Regression {
             shard: self.shard,
             cases: (plan.indices.end < u64::MAX).then(|| plan.indices.end - plan.indices.start),
             first: plan.indices.start,
+            exhaustive: self.exhaustive(&plan),
             profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
             scenarios: plan.scenarios.clone(),
             scenario_files: self.scenario_files(&plan.scenarios),

@@ -14,10 +14,10 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::write_below;
 use cosim_base::text;
 use cosim_harness::harness::{
-    Block, Golden, Profile, Recording, Stimulus, Verdict, follows_dut, power_up_inputs,
+    Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs,
 };
 use minijinja::context;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated::{Pins, Port};
@@ -36,6 +36,24 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("files.f", include_str!("../templates/export/files.f.j2")),
 ];
 
+/// The templates of a cocotb test, which has no testbench in Verilog.
+const COCOTB: [(&str, &str); 5] = [
+    ("README.md", include_str!("../templates/export/README_cocotb.md.j2")),
+    ("before_reset.vh", include_str!("../templates/export/before_reset.vh.j2")),
+    ("cosim_cocotb.v", include_str!("../templates/export/cosim_cocotb.v.j2")),
+    ("run.py", include_str!("../templates/export/run.py.j2")),
+    ("test_vector.py", include_str!("../templates/export/test_vector.py.j2")),
+];
+
+/// The language of a testbench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    /// Verilog, for any simulator.
+    Verilog,
+    /// Python, for cocotb.
+    Cocotb,
+}
+
 /// A testbench.
 #[derive(Debug, Clone)]
 pub struct Testbench {
@@ -49,6 +67,50 @@ pub struct Testbench {
     pub ends: Verdict,
 }
 
+/// The pins of a case of a block whose stimulus follows the RTL, recorded while it ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedPins {
+    /// The bytes of the inputs of each cycle.
+    pub inputs: Vec<Vec<u8>>,
+    /// The bytes of the accepted outputs of each cycle: the golden model's, and the RTL's where
+    /// its timing is free.
+    pub outputs: Vec<Vec<u8>>,
+    /// How the case ended.
+    #[serde(with = "cosim_harness::as_json")]
+    pub ends: Verdict,
+}
+
+/// The cycles of a testbench.
+struct CaseCycles<B: Block> {
+    inputs: Vec<B::Inputs>,
+    expected: Vec<B::Outputs>,
+    /// The bits that are not compared, if there are some.
+    open: Option<Vec<B::Outputs>>,
+    ends: Verdict,
+}
+
+impl<B: Block> CaseCycles<B> {
+    fn new(stimulus: &Stimulus<B>, profile: &Profile, recorded: Option<&RecordedPins>) -> Self {
+        match recorded {
+            Some(RecordedPins { inputs, outputs, ends }) => Self {
+                inputs: inputs.iter().map(|bytes| B::Inputs::of_bytes(bytes)).collect(),
+                expected: outputs.iter().map(|bytes| B::Outputs::of_bytes(bytes)).collect(),
+                open: None,
+                ends: ends.clone(),
+            },
+            None => {
+                let recording = Recording::new(stimulus, &profile.parameters);
+                Self {
+                    inputs: recording.inputs().to_vec(),
+                    expected: recording.expected().to_vec(),
+                    open: recording.open().map(<[B::Outputs]>::to_vec),
+                    ends: recording.outcome().verdict.clone(),
+                }
+            }
+        }
+    }
+}
+
 /// A port, as the templates need it.
 #[derive(Debug, Clone, Serialize)]
 pub struct PortText {
@@ -60,6 +122,8 @@ pub struct PortText {
     pub range: String,
     /// The bits of the port in a word of the memory file.
     pub bits: String,
+    /// The lowest of them.
+    pub low: u32,
     /// The bit of the port's valid or enable in the word, if it has one.
     pub governor: Option<u32>,
 }
@@ -74,7 +138,7 @@ impl PortText {
             1 => low.to_string(),
             _ => format!("{}:{low}", low + width - 1),
         };
-        Self { name, width, range, bits, governor: None }
+        Self { name, width, range, bits, low, governor: None }
     }
 }
 
@@ -82,13 +146,16 @@ impl Testbench {
     /// Makes the testbench of a stimulus for an RTL. `title` says where the case comes from.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no golden model. [`Error::File`] if the RTL files cannot be
+    /// [`Error::Usage`] if there is no golden model, or if the stimulus follows the RTL and there
+    /// are no recorded pins. [`Error::File`] if the RTL files cannot be
     /// copied to one folder. [`Error::Build`] with Verilator's message.
     pub fn new<B: Block>(
         title: &str,
         stimulus: &Stimulus<B>,
         profile: &Profile,
         examined: &Examined,
+        language: Language,
+        recorded: Option<&RecordedPins>,
     ) -> Result<Self, Error> {
         if !B::Golden::IS_WRITTEN {
             let message = format!(
@@ -98,13 +165,15 @@ impl Testbench {
             );
             return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
         }
-        check_cycle_exact::<B>("export")?;
+        if recorded.is_none() {
+            check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "a testbench without the RTL")?;
+        }
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;
         let mut parameters = profile.parameters.verilog(B::RTL.rtl.mask_parameter);
         parameters.retain(|(name, _)| examined.parameters.contains(name));
         let registers = registers(&copies, examined, &parameters)?;
-        let recording = Recording::new(stimulus, &profile.parameters);
+        let pins = CaseCycles::<B>::new(stimulus, profile, recorded);
         let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
         let texts = |ports: &[&'static Port], words: &Words| -> Vec<PortText> {
             ports.iter().map(|port| PortText::new(port, words)).collect()
@@ -112,10 +181,11 @@ impl Testbench {
         let (input_ports, output_ports): (Vec<_>, Vec<_>) =
             (B::Inputs::PORTS.iter().collect(), B::Outputs::PORTS.iter().collect());
         let before_reset = BeforeResetText::new(stimulus.before_reset, &registers);
-        let cycles = recording.inputs().len();
-        let ends = recording.outcome().verdict.clone();
+        let cycles = pins.inputs.len();
+        let ends = pins.ends;
         let context = context! {
-            masked => recording.open().is_some(),
+            masked => pins.open.is_some(),
+            recorded => recorded.is_some(),
             title => text::verilog_comment(title),
             title_markdown => text::markdown(title),
             cycles,
@@ -130,6 +200,11 @@ impl Testbench {
             output_bits => outputs.bits(),
             power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
             ends => (ends != Verdict::Match).then(|| text::verilog_string(&ends.to_string())),
+            ends_python => python(&ends.to_string()),
+            defines_python => examined.design.defines.iter().map(|define| {
+                let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+                [python(name), python(value)]
+            }).collect::<Vec<_>>(),
             words => before_reset.words,
             fill => before_reset.fill,
             loops => before_reset.loops,
@@ -140,13 +215,17 @@ impl Testbench {
             sources => copies.sources,
         };
         let mut files = vec![
-            ("stimulus.hex".into(), inputs.file(recording.inputs())),
-            ("expected.hex".into(), outputs.file(recording.expected())),
+            ("stimulus.hex".into(), inputs.file(&pins.inputs)),
+            ("expected.hex".into(), outputs.file(&pins.expected)),
         ];
-        if let Some(open) = recording.open() {
+        if let Some(open) = &pins.open {
             files.push(("open.hex".into(), outputs.file(open)));
         }
-        for (name, text) in render(TEMPLATES, &context)? {
+        let texts = match language {
+            Language::Verilog => render(TEMPLATES, &context)?,
+            Language::Cocotb => render(COCOTB, &context)?,
+        };
+        for (name, text) in texts {
             files.push((name.into(), text.into_bytes()));
         }
         for (name, text) in copies.files {
@@ -169,19 +248,24 @@ impl Testbench {
     }
 }
 
-/// Checks that the stimulus of a block does not follow the DUT.
+/// A string literal of Python. JSON's is one, too.
+fn python(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Checks that the stimulus of a block does not follow the DUT. `outputs` are its transaction
+/// outputs.
 ///
 /// # Errors
 /// [`Error::Usage`] if it does.
-pub fn check_cycle_exact<B: Block>(what: &str) -> Result<(), Error> {
-    if !follows_dut::<B>() {
+pub fn check_cycle_exact(block: &str, outputs: &[&str], what: &str) -> Result<(), Error> {
+    if outputs.is_empty() {
         return Ok(());
     }
-    let outputs = B::TRANSACTION_OUTPUTS.join(", ");
+    let outputs = outputs.join(", ");
     let message = format!(
-        "{what} needs a stimulus that does not depend on the RTL, and block {} checks {outputs} as \
-         transactions",
-        B::NAME
+        "{what} needs a stimulus that does not depend on the RTL, and block {block} checks {outputs} as \
+         transactions"
     );
     Err(Error::Usage(codes::NOT_CYCLE_EXACT, message))
 }

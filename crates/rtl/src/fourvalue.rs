@@ -54,6 +54,7 @@ pub fn compile(
     parameters: &Parameters,
     kept: &Kept,
 ) -> Result<PathBuf, Error> {
+    check_cycle_exact(info.name, info.transaction_outputs, "simulation with four values")?;
     let examined = rtl.simulated(info, parameters, kept)?;
     let copies = Copies::new(&examined)?;
     let values = info.verilog(parameters, &examined.parameters);
@@ -120,7 +121,6 @@ pub fn run<B: Block>(
     waves: Option<&Path>,
     watch: &Watch,
 ) -> Result<Outcome, Error> {
-    check_cycle_exact::<B>("simulation with four values")?;
     watch.during(|| {
         let recording = Recording::new(stimulus, parameters);
         let golden = recording.outcome();

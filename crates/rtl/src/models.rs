@@ -20,7 +20,7 @@ pub use copies::{Copies, data as copied_data};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_harness::harness::{Block, BlockInfo, Parameters, Profile};
-pub use examined::{Examined, FileRead};
+pub use examined::{AssertionFile, Examined, FileRead};
 pub use expanded::{Pragmas, PreprocessedRtl};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;

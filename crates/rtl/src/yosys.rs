@@ -1,7 +1,7 @@
 //! Runs Yosys and its ABC.
 
 use crate::answers::Answers;
-use crate::models::{Examined, Pragmas, PreprocessedRtl};
+use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use std::env;
 use std::fs::{self, File};
@@ -138,13 +138,7 @@ impl YosysSession {
     /// # Errors
     /// [`Error::Environment`] if Yosys is missing or cannot read the RTL.
     pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
-        let libraries = self.expanded.libraries.len();
-        let mut script = String::new();
-        for number in 0..libraries + self.expanded.sources.len() {
-            let option = if number < libraries { " -defer" } else { "" };
-            let path = self.path(&file(number));
-            script += &format!("read_verilog -sv{option} \"{}\"\n", path.display());
-        }
+        let mut script = self.read_texts("");
         script += &format!("hierarchy -check -top {}", self.examined.design.top);
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");
@@ -156,6 +150,63 @@ impl YosysSession {
                  SystemVerilog"
             )
         })
+    }
+
+    /// The parameters that the top module of the RTL has.
+    pub fn parameters(&self) -> &[String] {
+        &self.examined.parameters
+    }
+
+    /// The file with the properties of the RTL as assertions, if there is one.
+    pub fn assertions(&self) -> Option<&AssertionFile> {
+        self.examined.assertions.as_ref()
+    }
+
+    /// Reads the file of [`YosysSession::assertions`] with these parameters, elaborates its module and does what
+    /// `commands` say. The packages of the RTL are known to it.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with Yosys's words and the place in the file; [`Error::Environment`] if there is no Yosys.
+    pub fn read_assertions(
+        &self,
+        file: &AssertionFile,
+        parameters: &[(String, String)],
+        commands: &str,
+    ) -> Result<(), Error> {
+        let AssertionFile { module, path, text, .. } = file;
+        let name = format!("{module}.sv");
+        // To Yosys, the last directive of a file counts for all of its modules.
+        self.write(&name, &text.replace("`default_nettype wire", "`default_nettype none"))?;
+        let mut script = self.read_texts(" -defer");
+        let written = self.path(&name);
+        script += &format!(
+            "read_verilog -sv -formal -noautowire \"{}\"\nhierarchy -check -top {module}",
+            written.display()
+        );
+        for (name, value) in parameters {
+            script += &format!(" -chparam {name} {value}");
+        }
+        script += &format!("\n{commands}\n");
+        let words = |said: &str| said.replace(&written.display().to_string(), &name);
+        self.run(&script, &self.data(), words).map_err(|error| match error {
+            Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
+                refused(path, &name, &message)
+            }
+            other => other,
+        })
+    }
+
+    /// Commands that read the RTL, its sources with this option. Sources come first: libraries may use their packages.
+    fn read_texts(&self, option: &str) -> String {
+        let PreprocessedRtl { libraries, sources } = &*self.expanded;
+        let (between, all) = (libraries.len(), libraries.len() + sources.len());
+        let sources = (between..all).map(|number| (number, option));
+        let libraries = (0..between).map(|number| (number, " -defer"));
+        let read = |(number, option)| {
+            let path = self.path(&file(number));
+            format!("read_verilog -sv{option} \"{}\"\n", path.display())
+        };
+        sources.chain(libraries).map(read).collect()
     }
 
     fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {
@@ -179,7 +230,25 @@ impl YosysSession {
     }
 }
 
-/// The file of a preprocessed text.
+/// What is wrong with a file of assertions, by Yosys's words, which call it `name`.
+fn refused(path: &Path, name: &str, message: &str) -> Error {
+    let line = message.split(&format!("{name}:")).nth(1).and_then(|rest| {
+        let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
+        digits.parse().ok()
+    });
+    let words = message.split_once("ERROR: ").map_or(message, |(_, words)| words).trim();
+    let code = match words.starts_with("Identifier") {
+        true => codes::UNKNOWN_SIGNAL,
+        false => codes::BAD_ASSERTIONS,
+    };
+    let message = format!("Yosys: {words}");
+    match line {
+        Some(line) => Error::Input { code, path: path.to_owned(), line, column: 1, message },
+        None => Error::File { code, path: path.to_owned(), message },
+    }
+}
+
+/// The file of a text that Yosys reads.
 fn file(number: usize) -> String {
     format!("read-{number}.v")
 }

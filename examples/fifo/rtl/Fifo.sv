@@ -1,8 +1,8 @@
 // First-in first-out queue of DEPTH items. The specification is README.md.
 
 module Fifo #(
-  parameter int unsigned DEPTH = 4,
-  parameter int unsigned WIDTH = 8
+  parameter integer DEPTH = 4,
+  parameter integer WIDTH = 8
 ) (
   input  logic             clk,
   input  logic             rst,
@@ -16,8 +16,8 @@ module Fifo #(
   output logic [WIDTH-1:0] pop_data
 );
 
-  localparam int unsigned INDEX_BITS = DEPTH > 1 ? $clog2(DEPTH) : 1;
-  localparam int unsigned COUNT_BITS = $clog2(DEPTH + 1);
+  localparam integer INDEX_BITS = DEPTH > 1 ? $clog2(DEPTH) : 1;
+  localparam integer COUNT_BITS = $clog2(DEPTH + 1);
 
   // ---- State ---------------------------------------------------------------------------------
   logic [WIDTH-1:0]      items [DEPTH];

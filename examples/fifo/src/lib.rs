@@ -9,7 +9,9 @@ pub mod rtl {
     cosim_core::rtl!("fifo");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Untimed};
+use cosim_core::harness::{
+    Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, Untimed,
+};
 use golden::Golden;
 use scoreboard::Scoreboard;
 
@@ -59,6 +61,10 @@ macro_rules! fifo {
             type Scoreboard<'a> = Scoreboard;
             type Weights = Weights;
             type Coverage = Coverage;
+
+            fn properties(_: &Parameters) -> Properties {
+                channel_properties()
+            }
         }
 
         impl Explain for $block {

@@ -1,45 +1,13 @@
-//! The golden model's rules as properties for `cosim prove`: the rows of [`rules`](super::rules)
-//! in Verilog, over wires and registers of `QpStateCtrl`. Only this file names them.
-//!
-//! A proof abstracts the memory of QPs, but uses proved invariants of its words: no word has state
-//! code 7. So properties of reads only cover the other codes.
+//! The golden model's rules as properties for `cosim prove`: the rows of [`rules`](super::rules),
+//! over the registers and wires that `rtl/qp/qp_sva.sv` names.
 
 use super::rules::{
-    Answer, HAPPENINGS, HardwareEventRule, PERMITS, RECEPTIONS, RULES, State, Store, TRANSITIONS,
+    Answer, HAPPENINGS, HardwareEventRule, PERMITS, RECEPTIONS, RULES, Store, TRANSITIONS,
 };
 use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
 
-/// Wires and registers of the rules: QP words that are read and written, the answer, the queue
-/// level.
-pub const REGISTERS: [(&str, u32); 23] = [
-    ("cmd_taken", 1),
-    ("cmd_writes", 1),
-    ("cmd_word", 7),
-    ("cmd_state", 3),
-    ("cmd_old_service", 3),
-    ("cmd_flag", 1),
-    ("cmd_state_d", 3),
-    ("cmd_service_d", 3),
-    ("cmd_flag_d", 1),
-    ("hw_taken", 1),
-    ("hw_state", 3),
-    ("hw_service", 3),
-    ("hw_notify", 1),
-    ("hw_state_d", 3),
-    ("hw_notify_d", 1),
-    ("hw_code", 2),
-    ("msg_state", 3),
-    ("msg_service", 3),
-    ("asked_state", 3),
-    ("answer_valid", 1),
-    ("answer_qpn", 8),
-    ("answer_code", 2),
-    ("evt_count", 5),
-];
-
-/// The relevant part of a QP's word: its state; in SQD whether an event is owed; and whether its
-/// service acknowledges packets and whether it is connected. The service is irrelevant in RESET and
-/// ERR, since INIT loads a new one.
+/// A QP's word: its state; in SQD whether an event is owed; and of its service whether it is one that answers packets, and one that
+/// goes to RTS by itself, but in RESET and ERR, where nobody asks, and from where it leads to INIT with another one.
 pub const MEANING: WordAbstraction = WordAbstraction {
     memory: "qp_words",
     width: 7,
@@ -49,36 +17,7 @@ pub const MEANING: WordAbstraction = WordAbstraction {
       word[2:0]}",
 };
 
-/// Invariants.
-pub fn invariants() -> Vec<(String, String)> {
-    let invariant = |words: &str, expression: &str| (words.to_owned(), expression.to_owned());
-    vec![
-        invariant("the event queue has at most 16 events", "evt_count <= 5'd16"),
-        invariant(
-            "the answer is shown",
-            "{rsp_valid, rsp_qpn, rsp_code} == {answer_valid, answer_qpn, answer_code}",
-        ),
-        invariant("an event is shown while there is one", "evt_valid == (evt_count != 5'd0)"),
-        invariant(
-            "a command is taken unless the queue is full",
-            "cmd_ready == (evt_count != 5'd16) & cmd_taken == (cmd_valid & cmd_ready)",
-        ),
-        invariant("an event is taken with hw_ready", "hw_taken == (hw_valid & hw_ready)"),
-        word("an event of hardware", "hw_state", "hw_notify"),
-        word("a command", "cmd_word[2:0]", "cmd_word[6]"),
-        word("a request packet", "msg_state", "1'b0"),
-        word("a query", "asked_state", "1'b0"),
-    ]
-}
-
-/// The invariant of a QP word at a read port, given its state and its flag.
-fn word(by: &str, state: &str, flag: &str) -> (String, String) {
-    let sqd = State::Sqd as u32;
-    let what = format!("the word that {by} reads has no code 7, and owes no event outside of SQD");
-    (what, format!("{state} != 3'd7 & (~{flag} | {state} == 3'd{sqd})"))
-}
-
-/// The properties of all rules.
+/// What every rule says.
 pub fn transitions() -> Vec<TransitionProperty> {
     let mut all = of_commands();
     all.extend(of_hardware());
@@ -139,7 +78,7 @@ fn of_commands() -> Vec<TransitionProperty> {
         all.push(TransitionProperty {
             rule: name(row.rule),
             one_of: Some(FAMILY.to_owned()),
-            when: format!("cmd_taken & cmd_state != 3'd7 & ({case})"),
+            when: format!("cmd_known & ({case})"),
             outputs,
             next: vec![
                 ("answer_valid", "1'b1".to_owned()),
@@ -151,10 +90,10 @@ fn of_commands() -> Vec<TransitionProperty> {
     let none = ["answer_valid", "answer_qpn", "answer_code"].map(|name| (name, "8'd0".to_owned()));
     let writes_nothing = vec![("cmd_writes", "1'b0".to_owned())];
     all.push(nothing("no rule", FAMILY, "~cmd_taken", writes_nothing, none.to_vec()));
-    all.push(nothing("code 7", FAMILY, "cmd_taken & cmd_state == 3'd7", Vec::new(), Vec::new()));
+    all.push(nothing("code 7", FAMILY, "cmd_code_7", Vec::new(), Vec::new()));
     all.push(TransitionProperty {
         rule: "X1",
-        when: "hw_taken & cmd_taken & hw_qpn == cmd_qpn".to_owned(),
+        when: "same_qp".to_owned(),
         outputs: vec![
             ("cmd_state", "hw_state_d".to_owned()),
             ("cmd_old_service", "hw_service".to_owned()),
@@ -192,9 +131,9 @@ fn of_hardware() -> Vec<TransitionProperty> {
         all.push(TransitionProperty {
             rule: name(row.rule),
             one_of: Some(FAMILY.to_owned()),
-            when: format!("hw_taken & hw_state != 3'd7 & {}", happens(row)),
+            when: format!("hw_known & {}", happens(row)),
             outputs,
-            next: vec![("evt_count", format!("evt_count + 5'd{enters} - {LEAVES}"))],
+            next: vec![("evt_count", format!("evt_left + 5'd{enters}"))],
         });
     }
     all.push(nothing(
@@ -202,9 +141,9 @@ fn of_hardware() -> Vec<TransitionProperty> {
         FAMILY,
         "~hw_taken",
         Vec::new(),
-        vec![("evt_count", format!("evt_count - {LEAVES}"))],
+        vec![("evt_count", "evt_left".to_owned())],
     ));
-    all.push(nothing("code 7", FAMILY, "hw_taken & hw_state == 3'd7", Vec::new(), Vec::new()));
+    all.push(nothing("code 7", FAMILY, "hw_code_7", Vec::new(), Vec::new()));
     all
 }
 
@@ -219,7 +158,7 @@ fn of_packets() -> Vec<TransitionProperty> {
         all.push(TransitionProperty {
             rule: name(row.rule),
             one_of: Some(FAMILY.to_owned()),
-            when: format!("msg_valid & msg_state != 3'd7 & ({case})"),
+            when: format!("msg_known & ({case})"),
             outputs: vec![
                 ("msg_accept", bit(row.accept)),
                 ("msg_take_wqe", takes_wqe.to_owned()),
@@ -232,14 +171,11 @@ fn of_packets() -> Vec<TransitionProperty> {
     let none = ["msg_accept", "msg_take_wqe", "msg_ack", "msg_nak"];
     let none = none.map(|name| (name, "1'b0".to_owned())).to_vec();
     all.push(nothing("no rule", FAMILY, "~msg_valid", none, Vec::new()));
-    all.push(nothing("code 7", FAMILY, "msg_valid & msg_state == 3'd7", Vec::new(), Vec::new()));
+    all.push(nothing("code 7", FAMILY, "msg_code_7", Vec::new(), Vec::new()));
     all
 }
 
-/// 1 if an event leaves the queue, in 5 bits.
-const LEAVES: &str = "{4'd0, evt_count != 5'd0 & evt_ready}";
-
-/// E1 to E4, except for the contents of the queue, which is a memory.
+/// E1 to E4, but for the contents of the queue, which is a memory.
 fn of_the_queue() -> Vec<TransitionProperty> {
     let transition = |rule, when: String, outputs, next| TransitionProperty {
         rule,
@@ -249,28 +185,22 @@ fn of_the_queue() -> Vec<TransitionProperty> {
         ..TransitionProperty::default()
     };
     let tells = tells();
-    let is_full = "evt_count == 5'd16";
     let low = |name| vec![(name, "1'b0".to_owned())];
     vec![
         transition(
             "E1",
-            format!("hw_taken & hw_state != 3'd7 & ({tells})"),
+            format!("hw_known & ({tells})"),
             Vec::new(),
-            vec![("evt_count", format!("evt_count + 5'd1 - {LEAVES}"))],
+            vec![("evt_count", "evt_left + 5'd1".to_owned())],
         ),
         transition(
             "E2",
-            "evt_count != 5'd0 & evt_ready & ~hw_taken".to_owned(),
+            "evt_leaves & ~hw_taken".to_owned(),
             Vec::new(),
-            vec![("evt_count", "evt_count - 5'd1".to_owned())],
+            vec![("evt_count", "evt_left".to_owned())],
         ),
-        transition("E3", format!("cmd_valid & {is_full}"), low("cmd_ready"), Vec::new()),
-        transition(
-            "E4",
-            format!("hw_valid & {is_full} & hw_state != 3'd7 & ({tells})"),
-            low("hw_ready"),
-            Vec::new(),
-        ),
+        transition("E3", "cmd_offered".to_owned(), low("cmd_ready"), Vec::new()),
+        transition("E4", format!("hw_offered & ({tells})"), low("hw_ready"), Vec::new()),
     ]
 }
 
@@ -282,7 +212,7 @@ fn query() -> TransitionProperty {
     };
     TransitionProperty {
         rule: "Q1",
-        when: "asked_state != 3'd7".to_owned(),
+        when: "asked_known".to_owned(),
         outputs: vec![
             ("query_state", "asked_state".to_owned()),
             ("query_sq_post", permits(0)),
@@ -298,8 +228,8 @@ fn query() -> TransitionProperty {
 pub fn progress() -> Vec<Progress> {
     let wait = |of: &str, channel: &str| Progress {
         what: format!("the wait of {of} on offer"),
-        busy: format!("{channel}_valid & ~{channel}_ready"),
-        waits: "evt_valid & ~evt_ready".to_owned(),
+        busy: format!("{channel}_waits"),
+        waits: "evt_waits".to_owned(),
         within: 1,
         ..Progress::default()
     };

@@ -1,42 +1,17 @@
-//! The golden model's rules as properties for `cosim prove`: the table of [`rules`](super::rules)
-//! in Verilog, over the registers of `RecvSideFsm`. Only this file names them.
+//! The golden model's rules as properties for `cosim prove`: the table of [`rules`](super::rules),
+//! over the registers and wires that `rtl/recv/recv_sva.sv` names.
 
-use super::parameters::{HIGH, KEEP, LOW, is_repaired};
+use super::parameters::is_repaired;
 use super::rules::{self, Load, Packet, PacketOutcome, PacketSelector, RULES, Row, State, ask};
 use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionProperty};
 
-/// The registers of section 4.
-pub const REGISTERS: [(&str, u32); 8] = [
-    ("cur_state", 3),
-    ("level", 8),
-    ("credit_pending", 8),
-    ("cp_id", 8),
-    ("cp_len", 16),
-    ("cp_msg_len", 32),
-    ("complete", 1),
-    ("copying", 1),
-];
-
-/// Invariants.
-pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
-    let high = parameters.get(HIGH);
-    vec![
-        (format!("the ring has at most {high} buffers"), format!("level <= 8'd{high}")),
-        ("ring_level is the ring's".to_owned(), "ring_level == level".to_owned()),
-        (
-            "credit_count is what waits".to_owned(),
-            "credit_count == credit_pending & credit_valid == (credit_pending != 8'd0)".to_owned(),
-        ),
-    ]
-}
-
-/// The properties of all rules.
+/// What every rule says.
 pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     let mut all: Vec<TransitionProperty> =
         rules::ROWS.iter().map(|row| of_row(row, parameters)).collect();
     all.extend(of_the_choice(parameters));
-    all.extend(of_the_ring(parameters));
-    all.extend(of_credits(parameters));
+    all.extend(of_the_ring());
+    all.extend(of_credits());
     all
 }
 
@@ -44,9 +19,9 @@ pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
 fn ready(state: State) -> &'static str {
     match state.takes() {
         PacketSelector::No => "1'b0",
-        PacketSelector::Any => "(level != 8'd0)",
-        PacketSelector::AnyWhileIncomplete => "(level != 8'd0 & ~complete)",
-        PacketSelector::Dps => "(level != 8'd0 & pkt_valid & pkt_kind == 3'd6)",
+        PacketSelector::Any => "has_buffer",
+        PacketSelector::AnyWhileIncomplete => "has_buffer_cp",
+        PacketSelector::Dps => "has_buffer_dps",
     }
 }
 
@@ -95,16 +70,10 @@ fn gated(condition: &str, value: &str) -> String {
     format!("({condition}) ? {value} : 32'd0")
 }
 
-/// The pool is low: a temporary buffer is requested.
-fn is_low(parameters: &Parameters) -> String {
-    format!("pool_free < 8'd{}", parameters.get(KEEP))
-}
-
 fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let index = row.rule.iter().next().unwrap_or_default();
-    let low = is_low(parameters);
     let [mut copies, mut keeps, mut releases] = ["1'b0"; 3].map(str::to_owned);
-    let (yes, copied) = ("1'b1".to_owned(), format!("{low} & temp_alloc_ok"));
+    let (yes, copied) = ("1'b1".to_owned(), "copies".to_owned());
     let (mut id, mut len) = ("pkt_id", "pkt_len");
     match row.outcome {
         PacketOutcome::Nothing => {}
@@ -122,7 +91,11 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
             (copies, releases) = (copied.clone(), copied);
         }
     }
-    let asks = if row.outcome == PacketOutcome::Choose { low } else { "1'b0".to_owned() };
+    let asks = if row.outcome == PacketOutcome::Choose {
+        "pool_is_low".to_owned()
+    } else {
+        "1'b0".to_owned()
+    };
     let matches = if row.from == State::CheckPosted { "1'b1" } else { "1'b0" };
     let outputs = vec![
         ("pkt_ready", ready(row.from).to_owned()),
@@ -169,8 +142,8 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
 
 /// The choice for an unexpected message, and F0.
 fn of_the_choice(parameters: &Parameters) -> Vec<TransitionProperty> {
-    let (choice, low) = (is_in(State::ProcUnexpCp), is_low(parameters));
-    let chosen = |rule, when: String, copying: u8| TransitionProperty {
+    let choice = is_in(State::ProcUnexpCp);
+    let chosen = |rule, when: &str, copying: u8| TransitionProperty {
         rule,
         when: format!("{choice} & {when}"),
         next: vec![("copying", format!("1'b{copying}"))],
@@ -179,9 +152,9 @@ fn of_the_choice(parameters: &Parameters) -> Vec<TransitionProperty> {
     let over = fact(ask::OVER, State::ProcUnexpCp, parameters);
     let onwards = [State::AwaitCp, State::DetermineCpType].map(|state| state as u64);
     vec![
-        chosen("U1", format!("{low} & temp_alloc_ok"), 1),
-        chosen("U2", format!("{low} & ~temp_alloc_ok"), 0),
-        chosen("U3", format!("~({low})"), 0),
+        chosen("U1", "copies", 1),
+        chosen("U2", "pool_is_low & ~temp_alloc_ok", 0),
+        chosen("U3", "~pool_is_low", 0),
         TransitionProperty {
             rule: "F0",
             when: format!("{choice} & {over}"),
@@ -191,100 +164,74 @@ fn of_the_choice(parameters: &Parameters) -> Vec<TransitionProperty> {
     ]
 }
 
-/// A packet is accepted. The rows define `pkt_ready`.
-const TAKEN: &str = "(pkt_valid & pkt_ready)";
-
-/// The number of buffers in a refill, in 9 bits, and whether it would overflow the pending credit.
-fn refill(parameters: &Parameters) -> (String, String) {
-    let (low, high) = (parameters.get(LOW), parameters.get(HIGH));
-    let left = format!("(level - {{7'd0, {TAKEN}}})");
-    let lacks = format!(
-        "({TAKEN} ? ({left} < 8'd{low} ? 8'd{high} - {left} : 8'd0) : level == 8'd0 ? 8'd{high} : 8'd0)"
-    );
-    let wanted = format!("({lacks} < pool_free ? {lacks} : pool_free)");
-    let too_much = format!("({{1'b0, credit_pending}} + {{1'b0, {wanted}}} > 9'd255)");
-    (format!("({too_much} ? 8'd0 : {wanted})"), too_much)
-}
-
-/// The rules of the ring: exactly one of G1 to G4 and "none" applies.
-fn of_the_ring(parameters: &Parameters) -> Vec<TransitionProperty> {
-    let low = parameters.get(LOW);
-    let (refill, too_much) = refill(parameters);
-    let is_low = format!("level - 8'd1 < 8'd{low}");
-    let ring = |rule, when: String, refills: bool, level: &str| {
-        let count = if refills { refill.clone() } else { "8'd0".to_owned() };
+/// The ring's rules: of G1 to G4 and none of them exactly one applies.
+fn of_the_ring() -> Vec<TransitionProperty> {
+    let ring = |rule, when: &str, refills: bool, level: &str| {
+        let count = if refills { "refill" } else { "8'd0" };
         TransitionProperty {
             rule,
             one_of: Some("the ring".to_owned()),
-            when,
+            when: when.to_owned(),
             outputs: vec![
                 ("alloc_valid", format!("1'b{}", u8::from(refills))),
-                ("alloc_count", count.clone()),
+                ("alloc_count", count.to_owned()),
             ],
             next: vec![("level", format!("{level} + {count}"))],
         }
     };
     vec![
-        ring("G1", format!("{TAKEN} & ~({is_low})"), false, "level - 8'd1"),
-        ring("G2", format!("{TAKEN} & {is_low} & {refill} != 8'd0"), true, "level - 8'd1"),
-        ring("G3", format!("{TAKEN} & {is_low} & {refill} == 8'd0"), false, "level - 8'd1"),
-        ring("G4", format!("~{TAKEN} & {refill} != 8'd0"), true, "level"),
-        ring("no rule", format!("~{TAKEN} & {refill} == 8'd0"), false, "level"),
+        ring("G1", "taken & ~level_is_low", false, "level_below"),
+        ring("G2", "taken & level_is_low & is_refilled", true, "level_below"),
+        ring("G3", "taken & level_is_low & ~is_refilled", false, "level_below"),
+        ring("G4", "~taken & is_refilled", true, "level"),
+        ring("no rule", "~taken & ~is_refilled", false, "level"),
         TransitionProperty {
             rule: "O1",
-            when: too_much,
+            when: "too_much".to_owned(),
             outputs: vec![("alloc_valid", "1'b0".to_owned())],
             ..TransitionProperty::default()
         },
     ]
 }
 
-/// The rules of credits: exactly one of K1 to K3 and "none" applies.
-fn of_credits(parameters: &Parameters) -> Vec<TransitionProperty> {
-    let (refill, _) = refill(parameters);
-    let sent = "(credit_pending != 8'd0 & credit_ready)";
-    let credits = |rule, when: String, next: String| TransitionProperty {
+/// The rules of credits: of K1 to K3 and none of them exactly one applies.
+fn of_credits() -> Vec<TransitionProperty> {
+    let credits = |rule, when: &str, next: &str| TransitionProperty {
         rule,
         one_of: Some("credits".to_owned()),
-        when,
-        next: vec![("credit_pending", next)],
+        when: when.to_owned(),
+        next: vec![("credit_pending", next.to_owned())],
         ..TransitionProperty::default()
     };
     vec![
-        credits("K1", format!("{refill} != 8'd0 & ~{sent}"), format!("credit_pending + {refill}")),
-        credits("K2", format!("{refill} != 8'd0 & {sent}"), refill.clone()),
-        credits("K3", format!("{refill} == 8'd0 & {sent}"), "8'd0".to_owned()),
-        credits("no rule", format!("{refill} == 8'd0 & ~{sent}"), "credit_pending".to_owned()),
+        credits("K1", "is_refilled & ~credit_sent", "credit_pending + refill"),
+        credits("K2", "is_refilled & credit_sent", "refill"),
+        credits("K3", "~is_refilled & credit_sent", "8'd0"),
+        credits("no rule", "~is_refilled & ~credit_sent", "credit_pending"),
     ]
 }
 
 /// Progress: messages of which every packet was accepted, and waits of offered packets.
 pub fn progress(parameters: &Parameters) -> Vec<Progress> {
-    let [posted, data] = [State::CheckPosted, State::RecvPostedData].map(is_in);
-    let [awaits, determines] = [State::AwaitCp, State::DetermineCpType].map(is_in);
-    let answers = format!("({posted} & ~match_rsp | {data} & ~posted_done)");
     let unasked = KnownDeadlock {
         what: "F0: an unexpected message of one packet waits for a packet that does not belong to it",
-        when: format!("{} & complete", is_in(State::AwaitUnexpDp)),
+        when: "waits_for_no_dp".to_owned(),
         until: Some(("another packet comes", "pkt_valid".to_owned())),
     };
-    let is_short_of_buffers =
-        "(level == 8'd0 & (pool_free == 8'd0 | credit_valid & ~credit_ready))".to_owned();
     vec![
         Progress {
             what: "a message whose packets were all taken".to_owned(),
-            busy: format!("complete & ~({awaits} | {determines})"),
-            waits: answers.clone(),
-            // States passed: CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and
-            // PROC_UNEXP_DP; or RECV_POSTED_DATA.
+            busy: "message_is_open".to_owned(),
+            waits: "answer_is_owed".to_owned(),
+            // CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and PROC_UNEXP_DP; or RECV_POSTED_DATA.
             within: if is_repaired(parameters) { 2 } else { 4 },
             known_deadlocks: if is_repaired(parameters) { Vec::new() } else { vec![unasked] },
             ..Progress::default()
         },
         Progress {
             what: "the wait of a packet on offer".to_owned(),
-            busy: "pkt_valid & ~pkt_ready".to_owned(),
-            waits: format!("{answers} | {is_short_of_buffers}"),
+            busy: "packet_waits".to_owned(),
+            waits: "answer_is_owed | no_buffer_comes".to_owned(),
             within: 4,
             ..Progress::default()
         },

@@ -1,5 +1,5 @@
-//! The properties of the block for `cosim prove`: the table of [`rows`](super::rows) in Verilog,
-//! over the registers of `ReqRecvCore_Thread_2`. Only this file names them.
+//! The properties of the block for `cosim prove`: the table of [`rows`](super::rows), over the
+//! registers and wires that `rtl/thread2/thread2_sva.sv` names.
 //!
 //! A proof abstracts the message-offset table; its read data is the wire `msg_offset`.
 
@@ -9,31 +9,9 @@ use super::rows::{
     processes_messages,
 };
 use cosim_core::harness::{
-    KnownDeadlock, Parameters, Progress, ProofRegister, Properties, StableChannel,
-    TransitionProperty,
+    KnownDeadlock, Parameters, Progress, Properties, StableChannel, TransitionProperty,
 };
 use cosim_core::verilated::Field;
-
-/// The registers of section 5, and the read data of the message-offset table.
-const REGISTERS: [(&str, u32); 13] = [
-    ("cur_state", 6),
-    ("pkt_left", 32),
-    ("parsed", 32),
-    ("len_error", 1),
-    ("cxt", 416),
-    ("hdr", 488),
-    ("next_wqe_addr", 26),
-    ("next_wqe_size", 6),
-    ("cur_wqe_size", 8),
-    ("wqe_addr", 24),
-    ("cq_laddr", 64),
-    ("eq_laddr", 64),
-    ("msg_offset", 32),
-];
-
-/// Proof register: beats of the current WQE are outstanding. Its request was accepted, and its last
-/// beat was not.
-const OWED: &str = "wqe_owed";
 
 fn is_in(state: State) -> String {
     format!("(cur_state == 6'd{})", state as u8)
@@ -71,36 +49,13 @@ pub fn properties(parameters: &Parameters) -> Properties {
             ("cache_offset_wen", UPDATE),
             ("cache_owned_wen", UPDATE),
         ],
-        registers: REGISTERS.to_vec(),
         transitions: transitions(parameters),
-        invariants: invariants(),
         word_abstractions: Vec::new(),
-        proof_registers: proof_registers(),
         progress: vec![progress(parameters)],
     }
 }
 
-/// Invariants.
-fn invariants() -> Vec<(String, String)> {
-    let states = |states: [State; 2]| format!("({})", states.map(is_in).join(" | "));
-    let before = states([State::WQE_REQ_s, State::NEXT_UNIT_s]);
-    let inside = states([State::DATA_UNIT_s, State::MR_FOR_SEND_s]);
-    let passes_all = is_one(&header("net_opcode"), 5, is_write_with_imm);
-    vec![
-        (
-            "in MR_FOR_SEND_s a unit is on offer".to_owned(),
-            format!("~{} | wqe_resp_valid", is_in(State::MR_FOR_SEND_s)),
-        ),
-        (
-            "units that were passed are no longer than what is placed, as long as bytes are to be placed".to_owned(),
-            format!(
-                "(~{before} | parsed == 32'd0) & (~{inside} | {passes_all} | pkt_left == 32'd0 | parsed <= msg_offset)"
-            ),
-        ),
-    ]
-}
-
-/// The properties of all rows, and that registers keep their values unless a row loads them.
+/// What every row says, and that registers stay what they are where no row loads them.
 fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
     let mut all: Vec<TransitionProperty> = ROWS.iter().map(|row| of_row(row, parameters)).collect();
     let stays = |(name, rule): &(&'static str, &'static str)| {
@@ -150,12 +105,7 @@ fn field(signal: &str, port: &str, name: &str) -> String {
     bits(signal, place(port, name))
 }
 
-/// A field of the latched header.
-fn header(name: &str) -> String {
-    field("hdr", "fetch_cxt_egress_data", name)
-}
-
-/// The condition that a field has one of the codes for which `holds` is true.
+/// Whether a field has one of the codes for which something holds.
 fn is_one(field: &str, width: u32, holds: impl Fn(u64) -> bool) -> String {
     let codes = (0..1_u64 << width).filter(|code| holds(*code));
     let codes: Vec<String> = codes.map(|code| format!("{field} == {width}'d{code}")).collect();
@@ -163,28 +113,7 @@ fn is_one(field: &str, width: u32, holds: impl Fn(u64) -> bool) -> String {
 }
 
 fn opcode_in(opcodes: Opcodes) -> String {
-    is_one(&header("net_opcode"), 5, |code| opcodes >> code & 1 == 1)
-}
-
-/// parsed + byte_cnt of the unit on offer, in 33 bits.
-fn parsed_after() -> String {
-    format!(
-        "({{1'b0, parsed}} + {{2'd0, {}}})",
-        field("wqe_resp_data", "wqe_resp_data", "byte_cnt")
-    )
-}
-
-/// The condition avail = 0, and the value of avail if it is not 0.
-fn available() -> [String; 2] {
-    let after = parsed_after();
-    let offset = "{1'b0, msg_offset}";
-    [format!("({after} <= {offset})"), format!("({after} - {offset})")]
-}
-
-/// The condition pkt_left − chunk = 0.
-fn rest_fits() -> String {
-    let [none, available] = available();
-    format!("(pkt_left == 32'd0 | ~{none} & {available} >= {{1'b0, pkt_left}})")
+    is_one("net_opcode", 5, |code| opcodes >> code & 1 == 1)
 }
 
 /// A bit of [`ask`] as an expression.
@@ -195,9 +124,9 @@ fn fact(bit: u32, parameters: &Parameters) -> String {
         ask::WQE_REQ_READY => "wqe_req_ready".to_owned(),
         ask::WQE_RESP_VALID => "wqe_resp_valid".to_owned(),
         ask::WQE_RESP_LAST => "wqe_resp_last".to_owned(),
-        ask::NOTHING_LEFT => "(pkt_left == 32'd0)".to_owned(),
-        ask::NOTHING_AVAILABLE => available()[0].clone(),
-        ask::REST_FITS => rest_fits(),
+        ask::NOTHING_LEFT => "nothing_left".to_owned(),
+        ask::NOTHING_AVAILABLE => "none_available".to_owned(),
+        ask::REST_FITS => "rest_fits".to_owned(),
         ask::CQ_REQ_READY => "cq_req_ready".to_owned(),
         ask::CQ_RESP_VALID => "cq_resp_valid".to_owned(),
         ask::EQ_REQ_READY => "eq_req_ready".to_owned(),
@@ -207,17 +136,16 @@ fn fact(bit: u32, parameters: &Parameters) -> String {
         ask::F0 => fixed(0),
         ask::F2 => fixed(2),
         ask::F4 => fixed(4),
-        ask::EVENT => format!("({} & {})", fixed(1), header("solicited")),
+        ask::EVENT => format!("({} & solicited)", fixed(1)),
         ask::WRITE_COMPLETES => {
-            format!("({} & {})", fixed(3), is_one(&header("net_opcode"), 5, is_write_with_imm))
+            format!("({} & {})", fixed(3), is_one("net_opcode", 5, is_write_with_imm))
         }
         ask::WQE_ENDS => format!("({} & wqe_resp_last)", fixed(5)),
         ask::UNACKED => {
-            format!("({} & ~{})", fixed(6), is_one(&header("service_type"), 3, is_acknowledged))
+            format!("({} & ~{})", fixed(6), is_one("service_type", 3, is_acknowledged))
         }
         ask::REFUSED => {
-            let state = field("cxt", "fetch_cxt_egress_head", "qp_state");
-            format!("({} & ~{})", fixed(7), is_one(&state, 3, processes_messages))
+            format!("({} & ~{})", fixed(7), is_one("qp_state", 3, processes_messages))
         }
         other => unreachable!("no guard asks {other:#x}"),
     }
@@ -256,12 +184,8 @@ fn loaded(effect: Effect) -> Vec<(&'static str, String)> {
         let known = NextUnit::FIELDS.iter().find(|(known, _)| *known == name);
         (register, known.map(|(_, field)| bits("wqe_resp_data", *field)).unwrap_or_default())
     };
-    let passed = || ("parsed", parsed_after());
-    let placed = || {
-        let [none, available] = available();
-        let left = format!("{none} ? {{1'b0, pkt_left}} : {{1'b0, pkt_left}} - {available}");
-        ("pkt_left", format!("{} ? 33'd0 : {left}", rest_fits()))
-    };
+    let passed = || of("parsed", "parsed_after");
+    let placed = || of("pkt_left", "left_after");
     let too_short = || of("len_error", "1'b1");
     match effect {
         Effect::None | Effect::StepQueue => Vec::new(),
@@ -269,7 +193,7 @@ fn loaded(effect: Effect) -> Vec<(&'static str, String)> {
             vec![of("cxt", "fetch_cxt_egress_head"), of("hdr", "fetch_cxt_egress_data")]
         }
         Effect::BeginPacket => vec![
-            ("pkt_left", format!("{{16'd0, {}}}", header("pkt_length"))),
+            of("pkt_left", "{16'd0, pkt_length}"),
             of("parsed", "32'd0"),
             of("len_error", "1'b0"),
         ],
@@ -293,10 +217,7 @@ fn outputs(state: State) -> Vec<(&'static str, String)> {
     let is = |states: &[State]| format!("1'b{}", u8::from(states.contains(&state)));
     let wqe_resp_ready = match state {
         State::NEXT_UNIT_s => "1'b1".to_owned(),
-        State::DATA_UNIT_s => {
-            let consumes = is_one(&header("net_opcode"), 5, is_write_with_imm);
-            format!("{consumes} | pkt_left == 32'd0 | {}", available()[0])
-        }
+        State::DATA_UNIT_s => "passes_unit".to_owned(),
         State::MR_FOR_SEND_s => "fetch_mr_ingress_ready".to_owned(),
         _ => "1'b0".to_owned(),
     };
@@ -310,10 +231,7 @@ fn outputs(state: State) -> Vec<(&'static str, String)> {
     ];
     let qp = match state {
         State::IDLE_s => "8'd0".to_owned(),
-        _ => {
-            let Field { lsb, .. } = place("fetch_cxt_egress_data", "local_qpn");
-            bits("hdr", Field { lsb, width: 8 })
-        }
+        _ => "local_qp".to_owned(),
     };
     vec![
         ("fetch_cxt_egress_ready", is(&[State::IDLE_s])),
@@ -345,39 +263,14 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     }
 }
 
-fn proof_registers() -> Vec<ProofRegister> {
-    let asked = "wqe_req_valid & wqe_req_ready";
-    let ended = "wqe_resp_valid & wqe_resp_ready & wqe_resp_last";
-    let for_event = is_in(State::MR_FOR_EQ_s);
-    vec![
-        ProofRegister { name: OWED, width: 1, next: format!("{asked} | {OWED} & ~({ended})") },
-        // T43: the request for the event was not accepted at once.
-        ProofRegister {
-            name: "went_back",
-            width: 1,
-            next: format!("{for_event} ? ~fetch_mr_ingress_ready : went_back"),
-        },
-    ]
-}
-
-/// Progress: an accepted packet is finished, if the environment answers.
+/// A packet that was taken is finished, if its partners answer.
 fn progress(parameters: &Parameters) -> Progress {
     let is_fixed = |number| parameters.fixes() & fix(number) != 0;
-    let [next_unit, data_unit] = [State::NEXT_UNIT_s, State::DATA_UNIT_s].map(is_in);
-    let waits = [
-        format!("({next_unit} | {data_unit}) & ~wqe_resp_valid & {OWED}"),
-        "wqe_req_valid & ~wqe_req_ready".to_owned(),
-        "fetch_mr_ingress_valid & ~fetch_mr_ingress_ready".to_owned(),
-        "cq_req_valid & ~cq_req_ready".to_owned(),
-        "cq_resp_ready & ~cq_resp_valid".to_owned(),
-        "eq_req_valid & ~eq_req_ready".to_owned(),
-        "eq_resp_ready & ~eq_resp_valid".to_owned(),
-    ];
     let mut known_deadlocks = Vec::new();
     if !is_fixed(5) {
         known_deadlocks.push(KnownDeadlock {
             what: "F5: the WQE's last unit is used, and another one is waited for",
-            when: format!("{data_unit} & ~{OWED}"),
+            when: "waits_for_no_unit".to_owned(),
             until: None,
         });
     }
@@ -385,27 +278,18 @@ fn progress(parameters: &Parameters) -> Progress {
         known_deadlocks.push(KnownDeadlock {
             what: "F2: the request for an event waits, and the completion is repeated",
             when: "went_back".to_owned(),
-            until: Some((
-                "that request is taken at once",
-                format!("{} & fetch_mr_ingress_ready", is_in(State::MR_FOR_EQ_s)),
-            )),
+            until: Some(("that request is taken at once", "event_taken".to_owned())),
         });
     }
     Progress {
         what: "a packet that was taken".to_owned(),
-        busy: format!("~{}", is_in(State::IDLE_s)),
-        waits: waits.join(" | "),
+        busy: "is_busy".to_owned(),
+        waits: "partner_waits".to_owned(),
         within: 11,
-        more: Some((2, "beat of its WQE", "wqe_resp_valid & wqe_resp_ready".to_owned())),
+        more: Some((2, "beat of its WQE", "unit_used".to_owned())),
         assumptions: vec![
-            (
-                "a WQE's beats come after its request, up to its last",
-                format!("~wqe_resp_valid | {OWED}"),
-            ),
-            (
-                "there is a unit behind its NextUnit",
-                format!("~({next_unit} & wqe_resp_valid & wqe_resp_last)"),
-            ),
+            ("a WQE's beats come after its request, up to its last", "beats_are_owed".to_owned()),
+            ("there is a unit behind its NextUnit", "has_units".to_owned()),
         ],
         known_deadlocks,
     }

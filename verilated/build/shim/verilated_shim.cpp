@@ -22,6 +22,8 @@ __thread vl_context *vl_shim_current = nullptr;
 namespace {
 
 __thread char last_error[2048];
+// The name of the assertion that failed last, from its message to `vl_stop`.
+__thread char assertion[512];
 __thread bool closing = false;
 __thread bool closing_failed = false;
 __thread bool thread_ended = false;
@@ -76,6 +78,7 @@ void context_destroy(vl_context *context) noexcept {
     context->reset();
     context->generator.reset();
     context->data = nullptr;
+    context->asserts = false;
     context->leaves_traces = true;
     thread_end.armed = true;
     spare = context;
@@ -218,7 +221,27 @@ void vl_finish(const char *file, int line, const char *) VL_MT_UNSAFE {
   stopped("the RTL called $finish", file, line, nullptr);
 }
 
+// Verilator's words: `[0] %Error: file.sv:7: Assertion failed in top.instance.label: ...`.
+bool vl_shim_takes(const char *format, va_list arguments) {
+  if (!vl_shim_current || !vl_shim_current->asserts) return false;
+  char text[1024];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  static const char words[] = ": Assertion failed in ";
+  const char *name = std::strstr(text, "%Error: ") ? std::strstr(text, words) : nullptr;
+  if (!name) return false;
+  name += sizeof words - 1;
+  const char *const end = std::strchr(name, ':');
+  const size_t length = end ? end - name : std::strlen(name);
+  std::snprintf(assertion, sizeof assertion, "%.*s", static_cast<int>(length), name);
+  return true;
+}
+
 void vl_stop(const char *file, int line, const char *) VL_MT_UNSAFE {
+  if (*assertion) {
+    const std::string what = std::string{"assertion failed: "} + assertion;
+    *assertion = 0;
+    stopped(what.c_str(), file, line, nullptr);
+  }
   stopped("the RTL called $stop", file, line, nullptr);
 }
 

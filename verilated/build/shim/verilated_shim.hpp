@@ -38,8 +38,11 @@ struct vl_context final : VerilatedContext {
   // The embedded files of the model.
   const vl_data *data = nullptr;
 
-  // The generator of `$random` and similar functions. Created on first use, because most RTL draws
-  // no random numbers.
+  // The model checks assertions: one that fails is told from `$stop`.
+  bool asserts = false;
+
+  // The generator of `$random` and its like; made when the first number is drawn, since most RTL
+  // draws none.
   std::shared_ptr<void> generator;
   uint64_t generator_seed = 0;
   // The model writes a trace, was stopped, or does not exist yet, so the context is not reusable.

@@ -148,6 +148,8 @@ pub struct ModelFile<'a> {
     pub tracing: Tracing,
     /// Whether it counts code coverage.
     pub coverage: bool,
+    /// Whether it checks assertions.
+    pub assertions: bool,
     /// How it is driven.
     pub driving: &'a Driving,
     /// The data files embedded in it.
@@ -163,7 +165,8 @@ impl ModelFile<'_> {
     /// # Errors
     /// [`Error::Template`].
     pub fn text(&self) -> Result<String, Error> {
-        let Self { verilated, ports, top, tracing, coverage, driving, data, symbol } = *self;
+        let Self { verilated, ports, top, tracing, coverage, assertions, driving, data, symbol } =
+            *self;
         let [inputs, outputs] = structs(ports);
         let sources: Vec<String> =
             verilated.sources.iter().map(|source| file_name(source)).collect();
@@ -201,7 +204,7 @@ impl ModelFile<'_> {
             registered => *driving == Driving::Registered,
             inputs => inputs.fields,
             outputs => outputs.fields,
-            sources, trace, coverage, data, observing, top, symbol, two_evaluations,
+            sources, trace, coverage, assertions, data, observing, top, symbol, two_evaluations,
         };
         PARTS.iter().map(|(name, part)| render(name, part, &context)).collect()
     }

@@ -24,6 +24,7 @@ mod kept;
 #[cfg(feature = "libclang")]
 mod libclang;
 mod library;
+pub mod module;
 mod netlist;
 mod ports;
 pub mod registered;
@@ -32,6 +33,7 @@ pub mod sources;
 mod templates;
 mod tool;
 mod toolchain;
+mod tree;
 pub mod trust;
 mod verilate;
 
@@ -50,7 +52,7 @@ pub use registers::Register;
 pub use templates::render;
 pub use tool::{EXCEEDED, interrupt, output, output_within};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
-pub use verilate::{Clock, Design, Tracing, Verilated};
+pub use verilate::{Clock, Design, Tracing, Verilated, Wrapper};
 
 /// The texts that determine the generated code and its compilation, for content hashes.
 pub fn generator_text() -> impl Iterator<Item = &'static str> {

@@ -165,6 +165,7 @@ impl LibraryCache {
             top: &design.top,
             tracing: design.tracing,
             coverage: design.coverage,
+            assertions: design.assertions,
             driving: &driving,
             data: &design.data,
             symbol: codegen::LIBRARY_SYMBOL,

@@ -46,8 +46,8 @@ pub(crate) fn member(name: &str) -> String {
     member
 }
 
-/// The RTL name of a C++ member.
-fn name_of(member: &str) -> String {
+/// The name in the RTL of what Verilator's C++ calls `member`.
+pub(crate) fn name_of(member: &str) -> String {
     let mut name = Vec::new();
     let mut rest = member.as_bytes();
     while let [letter, behind @ ..] = rest {

@@ -50,11 +50,17 @@ impl Declarations {
         found
     }
 
-    fn declares(&self, name: &str) -> bool {
+    /// Whether it declares a module, package or the like of that name.
+    pub fn declares(&self, name: &str) -> bool {
         self.first.contains(name) || self.others.contains(name)
     }
 
-    /// Whether both declare the same name.
+    /// The packages and interfaces it declares that another source uses.
+    pub fn used_by(&self, other: &Self) -> Vec<String> {
+        self.first.intersection(&other.names).cloned().collect()
+    }
+
+    /// Whether it declares something that `other` declares, too.
     pub fn overlaps(&self, other: &Self) -> bool {
         self.first.iter().chain(&self.others).any(|name| other.declares(name))
     }

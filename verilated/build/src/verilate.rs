@@ -51,6 +51,8 @@ pub struct Design {
     pub top: String,
     /// The top's clock.
     pub clock: Clock,
+    /// The wrapper, if the top is one.
+    pub wrapper: Option<Wrapper>,
     /// Source files passed to Verilator, which searches `include` for further modules.
     pub sources: Vec<PathBuf>,
     /// Folders searched for included files and for modules.
@@ -73,11 +75,50 @@ pub struct Design {
     pub tracing: Tracing,
     /// Whether to count lines, branches and toggles.
     pub coverage: bool,
-    /// Whether to register the inputs in a top around the design, if it behaves the same.
+    /// Whether assertions are checked: one that fails stops the model.
+    pub assertions: bool,
+    /// Whether inputs are to be registered in a top around it, if it behaves the same then.
     pub registered: bool,
     /// Whether to compile fast at the expense of simulation speed: for texts of many thousand gates
     /// that run only a few cases.
     pub quick: bool,
+}
+
+/// A wrapper: its ports are those of the module inside, so a difference between both is an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrapper {
+    /// Its file.
+    pub file: PathBuf,
+    /// The module that it instantiates.
+    pub module: String,
+}
+
+impl Wrapper {
+    /// The message of Verilator about a connection that does not fit. Elsewhere such a message is a warning, because
+    /// RTL has many; a wrapper is generated, and a port of another width would be cut silently.
+    pub fn misfit(&self, messages: &str) -> Option<Error> {
+        const KINDS: [&str; 6] = [
+            "-WIDTH:",
+            "-WIDTHTRUNC:",
+            "-WIDTHEXPAND:",
+            "-WIDTHXZEXPAND:",
+            "-PINMISSING:",
+            "-PINNOTFOUND:",
+        ];
+        let name = self.file.file_name()?.to_str()?;
+        let line = messages.lines().find(|line| {
+            let is_kind = KINDS.iter().any(|kind| line.contains(kind))
+                || (line.starts_with("%Error") && line.contains("in not found: "));
+            line.starts_with('%') && is_kind && line.contains(&format!("{name}:"))
+        })?;
+        let (_, message) = line.split_once(&format!("{name}:"))?;
+        let message = message.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':').trim();
+        let ports = ["port connection '", "missing pin: '", "in not found: '"];
+        let port = ports.iter().find_map(|before| message.split_once(before)?.1.split('\'').next());
+        let port = port.map_or_else(String::new, |port| format!("{port}: "));
+        let differences = format!("  {port}{message} ({name} connects it)");
+        Some(Error::Ports { top: self.module.clone(), differences })
+    }
 }
 
 /// The C++ sources that Verilator generated for one model.
@@ -164,6 +205,9 @@ impl Design {
             // By default, Verilator omits signals above 256 bits and memories above 32 words.
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
         }
+        if self.assertions {
+            command.arg("--assert");
+        }
         if self.coverage {
             // Newer versions of `--coverage` also count expressions and fail with an internal error
             // when an element of a memory is written.
@@ -172,7 +216,17 @@ impl Design {
         for (name, value) in &self.parameters {
             command.arg(format!("-G{name}={value}"));
         }
-        let messages = self.run(command)?;
+        let misfit = |messages: &str| self.wrapper.as_ref()?.misfit(messages);
+        let messages = match self.run(command) {
+            Err(Error::Verilate { top, output }) => {
+                let other = || Error::Verilate { top, output: output.clone() };
+                return Err(misfit(&output).unwrap_or_else(other));
+            }
+            other => other?,
+        };
+        if let Some(error) = misfit(&messages) {
+            return Err(error);
+        }
         let verilated = Verilated {
             dir: dir.to_owned(),
             prefix: self.prefix.clone(),

@@ -120,6 +120,7 @@ inline int32_t call(vl_model *model, Body body) noexcept {
 std::unique_ptr<vl_model> make(vl_context *context, [[maybe_unused]] bool with_names) {
   vl_shim_enter(context);
   context->data = {{ "data" if data else "nullptr" }};
+  context->asserts = {{ "true" if assertions else "false" }};
   std::unique_ptr<vl_model> model{new vl_model};
   model->context = context;
 {% if coverage %}

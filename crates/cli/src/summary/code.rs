@@ -18,7 +18,9 @@ impl Summary<'_> {
         let holes: usize = all.iter().map(|reached| reached.holes().count()).sum();
         let suffix = match holes {
             0 => String::new(),
-            holes => format!("; {} in lines and branches", counted(holes as u64, "hole")),
+            holes => {
+                format!("; {} in lines and branches", counted(holes as u64, "uncovered point"))
+            }
         };
         let _ = writeln!(text, "  RTL: {}{suffix}", shares.text());
         let shown = if detail == Detail::Tables { usize::MAX } else { POINTS_SHOWN };

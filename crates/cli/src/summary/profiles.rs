@@ -66,7 +66,7 @@ impl Summary<'_> {
             text.push('\n');
             return;
         }
-        let _ = writeln!(text, ", {}", counted(holes.len() as u64, "hole"));
+        let _ = writeln!(text, ", {}", counted(holes.len() as u64, "uncovered bin"));
         for bin in holes.iter().take(shown) {
             let _ = writeln!(text, "    not hit: {}", self.run.coverage.bin_name(*bin));
         }

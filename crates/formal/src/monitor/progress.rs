@@ -2,27 +2,10 @@
 //! which the block does not wait for the environment.
 
 use super::{Kind, Property};
-use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
+use cosim_harness::harness::{KnownDeadlock, Progress, Properties};
 use std::fmt::Write as _;
 
-/// Declares the auxiliary registers of the proof. Transitions may refer to them.
-pub fn proof_registers(properties: &Properties, text: &mut String) {
-    for ProofRegister { name, width, .. } in &properties.proof_registers {
-        let _ = writeln!(text, "  reg [{}:0] {name} = 0;", width - 1);
-    }
-}
-
-/// Writes the next values of the auxiliary registers, which may refer to transitions.
-pub fn remembers(properties: &Properties, clock: &str, text: &mut String) {
-    for ProofRegister { name, width, next } in &properties.proof_registers {
-        let _ = writeln!(
-            text,
-            "  always @(posedge {clock}) {name} <= in_reset ? {width}'d0 : ({next});"
-        );
-    }
-}
-
-/// Adds the progress properties and the known deadlocks.
+/// What is finished, and how it is not.
 pub fn progress(
     properties: &Properties,
     clock: &str,

@@ -1,7 +1,8 @@
 //! Proofs of small RTLs.
 
 use super::*;
-use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
+use crate::assertions::Signal;
+use cosim_harness::harness::{KnownDeadlock, Progress, Properties};
 use cosim_rtl::yosys::verilog;
 
 /// A counter that holds its offer, a register without reset, and a memory that is written before it
@@ -96,9 +97,16 @@ fn prover_of(
     text += "endmodule\n";
     let properties = bad.into_iter().map(|(property, _)| property).collect();
     let assumes = assumption != "1'b1";
-    let monitor = Monitor { text, state: None, registers, properties, assumes };
-    let reset = Some(("rst", true));
-    Prover::of(&verilog(rtl), &[], monitor, "clk", reset, &Answers::none()).unwrap().unwrap()
+    let signal = |(name, width): (&'static str, u32)| Signal {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        width,
+        line: 1,
+    };
+    let signals = registers.into_iter().map(signal).collect();
+    let monitor = Monitor { text, state: None, signals, properties, assumes };
+    let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
+    Prover::of(session, None, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
 }
 
 fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
@@ -277,18 +285,11 @@ fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
 /// The outcomes of a progress property of [`RTL`].
 fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
     let wanted = "count == 4'd9 & go".to_owned();
-    let properties = Properties {
-        proof_registers: vec![ProofRegister {
-            name: "rounds",
-            width: 1,
-            next: format!("rounds | {wanted}"),
-        }],
-        progress: vec![progress],
-        ..Properties::default()
-    };
-    let (mut bad, mut text) = (Vec::new(), String::new());
-    crate::monitor::progress::proof_registers(&properties, &mut text);
-    crate::monitor::progress::remembers(&properties, "clk", &mut text);
+    let properties = Properties { progress: vec![progress], ..Properties::default() };
+    let mut bad = Vec::new();
+    let mut text = format!(
+        "reg rounds = 0;\nalways @(posedge clk) rounds <= in_reset ? 1'd0 : rounds | {wanted};\n"
+    );
     crate::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
     let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
     let bad: Vec<&str> = bad.iter().map(String::as_str).collect();

@@ -46,6 +46,9 @@ pub struct Header {
     /// The index of the first case.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first: u64,
+    /// Input bits of a block whose cases in this run together drive every input vector.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhaustive: Option<u32>,
     /// Names of the profiles.
     pub profiles: Vec<String>,
     /// Names of the scenarios.

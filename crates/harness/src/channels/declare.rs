@@ -1,8 +1,9 @@
 //! The declaration of a block whose pins are channels.
 
-use crate::harness::{Block, CaseRng, Draw};
+use crate::harness::clocks::ClockTiming;
+use crate::harness::{Block, CaseRng, Draw, Reset, ResetTimer, TrafficError};
 use rand::RngExt;
-use verilated::Pins;
+use verilated::{Pins, Port};
 use zerocopy::IntoBytes;
 
 /// Cycles without activity after which a case ends, unless the declaration says otherwise.
@@ -18,15 +19,19 @@ pub fn choose(count: usize, rng: &mut CaseRng) -> usize {
 /// Random values on all pins for `count` cycles. Each case draws how often each pin of one bit is
 /// high, so some cases run free and others crawl. Resets are rare.
 pub fn raw_pins<B: Block>(count: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
-    let reset = B::RESET.map(|pin| pin.name_and_level());
+    let resets = || B::RESET.into_iter().chain(B::OTHER_RESETS.iter().copied());
+    let level = |port: &Port| {
+        let mut levels = resets().map(|pin| pin.name_and_level());
+        levels.find(|(name, _)| *name == port.name)
+    };
     let often: Vec<f64> = B::Inputs::PORTS
         .iter()
-        .map(|port| match reset {
-            Some((name, is_high)) if name == port.name => {
+        .map(|port| match level(port) {
+            Some((_, is_high)) => {
                 let rare: f64 = rng.one_of(&[0.0, 0.01, 0.1]);
                 if is_high { rare } else { 1.0 - rare }
             }
-            _ => rng.one_of(&[0.1, 0.5, 0.9, 1.0]),
+            None => rng.one_of(&[0.1, 0.5, 0.9, 1.0]),
         })
         .collect();
     let mut bytes = B::Inputs::default().as_bytes().to_vec();
@@ -42,6 +47,74 @@ pub fn raw_pins<B: Block>(count: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
     (0..count).map(cycle).collect()
 }
 
+/// The largest number of steps between two edges of a clock: 1 without clocks of their own.
+pub fn steps_per_edge(clocks: &[ClockTiming]) -> u64 {
+    let periods = || clocks.iter().map(|clock| clock.period.get().max(1));
+    let slowest = 2 * periods().max().unwrap_or(0);
+    periods().map(|period| slowest / period + 1).sum::<u64>().max(1)
+}
+
+/// Checks the clocks of a traffic.
+///
+/// # Errors
+/// If their number is not that of the block, or one cannot be generated.
+pub fn check_clocks(clocks: &[ClockTiming], count: usize) -> Result<(), TrafficError> {
+    if clocks.len() != count {
+        let message = format!("{} clocks; the block has {count}", clocks.len());
+        return Err(TrafficError { path: "clocks".to_owned(), message });
+    }
+    ClockTiming::check(clocks, "clocks")
+}
+
+/// A reset of all clock domains. It lasts until each clock has risen as often as it says.
+#[derive(Debug, Clone)]
+pub struct DomainReset {
+    timer: ResetTimer,
+    /// The clocks that have risen in the present cycle of the reset.
+    risen: u64,
+    clocks: usize,
+}
+
+impl DomainReset {
+    /// An inactive reset.
+    pub fn new(clocks: usize) -> Self {
+        Self { timer: ResetTimer::default(), risen: 0, clocks }
+    }
+
+    /// Schedules a reset; see [`ResetTimer::start`].
+    #[inline]
+    pub fn start(&mut self, reset: Reset) {
+        self.timer.start(reset);
+    }
+
+    /// Whether the reset is asserted in this step.
+    #[inline]
+    pub fn asserted(&self) -> bool {
+        self.timer.asserted()
+    }
+
+    /// Whether no reset is active or scheduled.
+    #[inline]
+    pub fn is_over(&self) -> bool {
+        self.timer.is_over()
+    }
+
+    /// Takes the end of a step, with the clocks that rise there.
+    #[inline]
+    pub fn clock(&mut self, rising: &[bool]) {
+        if self.timer.asserted() {
+            for (clock, rises) in rising.iter().enumerate() {
+                self.risen |= u64::from(*rises) << clock;
+            }
+            if self.risen.count_ones() < self.clocks as u32 {
+                return;
+            }
+            self.risen = 0;
+        }
+        self.timer.clock();
+    }
+}
+
 /// Declares a block whose pins are channels and a reset. It generates the block's `Traffic`,
 /// `Environment`, `Weights` and `Coverage`, and a struct for the items of each channel.
 ///
@@ -55,14 +128,19 @@ pub fn raw_pins<B: Block>(count: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
 /// ```
 ///
 /// - `pins` names the structs of the pins. Several blocks with these pins may use the declaration.
-/// - `reset` names the reset and its active level. Leave it out if there is none.
+/// - `clocks` names the clock inputs of a wrapper around RTL with several clocks. Their timing is
+///   part of the traffic, and each channel names its clock with `at CLOCK`.
+/// - `reset` names a reset and its active level. Several resets are active together. Leave it out
+///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, [`DRAIN`].
 /// - `tie PIN = VALUE;` holds an input at a value.
 /// - `source` is a channel into the block: its name, the type of its items with their fields, pins
 ///   and widths of at most 64 bits, and the pins for valid and ready. Without ready, the block
-///   takes an item in each cycle with a high valid. `drawn by FUNCTION`, before the semicolon,
+///   takes an item in each cycle with a high valid. `!full` in the place of ready means that the
+///   block takes an item while `full` is low. `drawn by FUNCTION`, before the semicolon,
 ///   draws items with a `fn(&Parameters, &mut CaseRng) -> Item`; otherwise all bits are random.
 /// - `sink` is a channel out of the block. Without ready, the environment always takes the item.
+///   `!empty` in the place of valid means that an item is there while `empty` is low.
 ///   `unless CLOSURE`, before the semicolon, gives the reason for an unreachable bin of its
 ///   coverage, as in [`covergroups!`](crate::covergroups).
 ///
@@ -72,13 +150,14 @@ pub fn raw_pins<B: Block>(count: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
 macro_rules! channels {
     (
         pins $inputs:ty, $outputs:ty;
-        $( reset $rst:ident $level:ident; )?
+        $( clocks $($clk:ident),+; )?
+        $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
         $( tie $tied:ident = $value:literal; )*
         $( source $s:ident: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
-            on $sv:ident $(, $sr:ident)? $(drawn by $draw:path)?; )*
+            on $sv:ident $(, $(! $sn:ident)? $($sr:ident)? )? $(at $sc:ident)? $(drawn by $draw:path)?; )*
         $( sink $k:ident: $K:ident { $( $kf:ident: $kp:ident[$kw:literal] ),* $(,)? }
-            on $kv:ident $(, $kr:ident)? $(unless $unreachable:expr)?; )*
+            on $(! $kn:ident)? $($kv:ident)? $(, $kr:ident)? $(at $kc:ident)? $(unless $unreachable:expr)?; )*
     ) => {
         $(
             /// An item of the source.
@@ -105,16 +184,20 @@ macro_rules! channels {
                 /// Whether the block takes an item.
                 #[inline]
                 pub fn is_ready(_outputs: &$outputs) -> bool {
-                    true $( & _outputs.$sr.is_high() )?
+                    true $( $( & _outputs.$sr.is_high() )? $( & !_outputs.$sn.is_high() )? )?
+                }
+
+                /// Whether the clock of the channel rises at the end of the step.
+                #[inline]
+                pub fn is_clocked(_inputs: &$inputs) -> bool {
+                    true $( & _inputs.$sc.is_high() )?
                 }
 
                 /// The item that is taken.
                 #[inline]
-                pub fn taken(
-                    inputs: &$inputs,
-                    outputs: &$outputs,
-                ) -> Option<Self> {
-                    Self::offered(inputs).filter(|_| Self::is_ready(outputs))
+                pub fn taken(inputs: &$inputs, outputs: &$outputs) -> Option<Self> {
+                    let takes = Self::is_clocked(inputs) && Self::is_ready(outputs);
+                    Self::offered(inputs).filter(|_| takes)
                 }
 
                 /// An item with random bits.
@@ -138,9 +221,15 @@ macro_rules! channels {
                 /// The item on offer.
                 #[inline]
                 pub fn offered(outputs: &$outputs) -> Option<Self> {
-                    outputs.$kv.is_high().then(|| Self {
+                    Self::is_valid(outputs).then(|| Self {
                         $( $kf: $crate::value::Uint::new(outputs.$kp.get()), )*
                     })
+                }
+
+                /// Whether the block offers an item.
+                #[inline]
+                pub fn is_valid(outputs: &$outputs) -> bool {
+                    true $( & outputs.$kv.is_high() )? $( & !outputs.$kn.is_high() )?
                 }
 
                 /// Whether the environment takes an item.
@@ -149,13 +238,17 @@ macro_rules! channels {
                     true $( & _inputs.$kr.is_high() )?
                 }
 
+                /// Whether the clock of the channel rises at the end of the step.
+                #[inline]
+                pub fn is_clocked(_inputs: &$inputs) -> bool {
+                    true $( & _inputs.$kc.is_high() )?
+                }
+
                 /// The item that is taken.
                 #[inline]
-                pub fn taken(
-                    inputs: &$inputs,
-                    outputs: &$outputs,
-                ) -> Option<Self> {
-                    Self::offered(outputs).filter(|_| Self::is_ready(inputs))
+                pub fn taken(inputs: &$inputs, outputs: &$outputs) -> Option<Self> {
+                    let takes = Self::is_clocked(inputs) && Self::is_ready(inputs);
+                    Self::offered(outputs).filter(|_| takes)
                 }
             }
         )*
@@ -163,8 +256,26 @@ macro_rules! channels {
         /// Whether the block is in reset.
         #[inline]
         pub fn in_reset(_inputs: &$inputs) -> bool {
-            false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )?
+            false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )*
         }
+
+        /// The properties of the sinks for `cosim prove`: an offer stays until it is taken. Return
+        /// it in `Block::properties` if valid and ready have names that `Block::NAMING` knows.
+        #[allow(dead_code)]
+        pub fn channel_properties() -> $crate::harness::Properties {
+            let mut _all = $crate::harness::Properties::default();
+            $(
+                let valid: &[&'static str] = &[$( stringify!($kv) )?];
+                let ready: &[&'static str] = &[$( stringify!($kr) )?];
+                if let (Some(valid), Some(_)) = (valid.first(), ready.first()) {
+                    _all.stable.push($crate::harness::StableChannel::whole(valid));
+                }
+            )*
+            _all
+        }
+
+        /// The number of clocks, of a block with several; else 0.
+        const CLOCKS: usize = { 0 $( + [$( stringify!($clk) ),+].len() )? };
 
         /// The items of each source, and the stalls of each sink.
         #[derive(Debug, Clone, Default, PartialEq, Eq,
@@ -174,6 +285,9 @@ macro_rules! channels {
             /// Key of the values on idle payload pins; 0 gives zeros.
             #[serde(default)]
             pub noise: $crate::value::Uint<64>,
+            /// The timing of each clock, of a block with several.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            pub clocks: Vec<$crate::harness::clocks::ClockTiming>,
             $(
                 /// The items of this source.
                 #[serde(default)]
@@ -188,6 +302,7 @@ macro_rules! channels {
 
         impl $crate::harness::Traffic for Traffic {
             fn check(&self) -> Result<(), $crate::harness::TrafficError> {
+                $crate::channels::check_clocks(&self.clocks, CLOCKS)?;
                 $(
                     for (index, offer) in self.$s.iter().enumerate() {
                         if offer.reset.is_some_and(|reset| reset.cycles.get() == 0) {
@@ -208,7 +323,10 @@ macro_rules! channels {
             noise: $crate::harness::Noise,
             $( $s: $crate::channels::Source<'a, $S>, )*
             $( $k: $crate::channels::Sink<'a>, )*
-            reset: $crate::harness::ResetTimer,
+            reset: $crate::channels::DomainReset,
+            clocks: $crate::harness::clocks::Clocks,
+            /// Idle steps at the end of the case.
+            drain: u64,
             idle: u64,
             handshakes: u64,
             packets: u64,
@@ -242,6 +360,9 @@ macro_rules! channels {
             >,
         {
             fn new(traffic: &'a Traffic, _: &$crate::harness::Parameters) -> Self {
+                let clocks = &traffic.clocks;
+                let scale = $crate::channels::steps_per_edge(clocks);
+                let drain = Self::DRAIN * scale;
                 let delays = [
                     $( $crate::channels::Source::longest_delay(&traffic.$s), )*
                     $( $crate::channels::Sink::longest_delay(&traffic.$k), )*
@@ -250,13 +371,14 @@ macro_rules! channels {
                     noise: $crate::harness::Noise::new(traffic.noise.get()),
                     $( $s: $crate::channels::Source::new(&traffic.$s), )*
                     $( $k: $crate::channels::Sink::new(&traffic.$k), )*
-                    reset: $crate::harness::ResetTimer::default(),
+                    reset: $crate::channels::DomainReset::new(CLOCKS),
+                    clocks: $crate::harness::clocks::Clocks::new(clocks, traffic.noise.get()),
+                    drain,
                     idle: 0,
                     handshakes: 0,
                     packets: 0,
-                    progress_timeout: $crate::channels::SLACK
-                        + Self::DRAIN
-                        + delays.iter().sum::<u64>(),
+                    progress_timeout: drain
+                        + scale * ($crate::channels::SLACK + delays.iter().sum::<u64>()),
                     lifetime: std::marker::PhantomData,
                 }
             }
@@ -266,13 +388,21 @@ macro_rules! channels {
                 // No `..`: an input that is in no channel does not compile here.
                 type Pins = $inputs;
                 let Pins {
-                    $( $rst, )? $( $tied, )* $( $sv, $( $sp, )* )* $( $($kr,)? )*
+                    $( $( $clk, )+ )? $( $rst, )* $( $tied, )* $( $sv, $( $sp, )* )* $( $($kr,)? )*
                     padding: _,
                 } = inputs;
                 $(
+                    let rising = self.clocks.step();
+                    let mut _clock = 0;
+                    $(
+                        *$clk = $crate::verilated::Bits::from(rising.has(_clock));
+                        _clock += 1;
+                    )+
+                )?
+                $(
                     let is_high = stringify!($level).len() == "high".len();
                     *$rst = $crate::verilated::Bits::from(self.reset.asserted() == is_high);
-                )?
+                )*
                 $( *$tied = $crate::verilated::Bits::new($value); )*
                 $(
                     let offer = self.$s.offer();
@@ -293,14 +423,17 @@ macro_rules! channels {
                 inputs: &$inputs,
                 outputs: &$outputs,
             ) {
+                let _rising: &[bool] = &[$( $( inputs.$clk.is_high() ),+ )?];
                 if in_reset(inputs) {
-                    self.reset.clock();
+                    self.reset.clock(_rising);
                     return;
                 }
                 let mut is_idle = true;
                 $(
                     is_idle &= self.$s.left() == 0;
-                    if let Some(offer) = self.$s.clock($S::is_ready(outputs)) {
+                    let clocked = $S::is_clocked(inputs);
+                    let taken = clocked.then(|| self.$s.clock($S::is_ready(outputs)));
+                    if let Some(offer) = taken.flatten() {
                         self.packets += 1;
                         self.handshakes += 1;
                         if let Some(reset) = offer.reset {
@@ -309,17 +442,18 @@ macro_rules! channels {
                     }
                 )*
                 $(
-                    let valid = outputs.$kv.is_high();
+                    let valid = $K::is_valid(outputs);
                     is_idle &= !valid;
-                    self.handshakes += u64::from(self.$k.clock(valid));
+                    let clocked = $K::is_clocked(inputs);
+                    self.handshakes += u64::from(clocked && self.$k.clock(valid));
                 )*
                 self.idle = if is_idle { self.idle + 1 } else { 0 };
-                self.reset.clock();
+                self.reset.clock(_rising);
             }
 
             #[inline]
             fn finished(&self) -> bool {
-                self.idle >= Self::DRAIN && self.reset.is_over()
+                self.idle >= self.drain && self.reset.is_over()
             }
 
             #[inline]
@@ -391,6 +525,10 @@ macro_rules! channels {
                 let sources = { [$( stringify!($s) ),*].len() };
                 let mut traffic =
                     Traffic { noise: $crate::harness::Draw::bits(rng), ..Traffic::default() };
+                if CLOCKS > 0 {
+                    let timing = $crate::harness::clocks::ClockTiming::draw::<CLOCKS>(rng);
+                    traffic.clocks = timing.to_vec();
+                }
                 for _ in 0..packets {
                     let chosen = $crate::channels::choose(sources, rng);
                     let mut _place = 0;
@@ -435,7 +573,8 @@ macro_rules! channels {
                         &[$crate::channels::GAP, $crate::channels::STALL],
                     )
                     .unless(|_at, _| {
-                        let has_ready = false $( || !stringify!($sr).is_empty() )?;
+                        let has_ready =
+                            false $( || !stringify!($($sr)? $($sn)?).is_empty() )?;
                         (!has_ready && _at[1] > 0).then_some("the channel has no ready")
                     }),
                 )*
@@ -490,16 +629,20 @@ macro_rules! channels {
                     let place =
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($s)) };
                     let (valid, ready) = (inputs.$sv.is_high(), $S::is_ready(outputs));
-                    if let Some(hit) = self.$s.clock(in_reset, valid, ready) {
-                        bins.hit(place.bin(hit));
+                    if in_reset || $S::is_clocked(inputs) {
+                        if let Some(hit) = self.$s.clock(in_reset, valid, ready) {
+                            bins.hit(place.bin(hit));
+                        }
                     }
                 )*
                 $(
                     let place =
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($k)) };
-                    let (valid, ready) = (outputs.$kv.is_high(), $K::is_ready(inputs));
-                    if let Some(hit) = self.$k.clock(in_reset, valid, ready) {
-                        bins.hit(place.bin(hit));
+                    let (valid, ready) = ($K::is_valid(outputs), $K::is_ready(inputs));
+                    if in_reset || $K::is_clocked(inputs) {
+                        if let Some(hit) = self.$k.clock(in_reset, valid, ready) {
+                            bins.hit(place.bin(hit));
+                        }
                     }
                 )*
             }

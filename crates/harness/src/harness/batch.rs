@@ -312,6 +312,11 @@ fn again<B: Block>(
         (DutResult::Crashed { cycle }, Verdict::Crashed { cycle: Some(told), .. }) => {
             (told..=&(told + 1)).contains(&cycle)
         }
+        (DutResult::Crashed { cycle }, Verdict::CheckFailed { cycle: told, violation })
+            if case::is_assertion(&violation.check) =>
+        {
+            (told..=&(told + 1)).contains(&cycle)
+        }
         (DutResult::Ended, Verdict::CheckFailed { .. } | Verdict::Hang { .. }) => true,
         _ => false,
     };

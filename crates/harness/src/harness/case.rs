@@ -356,6 +356,7 @@ pub(super) fn compared<B: Block>(outcome: Outcome) -> Outcome {
     match outcome.verdict {
         _ if B::Golden::IS_WRITTEN => outcome,
         Verdict::Crashed { .. } | Verdict::Cancelled => Outcome { cycles: 0, ..outcome },
+        Verdict::CheckFailed { ref violation, .. } if is_assertion(&violation.check) => outcome,
         _ => Outcome { verdict: Verdict::NoGoldenModel, cycles: 0, ..outcome },
     }
 }
@@ -629,8 +630,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
             settled = settle(dut, &view, &mut actual);
         }
         if let Err(error) = settled {
-            let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
-            break ended.map_or(crash, |(verdict, _)| verdict);
+            let stopped = || stopped(&error, cycle, state);
+            break ended.map_or_else(stopped, |(verdict, _)| verdict);
         }
         let accepted = match const { comparison::has_masks::<B>() } {
             true => comparison::accepted::<B>(&expected, &actual, &open),
@@ -660,8 +661,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         let edge = Edge { golden: &golden, inputs: &inputs, outputs: seen, rules };
         sampled.count(&edge, samples);
         if let Err(error) = dut.edge() {
-            let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
-            break ended.map_or(crash, |(verdict, _)| verdict);
+            let stopped = || stopped(&error, cycle, state);
+            break ended.map_or_else(stopped, |(verdict, _)| verdict);
         }
         cycle += 1;
         if !watch.goes_on(cycle) {
@@ -694,6 +695,27 @@ fn settle<B: Block, D: Dut<B>>(
         dut.foresee(view);
     }
     dut.settle(view.inputs, actual)
+}
+
+/// The verdict for a DUT that stopped by itself: an assertion of the RTL is a check.
+#[cold]
+fn stopped(error: &Error, cycle: u64, state: &str) -> Verdict {
+    match error {
+        Error::Assertion { label, place } => {
+            let message = format!("{label} does not hold in state {state} ({place})");
+            let violation = Violation::new(&format!("{ASSERTION}{label}"), message);
+            Verdict::CheckFailed { cycle, violation }
+        }
+        error => Verdict::Crashed { cycle: Some(cycle), message: error.to_string() },
+    }
+}
+
+/// The beginning of the names of checks that are assertions of the RTL.
+const ASSERTION: &str = "assertion-";
+
+/// Whether a check is an assertion of the RTL.
+pub(super) fn is_assertion(check: &str) -> bool {
+    check.starts_with(ASSERTION)
 }
 
 /// Compares two packed structs without a branch per word: pins are written in pieces, and an

@@ -143,11 +143,12 @@ pub fn bit_name(port: &str, width: u32, bit: u32) -> String {
 }
 
 /// The golden model of a block whose outputs are all checked as transactions: it predicts no pin.
-/// The scoreboard models the transactions.
+/// The scoreboard models the transactions. `WRITTEN` is false while it is not written.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Untimed;
+pub struct Untimed<const WRITTEN: bool = true>;
 
-impl<B: Block> Golden<B> for Untimed {
+impl<const WRITTEN: bool, B: Block> Golden<B> for Untimed<WRITTEN> {
+    const IS_WRITTEN: bool = WRITTEN;
     const RULES: &'static [Rule] = &[];
 
     type Cycle = ();

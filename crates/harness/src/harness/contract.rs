@@ -49,6 +49,13 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The reset input, if there is one. Every case begins with a cycle in reset in which all
     /// other inputs are low.
     const RESET: Option<ResetPin> = Some(ResetPin::high("rst"));
+    /// Further reset inputs, which are active together with [`Block::RESET`].
+    const OTHER_RESETS: &'static [ResetPin] = &[];
+    /// The inputs of a wrapper that say which clocks rise at the end of a step, if the RTL has several. All rise in the
+    /// cycle in reset.
+    const CLOCKS: &'static [&'static str] = &[];
+    /// The number of input bits, if the default cases together drive every input vector.
+    const EXHAUSTIVE: Option<u32> = None;
     /// The state register inside the top module, at most 64 bits, if the block has one. Waves and
     /// explanations show it.
     const STATE_REGISTER: Option<&'static str> = None;
@@ -182,6 +189,13 @@ fn low_but_reset<B: Block>(in_reset: bool) -> B::Inputs {
     };
     if let Some((port, is_high)) = reset {
         bytes[port.offset] = u8::from(is_high == in_reset);
+    }
+    for pin in B::OTHER_RESETS {
+        bytes[pin.port(B::Inputs::PORTS).offset] = u8::from(pin.is_high == in_reset);
+    }
+    for clock in B::CLOCKS.iter().filter(|_| in_reset) {
+        let port = ResetPin::high(clock).port(B::Inputs::PORTS);
+        bytes[port.offset] = 1;
     }
     B::Inputs::of_bytes(&bytes)
 }

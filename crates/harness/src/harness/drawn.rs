@@ -48,7 +48,8 @@ pub fn parse_index(text: &str) -> Option<u64> {
 impl Case {
     /// The random numbers of the case.
     pub fn rng(&self) -> CaseRng {
-        CaseRng::seed_from_u64(self.seed)
+        let index = self.name.rsplit('/').next().and_then(parse_index);
+        CaseRng::seed_from_u64(self.seed).of_case(index.unwrap_or(0))
     }
 
     /// Number of packets, unless the run sets one. It depends on the seed only and not on the
@@ -133,6 +134,13 @@ mod tests {
             assert_eq!(parse_index(wrong), None, "{wrong}");
         }
         assert_eq!(index_text(MOST_CASES + 17 * VARIATIONS + 3), "17~3");
+    }
+
+    #[test]
+    fn a_generator_knows_the_index_of_its_case() {
+        let named = Case { name: "block/spec/default/17".to_owned(), ..case(3) };
+        assert_eq!(named.rng().case(), 17);
+        assert_eq!(case(3).rng().case(), 0, "without a name");
     }
 
     #[test]

@@ -31,6 +31,10 @@ pub struct BlockInfo {
     pub cases: u64,
     /// [`Block::RESET`].
     pub reset: Option<ResetPin>,
+    /// [`Block::CLOCKS`].
+    pub clocks: &'static [&'static str],
+    /// [`Block::EXHAUSTIVE`].
+    pub exhaustive: Option<u32>,
     /// [`Block::STATE_REGISTER`].
     pub state_register: Option<&'static str>,
     /// [`Block::NAMING`].
@@ -76,6 +80,8 @@ pub struct BuiltInRtl {
     pub top: &'static str,
     /// Its clock, as the build script names it.
     pub clock: &'static str,
+    /// The wrapper, if the top is one.
+    pub wrapper: Option<Wrapper>,
     /// The 8-bit parameter for the mask of fixes; `None` for a block without errata.
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
@@ -87,8 +93,20 @@ pub struct BuiltInRtl {
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: &'static [&'static str],
+    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of the
+    /// design.
+    pub assertions: Option<(&'static str, &'static str)>,
     /// All parameters of each linked model by name, including the mask.
     pub embedded: &'static [&'static [(&'static str, u64)]],
+}
+
+/// A module around the one that a user may replace, with ports that the harness can drive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wrapper {
+    /// Its file among the sources, which has the name of the module.
+    pub file: &'static str,
+    /// The module inside.
+    pub module: &'static str,
 }
 
 impl BuiltInRtl {
@@ -115,6 +133,8 @@ impl BlockInfo {
                 profiles: B::PROFILES,
                 cases: B::CASES,
                 reset: B::RESET,
+                clocks: B::CLOCKS,
+                exhaustive: B::EXHAUSTIVE,
                 state_register: B::STATE_REGISTER,
                 naming: B::NAMING,
                 inputs: B::Inputs::PORTS,

@@ -1,7 +1,11 @@
 //! Properties of a block that hold in every cycle for all inputs; `cosim prove` proves them for
 //! its RTL.
+//!
+//! Invariants are assertions in `NAME_sva.sv` beside the RTL. Expressions here are Verilog over the
+//! ports of the block, and over the ports and wires of the module in that file.
 
-/// The properties of a block, over the names of its ports.
+/// The properties of a block that are data: over the names of its ports, and generated from the
+/// rules of its golden model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Properties {
     /// Valids and enables whose payload is 0 while they are 0, or the name of a single payload.
@@ -12,19 +16,10 @@ pub struct Properties {
     pub illegal_states: Vec<&'static str>,
     /// Enables, and the only states in which they are 1. It needs a `Block::STATE_REGISTER`.
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
-    /// Registers and wires of the RTL that `transitions` and `invariants` use, with their widths
-    /// in bits. Only here does a block name internals of its RTL. A register in an instance has
-    /// the name of the instance, as in `device.count`, and is `device_count` in expressions.
-    pub registers: Vec<(&'static str, u32)>,
     /// The golden model's rules as properties of the RTL.
     pub transitions: Vec<TransitionProperty>,
-    /// Invariants outside of reset: a description, and a Verilog expression over ports and
-    /// `registers`.
-    pub invariants: Vec<(String, String)>,
     /// Abstractions of memory words, for memories in which some bits have no meaning.
     pub word_abstractions: Vec<WordAbstraction>,
-    /// Auxiliary registers of the proof, which other expressions may use.
-    pub proof_registers: Vec<ProofRegister>,
     /// Bounded progress under protocol assumptions.
     pub progress: Vec<Progress>,
 }
@@ -39,17 +34,6 @@ pub struct WordAbstraction {
     pub width: u32,
     /// The meaning, as a Verilog expression of `word` with at most `width` bits.
     pub meaning: &'static str,
-}
-
-/// An auxiliary register of the proof. It is 0 in reset.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ProofRegister {
-    /// Its name, different from all ports and registers of the RTL.
-    pub name: &'static str,
-    /// Its width in bits.
-    pub width: u32,
-    /// Its next value outside of reset, as a Verilog expression.
-    pub next: String,
 }
 
 /// A task that the block finishes within a bounded number of its own cycles, however long the
@@ -89,8 +73,8 @@ pub struct KnownDeadlock {
 /// A rule as a property of the RTL.
 ///
 /// The wire `rule_N` is 1 while rule N of [`Properties::transitions`] applies. Expressions are
-/// Verilog over the ports and [`Properties::registers`] in that cycle. Constants are sized, as in
-/// `8'd1`.
+/// Verilog over ports, and over signals and wires of `NAME_sva.sv`, in that cycle. Constants are
+/// sized, as in `8'd1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransitionProperty {
     /// Its name. A name that is not a rule of the golden model stands for the cycles in which no

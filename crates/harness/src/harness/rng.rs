@@ -7,17 +7,34 @@ use std::convert::Infallible;
 /// The random number generator of a case. It is portable, so a seed means the same on every
 /// machine.
 #[derive(Debug, Clone)]
-pub struct CaseRng(Xoshiro256PlusPlus);
+pub struct CaseRng {
+    generator: Xoshiro256PlusPlus,
+    case: u64,
+}
+
+impl CaseRng {
+    /// The same generator for the case with this index.
+    #[must_use]
+    pub fn of_case(self, case: u64) -> Self {
+        Self { case, ..self }
+    }
+
+    /// The index of the case among those of its profile and scenario. A stimulus that covers all inputs takes the part with this
+    /// index; others need no index.
+    pub const fn case(&self) -> u64 {
+        self.case
+    }
+}
 
 impl SeedableRng for CaseRng {
     type Seed = <Xoshiro256PlusPlus as SeedableRng>::Seed;
 
     fn from_seed(seed: Self::Seed) -> Self {
-        Self(Xoshiro256PlusPlus::from_seed(seed))
+        Self { generator: Xoshiro256PlusPlus::from_seed(seed), case: 0 }
     }
 
     fn seed_from_u64(seed: u64) -> Self {
-        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+        Self { generator: Xoshiro256PlusPlus::seed_from_u64(seed), case: 0 }
     }
 }
 
@@ -26,12 +43,12 @@ impl TryRng for CaseRng {
 
     #[inline]
     fn try_next_u32(&mut self) -> Result<u32, Infallible> {
-        Ok(self.0.next_u32())
+        Ok(self.generator.next_u32())
     }
 
     #[inline]
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
-        Ok(self.0.next_u64())
+        Ok(self.generator.next_u64())
     }
 
     fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Infallible> {

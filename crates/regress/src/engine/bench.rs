@@ -218,7 +218,7 @@ pub fn run<B: Block>(
     kind: ModelKind<B::Inputs, B::Outputs>,
     plain: ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<BenchReport, Error> {
-    check_cycle_exact::<B>("cosim bench")?;
+    check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "cosim bench")?;
     let parameters = &profile.parameters;
     let scenario = scenario::<B>()?;
     let generate = |seed: u64| {

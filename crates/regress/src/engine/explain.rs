@@ -242,6 +242,8 @@ pub fn explain<B: Explain>(
         true => Some(replay::judge(stimulus, profile, kind, watch)?),
         false => None,
     };
+    // The golden model of a block whose outputs are all transactions predicts nothing.
+    let has_golden = B::TRANSACTION_OUTPUTS.len() < B::Outputs::PORTS.len();
     let decisive = decisive_cycle(&outcome);
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     let here = place.and_then(|place| records.get(place));
@@ -252,7 +254,7 @@ pub fn explain<B: Explain>(
         signature: Signature::of(&outcome.verdict).map(|signature| signature.to_string()),
         judgement,
         differences: here.map(differences).unwrap_or_default(),
-        golden: here.map(|here| golden_step(here, next)),
+        golden: here.filter(|_| has_golden).map(|here| golden_step(here, next)),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
         in_flight: in_flight(stimulus, &profile.parameters, decisive),
         inputs: match &stimulus.drive {

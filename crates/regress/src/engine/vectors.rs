@@ -3,19 +3,21 @@
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, ShrinkContext, Shrunk};
+use crate::observe::Record;
 use cosim_base::error::{Error, codes};
 use cosim_formats::vector::{Origin, Vector, VectorFile};
 use cosim_harness::harness::{
     self, Blame, Block, BlockInfo, Culprit, Explain, Golden, Outcome, Overrides, Profile,
     ProfileError, Signature, Stimulus, Verdict, Watch,
 };
-use cosim_rtl::export::Testbench;
+use cosim_rtl::export::{Language, RecordedPins, Testbench};
 use cosim_rtl::fourvalue;
 use cosim_rtl::models::{Built, Examined, Rtl, kept};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use zerocopy::IntoBytes;
 
 /// Maximum candidates for a vector whose model ends its process: each needs a process.
 const LOST_TRIES: u64 = 64;
@@ -112,7 +114,25 @@ pub trait LoadedVector: Send + Sync {
     ///
     /// # Errors
     /// As [`Testbench::new`].
-    fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error>;
+    fn testbench(
+        &self,
+        profile: &Profile,
+        rtl: &Rtl,
+        language: Language,
+        recorded: Option<&RecordedPins>,
+    ) -> Result<Testbench, Error>;
+
+    /// Records its pins, for the testbench of a block whose stimulus follows the RTL.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a model cannot be loaded.
+    fn record(
+        &self,
+        profile: &str,
+        model: &Built,
+        observed: &Built,
+        watch: &Watch,
+    ) -> Result<RecordedPins, Error>;
 
     /// Explains its failure.
     ///
@@ -427,7 +447,13 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
         replay::judge(&self.vector.stimulus, &profile, &kind, watch)
     }
 
-    fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error> {
+    fn testbench(
+        &self,
+        profile: &Profile,
+        rtl: &Rtl,
+        language: Language,
+        recorded: Option<&RecordedPins>,
+    ) -> Result<Testbench, Error> {
         let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
         // Only netlists use the cache here.
@@ -435,7 +461,28 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
             true => rtl.simulated(BlockInfo::of::<B>(), &profile.parameters, &kept()?)?,
             false => rtl.examined(BlockInfo::of::<B>())?,
         };
-        Testbench::new(&title, &self.vector.stimulus, profile, &examined)
+        Testbench::new(&title, &self.vector.stimulus, profile, &examined, language, recorded)
+    }
+
+    fn record(
+        &self,
+        profile: &str,
+        model: &Built,
+        observed: &Built,
+        watch: &Watch,
+    ) -> Result<RecordedPins, Error> {
+        let (profile, kind) = super::load::<B>(profile, model)?;
+        let (_, observed) = super::load::<B>(&profile.name.to_string(), observed)?;
+        let stimulus = &self.vector.stimulus;
+        let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
+        let whole = [u64::MAX, 0];
+        let records = replay::record(stimulus, &profile, &observed, &outcome, whole, watch)?;
+        let bytes = |pins: &dyn Fn(&Record<B>) -> Vec<u8>| records.iter().map(pins).collect();
+        Ok(RecordedPins {
+            inputs: bytes(&|record| record.inputs.as_bytes().to_vec()),
+            outputs: bytes(&|record| record.expected.as_bytes().to_vec()),
+            ends: outcome.verdict,
+        })
     }
 
     fn explain(

@@ -7,6 +7,7 @@ use super::report::Proof;
 use cosim_base::error::{Error, codes};
 use cosim_formal::abc::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
 use cosim_formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::cut::{cut, followed, unjudged};
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
@@ -75,9 +76,18 @@ impl<'a> EquivalenceChecker<'a> {
         mutants: &'a Mutants,
     ) -> Result<Result<Self, String>, Error> {
         let Mutants { workshop, parameters, mutations } = mutants;
-        let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
+        // In the network all registers would change together.
+        if !info.clocks.is_empty() {
+            return Ok(Err("the block has several clocks".to_owned()));
+        }
+        let assertions = Assertions::read(workshop, info, parameters)?;
+        let monitor = |bits| {
+            let select = (SELECT, bits);
+            Monitor::of_invariants(info, parameters, assertions.as_ref(), select, NEVER)
+        };
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let checker = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
+        let checker =
+            Self::of(workshop, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
         let word_abstractions = (info.properties)(parameters).word_abstractions;
         Ok(match checker {
             Ok(checker) => Ok(checker.with_word_abstractions(&word_abstractions)?),
@@ -117,6 +127,7 @@ impl<'a> EquivalenceChecker<'a> {
     fn of(
         workshop: &'a YosysSession,
         mutations: &[Mutation],
+        assertions: Option<&Assertions>,
         monitor: impl Fn(u32) -> Result<Option<Monitor>, Error>,
         clock: &str,
         reset: Option<(&'static str, bool)>,
@@ -150,8 +161,12 @@ impl<'a> EquivalenceChecker<'a> {
         if let Some(monitor) = &monitor {
             workshop.write(MONITOR, &monitor.text)?;
             script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));
+            if let Some(assertions) = assertions {
+                workshop.write(OUTPUTS, &assertions.netlist)?;
+                script += &format!("read_ilang {OUTPUTS}\n");
+            }
             script += &format!(
-                "read_verilog -sv {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
+                "read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
             );
         }
         script += &format!("async2sync\nopt_clean\nwrite_ilang {flat}\n");

@@ -383,7 +383,7 @@ pub fn grade<B: Block>(
     request: &FaultRequest<'_>,
     scenarios: Vec<Scenario<B::Weights>>,
 ) -> Result<ProfileFaults, Error> {
-    check_cycle_exact::<B>("mutation analysis of the golden model")?;
+    check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "mutation analysis of the golden model")?;
     let (cases, vectors) = (cases::<B>(request, scenarios), vectors::<B>(request)?);
     let (cases, vectors) = (grounds(&cases, request.profile), grounds(&vectors, request.profile));
     let one = |(place, (rule, kind)): (usize, (usize, Kind))| {

@@ -8,6 +8,7 @@ use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{folder_of, is_special, make_whole_apart};
 use cosim_harness::harness::{Blame, Outcome, Profile, Verdict, Watch};
+use cosim_rtl::export::RecordedPins;
 use cosim_rtl::models::{Built, Rtl, View};
 
 use crate::worker::{Action, Task};
@@ -123,6 +124,16 @@ impl OneShotWorker {
             }
         });
         cut_short.map_or_else(|| made.map(Finish::Done), Ok)
+    }
+
+    /// Records the pins of a vector.
+    ///
+    /// # Errors
+    /// If the model cannot be built.
+    pub fn record(&self, subject: &VectorJob<'_>) -> Result<Finish<RecordedPins>, Error> {
+        self.observed(subject, View::Observed(Tracing::Fst), |observed| {
+            Action::Record(subject.vector.clone(), observed)
+        })
     }
 
     /// Determines which side violates the specification.
@@ -274,7 +285,9 @@ impl OneShotWorker {
             _ => None,
         };
         let observed = match &task.action {
-            Action::Trace(_, observed, _) | Action::Explain(_, observed) => observed,
+            Action::Trace(_, observed, _)
+            | Action::Explain(_, observed)
+            | Action::Record(_, observed) => observed,
             _ => &task.model,
         };
         let simulated = task.model.is_simulated() || observed.is_simulated();

@@ -34,6 +34,9 @@ pub enum Action {
     Points,
     /// Run a vector; returns a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
+    /// Record the pins of a vector with this observed model; returns a
+    /// [`RecordedPins`](cosim_rtl::export::RecordedPins).
+    Record(VectorFile, Built),
     /// Determine which side of a vector violates the specification; returns a
     /// [`Blame`](cosim_harness::harness::Blame).
     Judge(VectorFile),
@@ -76,6 +79,9 @@ impl Task {
             Action::Points => watch.model(|| block.points(profile, model)).and_then(to_json),
             Action::Replay(file) => load(file)?.replay(profile, model, watch).and_then(to_json),
             Action::Judge(file) => load(file)?.judge(profile, model, watch).and_then(to_json),
+            Action::Record(file, observed) => {
+                load(file)?.record(profile, model, observed, watch).and_then(to_json)
+            }
             Action::Trace(file, observed, waves) => {
                 load(file)?.trace(profile, model, observed, waves, watch).and_then(to_json)
             }

@@ -6,7 +6,7 @@ use super::given::{Folder, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{BlockInfo, BuiltInRtl};
+use cosim_harness::harness::{self, BlockInfo, BuiltInRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -21,7 +21,7 @@ use verilated_build::Hash;
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
-    SourceFile, Verilator,
+    SourceFile, Verilator, Wrapper,
 };
 
 /// A module that instantiates the block's top, so that Verilator searches for the top, too.
@@ -56,13 +56,45 @@ pub struct Examined {
     pub parameters: Vec<String>,
     /// Places where the RTL opens files with computed names, which are not part of the RTL.
     pub computed: Vec<String>,
-    /// Maps names of the design to the user's paths.
+    /// The file with the properties as assertions, if the block has one.
+    pub assertions: Option<AssertionFile>,
+    /// What names of the design stand for.
     names: Names,
     /// The preprocessed texts for Yosys, computed on demand: with pragmas ignored, and obeyed.
     expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
 }
 
-/// The top module to look for, and the built-in files that replace missing ones.
+/// A file with the properties of a block as assertions, `NAME_sva.sv`. It is no part of the design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssertionFile {
+    /// Its module, `NAME_sva`.
+    pub module: String,
+    /// Its path, as typed; its name alone if it is the program's own.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// Whether it belongs to the RTL: the built-in file does not belong to user RTL.
+    pub is_of_rtl: bool,
+    /// Its name in the design, if it is compiled into a model.
+    pub(super) name: PathBuf,
+}
+
+/// The module with the assertions of a block, whose name may have hyphens.
+fn assertion_module(block: &str) -> String {
+    format!("{}_sva", block.replace('-', "_"))
+}
+
+impl AssertionFile {
+    /// A file of a block, `rtl/NAME_sva.sv`. For tests.
+    #[doc(hidden)]
+    pub fn of(block: &str, text: &str) -> Self {
+        let module = assertion_module(block);
+        let path = PathBuf::from(format!("rtl/{module}.sv"));
+        Self { module, name: path.clone(), path, text: text.to_owned(), is_of_rtl: true }
+    }
+}
+
+/// What is asked for: a top module, and what stands in for files that are not given.
 #[derive(Debug, Clone, Copy)]
 struct TopRequest<'a> {
     /// Describes the top to the user, as in "block arbiter".
@@ -76,6 +108,28 @@ struct TopRequest<'a> {
     data: &'a [(&'a str, &'a [u8])],
     /// Built-in macros.
     defines: &'a [&'a str],
+    /// The wrapper, if the top is one.
+    wrapper: Option<harness::Wrapper>,
+    /// The module that asks for the top: its declarations, and the instance.
+    ask: &'a str,
+    /// The name of the block, for its assertions.
+    block: Option<&'a str>,
+    /// The program's own file of assertions.
+    assertions: Option<(&'a str, &'a str)>,
+}
+
+impl TopRequest<'_> {
+    /// The program's own file of assertions; whether it belongs to the RTL.
+    fn own_assertions(&self, is_of_rtl: bool) -> Option<AssertionFile> {
+        let ((name, text), block) = (self.assertions?, self.block?);
+        Some(AssertionFile {
+            module: assertion_module(block),
+            path: name.into(),
+            text: text.to_owned(),
+            is_of_rtl,
+            name: Path::new(BUILT_IN).join(name),
+        })
+    }
 }
 
 impl Examined {
@@ -83,10 +137,22 @@ impl Examined {
     ///
     /// # Errors
     /// As [`Examined::new`].
-    pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
+    pub fn of_top(top: &str, ask: &str, rtl: &Rtl) -> Result<Self, Error> {
         let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
         let what = format!("module {top}");
-        examine(&TopRequest { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
+        let request = TopRequest {
+            what: &what,
+            top,
+            hint,
+            own: &[],
+            data: &[],
+            defines: &[],
+            wrapper: None,
+            ask,
+            block: None,
+            assertions: None,
+        };
+        examine(&request, rtl)
     }
 
     /// Examines an RTL of a block.
@@ -95,13 +161,52 @@ impl Examined {
     /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if the user RTL does not contain the
     /// block or is ambiguous. [`Error::Build`] with Verilator's message.
     pub fn new(info: &'static BlockInfo, rtl: &Rtl) -> Result<Self, Error> {
-        if rtl.is_built_in() {
-            return Ok(Self::built_in(info));
-        }
-        let BuiltInRtl { top, sources, data, defines, .. } = info.rtl;
+        let BuiltInRtl { top, sources, data, defines, wrapper, assertions, .. } = info.rtl;
         let what = format!("block {}", info.name);
         let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
-        examine(&TopRequest { what: &what, top, hint, own: sources, data, defines }, rtl)
+        let block = Some(info.name);
+        let ask = &format!("{top} dut();");
+        let own = sources;
+        let wanted = TopRequest {
+            what: &what,
+            top,
+            hint,
+            own,
+            data,
+            defines,
+            wrapper,
+            ask,
+            block,
+            assertions,
+        };
+        let examined = match rtl.is_built_in() {
+            true => Self { assertions: wanted.own_assertions(true), ..Self::built_in(info) },
+            false => examine(&wanted, rtl)?,
+        };
+        if rtl.assertions { examined.with_assertions(rtl, info.name) } else { Ok(examined) }
+    }
+
+    /// The same with assertions that simulation checks, which make it another RTL.
+    fn with_assertions(mut self, rtl: &Rtl, block: &str) -> Result<Self, Error> {
+        let refuse = |message: &str| {
+            Err(Error::Usage(codes::OPTIONS_CONFLICT, format!("--assertions: {message}")))
+        };
+        if !rtl.is_of_models() {
+            return refuse(
+                "Verilator's models of the RTL check assertions; leave out --netlist and --simulator icarus",
+            );
+        }
+        let Some(AssertionFile { name, text, .. }) = &self.assertions else {
+            let file = assertion_module(block);
+            return refuse(&format!("block {block} has no file {file}.sv beside its RTL"));
+        };
+        let text = text.as_bytes();
+        self.identity =
+            identity([("rtl", self.identity.as_bytes()), ("assertions", text)].into_iter(), &[]);
+        self.texts.push(SourceFile { name: name.clone(), text: text.into() });
+        self.design.sources.push(name.clone());
+        self.design.assertions = true;
+        Ok(self)
     }
 
     fn built_in(info: &'static BlockInfo) -> Self {
@@ -127,6 +232,7 @@ impl Examined {
                 .collect(),
             design: Design {
                 top: info.rtl.top.to_owned(),
+                wrapper: info.rtl.wrapper.map(design_wrapper),
                 sources: info.rtl.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
                 defines,
@@ -141,6 +247,7 @@ impl Examined {
                 .map(str::to_owned)
                 .collect(),
             computed: Vec::new(),
+            assertions: None,
             names: Names::default(),
             expanded: Default::default(),
         }
@@ -268,6 +375,10 @@ struct ExaminedFolder {
     sources: Vec<PathBuf>,
     /// Those sources that the top seems to need.
     needed: Vec<PathBuf>,
+    /// The given files of assertions, by name.
+    assertions: Vec<PathBuf>,
+    /// What the sources declare, in the order in which they are read.
+    declared: Vec<(PathBuf, Declarations)>,
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
@@ -317,7 +428,7 @@ impl ExaminedFolder {
             fs::create_dir_all(inside).map_err(Error::write(inside))?;
             fs::write(&path, text).map_err(Error::write(&path))?;
         }
-        let ask = format!("module {ASKING_TOP}; {} dut(); endmodule\n", wanted.top);
+        let ask = format!("module {ASKING_TOP}; {} endmodule\n", wanted.ask);
         let path = folder.join(format!("{ASKING_TOP}.sv"));
         fs::write(&path, ask).map_err(Error::write(&path))?;
 
@@ -340,9 +451,11 @@ impl ExaminedFolder {
         };
         let sources: Vec<PathBuf> =
             given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let assertions = given.assertions.iter().map(&mut named).collect::<Result<_, _>>()?;
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
+            wrapper: wanted.wrapper.map(design_wrapper),
             libraries,
             // The user's macros come last, so that they override built-in ones.
             defines: wanted
@@ -365,6 +478,8 @@ impl ExaminedFolder {
             searched,
             sources,
             needed,
+            assertions,
+            declared: Vec::new(),
             design,
             hint,
             verilator,
@@ -425,6 +540,8 @@ impl ExaminedFolder {
             order.iter().filter(|place| is_in(place)).map(|place| names[*place].clone()).collect()
         };
         let sources = in_order(&|_| true);
+        let declared = order.iter().map(|place| (names[*place].clone(), all[*place].clone()));
+        self.declared = declared.collect();
         self.needed = in_order(&|place| needed.contains(&place));
         self.sources = sources;
         Ok(())
@@ -444,19 +561,26 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
-        // The user needs the errors of those files that are needed.
+        let is_refused = |elaboration: &Result<_, _>| {
+            matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..)))
+        };
+        // What is wrong with those that are needed is what a user wants to know.
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
-            let is_refused = matches!(
-                elaboration,
-                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..))
-            );
-            if is_refused && !fewer.is_empty() && fewer.len() < self.sources.len() {
+            if is_refused(&elaboration) && !fewer.is_empty() && fewer.len() < self.sources.len() {
                 let again = self.elaborate(&fewer);
                 if again.is_ok() || says_why {
                     elaboration = again;
                     self.sources = fewer;
                 }
             }
+        }
+        // The error of what is really needed says most, unless the program's own files are what is missed.
+        if is_refused(&elaboration)
+            && let Some((sources, found)) = self.elaborate_found(wanted)
+            && (found.is_ok() || wanted.own.is_empty() && sources.len() < self.sources.len())
+        {
+            elaboration = found;
+            self.sources = sources;
         }
         let is_refused = matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. })));
         if is_refused && let Some(error) = self.something_else(wanted) {
@@ -465,7 +589,59 @@ impl ExaminedFolder {
         elaboration
     }
 
-    /// The error for RTL that contains no module of the block.
+    /// Elaborates the file of the top and what Verilator then misses, file by file. A word of a comment or a macro may be the name of
+    /// a module of another design in the same folder, so [`sources::needed`] takes too many files of a large project.
+    fn elaborate_found(
+        &self,
+        wanted: &TopRequest<'_>,
+    ) -> Option<(Vec<PathBuf>, Result<Elaboration, Error>)> {
+        const MOST_ATTEMPTS: usize = 200;
+        let mut chosen: BTreeSet<usize> = BTreeSet::new();
+        let mut missing = vec![wanted.top.to_owned()];
+        for _ in 0..MOST_ATTEMPTS {
+            let before = chosen.len();
+            while let Some(name) = missing.pop() {
+                let is_it = |(_, declared): &&(PathBuf, Declarations)| declared.declares(&name);
+                let is_known = |place: &usize| self.declared[*place].1.declares(&name);
+                if chosen.iter().any(is_known) {
+                    continue;
+                }
+                let mut all = self.declared.iter().filter(is_it);
+                let Some(found) = all.next() else { continue };
+                // Which one is meant is for the user to say.
+                if all.next().is_some() {
+                    return None;
+                }
+                chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
+                // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
+                let first = self.declared.iter().filter(|(_, declared)| declared.is_read_first());
+                missing.extend(first.flat_map(|(_, other)| other.used_by(&found.1)));
+            }
+            if chosen.len() == before {
+                return None;
+            }
+            let sources: Vec<PathBuf> =
+                chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
+            let elaboration = self.elaborate(&sources);
+            let Err(Error::Build(BuildError::Verilate { output, .. })) = &elaboration else {
+                return Some((sources, elaboration));
+            };
+            let unknown = output.lines().filter_map(|line| {
+                let (_, name) = line
+                    .split_once("Cannot find file containing module: '")
+                    .or_else(|| line.split_once("Cannot find file containing interface: '"))
+                    .or_else(|| line.split_once("Package/class '"))?;
+                name.split('\'').next().map(str::to_owned)
+            });
+            missing.extend(unknown);
+            if missing.is_empty() {
+                return Some((sources, elaboration));
+            }
+        }
+        None
+    }
+
+    /// The error for RTL without any module that the block needs.
     fn something_else(&self, wanted: &TopRequest<'_>) -> Option<Error> {
         let is_needed = self.needed.iter().any(|name| !is_built_in(name));
         let first = self.sources.iter().find(|name| !is_built_in(name))?;
@@ -477,6 +653,12 @@ impl ExaminedFolder {
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
+            if let BuildError::Verilate { output, .. } = &error
+                && let Some(misfit) =
+                    self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
+            {
+                return Error::Build(misfit);
+            }
             match self.names.plain(error) {
                 Error::Build(BuildError::Verilate { top: _, output })
                     if !self.sources.is_empty() =>
@@ -631,6 +813,37 @@ impl ExaminedFolder {
         Ok(files)
     }
 
+    /// The file of assertions of the block: a given one, else the program's own.
+    fn assertions(&self, wanted: &TopRequest<'_>) -> Result<Option<AssertionFile>, Error> {
+        let Some(block) = wanted.block else { return Ok(None) };
+        let module = assertion_module(block);
+        let file = format!("{module}.sv");
+        let named = self.assertions.iter().filter(|name| name.ends_with(&file));
+        let mut found: Option<AssertionFile> = None;
+        for name in named {
+            let path = self.names.typed(name);
+            let text = fs::read_to_string(self.folder.join(name))
+                .map_err(|error| Error::unreadable(&path, &error))?;
+            match &found {
+                Some(first) if first.text != text => {
+                    let message = format!(
+                        "the assertions of block {block} could be those of {} or of {}; leave one \
+                         out",
+                        first.path.display(),
+                        path.display()
+                    );
+                    return Err(Error::Usage(codes::AMBIGUOUS_FILE, message));
+                }
+                Some(_) => {}
+                None => {
+                    let (module, name) = (module.clone(), name.clone());
+                    found = Some(AssertionFile { module, path, text, is_of_rtl: true, name });
+                }
+            }
+        }
+        Ok(found.or_else(|| wanted.own_assertions(false)))
+    }
+
     fn answer(
         self,
         wanted: &TopRequest<'_>,
@@ -678,6 +891,7 @@ impl ExaminedFolder {
             format!("{}:{}", self.names.typed(&opened.file).display(), opened.line)
         };
         let computed = names.computed.iter().map(place).collect();
+        let assertions = self.assertions(wanted)?;
         let design = Design {
             top: wanted.top.to_owned(),
             sources: sources.clone(),
@@ -699,6 +913,7 @@ impl ExaminedFolder {
             files,
             texts,
             design,
+            assertions,
             names: self.names,
             expanded: Default::default(),
         })
@@ -746,6 +961,10 @@ fn declares_none(wanted: &TopRequest<'_>, path: &Path, names: &[&str]) -> Error 
     let message =
         format!("declares none of the modules of {}; expected {}", wanted.what, names.join(", "));
     Error::File { code: codes::TOP_MISSING, path: path.to_owned(), message }
+}
+
+fn design_wrapper(wrapper: harness::Wrapper) -> Wrapper {
+    Wrapper { file: wrapper.file.into(), module: wrapper.module.to_owned() }
 }
 
 fn identity<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>, defines: &[String]) -> String {

@@ -16,6 +16,9 @@ const MOST_FOLDERS: usize = 500;
 /// Maximum number of folder entries to visit: stops at links to the root of a file system.
 pub const MOST_ENTRIES: usize = 1 << 18;
 
+/// The end of the name of a file with properties as assertions.
+const ASSERTIONS: &str = "_sva.sv";
+
 /// A folder that Verilator searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
@@ -38,7 +41,9 @@ pub struct UserRtl {
     pub defines: Vec<String>,
     /// Extensions of files that are searched for modules.
     pub extensions: Vec<String>,
-    /// Files below the folders that the user named.
+    /// Files with properties as assertions, `NAME_sva.sv`. They are no part of the design.
+    pub assertions: Vec<PathBuf>,
+    /// Files below given folders.
     pub files: Vec<PathBuf>,
     /// The canonical paths of the sources.
     known: BTreeSet<PathBuf>,
@@ -146,9 +151,12 @@ impl UserRtl {
     }
 
     fn source(&mut self, path: &Path) {
-        // A file that is named twice is one source.
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_design = !name.ends_with(ASSERTIONS);
+        // The same file twice is one file.
         if self.known.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
-            self.sources.push(path.to_owned());
+            let files = if is_design { &mut self.sources } else { &mut self.assertions };
+            files.push(path.to_owned());
         }
     }
 

@@ -49,6 +49,9 @@ pub struct Rtl {
     /// Whether to simulate the netlist that Yosys synthesises (`--netlist`).
     #[serde(default, skip_serializing_if = "is_off")]
     pub netlist: bool,
+    /// Whether the assertions of `NAME_sva.sv` and of the RTL are checked (`--assertions`).
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub assertions: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
@@ -62,7 +65,7 @@ impl Rtl {
 
     /// Whether the sources are the unchanged built-in RTL.
     pub fn is_built_in(&self) -> bool {
-        let Self { paths, include, defines, lists, simulator: _, netlist: _ } = self;
+        let Self { paths, include, defines, lists, simulator: _, netlist: _, assertions: _ } = self;
         paths.is_empty() && include.is_empty() && defines.is_empty() && lists.is_empty()
     }
 
@@ -98,6 +101,9 @@ impl Rtl {
         if self.netlist {
             words.push("--netlist".to_owned());
         }
+        if self.assertions {
+            words.push("--assertions".to_owned());
+        }
         words
     }
 
@@ -109,7 +115,8 @@ impl Rtl {
     /// The built-in RTL with the same simulator.
     #[must_use]
     pub fn built_in(&self) -> Self {
-        Self { simulator: self.simulator, netlist: self.netlist, ..Self::default() }
+        let Self { simulator, netlist, assertions, .. } = *self;
+        Self { simulator, netlist, assertions, ..Self::default() }
     }
 
     /// Checks that all named files still exist.

@@ -59,8 +59,8 @@ table! {
          (docs/tutorial/add-a-block.md), then repeat the command."
     E0113 NOT_CYCLE_EXACT User "the command needs a block whose outputs are compared cycle by cycle"
         "The environment of a block with `TRANSACTION_OUTPUTS` follows the RTL, so its stimulus cannot be recorded before \
-         the RTL runs. Commands that work on such a recording refuse the block. `cosim run`, `replay`, `shrink`, `explain` \
-         and `mutate` work."
+         the RTL runs. Commands that work on such a recording refuse the block. `cosim run`, `replay`, `shrink`, `explain`, \
+         `export` and `mutate` work."
 
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
@@ -165,8 +165,8 @@ table! {
         "The program was compiled for certain names, directions and widths of ports, and the message lists each \
          difference. Correct the RTL, or its parameters; for another interface write another block."
     E0309 BAD_PORT User "a port of the RTL cannot be driven"
-        "The harness drives packed inputs of at most the width that the message gives, one clock and one reset. Change \
-         the port, wrap the module, or name clock and reset with --clock and --reset."
+        "`cosim new` wraps most ports that the harness cannot drive, but not those of type real or string, inout ports \
+         and generic interfaces. Change the port, wrap the module, or name clocks and reset with --clock and --reset."
     E0310 FOREIGN_CODE User "the RTL calls C code"
         "cosim compiles RTL only, without functions imported by DPI. Exclude the import with a macro (-D), or write the \
          function in SystemVerilog."
@@ -185,6 +185,9 @@ table! {
     E0315 NOT_A_CHECKOUT User "the folder is not a checkout of cosim"
         "The new crate depends on cosim by path, and the folder lacks the crates `core` and `core/build`, or its name is \
          not UTF-8. Name the root of a checkout."
+    E0316 PARAMETER_MISSING User "a parameter of the module has no value"
+        "The module declares the parameter without a default, and an elaborated design needs a value. Give it with \
+         `cosim new --parameter NAME=VALUE`; several values, as in N=4,8, make a profile of each."
 
     E0401 MODEL_CRASHED Rtl "the model crashed or hung during the command"
         "The RTL ended the process, used more memory than --memory-limit, or made no progress for --stuck-after. Find the \
@@ -229,14 +232,21 @@ table! {
         "This version of Yosys writes netlists or lists of mutations in a different form. Use the version that \
          docs/how-to/gates.md names."
     E0503 UNKNOWN_SIGNAL User "a property refers to a name that does not exist"
-        "A property of the block names a port, state or channel that the block does not have. Correct the property in the \
-         block."
+        "A property of the block names a port, state, channel or signal that the block or its RTL does not have. Correct \
+         the property in the block, or the name in NAME_sva.sv."
     E0504 MUTANTS_CHANGED Machine "the mutations differ from those of the earlier analysis"
         "The installed Yosys selects other mutations than before, so the two parts cannot be combined. Repeat the \
          analysis from the beginning, or use the earlier Yosys."
     E0505 EQUIVALENCE_FAILED Rtl "the RTL fails with inputs of the equivalence checker"
         "The unchanged RTL differs from the golden model, or Yosys reads the RTL differently from Verilator. `cosim \
          replay` of the vector in the message tells which: if it matches, Yosys reads the RTL differently."
+    E0506 BAD_ASSERTIONS User "a file of assertions cannot be used"
+        "`NAME_sva.sv` uses SystemVerilog that Yosys does not read, has no module NAME_sva, connects a port to an \
+         expression, or contains something else than labelled immediate assertions. Correct the line that the message \
+         names (docs/how-to/proof.md)."
+    E0507 SEVERAL_CLOCKS User "the block has several clocks, and the command needs one"
+        "Proofs translate the RTL to a network with one clock, in which all registers change together. The clocks of this \
+         block rise at different times, so nothing would be proved of it. Compare the block with `cosim run`."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \

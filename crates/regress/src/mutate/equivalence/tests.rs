@@ -3,6 +3,7 @@
 use super::*;
 use crate::mutate::Mode;
 use crate::mutate::build::{begin, chosen};
+use cosim_formal::assertions::Signal;
 use cosim_formal::prove::{Kind, Property};
 use std::iter;
 
@@ -56,8 +57,9 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
         _ => false,
     });
     mutations.truncate(60);
-    let checker =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", None)
+        .unwrap()
+        .unwrap();
     let differing = differing(&workshop, &mutations);
     let mut same = 0;
     for mutation in &mutations {
@@ -104,8 +106,9 @@ fn a_mutation_of_the_clock_is_skipped_and_others_are_checked() {
     );
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
-    let checker =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", None)
+        .unwrap()
+        .unwrap();
     let mut apart = 0;
     for mutation in &mutations {
         let is_clock = mutation.port == "CLK";
@@ -133,8 +136,9 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
     let reset = Some(("rst", true));
-    let checker =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     let of = |signal: &str| -> Vec<u32> {
         let is_it = |m: &&Mutation| {
             m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
@@ -180,8 +184,9 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
     });
     let reset = Some(("rst", true));
-    let checker =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     let mut same = 0;
     for mutation in &mutations {
         let Mutation { id, mode, bit, control, .. } = mutation;
@@ -228,7 +233,9 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     mutations.retain(|mutation| mutation.port != "CLK");
     let reset = Some(("rst", true));
     let checker = || {
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap()
+        EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+            .unwrap()
+            .unwrap()
     };
     let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
     let meaning = WordAbstraction { memory: "m", width: 3, meaning };
@@ -250,8 +257,9 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     assert!(more > 0, "none takes what words mean");
     // This abstraction omits a bit that has an effect.
     let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
-    let wrong =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let wrong = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
     assert!(mutations.iter().all(|mutation| !wrong.by_word(mutation.id).unwrap()));
 }
@@ -276,22 +284,24 @@ fn only_proved_properties_strengthen_the_checker() {
         Ok(Some(Monitor {
             text: text.replace("[63:0]", &format!("[{}:0]", bits - 1)),
             state: None,
-            registers: vec![("s", 2)],
+            signals: vec![Signal { name: "s".to_owned(), path: "s".to_owned(), width: 2, line: 1 }],
             properties: vec![property("not 3"), property("not 2")],
             assumes: false,
         }))
     };
     let reset = Some(("rst", true));
-    let checker =
-        EquivalenceChecker::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
+    let checker = EquivalenceChecker::of(&workshop, &mutations, None, monitor, "clk", reset)
+        .unwrap()
+        .unwrap();
     let held: Vec<bool> =
         checker.property_range().map(|place| checker.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
     let checker = checker.with_proved(vec![0]);
     assert_eq!(checker.proved, [format!("{NEVER}0")]);
     // The results are the same with and without it.
-    let plain =
-        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let plain = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
     for Mutation { id, .. } in mutations.iter().step_by(7) {
         let [with, without] = [&checker, &plain].map(|checker| {
             checker.at_once(*id).is_some()

@@ -1,0 +1,457 @@
+//! Reads the properties of a block from `NAME_sva.sv`, through Yosys.
+//!
+//! Each immediate assertion becomes an output of the module `NAME_sva`, which is 1 while the assertion fails. The monitor
+//! ([`monitor`](crate::monitor)) holds this module beside the RTL. The `bind` of the file, which Yosys does not read, says
+//! which signals of the RTL the module's ports are connected to.
+
+use crate::rtlil::plain;
+use cosim_base::error::{Code, Error, codes};
+use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_rtl::models::AssertionFile;
+use cosim_rtl::yosys::YosysSession;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// The netlist of the module, as Yosys wrote it.
+const NETLIST: &str = "assertions.il";
+/// The same with an output for each assertion and each wire.
+pub const OUTPUTS: &str = "assertions-outputs.il";
+/// How the names of the outputs of assertions begin.
+const FAILS: &str = "cosim_fails_";
+/// How the comment with the words of a property begins.
+const WORDS: &str = "property:";
+/// From what was read to a netlist. Wires stay, since other properties may use them. A clocked assertion is checked in the cycle before its edge.
+const TO_NETLIST: &str = "proc\nflatten\nchformal -early\nchformal -cover -remove\nwrite_ilang";
+
+/// A signal of the RTL that properties use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signal {
+    /// Its name in expressions.
+    pub name: String,
+    /// Its path below the top of the RTL, as in `device.count`.
+    pub path: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// The line of the file that names it.
+    pub line: usize,
+}
+
+/// A property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assertion {
+    /// The label.
+    pub label: String,
+    /// The property in words.
+    pub text: String,
+}
+
+/// The module with the properties of a block, with its parameters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assertions {
+    /// The module.
+    pub module: String,
+    /// Its file, as typed.
+    pub path: PathBuf,
+    /// Whether the file belongs to the RTL, so that each signal must be there.
+    pub is_of_rtl: bool,
+    /// Ports that are connected to the clock and the pins of the block, and these.
+    pub pins: Vec<(String, String)>,
+    /// Ports that are connected to other signals of the RTL.
+    pub signals: Vec<Signal>,
+    /// Wires and registers of the module, and their widths.
+    pub wires: Vec<(String, u32)>,
+    /// The assertions, in the order of the file.
+    pub all: Vec<Assertion>,
+    /// The netlist of the module, with outputs.
+    pub netlist: String,
+}
+
+impl Assertions {
+    /// Reads the assertions of an RTL with these parameters; `None` if there is no file. The RTL itself is known to be
+    /// one that Yosys reads.
+    ///
+    /// # Errors
+    /// [`Error::Input`] or [`Error::File`] if the file cannot be used; [`Error::Environment`] if there is no Yosys.
+    pub fn read(
+        session: &YosysSession,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+    ) -> Result<Option<Self>, Error> {
+        let pins = info.inputs.iter().chain(info.outputs).map(|port| port.name);
+        let pins: Vec<&str> = std::iter::once(info.rtl.clock).chain(pins).collect();
+        Self::with(session, &pins, &info.verilog(parameters, session.parameters()))
+    }
+
+    /// As [`Assertions::read`], of an RTL with these pins and values of parameters.
+    fn with(
+        session: &YosysSession,
+        pins: &[&str],
+        parameters: &[(String, String)],
+    ) -> Result<Option<Self>, Error> {
+        let Some(file) = session.assertions() else { return Ok(None) };
+        let text = SourceText::new(file);
+        let mut values = parameters.to_vec();
+        values.retain(|(name, _)| text.declares_parameter(name));
+        let path = session.path(NETLIST);
+        session.read_assertions(file, &values, &format!("{TO_NETLIST} \"{}\"", path.display()))?;
+        Self::of(&text, &session.text(NETLIST)?, pins).map(Some)
+    }
+
+    fn of(text: &SourceText<'_>, netlist: &str, pins: &[&str]) -> Result<Self, Error> {
+        let file = text.file;
+        let connected = text.connections()?;
+        let mut found = Self {
+            module: file.module.clone(),
+            path: file.path.clone(),
+            is_of_rtl: file.is_of_rtl,
+            pins: Vec::new(),
+            signals: Vec::new(),
+            wires: Vec::new(),
+            all: Vec::new(),
+            netlist: String::new(),
+        };
+        let mut cells = Vec::new();
+        let mut lines = netlist.lines();
+        // Attributes of the next cell, and the line of the file that it comes from.
+        let (mut attributes, mut source) = (String::new(), None);
+        while let Some(line) = lines.next() {
+            if let Some(wire) = line.strip_prefix("  wire ") {
+                found.wire(wire, text, &connected, pins)?;
+            } else if let Some(cell) = line.strip_prefix("  cell ")
+                && let Some((kind, name)) = cell.split_once(' ')
+                && ["$assert", "$assume", "$live", "$fair"].contains(&kind)
+            {
+                let inside = lines.by_ref().take_while(|line| line.trim() != "end");
+                let inside: Vec<&str> = inside.collect();
+                cells.push((text.assertion(kind, name, source)?, inside));
+                attributes.clear();
+                continue;
+            }
+            if line.starts_with("  attribute ") {
+                if let Some(place) = line.strip_prefix("  attribute \\src ") {
+                    source = text.line_of_source(place);
+                }
+                attributes.push_str(line);
+                attributes.push('\n');
+                continue;
+            }
+            found.netlist += &std::mem::take(&mut attributes);
+            found.netlist.push_str(line);
+            found.netlist.push('\n');
+        }
+        cells.sort_by_key(|((line, _), _)| *line);
+        let is_module = |line: &str| line.strip_prefix("module ").map(plain) == Some(&file.module);
+        let mut outputs = String::new();
+        for (place, ((_, assertion), inside)) in cells.into_iter().enumerate() {
+            let port = |name: &str| {
+                let beginning = format!("connect \\{name} ");
+                inside.iter().find_map(|line| line.trim().strip_prefix(&beginning)).unwrap_or("1'1")
+            };
+            let _ = write!(
+                outputs,
+                "  wire $cosim_not_{place}\n  wire output {0} \\{FAILS}{place}\n\
+                 \x20 cell $not $cosim_not_cell_{place}\n    parameter \\A_SIGNED 0\n    parameter \\A_WIDTH 1\n    \
+                 parameter \\Y_WIDTH 1\n    connect \\A {1}\n    connect \\Y $cosim_not_{place}\n  end\n\
+                 \x20 cell $and $cosim_and_cell_{place}\n    parameter \\A_SIGNED 0\n    parameter \\A_WIDTH 1\n    \
+                 parameter \\B_SIGNED 0\n    parameter \\B_WIDTH 1\n    parameter \\Y_WIDTH 1\n    \
+                 connect \\A $cosim_not_{place}\n    connect \\B {2}\n    connect \\Y \\{FAILS}{place}\n  end\n",
+                10_000 + place,
+                port("A"),
+                port("EN"),
+            );
+            found.all.push(assertion);
+        }
+        let mut rewritten = String::new();
+        let mut is_inside = false;
+        let mut count = 20_000;
+        for line in found.netlist.lines() {
+            let is_shown = line
+                .strip_prefix("  wire ")
+                .and_then(|wire| wire.rsplit(' ').next())
+                .is_some_and(|name| found.wires.iter().any(|(wire, _)| plain(name) == wire));
+            if is_inside && line == "end" {
+                rewritten.push_str(&outputs);
+                is_inside = false;
+            }
+            is_inside |= is_module(line);
+            match line.rsplit_once(' ') {
+                Some((head, name)) if is_inside && is_shown => {
+                    count += 1;
+                    let _ = writeln!(rewritten, "{head} output {count} {name}");
+                }
+                _ => {
+                    rewritten.push_str(line);
+                    rewritten.push('\n');
+                }
+            }
+        }
+        found.netlist = rewritten;
+        Ok(found)
+    }
+
+    /// A wire of the module, by its words behind `wire`.
+    fn wire(
+        &mut self,
+        wire: &str,
+        text: &SourceText<'_>,
+        connected: &[(String, String, usize)],
+        pins: &[&str],
+    ) -> Result<(), Error> {
+        let words: Vec<&str> = wire.split(' ').collect();
+        let number = |at: usize| words.get(at + 1).and_then(|word| word.parse().ok());
+        let width = words.iter().position(|word| *word == "width").and_then(number).unwrap_or(1);
+        let Some(name) = words.last().and_then(|name| name.strip_prefix('\\')) else {
+            return Ok(());
+        };
+        if words.contains(&"output") || words.contains(&"inout") {
+            let message = format!("`{name}` is an output; a module of assertions has inputs only");
+            return Err(text.wrong(codes::BAD_ASSERTIONS, text.line_of(name), message));
+        }
+        if !words.contains(&"input") {
+            if name.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_') {
+                self.wires.push((name.to_owned(), width));
+            }
+            return Ok(());
+        }
+        let found = connected.iter().find(|(port, ..)| port == name);
+        let (path, line) = match found {
+            Some((_, path, line)) => (path.clone(), *line),
+            None => (name.to_owned(), text.line_of(name)),
+        };
+        match pins.contains(&path.as_str()) {
+            true => self.pins.push((name.to_owned(), path)),
+            false => self.signals.push(Signal { name: name.to_owned(), path, width, line }),
+        }
+        Ok(())
+    }
+
+    /// The instance of the module in a monitor. `used` are expressions that may name its wires.
+    pub fn instance(&self, used: &str) -> String {
+        let mut text = String::new();
+        let pins = self.pins.iter().map(|(name, pin)| (name, pin));
+        let all = pins.chain(self.signals.iter().map(|signal| (&signal.name, &signal.name)));
+        let mut connections: Vec<String> =
+            all.map(|(name, wire)| format!(".{name}({wire})")).collect();
+        for (name, width) in self.wires.iter().filter(|(name, _)| has_word(used, name)) {
+            let _ = writeln!(text, "  wire [{}:0] {name};", width - 1);
+            connections.push(format!(".{name}({name})"));
+        }
+        for place in 0..self.all.len() {
+            let _ = writeln!(text, "  wire {FAILS}{place};");
+            connections.push(format!(".{FAILS}{place}({FAILS}{place})"));
+        }
+        let _ = writeln!(text, "  {} cosim_assertions ({});", self.module, connections.join(", "));
+        text
+    }
+
+    /// The width of a signal or wire in expressions.
+    pub fn width(&self, name: &str) -> Option<u32> {
+        let signals = self.signals.iter().map(|signal| (&signal.name, signal.width));
+        let mut all = signals.chain(self.wires.iter().map(|(name, width)| (name, *width)));
+        all.find(|(known, _)| *known == name).map(|(_, width)| width)
+    }
+
+    /// The wire that is 1 while an assertion fails, by its place.
+    pub fn fails(place: usize) -> String {
+        format!("{FAILS}{place}")
+    }
+
+    /// The error for a signal that the RTL lacks.
+    pub fn lacks(&self, top: &str, signal: &Signal) -> Error {
+        let bits =
+            if signal.width == 1 { "1 bit".to_owned() } else { format!("{} bits", signal.width) };
+        Error::Input {
+            code: codes::UNKNOWN_SIGNAL,
+            path: self.path.clone(),
+            line: signal.line,
+            column: 1,
+            message: format!("module {top} of the RTL has no signal `{}` of {bits}", signal.path),
+        }
+    }
+}
+
+/// The text of a file of assertions.
+struct SourceText<'a> {
+    file: &'a AssertionFile,
+    /// The text with blanks in place of comments.
+    code: String,
+}
+
+impl<'a> SourceText<'a> {
+    fn new(file: &'a AssertionFile) -> Self {
+        Self { file, code: without_comments(&file.text) }
+    }
+
+    fn wrong(&self, code: Code, line: usize, message: String) -> Error {
+        Error::Input { code, path: self.file.path.clone(), line, column: 1, message }
+    }
+
+    fn line_at(&self, place: usize) -> usize {
+        self.code[..place].matches('\n').count() + 1
+    }
+
+    /// The first line with a word.
+    fn line_of(&self, word: &str) -> usize {
+        places(&self.code, word).next().map_or(1, |place| self.line_at(place))
+    }
+
+    /// The line of a place as Yosys writes it, as in `"/tmp/a/top_sva.sv:13.5-13.20"`.
+    fn line_of_source(&self, place: &str) -> Option<usize> {
+        let rest = place.split(&format!("{}.sv:", self.file.module)).nth(1)?;
+        rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+    }
+
+    /// Whether the module has this parameter.
+    fn declares_parameter(&self, name: &str) -> bool {
+        let module = &self.file.module;
+        let head = places(&self.code, module).find_map(|place| {
+            let rest = self.code[place + module.len()..].trim_start();
+            let is_declared = self.code[..place].trim_end().ends_with("module");
+            is_declared.then(|| rest.strip_prefix('#')).flatten().and_then(in_parentheses)
+        });
+        head.is_some_and(|(head, _)| has_word(head, name))
+    }
+
+    /// What the `bind` connects by name, as (port, path in the RTL, line).
+    fn connections(&self) -> Result<Vec<(String, String, usize)>, Error> {
+        let mut all = Vec::new();
+        let Some(begin) = places(&self.code, "bind").next() else { return Ok(all) };
+        let line = self.line_at(begin);
+        let unclear = |line| {
+            let message = "expected `bind TOP NAME_sva #(...) INSTANCE (.PORT(SIGNAL), .*);`";
+            self.wrong(codes::BAD_ASSERTIONS, line, message.to_owned())
+        };
+        let bind = &self.code[begin..];
+        let bind = &bind[..bind.find(';').ok_or_else(|| unclear(line))?];
+        let mut rest = bind;
+        if let Some((head, behind)) = bind.split_once('#') {
+            let (_, behind) = in_parentheses(behind).ok_or_else(|| unclear(line))?;
+            if !head.contains('(') {
+                rest = behind;
+            }
+        }
+        let open = rest.find('(').ok_or_else(|| unclear(line))?;
+        let (ports, _) = in_parentheses(&rest[open..]).ok_or_else(|| unclear(line))?;
+        let mut place = begin + bind.len() - rest.len() + open + 1;
+        for part in ports.split(',') {
+            let at = place + (part.len() - part.trim_start().len());
+            place += part.len() + 1;
+            let (part, line) = (part.trim(), self.line_at(at));
+            let Some(port) = part.strip_prefix('.') else { return Err(unclear(line)) };
+            let Some((port, path)) = port.split_once('(') else { continue };
+            let path = path.strip_suffix(')').ok_or_else(|| unclear(line))?.trim();
+            let is_path = path.split('.').all(|name| {
+                !name.is_empty()
+                    && name.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_')
+            });
+            if !is_path {
+                let message = format!(
+                    "port `{}` is connected to the expression `{path}`; connect a signal of the RTL",
+                    port.trim()
+                );
+                return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
+            }
+            all.push((port.trim().to_owned(), path.to_owned(), line));
+        }
+        Ok(all)
+    }
+
+    /// The assertion of a cell: its line, its label and its words.
+    fn assertion(
+        &self,
+        kind: &str,
+        name: &str,
+        source: Option<usize>,
+    ) -> Result<(usize, Assertion), Error> {
+        let label = name.strip_prefix('\\').filter(|_| kind == "$assert");
+        let Some(label) = label else {
+            let message = match kind {
+                "$assert" => "an assertion needs a label, as in `name: assert (...);`".to_owned(),
+                _ => format!("`{}` is not supported; use `assert`", &kind[1..]),
+            };
+            // For a statement without a label, Yosys names the line of the block around it.
+            let first = source.unwrap_or(1);
+            let mut bare = places(&self.code, &kind[1..])
+                .filter(|place| !self.code[..*place].trim_end().ends_with(':'))
+                .map(|place| self.line_at(place));
+            let line = bare.find(|line| *line >= first).unwrap_or(first);
+            return Err(self.wrong(codes::BAD_ASSERTIONS, line, message));
+        };
+        let word = label.rsplit('.').next().unwrap_or(label);
+        let is_label =
+            |place: &usize| self.code[place + word.len()..].trim_start().starts_with(':');
+        let line = places(&self.code, word).find(is_label).map(|place| self.line_at(place));
+        let line = line.or(source).unwrap_or(1);
+        let text = self.words_before(line).unwrap_or_else(|| label.to_owned());
+        Ok((line, Assertion { label: label.to_owned(), text }))
+    }
+
+    /// The words of the property in the comment before a line.
+    fn words_before(&self, line: usize) -> Option<String> {
+        let lines: Vec<&str> = self.file.text.lines().take(line - 1).collect();
+        let mut words: Vec<&str> = Vec::new();
+        for line in lines.iter().rev() {
+            let comment = line.trim().strip_prefix("//")?.trim();
+            match comment.strip_prefix(WORDS) {
+                Some(first) => {
+                    words.push(first.trim());
+                    words.reverse();
+                    return Some(words.join(" "));
+                }
+                None => words.push(comment),
+            }
+        }
+        None
+    }
+}
+
+/// A text with blanks in place of comments.
+fn without_comments(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(place) = rest.find("//").into_iter().chain(rest.find("/*")).min() {
+        code.push_str(&rest[..place]);
+        let comment = &rest[place..];
+        let end = match comment.starts_with("//") {
+            true => comment.find('\n').unwrap_or(comment.len()),
+            false => comment[2..].find("*/").map_or(comment.len(), |end| end + 4),
+        };
+        let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
+        code.extend(comment.bytes().take(end).map(blank));
+        rest = &comment[end..];
+    }
+    code + rest
+}
+
+/// What is in the parentheses that a text begins with, and the rest.
+fn in_parentheses(text: &str) -> Option<(&str, &str)> {
+    let inside = text.trim_start().strip_prefix('(')?;
+    let mut depth = 1;
+    for (place, letter) in inside.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some((&inside[..place], &inside[place + 1..]));
+        }
+    }
+    None
+}
+
+/// Where a text has a word.
+fn places<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$';
+    text.match_indices(word).map(|(place, _)| place).filter(move |place| {
+        !text[..*place].ends_with(is_part) && !text[place + word.len()..].starts_with(is_part)
+    })
+}
+
+/// Whether a text has a word.
+fn has_word(text: &str, word: &str) -> bool {
+    places(text, word).next().is_some()
+}
+
+#[cfg(test)]
+mod tests;

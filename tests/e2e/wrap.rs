@@ -1,0 +1,363 @@
+//! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays, interfaces, parameters.
+
+use crate::common::{
+    assert_error_at, cargo_outside, code, json, models, outside, project, run_in, text,
+};
+use crate::export::icarus;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+/// A file of the tests.
+fn data(name: &str) -> String {
+    read(&project().join("tests/e2e/data").join(name))
+}
+
+/// A new crate in a folder of its own.
+struct NewCrate {
+    folder: TempDir,
+    name: &'static str,
+}
+
+impl NewCrate {
+    /// Runs `cosim new` on this RTL.
+    #[track_caller]
+    fn new(name: &'static str, rtl: &str, arguments: &[&str]) -> (Self, String) {
+        let folder = TempDir::new().unwrap();
+        write(&folder.path().join("given.sv"), rtl);
+        let output = run_in(folder.path(), &[&["new", name, "given.sv"], arguments].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        (Self { folder, name }, text(&output))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(self.name).join(name)
+    }
+
+    fn wrapper(&self, top: &str) -> String {
+        read(&self.path(&format!("rtl/{top}_wrapper.sv")))
+    }
+
+    #[track_caller]
+    fn builds(&self) {
+        let output = cargo_outside(&self.path("")).arg("build").output().unwrap();
+        let said = text(&output);
+        assert!(output.status.success() && !said.contains("warning"), "{said}");
+    }
+
+    #[track_caller]
+    fn is_formatted(&self) {
+        let formatted = cargo_outside(&self.path("")).args(["fmt", "--check"]).output().unwrap();
+        assert!(formatted.status.success(), "{}", text(&formatted));
+    }
+
+    /// What the program prints if it ends with `expected`.
+    #[track_caller]
+    fn says(&self, expected: i32, arguments: &[&str]) -> String {
+        let output = Command::new(outside().join("debug").join(self.name))
+            .args(arguments)
+            .current_dir(self.path(""))
+            .env("COSIM_CACHE", models())
+            .output()
+            .unwrap();
+        assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
+        text(&output)
+    }
+
+    #[track_caller]
+    fn has_no_golden_model(&self) {
+        let said = self.says(1, &["run", "--cases", "2", "--out", "none"]);
+        assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
+        let results = json(&self.path("none/results.json"));
+        let totals = &results["totals"];
+        assert_eq!(totals["no_golden_model"], totals["cases"], "{results}");
+    }
+}
+
+/// A FIFO between two clocks: which clocks rise is part of the stimulus, and everything else works as for one clock.
+#[test]
+fn a_block_has_several_clocks() {
+    let (new, said) = NewCrate::new("fifo", &data("afifo.sv"), &["--top", "afifo", "--pins"]);
+    assert!(said.contains("clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n"), "{said}");
+    let wrapper = new.wrapper("afifo");
+    assert!(wrapper.contains(".wclk(wclk_i)") && wrapper.contains(".rclk(rclk_i)"), "{wrapper}");
+    new.builds();
+    new.is_formatted();
+    new.has_no_golden_model();
+
+    write(&new.path("src/golden.rs"), &data("afifo_golden.rs"));
+    new.builds();
+    let said = new.says(0, &["run", "--cases", "100", "--out", "good"]);
+    assert!(said.starts_with("PASS  fifo") && !said.contains("not hit"), "{said}");
+
+    // One synchronizer is too short. The user's RTL needs no wrapper.
+    let bad = data("afifo.sv").replace("{w2, w1} <= {w1, rgray};", "{w2, w1} <= {rgray, rgray};");
+    write(&new.path("bad/afifo.sv"), &bad);
+    let run = ["run", "--rtl", "bad", "--scenario", "default", "--cases", "20", "--out", "found"];
+    let said = new.says(1, &run);
+    assert!(said.contains("built-in: afifo_wrapper.sv") && said.contains("wfull"), "{said}");
+    assert!(said.contains("waves: "), "a trace shows the same: {said}");
+    let results = json(&new.path("found/results.json"));
+    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
+    let traffic = &json(&new.path(&vector))["stimulus"]["traffic"];
+    assert_eq!(traffic["clocks"].as_array().unwrap().len(), 2, "{traffic}");
+    new.says(0, &["replay", "--rtl", "built-in", &vector]);
+    new.says(1, &["replay", "--recorded-rtl", &vector, "--trace", "waves.vcd"]);
+    new.says(0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
+    assert!(icarus(&new.path("bench")).starts_with("PASS  "));
+    new.says(0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
+    assert!(icarus(&new.path("bad-bench")).starts_with("FAIL  mismatch"));
+
+    // Ports that the wrapper does not fit are no warning.
+    for (from, to, port) in [
+        ("[WIDTH-1:0] rdata", "[WIDTH-2:0] rdata", "rdata"),
+        ("rrst_n, rinc,", "rrst_n, rinc, extra,", "extra"),
+        ("rinc", "rinx", "rinc"),
+    ] {
+        write(&new.path("other/afifo.sv"), &data("afifo.sv").replace(from, to));
+        let said = new.says(2, &["run", "--rtl", "other", "--cases", "1", "--out", "none2"]);
+        assert!(said.contains("E0308") && said.contains(&format!("  {port}: ")), "{said}");
+        assert!(said.contains("ports of afifo "), "the module is the user's: {said}");
+    }
+    // A network has one clock.
+    let said = new.says(2, &["prove", "--out", "proof"]);
+    assert!(said.contains("E0507") && said.contains("wclk, rclk"), "{said}");
+    let mutate =
+        ["mutate", "--mutants", "20", "--cases", "1", "--packets", "1", "--out", "mutants"];
+    let said = new.says(0, &mutate);
+    let counts = &json(&new.path("mutants/mutate.json"));
+    assert!(said.contains("undecided") && said.contains(" 0 equivalent"), "{said} {counts}");
+}
+
+const ALU: &str = "
+package alu_pkg;
+  typedef enum logic [1:0] {ADD, SUB, AND_, OR_} op_e;
+  typedef struct packed { op_e op; logic [5:0] a; logic [5:0] b; } req_t;
+endpackage
+module alu import alu_pkg::*; (input req_t req, input logic carry, output logic [6:0] y, output op_e op);
+  assign op = req.op;
+  always_comb
+    case (req.op)
+      ADD: y = 7'(req.a) + 7'(req.b) + 7'(carry);
+      SUB: y = 7'(req.a) - 7'(req.b);
+      AND_: y = {1'b0, req.a & req.b};
+      default: y = {1'b0, req.a | req.b};
+    endcase
+endmodule
+";
+
+/// The body of `outputs` of its golden model.
+const ALU_OUTPUTS: &str = "
+        let ReqT { op, a, b } = ReqT::decode(&inputs.req);
+        let (a, b) = (a.get(), b.get());
+        let y = match OpE::of_bits(op.get()) {
+            Some(OpE::Add) => a + b + inputs.carry.get(),
+            Some(OpE::Sub) => a.wrapping_sub(b),
+            Some(OpE::And) => a & b,
+            _ => a | b,
+        };
+        *outputs = rtl::Outputs {
+            y: rtl::Bits7::new(y),
+            op: rtl::Bits2::new(op.get()),
+            padding: Default::default(),
+        };
+";
+
+/// A block without registers is compared for every input vector, and its structs have fields.
+#[test]
+fn a_block_without_registers_is_compared_for_all_inputs() {
+    let (new, said) = NewCrate::new("alu", ALU, &["--top", "alu"]);
+    assert!(said.contains("no clock, no reset, 2 inputs and 2 outputs"), "{said}");
+    new.builds();
+    new.is_formatted();
+    let golden = read(&new.path("src/golden.rs"));
+    let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
+    let (_, behind) = rest.split_once("        };\n").unwrap();
+    let golden = format!("{}{ALU_OUTPUTS}{behind}", before.trim_end())
+        .replace(
+            "_inputs: &rtl::Inputs, _cycle: &(), outputs",
+            "inputs: &rtl::Inputs, _cycle: &(), outputs",
+        )
+        .replace("    const IS_WRITTEN: bool = false;\n", "")
+        .replace(
+            "use crate::{AluBlock, rtl};",
+            "use crate::types::{OpE, ReqT};\nuse crate::{AluBlock, rtl};",
+        );
+    write(&new.path("src/golden.rs"), &golden);
+    let output = cargo_outside(&new.path("")).arg("build").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    // The bits of `req` and `carry`.
+    let said = new.says(0, &["run", "--out", "good"]);
+    assert!(said.contains("PASS") && said.contains("exhaustive: all 2^15 input vectors"), "{said}");
+    let cycles = json(&new.path("good/results.json"))["totals"]["cycles"].as_u64().unwrap();
+    assert!((1 << 15..(1 << 15) + 100).contains(&cycles), "{cycles}");
+    let said = new.says(0, &["run", "--cases", "2", "--out", "part"]);
+    assert!(!said.contains("exhaustive"), "{said}");
+    // One vector of all: the largest sum with a carry.
+    let wrong = ALU.replace("7'(carry);", "7'(carry & ~(&req.a & &req.b));");
+    write(&new.path("bad/given.sv"), &wrong);
+    let said = new.says(1, &["run", "--rtl", "bad", "--out", "found"]);
+    assert!(said.contains("1 of them failed") && said.contains("y is 7'h7e"), "{said}");
+}
+
+const ODD: &str = r"
+interface bus #(parameter W = 8) (input logic clk);
+  logic valid, ready;
+  logic [W-1:0] data;
+  modport src (output valid, data, input ready);
+  modport dst (input valid, data, output ready);
+endinterface
+module odd #(parameter int N, parameter type T = logic [3:0], parameter int LANES = 3) (
+  input  logic       clk_i, rst_ni,
+  input  T           in [LANES],
+  output logic [7:0] sum [2],
+  input  logic [1:0] big [20],
+  input  logic       template, padding, \odd-name ,
+  bus.dst            b,
+  bus.src            o [2],
+  output logic [7:0] n
+);
+  always_ff @(posedge clk_i or negedge rst_ni)
+    if (!rst_ni) begin
+      sum[0] <= 0;
+      sum[1] <= 0;
+      n <= 0;
+    end else begin
+      sum[0] <= 8'(in[0]) + 8'(in[1]) + 8'(in[2]) + 8'(big[19]);
+      sum[1] <= 8'(b.data) + 8'(template) + 8'(\odd-name ) + 8'(padding);
+      n <= 8'(N);
+    end
+  assign b.ready = o[0].ready & o[1].ready;
+  assign o[0].valid = b.valid;
+  assign o[1].valid = b.valid;
+  assign o[0].data = b.data;
+  assign o[1].data = ~b.data;
+endmodule
+";
+
+/// Arrays, interfaces, parameters without default and names that C++ reserves.
+#[test]
+fn a_block_has_arrays_interfaces_and_parameters() {
+    let arguments = [
+        "--top",
+        "odd",
+        "--parameter",
+        "N=4,200",
+        "--parameter",
+        "T=logic [4:0]",
+        "--parameter",
+        "b.W=5",
+    ];
+    let (new, said) = NewCrate::new("odd-ports", ODD, &arguments);
+    assert!(said.contains("clock clk_i, reset rst_ni, 0 in reset"), "{said}");
+    let wrapper = new.wrapper("odd");
+    for line in [
+        "  parameter N = 4,",
+        "  input  wire [4:0] in_0,",
+        "  input  wire [39:0] big,",
+        "  input  wire template_pin,",
+        "  input  wire [4:0] b_data,",
+        "  output wire [7:0] o_1_data,",
+        "    .\\odd-name (odd_name),",
+    ] {
+        assert!(wrapper.lines().any(|found| found == line), "{line} in {wrapper}");
+    }
+    assert!(wrapper.contains("bus #(.W(5)) b_i (.clk(clk_i));"), "one clock: {wrapper}");
+    new.builds();
+    new.is_formatted();
+    new.has_no_golden_model();
+    let results = json(&new.path("none/results.json"));
+    assert_eq!(results["run"]["profiles"], serde_json::json!(["n-4", "n-200"]));
+}
+
+/// What `cosim new` says of a module that no wrapper can drive.
+#[track_caller]
+fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("a.sv"), module);
+    let output = run_in(folder.path(), &[&["new", "b", "--top", "a", "a.sv"], arguments].concat());
+    assert_error_at(&output, number, words);
+    assert!(!folder.path().join("b").exists());
+}
+
+#[test]
+fn what_no_wrapper_can_drive_is_refused_by_name() {
+    let module = |ports: &str| format!("module a({ports}); endmodule\n");
+    let bus = "interface bus; real level; logic d; modport m(input level, d); endinterface\n";
+    refused(&module("input wclk, rclk, inout pad, output q"), &[], "E0309", "`pad`");
+    refused(&module("input real level [2], output q"), &[], "E0309", "`level`");
+    refused(&module("interface b, output q"), &[], "E0309", "`b`");
+    refused(&(bus.to_owned() + &module("bus.m b, output q")), &[], "E0309", "`b.level`");
+    let parameter =
+        "module a #(parameter int N, parameter type T)(input clk, T d, output q); endmodule\n";
+    refused(parameter, &[], "E0316", "--parameter ");
+    refused(parameter, &["--parameter", "N=3"], "E0316", "--parameter T=VALUE");
+    let good = "module a #(parameter N = 2)(input clk, input [N-1:0] d, output q); endmodule\n";
+    refused(good, &["--parameter", "M=3"], "E0312", "M");
+    refused(good, &["--parameter", "N=3,4"], "E0308", "`d`");
+    refused(good, &["--parameter", "N=x,y"], "E0101", "numbers");
+    refused(good, &["--clock", "d"], "E0309", "--clock");
+}
+
+/// The clocks are the inputs whose edges registers wait for, through gates and instances.
+#[test]
+fn clocks_are_found_in_the_elaborated_design() {
+    let rtl = "
+module cell_ff(input ck, input rn, input d, output reg q);
+  always @(posedge ck or negedge rn) if (!rn) q <= 0; else q <= d;
+endmodule
+module gate(input clk_i, input en_i, output clk_o); assign clk_o = clk_i & en_i; endmodule
+module a(input fast, input slow, input nres, input en, input d, output q, output p);
+  wire g;
+  gate gate(.clk_i(fast), .en_i(en), .clk_o(g));
+  cell_ff one(.ck(g), .rn(nres), .d, .q);
+  cell_ff two(.ck(slow), .rn(nres), .d, .q(p));
+endmodule
+";
+    let (_, said) = NewCrate::new("found", rtl, &["--top", "a"]);
+    assert!(said.contains("clocks fast, slow, reset nres, 0 in reset"), "{said}");
+    let (_, said) = NewCrate::new("named", rtl, &["--top", "a", "--clock", "slow"]);
+    assert!(said.contains("clock slow, reset nres"), "{said}");
+}
+
+/// Only files that the top needs are copied from whole folders; lists and their words work on the command line.
+#[test]
+fn whole_source_folders_are_given() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join("project").join(name);
+    write(
+        &at("ip/b/top.sv"),
+        "module top import a_pkg::*; (input clk, input rst, input word_t d, output word_t q);\n`include \"macros.svh\"\n  part part(.clk, .d, .q);\nendmodule\n",
+    );
+    write(
+        &at("ip/c/part.vlib"),
+        "module part(input clk, input a_pkg::word_t d, output a_pkg::word_t q); always @(posedge clk) q <= d; endmodule\n",
+    );
+    write(&at("ip/z/a_pkg.sv"), "package a_pkg; typedef logic [7:0] word_t; endpackage\n");
+    write(&at("inc/macros.svh"), "// nothing\n");
+    write(&at("bench/bench.sv"), "module bench; import uvm_pkg::*; no SystemVerilog endmodule\n");
+    write(&at("ip/b/other.sv"), "module other(input x); endmodule\n");
+    write(&at("files.f"), "ip/z/a_pkg.sv\nip/b/top.sv\n+incdir+inc\n+libext+.vlib\n-y ip/c\n");
+    for (name, arguments) in [
+        ("whole", &["--rtl", "project", "+incdir+project/inc", "+libext+.vlib"][..]),
+        ("list", &["-F", "project/files.f"]),
+    ] {
+        let output = run_in(folder.path(), &[&["new", name, "--top", "top"], arguments].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        let copied = fs::read_dir(folder.path().join(name).join("rtl")).unwrap();
+        let mut copied: Vec<String> =
+            copied.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        copied.sort();
+        assert_eq!(copied, ["a_pkg.sv", "macros.svh", "part.vlib", "top.sv"]);
+    }
+}

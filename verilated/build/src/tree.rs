@@ -1,0 +1,220 @@
+//! Verilator's description of a design as one kind of tree, whether it came as XML or as JSON.
+//!
+//! Elements have the names and attributes of the XML, which older versions write. Only what [`crate::module`] reads is
+//! translated from JSON.
+
+use crate::elaborate::Description;
+use roxmltree::{Document, Node};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::resume_unwind;
+use std::thread;
+
+/// An element of the description.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Element {
+    pub kind: String,
+    attributes: BTreeMap<&'static str, String>,
+    pub children: Vec<Element>,
+}
+
+/// The attributes that are kept.
+const ATTRIBUTES: [&str; 18] = [
+    "name",
+    "origName",
+    "loc",
+    "dtype_id",
+    "id",
+    "sub_dtype_id",
+    "dir",
+    "direction",
+    "vartype",
+    "param",
+    "packed",
+    "left",
+    "right",
+    "signed",
+    "modportname",
+    "defName",
+    "edgeType",
+    "dotted",
+];
+
+impl Element {
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.get(name).map(String::as_str)
+    }
+
+    pub fn name(&self) -> &str {
+        self.get("name").unwrap_or_default()
+    }
+
+    pub fn child(&self, kind: &str) -> Option<&Self> {
+        self.children.iter().find(|child| child.kind == kind)
+    }
+
+    pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Self> {
+        self.children.iter().filter(move |child| child.kind == kind)
+    }
+
+    /// Calls `f` with this element and all below it.
+    pub fn each<'a>(&'a self, f: &mut dyn FnMut(&'a Self)) {
+        f(self);
+        self.children.iter().for_each(|child| child.each(f));
+    }
+
+    fn set(&mut self, name: &'static str, value: impl Into<String>) {
+        self.attributes.insert(name, value.into());
+    }
+}
+
+/// A design: its modules, packages and interfaces, its types, and its files by their letters.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub modules: Vec<Element>,
+    pub types: Vec<Element>,
+    pub files: BTreeMap<String, String>,
+}
+
+/// Reads a description and hands it to `read`. Long chains of `else if` are nested deeper than an ordinary stack allows.
+pub(crate) fn with_tree<T: Send>(
+    description: &Description,
+    read: impl FnOnce(&Tree) -> T + Send,
+) -> Option<T> {
+    const STACK: usize = 256 << 20;
+    let parse = || {
+        let tree = match description {
+            Description::Xml(text) => from_xml(text),
+            Description::Json { tree, meta } => from_json(tree, meta),
+        }?;
+        Some(read(&tree))
+    };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse).ok()?;
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
+fn from_xml(text: &str) -> Option<Tree> {
+    let document = Document::parse(text).ok()?;
+    let root = document.root_element();
+    let section = |name: &str| root.children().find(|child| child.has_tag_name(name));
+    let mut tree = Tree::default();
+    for file in section("files")?.children().filter(Node::is_element) {
+        tree.files.insert(file.attribute("id")?.to_owned(), file.attribute("filename")?.to_owned());
+    }
+    for node in section("netlist")?.children().filter(Node::is_element) {
+        let element = xml_element(node);
+        if element.kind == "typetable" {
+            tree.types = element.children;
+        } else {
+            tree.modules.push(element);
+        }
+    }
+    Some(tree)
+}
+
+fn xml_element(node: Node<'_, '_>) -> Element {
+    let mut element = Element { kind: node.tag_name().name().to_owned(), ..Element::default() };
+    for name in ATTRIBUTES {
+        if let Some(value) = node.attribute(name) {
+            element.set(name, value);
+        }
+    }
+    element.children = node.children().filter(Node::is_element).map(xml_element).collect();
+    element
+}
+
+fn from_json(text: &str, meta: &str) -> Option<Tree> {
+    let mut parser = serde_json::Deserializer::from_str(text);
+    parser.disable_recursion_limit();
+    let value = Value::deserialize(&mut parser).ok()?;
+    let meta: Value = serde_json::from_str(meta).ok()?;
+    let mut tree = Tree::default();
+    for (id, file) in meta["files"].as_object()? {
+        tree.files.insert(id.clone(), file["filename"].as_str()?.to_owned());
+    }
+    let modules = value["modulesp"].as_array()?;
+    let text_of = |value: &Value| value.as_str().map(str::to_owned);
+    let names: HashMap<String, String> = modules
+        .iter()
+        .filter_map(|module| Some((text_of(&module["addr"])?, text_of(&module["name"])?)))
+        .collect();
+    tree.modules = modules.iter().map(|module| json_element(module, &names)).collect();
+    for table in value["miscsp"].as_array()?.iter().filter(|misc| misc["type"] == "TYPETABLE") {
+        let types = table["typesp"].as_array()?;
+        tree.types.extend(types.iter().map(|kind| json_element(kind, &names)));
+    }
+    Some(tree)
+}
+
+fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
+    let text = |name: &str| node[name].as_str().unwrap_or_default();
+    let kind = text("type").to_ascii_lowercase();
+    let kind = match kind.as_str() {
+        "cell" => "instance",
+        "pin" => "port",
+        "assignw" => "contassign",
+        other => other,
+    };
+    let mut element = Element { kind: kind.to_owned(), ..Element::default() };
+    for (name, key) in [
+        ("name", "name"),
+        ("origName", "origName"),
+        ("loc", "loc"),
+        ("dtype_id", "dtypep"),
+        ("id", "addr"),
+        ("edgeType", "edgeType"),
+        ("dotted", "dotted"),
+        ("modportname", "modportName"),
+    ] {
+        if let Some(value) = node[key].as_str() {
+            element.set(name, value);
+        }
+    }
+    let target = if matches!(kind, "refdtype" | "paramtypedtype") { "dtypep" } else { "refDTypep" };
+    element.set("sub_dtype_id", text(target));
+    let direction = match text("direction") {
+        "INPUT" => "in",
+        "OUTPUT" => "out",
+        "INOUT" => "inout",
+        _ => "",
+    };
+    if !direction.is_empty() {
+        let long =
+            if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
+        element.set("direction", direction);
+        if text("varType") == "PORT" {
+            element.set("dir", long);
+        }
+    }
+    if kind == "var" {
+        let is_interface = text("varType") == "IFACEREF";
+        element.set("vartype", if is_interface { "ifaceref" } else { text("dtypeName") });
+    }
+    for (name, key) in [("param", "isGParam"), ("signed", "signed")] {
+        if node[key] == true {
+            element.set(name, "true");
+        }
+    }
+    if kind.starts_with("struct") || kind.starts_with("union") {
+        element.set("packed", if node["packed"] == true { "true" } else { "false" });
+    }
+    if let Some((left, right)) = text("range").split_once(':') {
+        element.set("left", left);
+        element.set("right", right);
+    }
+    if let Some(module) = node["modp"].as_str().and_then(|address| names.get(address)) {
+        element.set("defName", module.clone());
+    }
+    if let Value::Object(map) = node {
+        // What is assigned comes last, as in XML.
+        let (lists, last): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| *key != "lhsp");
+        for (_, list) in lists.into_iter().chain(last) {
+            let nodes = list.as_array().into_iter().flatten().filter(|node| node.is_object());
+            element.children.extend(nodes.map(|node| json_element(node, names)));
+        }
+    }
+    element
+}
