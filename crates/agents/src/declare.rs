@@ -16,7 +16,8 @@
 /// ```
 ///
 /// - `pins` names the structs of the pins. Several blocks with these pins may use the declaration.
-/// - `reset` names the reset and its active level. Leave it out if there is none.
+/// - `reset` names a reset and its active level. Several resets are active together. Leave it out
+///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, 32.
 /// - `tie PIN = VALUE;` holds an input at a value.
 /// - `agent` has the name in traffic and weights, the type of the agent, and its ports. Parameters
@@ -27,12 +28,15 @@
 ///   in [`covergroups!`](cosim_harness::covergroups). The name of a group is the name of the
 ///   agent and that of the group, as in `"axi writes"`.
 ///
+/// A case ends when every agent is idle. A DUT that starts transfers without end needs an
+/// environment of its own, which calls the agents as this one does. All agents have one clock.
+///
 /// `Environment::in_flight` is for [`Explain::in_flight`](cosim_harness::harness::Explain).
 #[macro_export]
 macro_rules! agents {
     (
         pins $inputs:ty, $outputs:ty;
-        $( reset $rst:ident $level:ident; )?
+        $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
         $( tie $tied:ident = $value:literal; )*
         $( agent $name:ident: $agent:ident $([ $($arg:tt),* ])? on $pins:expr
@@ -51,7 +55,7 @@ macro_rules! agents {
         /// Whether the block is in reset.
         #[inline]
         pub fn in_reset(_inputs: &$inputs) -> bool {
-            false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )?
+            false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )*
         }
 
         /// The traffic of each agent.
@@ -155,7 +159,7 @@ macro_rules! agents {
                     let is_high = stringify!($level).len() == "high".len();
                     inputs.$rst =
                         $crate::verilated::Bits::from(self.reset.asserted() == is_high);
-                )?
+                )*
                 $( inputs.$tied = $crate::verilated::Bits::new($value); )*
                 let in_reset = self.reset.asserted();
                 $(

@@ -9,7 +9,7 @@ use cosim_harness::harness::{
 };
 
 pins!(Inputs {
-    rst_n: 1 u8, mode: 2 u8, in_tvalid: 1 u8, in_tdata: 16 u16, out_tready: 1 u8,
+    rst_n: 1 u8, clear: 1 u8, mode: 2 u8, in_tvalid: 1 u8, in_tdata: 16 u16, out_tready: 1 u8,
     s_awvalid: 1 u8, s_awaddr: 8 u8, s_wvalid: 1 u8, s_wdata: 32 u32, s_bready: 1 u8,
     s_arvalid: 1 u8, s_araddr: 8 u8, s_rready: 1 u8,
 });
@@ -25,6 +25,7 @@ const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_");
 crate::agents! {
     pins Inputs, Outputs;
     reset rst_n low;
+    reset clear high;
     drain 8;
     tie mode = 2;
     agent input: StreamSource[1] on IN;
@@ -53,10 +54,13 @@ impl Block for Declared {
             roots: &[],
             defines: &[],
             embedded: &[],
+            wrapper: None,
+            assertions: None,
         },
         model: |_| None,
     };
     const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
+    const OTHER_RESETS: &'static [ResetPin] = &[ResetPin::high("clear")];
     const TRANSACTION_OUTPUTS: &'static [&'static str] = &["in_tready", "out_tvalid"];
 
     type Inputs = Inputs;
@@ -103,6 +107,7 @@ fn the_environment_drives_all_agents_and_resets() {
         for _ in 0..3000 {
             harness::Environment::<Declared>::drive(&mut environment, &mut inputs);
             assert_eq!(inputs.mode.get(), 2);
+            assert_eq!(inputs.clear.is_high(), !inputs.rst_n.is_high());
             resets += u64::from(in_reset(&inputs));
             beats += u64::from(IN.tvalid.is_high(&inputs) && !in_reset(&inputs));
             harness::Environment::<Declared>::clock(&mut environment, &inputs, &outputs);
