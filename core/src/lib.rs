@@ -13,6 +13,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub use cosim_agents as agents;
 pub use cosim_base::error;
 pub use cosim_cli::main;
 pub use cosim_formal::prove;

@@ -1,0 +1,263 @@
+//! APB4 (ARM IHI 0024): one read or write at a time, in a setup and an access phase.
+//!
+//! [`ApbManager`] drives a subordinate DUT, [`ApbSubordinate`] answers a manager DUT, and
+//! [`ApbMonitor`] checks the rules of the protocol.
+
+mod agents;
+mod monitor;
+#[cfg(test)]
+mod tests;
+
+pub use agents::{ApbManager, ApbSubordinate};
+pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
+
+use crate::agent::AgentWeights;
+use crate::channel::{AddressPool, AddressWeights};
+use crate::wide::check_bus;
+use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Pin, Pins};
+
+/// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
+/// subordinate.
+#[derive(Debug, Clone, Copy)]
+pub struct ApbPins<M, S> {
+    /// The subordinate is selected.
+    pub psel: Pin<M>,
+    /// The transfer is in its access phase.
+    pub penable: Pin<M>,
+    /// The transfer is a write.
+    pub pwrite: Pin<M>,
+    /// The byte address.
+    pub paddr: Pin<M>,
+    /// The write data, at most 32 bits (64 are accepted).
+    pub pwdata: Pin<M>,
+    /// One bit for each byte of write data: whether it is written.
+    pub pstrb: Option<Pin<M>>,
+    /// The protection type.
+    pub pprot: Option<Pin<M>>,
+    /// The subordinate completes the transfer. Without it, an access phase lasts one cycle.
+    pub pready: Option<Pin<S>>,
+    /// The read data.
+    pub prdata: Pin<S>,
+    /// The transfer failed.
+    pub pslverr: Option<Pin<S>>,
+}
+
+impl<M: Pins, S: Pins> ApbPins<M, S> {
+    /// The ports whose names are `prefix` followed by the names of the specification in lower
+    /// case, as in `psel`.
+    ///
+    /// # Panics
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a
+    /// constant, this does not compile.
+    pub const fn of(prefix: &str) -> Self {
+        let pwdata = Pin::of(prefix, "pwdata");
+        check_bus::<2>(pwdata.width());
+        Self {
+            psel: Pin::of(prefix, "psel"),
+            penable: Pin::of(prefix, "penable"),
+            pwrite: Pin::of(prefix, "pwrite"),
+            paddr: Pin::of(prefix, "paddr"),
+            pwdata,
+            pstrb: Pin::find(prefix, "pstrb"),
+            pprot: Pin::find(prefix, "pprot"),
+            pready: Pin::find(prefix, "pready"),
+            prdata: Pin::of(prefix, "prdata"),
+            pslverr: Pin::find(prefix, "pslverr"),
+        }
+    }
+
+    /// The width of the data in bytes.
+    pub const fn bytes(&self) -> u32 {
+        self.pwdata.width() / 8
+    }
+
+    /// The address of the first byte of the data bus.
+    pub(crate) const fn first_byte(&self, address: u64) -> u64 {
+        address & !(self.bytes() as u64 - 1)
+    }
+
+    /// Whether the subordinate completes a transfer in its access phase.
+    #[inline]
+    pub fn is_ready(&self, subordinate: &S) -> bool {
+        self.pready.is_none_or(|pin| pin.is_high(subordinate))
+    }
+
+    /// The transfer that completes in a cycle outside reset.
+    #[inline]
+    pub fn complete(&self, m: &M, s: &S) -> Option<ApbTransfer> {
+        if !(self.psel.is_high(m) && self.penable.is_high(m) && self.is_ready(s)) {
+            return None;
+        }
+        let is_write = self.pwrite.is_high(m);
+        let all = (1 << self.bytes()) - 1;
+        Some(ApbTransfer {
+            is_write,
+            address: self.paddr.get(m),
+            prot: self.pprot.map_or(0, |pin| pin.get(m)),
+            data: if is_write { self.pwdata.get(m) } else { self.prdata.get(s) },
+            strobe: if is_write { self.pstrb.map_or(all, |pin| pin.get(m)) } else { 0 },
+            is_error: self.pslverr.is_some_and(|pin| pin.is_high(s)),
+        })
+    }
+
+    /// The transfer of a cycle in words, for
+    /// [`Explain::words`](cosim_harness::harness::Explain::words).
+    pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
+        self.complete(manager, subordinate).map(|transfer| transfer.to_string())
+    }
+}
+
+/// A read or a write of a manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum ApbAccess {
+    /// A write.
+    Write {
+        /// The byte address.
+        address: Uint<64>,
+        /// The data of all bytes of the bus.
+        data: Uint<64>,
+        /// The bytes that are written.
+        strobe: Uint<8>,
+    },
+    /// A read.
+    Read {
+        /// The byte address.
+        address: Uint<64>,
+    },
+}
+
+impl fmt::Display for ApbAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write { address, data, strobe } => {
+                let (address, data) = (address.get(), data.get());
+                write!(f, "write {data:#x} strobe {:#x} to {address:#x}", strobe.get())
+            }
+            Self::Read { address } => write!(f, "read {:#x}", address.get()),
+        }
+    }
+}
+
+/// An operation of a manager.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApbOperation {
+    /// Idle cycles before its setup phase.
+    #[serde(default)]
+    pub gap: Uint<12>,
+    /// The read or write.
+    pub access: ApbAccess,
+    /// The protection type.
+    #[serde(default)]
+    pub prot: Uint<3>,
+    /// A reset that follows its setup phase. An operation that is not complete is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+/// The operations of a manager.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApbTraffic {
+    /// The operations, one after the other.
+    #[serde(default)]
+    pub operations: Vec<ApbOperation>,
+}
+
+impl Traffic for ApbTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        let is_wrong =
+            |operation: &ApbOperation| operation.reset.is_some_and(|reset| reset.cycles.get() == 0);
+        match self.operations.iter().position(is_wrong) {
+            None => Ok(()),
+            Some(index) => Err(TrafficError {
+                path: format!("operations[{index}].reset.cycles"),
+                message: "0; a reset lasts at least one cycle".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The wait states of a subordinate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ApbSubordinateTraffic {
+    /// Wait states of consecutive transfers, in cycles; transfers after the list have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stalls: Vec<Uint<12>>,
+}
+
+impl Traffic for ApbSubordinateTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        Ok(())
+    }
+}
+
+cosim_harness::weights! {
+    /// How a manager draws operations.
+    pub struct ApbWeights {
+        /// Gaps between operations.
+        source: SourceWeights = SourceWeights::default(),
+        /// The addresses.
+        addresses: AddressWeights = AddressWeights::default(),
+        /// Chance of a write; otherwise, the operation is a read.
+        write: Percent = 50,
+        /// Chance that a write does not have all strobes, if there is `pstrb`.
+        partial: Percent = 40,
+    }
+
+    /// How a subordinate answers.
+    pub struct ApbSubordinateWeights {
+        /// Wait states of transfers.
+        latency: SourceWeights = SourceWeights::default(),
+    }
+}
+
+impl AgentWeights for ApbWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        Self { source: pace.source.clone(), ..self }
+    }
+}
+
+impl AgentWeights for ApbSubordinateWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        Self {
+            latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
+        }
+    }
+}
+
+impl ApbWeights {
+    /// Draws a traffic of `operations` operations.
+    pub(crate) fn draw<M: Pins, S: Pins>(
+        &self,
+        pins: &ApbPins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> ApbTraffic {
+        let mut pool = AddressPool::new(&self.addresses, pins.paddr.width());
+        let mut operation = || {
+            let offer = self.source.offer((), reset, rng);
+            let address = Uint::new(pool.draw(u64::from(pins.bytes()), rng));
+            let access = if rng.chance(self.write) {
+                let all = Uint::<8>::new((1 << pins.bytes()) - 1);
+                let is_partial = pins.pstrb.is_some() && rng.chance(self.partial);
+                let some = Uint::new(rng.bits::<8>().get() & all.get());
+                let data = Uint::new(rng.bits::<64>().get() >> (64 - 8 * pins.bytes()));
+                ApbAccess::Write { address, data, strobe: if is_partial { some } else { all } }
+            } else {
+                ApbAccess::Read { address }
+            };
+            ApbOperation { gap: offer.gap, access, prot: rng.bits(), reset: offer.reset }
+        };
+        ApbTraffic { operations: (0..operations).map(|_| operation()).collect() }
+    }
+}

@@ -1,0 +1,331 @@
+//! The manager and the subordinate of APB.
+
+use super::monitor::{ApbSampler, GROUPS};
+use super::{
+    ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbSubordinateWeights, ApbTraffic,
+    ApbWeights,
+};
+use crate::agent::{Agent, Counts};
+use crate::channel::next_delay;
+use crate::lanes;
+use crate::target::{Memory, Response, Target};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset};
+use cosim_harness::value::Uint;
+use std::slice::Iter;
+use verilated::Pins;
+
+/// The phase of a transfer (IHI 0024, 4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// No transfer, for the remaining cycles of the gap.
+    Idle { gap: u64 },
+    /// The first cycle of a transfer.
+    Setup,
+    /// The cycles until the subordinate is ready.
+    Access,
+}
+
+/// Drives a subordinate DUT.
+#[derive(Debug, Clone)]
+pub struct ApbManager<'a, M, S> {
+    pins: ApbPins<M, S>,
+    /// The operations that are not complete.
+    rest: &'a [ApbOperation],
+    phase: Phase,
+    counts: Counts,
+}
+
+impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
+    /// The phase of the cycle after a transfer, or after the edge out of reset.
+    #[inline]
+    fn begin(rest: &[ApbOperation]) -> Phase {
+        match rest.first().map(|first| first.gap.get()) {
+            Some(0) => Phase::Setup,
+            Some(gap) => Phase::Idle { gap },
+            None => Phase::Idle { gap: 0 },
+        }
+    }
+
+    /// Removes the first operation.
+    #[inline]
+    fn pop(&mut self) {
+        self.rest = self.rest.split_first().map_or(&[], |(_, rest)| rest);
+    }
+}
+
+impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
+    type Pins = ApbPins<M, S>;
+    type Traffic = ApbTraffic;
+    type Weights = ApbWeights;
+    type Sampler = ApbSampler<M, S>;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        let rest = &traffic.operations;
+        // At least one idle cycle follows a reset.
+        let gap = rest.first().map_or(0, |first| first.gap.get()) + 1;
+        Self { pins, rest, phase: Phase::Idle { gap }, counts: Counts::default() }
+    }
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &Self::Pins,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self::Traffic {
+        weights.draw(pins, operations, reset, rng)
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
+        let pins = &self.pins;
+        let [a, b, c, d, e] = noise.words();
+        let wide = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+        let (mut address, mut data) = (wide(a, b), wide(c, d));
+        let (mut write, mut prot, mut strobe) =
+            (u64::from(e & 1), u64::from(e >> 1), u64::from(e >> 8));
+        let operation = match self.phase {
+            Phase::Setup | Phase::Access if !in_reset => self.rest.first(),
+            _ => None,
+        };
+        if let Some(operation) = operation {
+            prot = operation.prot.get();
+            match &operation.access {
+                ApbAccess::Write { address: at, data: word, strobe: bytes } => {
+                    (write, address, data, strobe) = (1, at.get(), word.get(), bytes.get());
+                }
+                // Strobes are low in a read (IHI 0024, 3.2).
+                ApbAccess::Read { address: at } => {
+                    (write, address, data, strobe) = (0, at.get(), 0, 0);
+                }
+            }
+        }
+        pins.psel.set(m, u64::from(operation.is_some()));
+        let is_access = operation.is_some() && self.phase == Phase::Access;
+        pins.penable.set(m, u64::from(is_access));
+        pins.pwrite.set(m, write);
+        pins.paddr.set(m, address);
+        pins.pwdata.set(m, data);
+        if let Some(pin) = pins.pstrb {
+            pin.set(m, strobe);
+        }
+        if let Some(pin) = pins.pprot {
+            pin.set(m, prot);
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
+        if in_reset {
+            if matches!(self.phase, Phase::Setup | Phase::Access) {
+                self.pop();
+            }
+            let gap = self.rest.first().map_or(0, |first| first.gap.get()) + 1;
+            self.phase = Phase::Idle { gap };
+            return None;
+        }
+        match self.phase {
+            Phase::Idle { gap: 0 | 1 } if !self.rest.is_empty() => self.phase = Phase::Setup,
+            Phase::Idle { gap } => self.phase = Phase::Idle { gap: gap.saturating_sub(1) },
+            Phase::Setup => {
+                self.phase = Phase::Access;
+                self.counts.operations += 1;
+                return self.rest.first().and_then(|operation| operation.reset);
+            }
+            Phase::Access if self.pins.is_ready(s) => {
+                self.counts.handshakes += 1;
+                self.pop();
+                self.phase = Self::begin(self.rest);
+            }
+            Phase::Access => {}
+        }
+        None
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn longest_delay(traffic: &Self::Traffic) -> u64 {
+        let delay = |operation: &ApbOperation| {
+            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
+        };
+        traffic.operations.iter().map(delay).max().unwrap_or(0) + 3
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        let (first, rest) = self.rest.split_first()?;
+        let phase = match self.phase {
+            Phase::Idle { gap } => format!("idle for {gap} more cycles before"),
+            Phase::Setup => "setup phase of".to_owned(),
+            Phase::Access => "access phase of".to_owned(),
+        };
+        Some(format!("{phase} `{}`, {} operations to come", first.access, rest.len()))
+    }
+
+    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
+        ApbSampler::new(pins, groups, first)
+    }
+
+    #[inline]
+    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
+        sampler.clock(in_reset, m, s, bins);
+    }
+}
+
+/// Answers a manager DUT. A transfer takes effect in the setup phase.
+#[derive(Debug, Clone)]
+pub struct ApbSubordinate<'a, I, O, T = Memory> {
+    pins: ApbPins<O, I>,
+    target: T,
+    stalls: Iter<'a, Uint<12>>,
+    /// The transfer in its access phase: remaining wait states, read data and response.
+    transfer: Option<(u64, u64, Response)>,
+    counts: Counts,
+}
+
+impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
+    /// A subordinate that answers from `target`.
+    pub fn with_target(pins: ApbPins<O, I>, traffic: &'a ApbSubordinateTraffic, target: T) -> Self {
+        let stalls = traffic.stalls.iter();
+        Self { pins, target, stalls, transfer: None, counts: Counts::default() }
+    }
+
+    /// The target.
+    pub fn target(&self) -> &T {
+        &self.target
+    }
+
+    /// Drives its ports. Outside of the last cycle of a transfer, data and error are noise, as is
+    /// ready outside of an access phase.
+    #[inline]
+    pub fn drive(&mut self, _in_reset: bool, noise: &mut Noise, s: &mut I) {
+        let pins = &self.pins;
+        let [a, b, c] = noise.words();
+        let (mut data, mut error) = (u64::from(a) << 32 | u64::from(b), u64::from(c & 1));
+        let mut ready = u64::from(c >> 1 & 1);
+        if let Some((stall, word, response)) = self.transfer {
+            ready = u64::from(stall == 0);
+            if stall == 0 {
+                (data, error) = (word, u64::from(response != Response::Okay));
+            }
+        }
+        if let Some(pin) = pins.pready {
+            pin.set(s, ready);
+        }
+        pins.prdata.set(s, data);
+        if let Some(pin) = pins.pslverr {
+            pin.set(s, error);
+        }
+    }
+
+    /// Takes the rising edge.
+    #[inline]
+    pub fn clock(&mut self, in_reset: bool, _: &I, m: &O) {
+        let pins = &self.pins;
+        if in_reset || !pins.psel.is_high(m) {
+            self.transfer = None;
+            return;
+        }
+        match &mut self.transfer {
+            None => {
+                let address = pins.first_byte(pins.paddr.get(m));
+                let bytes = pins.bytes();
+                let (data, response) = if pins.pwrite.is_high(m) {
+                    let strobe = pins.pstrb.map_or(0xff, |pin| pin.get(m));
+                    let data = pins.pwdata.get(m);
+                    (0, lanes::write(&mut self.target, address, bytes, data, strobe))
+                } else {
+                    lanes::read(&mut self.target, address, bytes)
+                };
+                let has_ready = pins.pready.is_some();
+                let stall = if has_ready { next_delay(&mut self.stalls) } else { 0 };
+                self.transfer = Some((stall, data, response));
+                self.counts.operations += 1;
+            }
+            Some((0, ..)) => {
+                self.transfer = None;
+                self.counts.handshakes += 1;
+            }
+            Some((stall, ..)) => *stall -= 1,
+        }
+    }
+}
+
+impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for ApbSubordinate<'a, I, O, T> {
+    type Pins = ApbPins<O, I>;
+    type Traffic = ApbSubordinateTraffic;
+    type Weights = ApbSubordinateWeights;
+    type Sampler = ApbSampler<O, I>;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        Self::with_target(pins, traffic, T::default())
+    }
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &Self::Pins,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self::Traffic {
+        let latency = &weights.latency;
+        let stalls = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap));
+        ApbSubordinateTraffic { stalls: stalls.collect() }
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
+        self.drive(in_reset, noise, inputs);
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+        self.clock(in_reset, inputs, outputs);
+        None
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.transfer.is_none()
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn longest_delay(traffic: &Self::Traffic) -> u64 {
+        traffic.stalls.iter().map(|stall| stall.get()).max().unwrap_or(0) + 1
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        let (stall, ..) = self.transfer?;
+        Some(format!("access phase, ready in {stall} cycles"))
+    }
+
+    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
+        ApbSampler::new(pins, groups, first)
+    }
+
+    #[inline]
+    fn sample(
+        sampler: &mut Self::Sampler,
+        in_reset: bool,
+        inputs: &I,
+        outputs: &O,
+        bins: &mut Bins<'_>,
+    ) {
+        sampler.clock(in_reset, outputs, inputs, bins);
+    }
+}

@@ -1,0 +1,283 @@
+//! The rules of APB, and the coverage of an interface.
+
+use super::ApbPins;
+use cosim_harness::channels::STALL;
+use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use std::fmt;
+use verilated::Pins;
+
+/// A complete transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApbTransfer {
+    /// Whether it is a write.
+    pub is_write: bool,
+    /// The byte address.
+    pub address: u64,
+    /// The protection type.
+    pub prot: u64,
+    /// The data of all bytes of the bus: that of the write, or that which was read.
+    pub data: u64,
+    /// The bytes that are written.
+    pub strobe: u64,
+    /// Whether the subordinate reports an error.
+    pub is_error: bool,
+}
+
+impl fmt::Display for ApbTransfer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, data, strobe, .. } = self;
+        match self.is_write {
+            true => write!(f, "write {data:#x} strobe {strobe:#x} to {address:#x}")?,
+            false => write!(f, "read {data:#x} from {address:#x}")?,
+        }
+        f.write_str(if self.is_error { ": error" } else { "" })
+    }
+}
+
+/// What a manager drives in a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Request {
+    address: u64,
+    is_write: bool,
+    data: u64,
+    strobe: u64,
+    prot: u64,
+}
+
+/// Checks the rules of APB in every cycle, and returns complete transfers.
+#[derive(Debug, Clone)]
+pub struct ApbMonitor<M, S> {
+    pins: ApbPins<M, S>,
+    /// The transfer that continues in this cycle.
+    open: Option<Request>,
+    /// Whether it has been in its access phase.
+    is_access: bool,
+    was_reset: bool,
+}
+
+impl<M: Pins, S: Pins> ApbMonitor<M, S> {
+    /// IHI 0024, 4.1: the access phase, in which `PENABLE` is high, only occurs while `PSEL` is
+    /// high.
+    pub const ENABLE_WITHOUT_SELECT: &'static str = "apb-enable-without-select";
+    /// IHI 0024, 4.1: a transfer begins with a setup phase, in which `PENABLE` is low.
+    pub const NO_SETUP: &'static str = "apb-no-setup";
+    /// IHI 0024, 4.1: the setup phase lasts one cycle, and the access phase follows.
+    pub const NO_ACCESS: &'static str = "apb-no-access";
+    /// IHI 0024, 3.1.2 and 4.1: while `PREADY` is low, `PSEL` and `PENABLE` remain high.
+    pub const WITHDRAWN: &'static str = "apb-withdrawn";
+    /// IHI 0024, 3.1.2 and 3.3.2: `PADDR` does not change in a transfer.
+    pub const ADDRESS_HELD: &'static str = "apb-address-held";
+    /// IHI 0024, 3.1.2 and 3.3.2: `PWRITE` does not change in a transfer.
+    pub const WRITE_HELD: &'static str = "apb-write-held";
+    /// IHI 0024, 3.1.2: `PWDATA` does not change in a write.
+    pub const DATA_HELD: &'static str = "apb-data-held";
+    /// IHI 0024, 3.1.2: `PSTRB` does not change in a transfer.
+    pub const STROBE_HELD: &'static str = "apb-strobe-held";
+    /// IHI 0024, 3.1.2 and 3.3.2: `PPROT` does not change in a transfer.
+    pub const PROT_HELD: &'static str = "apb-prot-held";
+    /// IHI 0024, 3.2: all bits of `PSTRB` are low in a read.
+    pub const STROBE_IN_READ: &'static str = "apb-strobe-in-read";
+    /// IHI 0024, 4.1: the state after a reset is idle, in which `PSEL` is low.
+    pub const SELECT_IN_RESET: &'static str = "apb-select-in-reset";
+    /// IHI 0024, 3.1.2: the subordinate completes each transfer with `PREADY`; here, before the
+    /// case ends.
+    pub const NOT_COMPLETE: &'static str = "apb-not-complete";
+
+    /// The checks that a manager can break.
+    pub const MANAGER_CHECKS: &'static [&'static str] = &[
+        Self::ENABLE_WITHOUT_SELECT,
+        Self::NO_SETUP,
+        Self::NO_ACCESS,
+        Self::WITHDRAWN,
+        Self::ADDRESS_HELD,
+        Self::WRITE_HELD,
+        Self::DATA_HELD,
+        Self::STROBE_HELD,
+        Self::PROT_HELD,
+        Self::STROBE_IN_READ,
+        Self::SELECT_IN_RESET,
+    ];
+
+    /// The checks that a subordinate can break.
+    pub const SUBORDINATE_CHECKS: &'static [&'static str] = &[Self::NOT_COMPLETE];
+
+    /// A monitor of an idle interface.
+    pub fn new(pins: ApbPins<M, S>) -> Self {
+        Self { pins, open: None, is_access: false, was_reset: false }
+    }
+
+    /// Observes a cycle. Returns the transfer that completes.
+    ///
+    /// # Errors
+    /// The rule that the cycle breaks.
+    #[inline]
+    pub fn observe(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Result<Option<ApbTransfer>, Violation> {
+        let pins = &self.pins;
+        let (select, enable) = (pins.psel.is_high(m), pins.penable.is_high(m));
+        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
+        if in_reset {
+            self.open = None;
+            if was_reset && select {
+                return Err(Violation::new(Self::SELECT_IN_RESET, "psel is high in reset"));
+            }
+            return Ok(None);
+        }
+        if enable && !select && self.open.is_none() {
+            let message = "penable is high while psel is low";
+            return Err(Violation::new(Self::ENABLE_WITHOUT_SELECT, message));
+        }
+        if !select && self.open.is_none() {
+            return Ok(None);
+        }
+        let request = Request {
+            address: pins.paddr.get(m),
+            is_write: pins.pwrite.is_high(m),
+            data: pins.pwdata.get(m),
+            strobe: pins.pstrb.map_or(0, |pin| pin.get(m)),
+            prot: pins.pprot.map_or(0, |pin| pin.get(m)),
+        };
+        let Some((open, is_access)) = self.open.map(|open| (open, self.is_access)) else {
+            if enable {
+                let message = "penable is high in the first cycle of a transfer";
+                return Err(Violation::new(Self::NO_SETUP, message));
+            }
+            if !request.is_write && request.strobe != 0 {
+                let message = format_args!("pstrb is {:#x} in a read", request.strobe);
+                return Err(Violation::new(Self::STROBE_IN_READ, message));
+            }
+            (self.open, self.is_access) = (Some(request), false);
+            return Ok(None);
+        };
+        if !(select && enable) {
+            let check = if is_access { Self::WITHDRAWN } else { Self::NO_ACCESS };
+            let message = format_args!("{open:x?}: psel is {select}, penable is {enable}");
+            return Err(Violation::new(check, message));
+        }
+        self.check_held(&open, &request)?;
+        self.is_access = true;
+        let complete = self.pins.complete(m, s);
+        if complete.is_some() {
+            self.open = None;
+        }
+        Ok(complete)
+    }
+
+    #[inline]
+    fn check_held(&self, open: &Request, now: &Request) -> Result<(), Violation> {
+        let check = if open.address != now.address {
+            Self::ADDRESS_HELD
+        } else if open.is_write != now.is_write {
+            Self::WRITE_HELD
+        } else if open.is_write && open.data != now.data {
+            Self::DATA_HELD
+        } else if open.strobe != now.strobe {
+            Self::STROBE_HELD
+        } else if open.prot != now.prot {
+            Self::PROT_HELD
+        } else {
+            return Ok(());
+        };
+        Err(Violation::new(check, format_args!("{open:x?} becomes {now:x?}")))
+    }
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// If a transfer is not complete.
+    pub fn finish(&self) -> Result<(), Violation> {
+        match &self.open {
+            None => Ok(()),
+            Some(open) => Err(Violation::new(Self::NOT_COMPLETE, format_args!("{open:x?}"))),
+        }
+    }
+}
+
+cosim_harness::axes! {
+    /// The kind of a transfer.
+    KIND = "kind" { "write": "a write", "read": "a read" }
+    /// The response of a transfer.
+    RESPONSE = "response" { "okay": "no error", "error": "pslverr" }
+    /// Whether the setup phase follows the transfer before without an idle cycle.
+    FOLLOWS = "follows" {
+        "apart": "an idle cycle or more before", "back-to-back": "no idle cycle before"
+    }
+}
+
+/// The covergroups of an APB interface.
+pub(super) const GROUPS: &[Covergroup] = &[
+    Covergroup::new(
+        "transfers",
+        "transfers, by kind, response, and distance to the one before",
+        &[KIND, RESPONSE, FOLLOWS],
+    ),
+    Covergroup::new("waits", "transfers, by kind and wait states", &[KIND, STALL]),
+];
+
+/// Samples the coverage of an APB interface.
+#[derive(Debug, Clone)]
+pub struct ApbSampler<M, S> {
+    pins: ApbPins<M, S>,
+    /// Cycles since the last transfer.
+    idle: u64,
+    /// Cycles of the transfer so far.
+    length: u64,
+    transfers: Place<3>,
+    waits: Place<2>,
+}
+
+impl<M: Pins, S: Pins> ApbSampler<M, S> {
+    /// A sampler whose groups begin at index `first` of the block's groups.
+    pub fn new(pins: ApbPins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
+        Self {
+            pins,
+            idle: 1,
+            length: 0,
+            transfers: Place::of(groups, groups[first].name),
+            waits: Place::of(groups, groups[first + 1].name),
+        }
+    }
+
+    /// Samples a rising edge.
+    #[inline]
+    pub fn clock(&mut self, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
+        if let Some((transfer, wait)) = self.edge(in_reset, m, s) {
+            bins.hit(self.transfers.bin(transfer));
+            bins.hit(self.waits.bin(wait));
+        }
+    }
+
+    /// The bins of the transfer that completes in this cycle.
+    #[inline]
+    pub(super) fn edge(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Option<([usize; 3], [usize; 2])> {
+        if in_reset {
+            (self.idle, self.length) = (1, 0);
+            return None;
+        }
+        if !self.pins.psel.is_high(m) {
+            self.idle += 1;
+            return None;
+        }
+        self.length += 1;
+        let transfer = self.pins.complete(m, s)?;
+        let kind = usize::from(!transfer.is_write);
+        let stall = match self.length.saturating_sub(2) {
+            0 => 0,
+            1 => 1,
+            2..=7 => 2,
+            _ => 3,
+        };
+        let follows = usize::from(self.idle == 0);
+        (self.idle, self.length) = (0, 0);
+        Some(([kind, usize::from(transfer.is_error), follows], [kind, stall]))
+    }
+}

@@ -1,0 +1,297 @@
+//! AXI4 (ARM IHI 0022, part A): bursts, and responses out of order between IDs.
+//!
+//! [`Axi4Manager`] drives a subordinate DUT, [`Axi4Subordinate`] answers a manager DUT, and
+//! [`Axi4Monitor`] checks the rules of the protocol. `WORDS` is the width of the data in 32-bit
+//! words, rounded up. Exclusive accesses (A7.2) are refused: the agents do not start them, and the
+//! monitor reports them.
+
+mod coverage;
+mod manager;
+mod memory_check;
+mod monitor;
+mod subordinate;
+#[cfg(test)]
+mod tests;
+mod traffic;
+
+pub use coverage::Axi4Sampler;
+pub use manager::Axi4Manager;
+pub use memory_check::Axi4MemoryCheck;
+pub use monitor::{Axi4Events, Axi4Monitor, Axi4ReadBeat, Axi4WriteBeat};
+pub use subordinate::{Axi4Subordinate, Axi4SubordinateTraffic, Axi4SubordinateWeights};
+pub use traffic::{Axi4Access, Axi4Beat, Axi4Operation, Axi4Traffic, Axi4Weights};
+
+pub use crate::axi_lite::{AxiResponse, NAMING};
+
+use crate::wide::Lanes;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Pin, Pins};
+
+/// The ports of a write address or read address channel. The ports without a description have the
+/// meaning of IHI 0022, A2.2 and A2.5.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)]
+pub struct Axi4AddressPins<M, S> {
+    /// The manager offers an address.
+    pub valid: Pin<M>,
+    /// The subordinate takes the address.
+    pub ready: Pin<S>,
+    /// The byte address of the first beat.
+    pub addr: Pin<M>,
+    pub id: Option<Pin<M>>,
+    /// The number of beats minus 1; one beat without it.
+    pub len: Option<Pin<M>>,
+    /// The logarithm of the bytes of a beat; the width of the data without it.
+    pub size: Option<Pin<M>>,
+    /// The kind of the burst; INCR without it.
+    pub burst: Option<Pin<M>>,
+    pub lock: Option<Pin<M>>,
+    pub cache: Option<Pin<M>>,
+    pub prot: Option<Pin<M>>,
+    pub qos: Option<Pin<M>>,
+    pub region: Option<Pin<M>>,
+    pub user: Option<Pin<M>>,
+}
+
+/// The ports of an AXI4 interface. `M` holds the ports that the manager drives, `S` those of the
+/// subordinate.
+#[derive(Debug, Clone, Copy)]
+pub struct Axi4Pins<M, S> {
+    /// The write address channel.
+    pub aw: Axi4AddressPins<M, S>,
+    /// The manager offers a beat of write data.
+    pub wvalid: Pin<M>,
+    /// The subordinate takes the beat.
+    pub wready: Pin<S>,
+    /// The write data, 8 to 1024 bits.
+    pub wdata: Pin<M>,
+    /// One bit for each byte of write data: whether it is written.
+    pub wstrb: Option<Pin<M>>,
+    /// The beat is the last one of its burst.
+    pub wlast: Pin<M>,
+    /// The subordinate offers a write response.
+    pub bvalid: Pin<S>,
+    /// The manager takes the write response.
+    pub bready: Pin<M>,
+    /// The ID of the write.
+    pub bid: Option<Pin<S>>,
+    /// The write response.
+    pub bresp: Option<Pin<S>>,
+    /// The read address channel.
+    pub ar: Axi4AddressPins<M, S>,
+    /// The subordinate offers a beat of read data.
+    pub rvalid: Pin<S>,
+    /// The manager takes the beat.
+    pub rready: Pin<M>,
+    /// The ID of the read.
+    pub rid: Option<Pin<S>>,
+    /// The read data.
+    pub rdata: Pin<S>,
+    /// The response of the beat.
+    pub rresp: Option<Pin<S>>,
+    /// The beat is the last one of its burst.
+    pub rlast: Pin<S>,
+}
+
+/// The ports of an address channel with the prefixes of their names.
+macro_rules! address_pins {
+    ($prefix:ident, $channel:literal) => {
+        Axi4AddressPins {
+            valid: Pin::of($prefix, concat!($channel, "valid")),
+            ready: Pin::of($prefix, concat!($channel, "ready")),
+            addr: Pin::of($prefix, concat!($channel, "addr")),
+            id: Pin::find($prefix, concat!($channel, "id")),
+            len: Pin::find($prefix, concat!($channel, "len")),
+            size: Pin::find($prefix, concat!($channel, "size")),
+            burst: Pin::find($prefix, concat!($channel, "burst")),
+            lock: Pin::find($prefix, concat!($channel, "lock")),
+            cache: Pin::find($prefix, concat!($channel, "cache")),
+            prot: Pin::find($prefix, concat!($channel, "prot")),
+            qos: Pin::find($prefix, concat!($channel, "qos")),
+            region: Pin::find($prefix, concat!($channel, "region")),
+            user: Pin::find($prefix, concat!($channel, "user")),
+        }
+    };
+}
+
+impl<M: Pins, S: Pins> Axi4Pins<M, S> {
+    /// The ports whose names are `prefix` followed by the names of the specification in lower
+    /// case, as in `s_axi_awvalid`. `wuser`, `buser` and `ruser` are not known.
+    ///
+    /// # Panics
+    /// If a port is missing that is not optional; in a constant, this does not compile.
+    pub const fn of(prefix: &str) -> Self {
+        Self {
+            aw: address_pins!(prefix, "aw"),
+            wvalid: Pin::of(prefix, "wvalid"),
+            wready: Pin::of(prefix, "wready"),
+            wdata: Pin::of(prefix, "wdata"),
+            wstrb: Pin::find(prefix, "wstrb"),
+            wlast: Pin::of(prefix, "wlast"),
+            bvalid: Pin::of(prefix, "bvalid"),
+            bready: Pin::of(prefix, "bready"),
+            bid: Pin::find(prefix, "bid"),
+            bresp: Pin::find(prefix, "bresp"),
+            ar: address_pins!(prefix, "ar"),
+            rvalid: Pin::of(prefix, "rvalid"),
+            rready: Pin::of(prefix, "rready"),
+            rid: Pin::find(prefix, "rid"),
+            rdata: Pin::of(prefix, "rdata"),
+            rresp: Pin::find(prefix, "rresp"),
+            rlast: Pin::of(prefix, "rlast"),
+        }
+    }
+
+    /// The width of the data in bytes.
+    pub const fn bytes(&self) -> u32 {
+        self.wdata.width() / 8
+    }
+
+    /// The logarithm of the width of the data in bytes.
+    pub(crate) const fn full_size(&self) -> u64 {
+        self.bytes().trailing_zeros() as u64
+    }
+
+    /// The address that a channel offers.
+    #[inline]
+    pub(crate) fn offered(&self, channel: &Axi4AddressPins<M, S>, m: &M) -> Option<Axi4Address> {
+        if !channel.valid.is_high(m) {
+            return None;
+        }
+        let number = |pin: Option<Pin<M>>, absent| pin.map_or(absent, |pin| pin.get(m));
+        Some(Axi4Address {
+            id: number(channel.id, 0),
+            address: channel.addr.get(m),
+            len: number(channel.len, 0) as u32,
+            size: number(channel.size, self.full_size()) as u32,
+            burst: number(channel.burst, Axi4Burst::Incr as u64),
+            lock: number(channel.lock, 0),
+            cache: number(channel.cache, 0),
+            prot: number(channel.prot, 0),
+            qos: number(channel.qos, 0),
+            region: number(channel.region, 0),
+            user: number(channel.user, 0),
+        })
+    }
+
+    /// The transfers of a cycle in words, for
+    /// [`Explain::words`](cosim_harness::harness::Explain::words).
+    pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
+        let (m, s) = (manager, subordinate);
+        let mut words = Vec::new();
+        for (channel, kind) in [(&self.aw, "write"), (&self.ar, "read")] {
+            let address = self.offered(channel, m).filter(|_| channel.ready.is_high(s));
+            words.extend(address.map(|address| format!("{kind} {address}")));
+        }
+        if self.wvalid.is_high(m) && self.wready.is_high(s) {
+            let last = if self.wlast.is_high(m) { " last" } else { "" };
+            let data = crate::wide::Wide::<32>(self.wdata.words(m));
+            words.push(format!("write data {data}{last}"));
+        }
+        let response = |pin: Option<Pin<S>>| AxiResponse::of(pin.map_or(0, |pin| pin.get(s)));
+        let id = |pin: Option<Pin<S>>| pin.map_or(0, |pin| pin.get(s));
+        if self.bvalid.is_high(s) && self.bready.is_high(m) {
+            words.push(format!("write response {} id {:#x}", response(self.bresp), id(self.bid)));
+        }
+        if self.rvalid.is_high(s) && self.rready.is_high(m) {
+            let last = if self.rlast.is_high(s) { " last" } else { "" };
+            let data = crate::wide::Wide::<32>(self.rdata.words(s));
+            let (response, id) = (response(self.rresp), id(self.rid));
+            words.push(format!("read data {data} {response} id {id:#x}{last}"));
+        }
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// The kind of a burst (IHI 0022, table A3-3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Axi4Burst {
+    /// Every beat has the same address.
+    Fixed,
+    /// The address increments.
+    Incr,
+    /// The address increments, and wraps at a boundary of the size of the burst.
+    Wrap,
+}
+
+/// A transfer of an address channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Axi4Address {
+    /// The ID.
+    pub id: u64,
+    /// The byte address of the first beat.
+    pub address: u64,
+    /// The number of beats minus 1.
+    pub len: u32,
+    /// The logarithm of the bytes of a beat.
+    pub size: u32,
+    /// The code of the burst: 0 is FIXED, 1 INCR, 2 WRAP.
+    pub burst: u64,
+    /// Whether the access is exclusive.
+    pub lock: u64,
+    /// The memory attributes.
+    pub cache: u64,
+    /// The protection type.
+    pub prot: u64,
+    /// The quality of service.
+    pub qos: u64,
+    /// The region.
+    pub region: u64,
+    /// The low 64 sideband bits.
+    pub user: u64,
+}
+
+impl Axi4Address {
+    /// The number of beats.
+    #[inline]
+    pub fn beats(&self) -> u32 {
+        self.len + 1
+    }
+
+    /// The address of a beat (IHI 0022, A3.4.1).
+    #[inline]
+    pub fn beat_address(&self, beat: u32) -> u64 {
+        let bytes = 1_u64 << self.size;
+        let aligned = self.address & !(bytes - 1);
+        match self.burst {
+            _ if beat == 0 => self.address,
+            0 => self.address,
+            2 => {
+                let total = bytes * u64::from(self.beats());
+                let boundary = self.address / total * total;
+                boundary.wrapping_add((aligned - boundary + bytes * u64::from(beat)) % total)
+            }
+            _ => aligned.wrapping_add(bytes * u64::from(beat)),
+        }
+    }
+
+    /// The byte lanes of a beat on a bus of `bus` bytes: the first lane, and their number (IHI
+    /// 0022, A3.4.3).
+    #[inline]
+    pub fn lanes(&self, beat: u32, bus: u32) -> (u32, u32) {
+        let address = self.beat_address(beat);
+        let bytes = 1_u64 << self.size;
+        let first = (address % u64::from(bus)) as u32;
+        let end = ((address & !(bytes - 1)) % u64::from(bus) + bytes) as u32;
+        (first, end.min(bus).saturating_sub(first))
+    }
+
+    /// The lanes as strobes.
+    #[inline]
+    pub(crate) fn strobes(&self, beat: u32, bus: u32) -> Lanes {
+        let (first, count) = self.lanes(beat, bus);
+        let (low, high) = (Lanes::ones(first), Lanes::ones(first + count));
+        crate::wide::Wide(std::array::from_fn(|word| high.0[word] & !low.0[word]))
+    }
+}
+
+impl fmt::Display for Axi4Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let burst = ["FIXED", "INCR", "WRAP", "reserved"][self.burst as usize & 3];
+        let (beats, bytes, id) = (self.beats(), 1 << self.size, self.id);
+        write!(f, "{:#x}, {beats} beats of {bytes} bytes, {burst}, id {id:#x}", self.address)
+    }
+}

@@ -1,0 +1,297 @@
+//! The manager: it starts operations and takes their responses.
+
+use super::coverage::{Axi4Sampler, GROUPS};
+use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, Axi4Weights};
+use crate::agent::{Agent, Counts};
+use crate::channel::ReadyDriver;
+use crate::wide::{Wide, check_bus};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset};
+use std::collections::VecDeque;
+use verilated::{Pin, Pins};
+
+/// A write or read that was started, and the cycle from which on a part of it is offered.
+type Due<'a, const WORDS: usize> = (&'a Axi4Operation<WORDS>, u64);
+
+/// Drives a subordinate DUT. Valids are low in reset and in the first cycle after it (IHI 0022,
+/// A3.1.2). They never depend on a ready (A3.3.1). Write data leaves in the order of the
+/// addresses (A5.3.1).
+#[derive(Debug, Clone)]
+pub struct Axi4Manager<'a, M, S, const WORDS: usize> {
+    pins: Axi4Pins<M, S>,
+    operations: &'a [Axi4Operation<WORDS>],
+    /// Index of the next operation to start.
+    next: usize,
+    /// Remaining cycles of its gap.
+    gap: u64,
+    /// Cycles outside reset.
+    time: u64,
+    /// Operations whose address is not taken.
+    aw: VecDeque<Due<'a, WORDS>>,
+    ar: VecDeque<Due<'a, WORDS>>,
+    /// Writes with beats that are not taken.
+    w: VecDeque<Due<'a, WORDS>>,
+    /// Beats of the first one that were taken.
+    beat: usize,
+    /// The cycle from which on its next beat is offered.
+    beat_due: u64,
+    /// Started writes without a response, and reads without their last beat.
+    writes: u64,
+    reads: u64,
+    bready: ReadyDriver<'a>,
+    rready: ReadyDriver<'a>,
+    counts: Counts,
+}
+
+impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
+    #[inline]
+    fn due(queue: &VecDeque<Due<'a, WORDS>>, time: u64) -> Option<&'a Axi4Operation<WORDS>> {
+        queue.front().filter(|(_, due)| *due <= time).map(|(operation, _)| *operation)
+    }
+
+    /// Starts the next operation, if it is time.
+    #[inline]
+    fn start(&mut self) -> Option<Reset> {
+        let operation = self.operations.get(self.next)?;
+        if operation.fence && self.writes + self.reads > 0 {
+            return None;
+        }
+        if self.gap > 0 {
+            self.gap -= 1;
+            return None;
+        }
+        match &operation.access {
+            Axi4Access::Write { beats, address_delay, data_delay } => {
+                self.aw.push_back((operation, self.time + address_delay.get()));
+                let gap = beats.first().map_or(0, |first| first.gap.get());
+                let due = self.time + data_delay.get() + gap;
+                if self.w.is_empty() {
+                    self.beat_due = due;
+                }
+                self.w.push_back((operation, due));
+                self.writes += 1;
+            }
+            Axi4Access::Read { .. } => {
+                self.ar.push_back((operation, self.time));
+                self.reads += 1;
+            }
+        }
+        self.next += 1;
+        self.gap = self.operations.get(self.next).map_or(0, |next| next.gap.get());
+        self.counts.operations += 1;
+        operation.reset
+    }
+
+    /// A beat of write data was taken.
+    #[inline]
+    fn take_beat(&mut self) {
+        self.beat += 1;
+        let Some((operation, _)) = self.w.front() else { return };
+        let Axi4Access::Write { beats, .. } = &operation.access else { return };
+        if let Some(next) = beats.get(self.beat) {
+            self.beat_due = self.time + next.gap.get();
+            return;
+        }
+        self.w.pop_front();
+        self.beat = 0;
+        self.beat_due = self.w.front().map_or(0, |(_, due)| *due);
+    }
+
+    #[inline]
+    fn drive_address(
+        channel: &Axi4AddressPins<M, S>,
+        operation: Option<&Axi4Operation<WORDS>>,
+        noise: &mut Noise,
+        m: &mut M,
+    ) {
+        let idle: [u32; 6] = noise.words();
+        let mut values = idle.map(u64::from);
+        let mut addr = values[0] << 32 | values[1];
+        let [_, _, mut id, mut len, mut size, mut burst] = values;
+        let (mut lock, mut cache, mut prot, mut qos) = (id >> 8, id >> 12, id >> 16, id >> 20);
+        if let Some(operation) = operation {
+            let address = operation.address();
+            (addr, id, len) = (address.address, address.id, u64::from(address.len));
+            (size, burst, lock) = (u64::from(address.size), address.burst, 0);
+            (cache, prot, qos) = (address.cache, address.prot, address.qos);
+            values = [0; 6];
+        }
+        channel.valid.set(m, u64::from(operation.is_some()));
+        channel.addr.set(m, addr);
+        let mut set = |pin: Option<Pin<M>>, value| {
+            if let Some(pin) = pin {
+                pin.set(m, value);
+            }
+        };
+        set(channel.id, id);
+        set(channel.len, len);
+        set(channel.size, size);
+        set(channel.burst, burst);
+        set(channel.lock, lock);
+        set(channel.cache, cache);
+        set(channel.prot, prot);
+        set(channel.qos, qos);
+        set(channel.region, values[3] >> 8);
+        set(channel.user, values[4]);
+    }
+}
+
+impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'a, M, S, WORDS> {
+    type Pins = Axi4Pins<M, S>;
+    type Traffic = Axi4Traffic<WORDS>;
+    type Weights = Axi4Weights;
+    type Sampler = Axi4Sampler<M, S>;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
+        Self {
+            pins,
+            operations: &traffic.operations,
+            next: 0,
+            gap: traffic.operations.first().map_or(0, |first| first.gap.get()),
+            time: 0,
+            aw: VecDeque::new(),
+            ar: VecDeque::new(),
+            w: VecDeque::new(),
+            beat: 0,
+            beat_due: 0,
+            writes: 0,
+            reads: 0,
+            bready: ReadyDriver::new(&traffic.bready),
+            rready: ReadyDriver::new(&traffic.rready),
+            counts: Counts::default(),
+        }
+    }
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &Self::Pins,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self::Traffic {
+        weights.draw(pins, operations, reset, rng)
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
+        let pins = &self.pins;
+        let aw = Self::due(&self.aw, self.time).filter(|_| !in_reset);
+        Self::drive_address(&pins.aw, aw, noise, m);
+        let ar = Self::due(&self.ar, self.time).filter(|_| !in_reset);
+        Self::drive_address(&pins.ar, ar, noise, m);
+        let (mut data, mut strobe) = (Wide::<WORDS>(noise.words()), Wide::<4>(noise.words()));
+        let mut last = u64::from(strobe.0[3] & 1);
+        let w = self.w.front().filter(|_| !in_reset && self.beat_due <= self.time);
+        if let Some((operation, _)) = w
+            && let Axi4Access::Write { beats, .. } = &operation.access
+            && let Some(beat) = beats.get(self.beat)
+        {
+            data = beat.data;
+            let lanes = operation.address().strobes(self.beat as u32, pins.bytes());
+            strobe = Wide(std::array::from_fn(|word| beat.strobe.0[word] & lanes.0[word]));
+            last = u64::from(self.beat + 1 == beats.len());
+        }
+        pins.wvalid.set(m, u64::from(w.is_some()));
+        pins.wdata.set_words(m, &data.0);
+        if let Some(pin) = pins.wstrb {
+            pin.set_words(m, &strobe.0);
+        }
+        pins.wlast.set(m, last);
+        pins.bready.set(m, u64::from(!in_reset && self.bready.ready()));
+        pins.rready.set(m, u64::from(!in_reset && self.rready.ready()));
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, m: &M, s: &S) -> Option<Reset> {
+        if in_reset {
+            self.aw.clear();
+            self.ar.clear();
+            self.w.clear();
+            (self.writes, self.reads, self.beat) = (0, 0, 0);
+            self.bready.reset();
+            self.rready.reset();
+            return None;
+        }
+        let pins = self.pins;
+        self.time += 1;
+        if pins.aw.valid.is_high(m) && pins.aw.ready.is_high(s) {
+            self.aw.pop_front();
+            self.counts.handshakes += 1;
+        }
+        if pins.ar.valid.is_high(m) && pins.ar.ready.is_high(s) {
+            self.ar.pop_front();
+            self.counts.handshakes += 1;
+        }
+        if pins.wvalid.is_high(m) && pins.wready.is_high(s) {
+            self.take_beat();
+            self.counts.handshakes += 1;
+        }
+        if self.bready.clock(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
+            self.writes = self.writes.saturating_sub(1);
+            self.counts.handshakes += 1;
+        }
+        if self.rready.clock(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
+            self.reads = self.reads.saturating_sub(u64::from(pins.rlast.is_high(s)));
+            self.counts.handshakes += 1;
+        }
+        self.start()
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.next == self.operations.len() && self.writes + self.reads == 0
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn longest_delay(traffic: &Self::Traffic) -> u64 {
+        let delay = |operation: &Axi4Operation<WORDS>| {
+            let skew = match &operation.access {
+                Axi4Access::Write { beats, address_delay, data_delay } => {
+                    let gap = beats.iter().map(|beat| beat.gap.get()).max().unwrap_or(0);
+                    address_delay.get().max(data_delay.get()) + gap
+                }
+                Axi4Access::Read { .. } => 0,
+            };
+            operation.gap.get() + skew + operation.reset.map_or(0, |reset| reset.total())
+        };
+        let longest = traffic.operations.iter().map(delay).max().unwrap_or(0);
+        longest + traffic.bready.longest_delay() + traffic.rready.longest_delay() + 1
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        if self.is_idle() {
+            return None;
+        }
+        let mut words = Vec::new();
+        for (queue, part) in [(&self.aw, "the address"), (&self.ar, "the address")] {
+            if let Some(operation) = Self::due(queue, self.time) {
+                words.push(format!("offers {part} of `{operation}`"));
+            }
+        }
+        if let Some((operation, _)) = self.w.front() {
+            let (beat, beats) = (self.beat + 1, operation.beats());
+            words.push(format!("beat {beat} of {beats} of `{operation}`"));
+        }
+        let left = self.operations.len() - self.next;
+        words.push(format!(
+            "{} writes and {} reads in flight, {left} operations to come",
+            self.writes, self.reads
+        ));
+        Some(words.join(", "))
+    }
+
+    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
+        Axi4Sampler::new(pins, groups, first)
+    }
+
+    #[inline]
+    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
+        sampler.clock(in_reset, m, s, bins);
+    }
+}

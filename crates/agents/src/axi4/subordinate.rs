@@ -1,0 +1,443 @@
+//! The subordinate: it answers a manager DUT from a target.
+
+use super::coverage::{Axi4Sampler, GROUPS};
+use super::{Axi4Address, Axi4Pins, AxiResponse};
+use crate::agent::{Agent, AgentWeights, Counts};
+use crate::channel::{Readiness, ReadyDriver, ReadyWeights, next_delay};
+use crate::target::{Access, Memory, Target};
+use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::harness::{
+    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError,
+};
+use cosim_harness::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::slice::Iter;
+use verilated::Pins;
+
+/// The stalls and latencies of a subordinate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Axi4SubordinateTraffic {
+    /// The stalls of `awready`.
+    #[serde(default, skip_serializing_if = "Readiness::is_default")]
+    pub awready: Readiness,
+    /// The stalls of `wready`, one for each beat.
+    #[serde(default, skip_serializing_if = "Readiness::is_default")]
+    pub wready: Readiness,
+    /// The stalls of `arready`.
+    #[serde(default, skip_serializing_if = "Readiness::is_default")]
+    pub arready: Readiness,
+    /// Cycles before each write response, beyond the cycle that follows the last beat. A response
+    /// overtakes those of other IDs that take longer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_delays: Vec<Uint<12>>,
+    /// Cycles before the first beat of each read, beyond the cycle that follows the address.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_delays: Vec<Uint<12>>,
+    /// Whether beats of reads with different IDs alternate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interleave: bool,
+}
+
+impl Traffic for Axi4SubordinateTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        Ok(())
+    }
+}
+
+cosim_harness::weights! {
+    /// How a subordinate stalls and answers.
+    pub struct Axi4SubordinateWeights {
+        /// Stalls of `awready`, `wready` and `arready`.
+        ready: ReadyWeights = ReadyWeights::default(),
+        /// Delays of responses.
+        latency: SourceWeights = SourceWeights::default(),
+        /// Chance that beats of reads alternate in a case.
+        interleave: Percent = 50,
+    }
+}
+
+impl AgentWeights for Axi4SubordinateWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        let ready = self.ready.paced(pace);
+        Self { ready, latency: pace.source.clone(), ..self }
+    }
+}
+
+/// A write response, and the cycle from which on it is offered.
+#[derive(Debug, Clone, Copy)]
+struct WriteAnswer {
+    id: u64,
+    due: u64,
+    response: AxiResponse,
+}
+
+/// A read with beats that are not taken, and the cycle from which on they are offered.
+#[derive(Debug, Clone, Copy)]
+struct ReadAnswer {
+    address: Axi4Address,
+    due: u64,
+    beat: u32,
+}
+
+/// A beat of read data on offer.
+#[derive(Debug, Clone, Copy)]
+struct ReadOffer<const WORDS: usize> {
+    /// Its place in the queue of reads.
+    place: usize,
+    data: Wide<WORDS>,
+    response: AxiResponse,
+}
+
+/// Answers a manager DUT. Responses of one ID come in order (IHI 0022, A5.3.1), those of different
+/// IDs by their latency. A beat of a write takes effect when it and its address are taken, and a
+/// beat of a read when it is first offered.
+#[derive(Debug, Clone)]
+pub struct Axi4Subordinate<'a, I, O, const WORDS: usize, T = Memory> {
+    pins: Axi4Pins<O, I>,
+    target: T,
+    awready: ReadyDriver<'a>,
+    wready: ReadyDriver<'a>,
+    arready: ReadyDriver<'a>,
+    write_delays: Iter<'a, Uint<12>>,
+    read_delays: Iter<'a, Uint<12>>,
+    interleave: bool,
+    /// Cycles outside reset.
+    time: u64,
+    /// Write addresses with beats that did not come, and the number of beats of the first one.
+    addresses: VecDeque<Axi4Address>,
+    beat: u32,
+    /// The worst response of its beats.
+    response: AxiResponse,
+    /// Beats without an address.
+    data: VecDeque<(Wide<WORDS>, Lanes)>,
+    writes: VecDeque<WriteAnswer>,
+    reads: VecDeque<ReadAnswer>,
+    /// The place in `writes` of the response on offer.
+    offered_write: Option<usize>,
+    offered_read: Option<ReadOffer<WORDS>>,
+    /// The ID of the last beat of read data.
+    last_id: Option<u64>,
+    /// Whether the manager offered something in the cycle before.
+    offered: bool,
+    counts: Counts,
+}
+
+impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I, O, WORDS, T> {
+    /// A subordinate that answers from `target`.
+    pub fn with_target(
+        pins: Axi4Pins<O, I>,
+        traffic: &'a Axi4SubordinateTraffic,
+        target: T,
+    ) -> Self {
+        check_bus::<WORDS>(8 * pins.bytes());
+        Self {
+            pins,
+            target,
+            awready: ReadyDriver::new(&traffic.awready),
+            wready: ReadyDriver::new(&traffic.wready),
+            arready: ReadyDriver::new(&traffic.arready),
+            write_delays: traffic.write_delays.iter(),
+            read_delays: traffic.read_delays.iter(),
+            interleave: traffic.interleave,
+            time: 0,
+            addresses: VecDeque::new(),
+            beat: 0,
+            response: AxiResponse::Okay,
+            data: VecDeque::new(),
+            writes: VecDeque::new(),
+            reads: VecDeque::new(),
+            offered_write: None,
+            offered_read: None,
+            last_id: None,
+            offered: false,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The target.
+    pub fn target(&self) -> &T {
+        &self.target
+    }
+
+    /// The first response that is due, and that no response of its ID precedes.
+    #[inline]
+    fn choose_write(&self) -> Option<usize> {
+        let is_ready = |(place, answer): &(usize, &WriteAnswer)| {
+            let is_first = self.writes.iter().take(*place).all(|before| before.id != answer.id);
+            answer.due <= self.time && is_first
+        };
+        self.writes.iter().enumerate().find(is_ready).map(|(place, _)| place)
+    }
+
+    /// The read whose beat is offered next: one that has begun, or, with interleaving, one of
+    /// another ID than the beat before.
+    #[inline]
+    fn choose_read(&self) -> Option<usize> {
+        let is_ready = |place: usize| {
+            let answer = &self.reads[place];
+            let id = answer.address.id;
+            let is_first = self.reads.iter().take(place).all(|before| before.address.id != id);
+            answer.due <= self.time && is_first
+        };
+        let is_preferred = |place: &usize| {
+            let answer = &self.reads[*place];
+            match self.interleave {
+                true => self.last_id != Some(answer.address.id),
+                false => answer.beat > 0,
+            }
+        };
+        let mut ready = (0..self.reads.len()).filter(|place| is_ready(*place));
+        let first = ready.next()?;
+        if is_preferred(&first) {
+            return Some(first);
+        }
+        ready.find(is_preferred).or(Some(first))
+    }
+
+    #[inline]
+    fn read(&mut self, place: usize) -> ReadOffer<WORDS> {
+        let answer = self.reads[place];
+        let bus = self.pins.bytes();
+        let base = answer.address.beat_address(answer.beat) & !u64::from(bus - 1);
+        let mut bytes = [0; 128];
+        let data = &mut bytes[..bus as usize];
+        let response = self.target.access(Access::Read { address: base, data });
+        let mut data = Wide::ZERO;
+        for (lane, byte) in (0..bus).zip(bytes) {
+            data.set_byte(lane, byte);
+        }
+        ReadOffer { place, data, response: response.into() }
+    }
+
+    /// Performs the writes whose address and beats are there.
+    #[inline]
+    fn write(&mut self) {
+        let bus = self.pins.bytes();
+        while let Some(address) = self.addresses.front().copied()
+            && let Some((data, strobe)) = self.data.pop_front()
+        {
+            let base = address.beat_address(self.beat) & !u64::from(bus - 1);
+            let lanes = address.strobes(self.beat, bus);
+            let mut bytes = [0; 128];
+            let mut enabled = 0;
+            for lane in 0..bus {
+                bytes[lane as usize] = data.byte(lane);
+                enabled |= u128::from(strobe.bit(lane) && lanes.bit(lane)) << lane;
+            }
+            let data = &bytes[..bus as usize];
+            let response =
+                self.target.access(Access::Write { address: base, data, strobe: enabled });
+            self.response = self.response.max(response.into());
+            self.beat += 1;
+            if self.beat == address.beats() {
+                let due = self.time + next_delay(&mut self.write_delays);
+                let (id, response) = (address.id, self.response);
+                self.writes.push_back(WriteAnswer { id, due, response });
+                (self.beat, self.response) = (0, AxiResponse::Okay);
+                self.addresses.pop_front();
+                self.counts.operations += 1;
+            }
+        }
+    }
+
+    /// Drives its ports.
+    #[inline]
+    pub fn drive(&mut self, in_reset: bool, noise: &mut Noise, s: &mut I) {
+        if in_reset {
+            (self.offered_write, self.offered_read) = (None, None);
+        } else {
+            self.offered_write = self.offered_write.or_else(|| self.choose_write());
+            if self.offered_read.is_none()
+                && let Some(place) = self.choose_read()
+            {
+                self.offered_read = Some(self.read(place));
+            }
+        }
+        let pins = &self.pins;
+        let [a, b] = noise.words();
+        let idle = noise.words();
+        let (id, code) = (u64::from(a), u64::from(b));
+        pins.aw.ready.set(s, u64::from(!in_reset && self.awready.ready()));
+        pins.wready.set(s, u64::from(!in_reset && self.wready.ready()));
+        pins.ar.ready.set(s, u64::from(!in_reset && self.arready.ready()));
+        let write = self.offered_write.and_then(|place| self.writes.get(place));
+        pins.bvalid.set(s, u64::from(write.is_some()));
+        if let Some(pin) = pins.bid {
+            pin.set(s, write.map_or(id, |write| write.id));
+        }
+        if let Some(pin) = pins.bresp {
+            pin.set(s, write.map_or(code, |write| write.response.code()));
+        }
+        let read = self.offered_read;
+        let answer = read.and_then(|offer| self.reads.get(offer.place));
+        pins.rvalid.set(s, u64::from(answer.is_some()));
+        pins.rdata.set_words(s, &read.map_or(idle, |offer| offer.data.0));
+        let is_last = |answer: &ReadAnswer| u64::from(answer.beat + 1 == answer.address.beats());
+        pins.rlast.set(s, answer.map_or(code >> 2, is_last));
+        if let Some(pin) = pins.rid {
+            pin.set(s, answer.map_or(id, |answer| answer.address.id));
+        }
+        if let Some(pin) = pins.rresp {
+            pin.set(s, read.map_or(code >> 3, |offer| offer.response.code()));
+        }
+    }
+
+    /// Takes the rising edge.
+    #[inline]
+    pub fn clock(&mut self, in_reset: bool, s: &I, m: &O) {
+        if in_reset {
+            self.addresses.clear();
+            self.data.clear();
+            self.writes.clear();
+            self.reads.clear();
+            (self.beat, self.response) = (0, AxiResponse::Okay);
+            (self.offered_write, self.offered_read, self.offered) = (None, None, false);
+            for ready in [&mut self.awready, &mut self.wready, &mut self.arready] {
+                ready.reset();
+            }
+            return;
+        }
+        let pins = self.pins;
+        self.time += 1;
+        let valids = [pins.aw.valid, pins.wvalid, pins.ar.valid].map(|pin| pin.is_high(m));
+        self.offered = valids.contains(&true);
+        if pins.bready.is_high(m)
+            && let Some(place) = self.offered_write.take_if(|_| pins.bvalid.is_high(s))
+        {
+            self.writes.remove(place);
+            self.counts.handshakes += 1;
+        }
+        if pins.rready.is_high(m)
+            && let Some(offer) = self.offered_read.take_if(|_| pins.rvalid.is_high(s))
+        {
+            self.take_read_beat(offer.place);
+        }
+        if self.awready.clock(valids[0], pins.aw.ready.is_high(s)) {
+            self.addresses.extend(pins.offered(&pins.aw, m));
+            self.counts.handshakes += 1;
+        }
+        if self.wready.clock(valids[1], pins.wready.is_high(s)) {
+            let all = || Lanes::ones(pins.bytes());
+            let strobe = pins.wstrb.map_or_else(all, |pin| Wide(pin.words(m)));
+            self.data.push_back((Wide(pins.wdata.words(m)), strobe));
+            self.counts.handshakes += 1;
+        }
+        if self.arready.clock(valids[2], pins.ar.ready.is_high(s))
+            && let Some(address) = pins.offered(&pins.ar, m)
+        {
+            let due = self.time + next_delay(&mut self.read_delays);
+            self.reads.push_back(ReadAnswer { address, due, beat: 0 });
+            self.counts.handshakes += 1;
+            self.counts.operations += 1;
+        }
+        self.write();
+    }
+
+    #[inline]
+    fn take_read_beat(&mut self, place: usize) {
+        self.counts.handshakes += 1;
+        let Some(answer) = self.reads.get_mut(place) else { return };
+        answer.beat += 1;
+        self.last_id = Some(answer.address.id);
+        if answer.beat == answer.address.beats() {
+            self.reads.remove(place);
+        }
+    }
+}
+
+impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I, O>
+    for Axi4Subordinate<'a, I, O, WORDS, T>
+{
+    type Pins = Axi4Pins<O, I>;
+    type Traffic = Axi4SubordinateTraffic;
+    type Weights = Axi4SubordinateWeights;
+    type Sampler = Axi4Sampler<O, I>;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        Self::with_target(pins, traffic, T::default())
+    }
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &Self::Pins,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self::Traffic {
+        let SourceWeights { gap, longest_gap } = weights.latency;
+        let delays = |rng: &mut CaseRng| {
+            (0..operations).map(|_| rng.wait(gap, longest_gap)).collect::<Vec<_>>()
+        };
+        Axi4SubordinateTraffic {
+            awready: weights.ready.draw(operations, rng),
+            wready: weights.ready.draw(4 * operations, rng),
+            arready: weights.ready.draw(operations, rng),
+            write_delays: delays(rng),
+            read_delays: delays(rng),
+            interleave: rng.chance(weights.interleave),
+        }
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
+        self.drive(in_reset, noise, inputs);
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+        self.clock(in_reset, inputs, outputs);
+        None
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        let is_empty = self.writes.is_empty() && self.reads.is_empty();
+        is_empty && self.addresses.is_empty() && self.data.is_empty() && !self.offered
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn longest_delay(traffic: &Self::Traffic) -> u64 {
+        let readies = [&traffic.awready, &traffic.wready, &traffic.arready];
+        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
+        let delays = traffic.write_delays.iter().chain(&traffic.read_delays);
+        stalls + delays.map(|delay| delay.get()).max().unwrap_or(0)
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        (!self.is_idle()).then(|| {
+            format!(
+                "{} write addresses wait for beats, {} beats for an address, {} writes and {} \
+                 reads for their response",
+                self.addresses.len(),
+                self.data.len(),
+                self.writes.len(),
+                self.reads.len()
+            )
+        })
+    }
+
+    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
+        Axi4Sampler::new(pins, groups, first)
+    }
+
+    #[inline]
+    fn sample(
+        sampler: &mut Self::Sampler,
+        in_reset: bool,
+        inputs: &I,
+        outputs: &O,
+        bins: &mut Bins<'_>,
+    ) {
+        sampler.clock(in_reset, outputs, inputs, bins);
+    }
+}

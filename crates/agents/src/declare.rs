@@ -1,0 +1,352 @@
+//! The declaration of a block whose pins are interfaces with agents.
+
+/// Declares a block whose pins belong to agents. It generates the block's `Traffic`,
+/// `Environment`, `Weights` and `Coverage`, and a function `in_reset`.
+///
+/// ```ignore
+/// use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLitePins};
+///
+/// const AXI: AxiLitePins<rtl::Inputs, rtl::Outputs> = AxiLitePins::of("s_axi_");
+///
+/// cosim_core::agents::agents! {
+///     pins rtl::Inputs, rtl::Outputs;
+///     reset rst high;
+///     agent axi: AxiLiteManager on AXI;
+/// }
+/// ```
+///
+/// - `pins` names the structs of the pins. Several blocks with these pins may use the declaration.
+/// - `reset` names a reset and its active level. Several resets are active together. Leave it out
+///   if there is none.
+/// - `drain N;` changes the number of idle cycles at the end of a case, 32.
+/// - `tie PIN = VALUE;` holds an input at a value.
+/// - `agent` has the name in traffic and weights, the type of the agent, and its ports. Parameters
+///   of the type follow in brackets, as in `StreamSource[4]`: the width of the data in words, or
+///   the target of a subordinate. `with EXPRESSION`, before the semicolon, gives other weights
+///   than the defaults. The default scenarios replace their gaps and stalls.
+/// - `unreachable "GROUP": CLOSURE;` gives the reason for each unreachable bin of a covergroup, as
+///   in [`covergroups!`](cosim_harness::covergroups). The name of a group is the name of the
+///   agent and that of the group, as in `"axi writes"`.
+///
+/// A case ends when every agent is idle. A DUT that starts transfers without end needs an
+/// environment of its own, which calls the agents as this one does. All agents have one clock.
+///
+/// `Environment::in_flight` is for [`Explain::in_flight`](cosim_harness::harness::Explain).
+#[macro_export]
+macro_rules! agents {
+    (
+        pins $inputs:ty, $outputs:ty;
+        $( reset $rst:ident $level:ident; )*
+        $( drain $drain:literal; )?
+        $( tie $tied:ident = $value:literal; )*
+        $( agent $name:ident: $agent:ident $([ $($arg:tt),* ])? on $pins:expr
+            $(, with $weights:expr)?; )+
+        $( unreachable $group:literal: $reason:expr; )*
+    ) => {
+        #[allow(non_camel_case_types)]
+        mod agent_types {
+            use super::*;
+            $(
+                /// The agent of this name.
+                pub type $name<'a> = $agent<'a, $inputs, $outputs $($(, $arg)*)?>;
+            )+
+        }
+
+        /// Whether the block is in reset.
+        #[inline]
+        pub fn in_reset(_inputs: &$inputs) -> bool {
+            false $( || _inputs.$rst.is_high() == (stringify!($level).len() == "high".len()) )*
+        }
+
+        /// The traffic of each agent.
+        #[derive(Debug, Clone, Default, PartialEq, Eq,
+                 serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct Traffic {
+            /// Key of the values on idle payload pins; 0 gives zeros.
+            #[serde(default)]
+            pub noise: $crate::cosim_harness::value::Uint<64>,
+            $(
+                /// The traffic of the agent of this name.
+                #[serde(default)]
+                pub $name: <agent_types::$name<'static> as
+                    $crate::Agent<'static, $inputs, $outputs>>::Traffic,
+            )+
+        }
+
+        impl $crate::cosim_harness::harness::Traffic for Traffic {
+            fn check(&self) -> Result<(), $crate::cosim_harness::harness::TrafficError> {
+                use $crate::cosim_harness::harness::TrafficError;
+                $(
+                    self.$name.check().map_err(|error| TrafficError {
+                        path: format!("{}.{}", stringify!($name), error.path),
+                        ..error
+                    })?;
+                )+
+                Ok(())
+            }
+        }
+
+        /// The environment: the agents, and resets.
+        #[derive(Debug, Clone)]
+        pub struct Environment<'a> {
+            noise: $crate::cosim_harness::harness::Noise,
+            $( $name: agent_types::$name<'a>, )+
+            reset: $crate::cosim_harness::harness::ResetTimer,
+            idle: u64,
+            progress_timeout: u64,
+        }
+
+        impl Environment<'_> {
+            /// Idle cycles at the end of a case.
+            const DRAIN: u64 = {
+                let _drain = $crate::cosim_harness::channels::DRAIN;
+                $( let _drain = $drain; )?
+                _drain
+            };
+
+            fn counts(&self) -> $crate::Counts {
+                let mut sum = $crate::Counts::default();
+                $(
+                    let counts = $crate::Agent::<$inputs, $outputs>::counts(&self.$name);
+                    sum.handshakes += counts.handshakes;
+                    sum.operations += counts.operations;
+                )+
+                sum
+            }
+
+            /// What each agent is doing, in words.
+            #[allow(dead_code)]
+            pub fn in_flight(&self) -> Vec<String> {
+                let mut all = Vec::new();
+                $(
+                    let words = $crate::Agent::<$inputs, $outputs>::in_flight(&self.$name);
+                    all.extend(words.map(|words| format!("{}: {words}", stringify!($name))));
+                )+
+                all
+            }
+        }
+
+        impl<'a, B> $crate::cosim_harness::harness::Environment<'a, B> for Environment<'a>
+        where
+            B: $crate::cosim_harness::harness::Block<
+                Inputs = $inputs,
+                Outputs = $outputs,
+                Traffic = Traffic,
+            >,
+        {
+            fn new(traffic: &'a Traffic, _: &$crate::cosim_harness::harness::Parameters) -> Self {
+                use $crate::Agent;
+                type I = $inputs;
+                type O = $outputs;
+                let delays = [$(
+                    <agent_types::$name<'_> as Agent<'_, I, O>>::longest_delay(&traffic.$name)
+                ),+];
+                Self {
+                    noise: $crate::cosim_harness::harness::Noise::new(traffic.noise.get()),
+                    $( $name: Agent::<'_, I, O>::new($pins, &traffic.$name), )+
+                    reset: $crate::cosim_harness::harness::ResetTimer::default(),
+                    idle: 0,
+                    progress_timeout: $crate::cosim_harness::channels::SLACK
+                        + Self::DRAIN
+                        + delays.iter().sum::<u64>(),
+                }
+            }
+
+            #[inline]
+            fn drive(&mut self, inputs: &mut $inputs) {
+                $(
+                    let is_high = stringify!($level).len() == "high".len();
+                    inputs.$rst =
+                        $crate::verilated::Bits::from(self.reset.asserted() == is_high);
+                )*
+                $( inputs.$tied = $crate::verilated::Bits::new($value); )*
+                let in_reset = self.reset.asserted();
+                $(
+                    $crate::Agent::<$inputs, $outputs>::drive(
+                        &mut self.$name, in_reset, &mut self.noise, inputs,
+                    );
+                )+
+            }
+
+            #[inline]
+            fn clock(&mut self, inputs: &$inputs, outputs: &$outputs) {
+                let in_reset = in_reset(inputs);
+                let mut is_idle = !in_reset;
+                $(
+                    let reset = $crate::Agent::<$inputs, $outputs>::clock(
+                        &mut self.$name, in_reset, inputs, outputs,
+                    );
+                    if let Some(reset) = reset {
+                        self.reset.start(reset);
+                    }
+                    is_idle &= $crate::Agent::<$inputs, $outputs>::is_idle(&self.$name);
+                )+
+                self.idle = if is_idle { self.idle + 1 } else { 0 };
+                self.reset.clock();
+            }
+
+            #[inline]
+            fn finished(&self) -> bool {
+                self.idle >= Self::DRAIN && self.reset.is_over()
+            }
+
+            #[inline]
+            fn handshakes(&self) -> u64 {
+                self.counts().handshakes
+            }
+
+            #[inline]
+            fn progress_timeout(&self) -> u64 {
+                self.progress_timeout
+            }
+
+            #[inline]
+            fn packets(&self) -> u64 {
+                self.counts().operations
+            }
+        }
+
+        $crate::cosim_harness::weights! {
+            /// How often the generator draws operations, gaps, stalls and resets.
+            pub struct Weights {
+                /// Cycles of random values on all pins per operation, instead of operations; 0:
+                /// operations.
+                raw_cycles_per_packet: $crate::cosim_harness::value::Uint<8> = 0,
+                /// Chance of a reset after an operation.
+                reset: $crate::cosim_harness::harness::Percent = 0,
+                $(
+                    /// The weights of the agent of this name.
+                    $name: <agent_types::$name<'static> as
+                        $crate::Agent<'static, $inputs, $outputs>>::Weights = {
+                            let _weights = <agent_types::$name<'static> as
+                                $crate::Agent<'static, $inputs, $outputs>>::Weights::default();
+                            $( let _weights = $weights; )?
+                            _weights
+                        },
+                )+
+            }
+        }
+
+        impl<B> $crate::cosim_harness::harness::Weights<B> for Weights
+        where
+            B: $crate::cosim_harness::harness::Block<
+                Inputs = $inputs,
+                Outputs = $outputs,
+                Traffic = Traffic,
+                Weights = Self,
+            >,
+        {
+            fn scenarios() -> Vec<$crate::cosim_harness::harness::Scenario<Self>> {
+                use $crate::cosim_harness::harness::{Percent, Scenario};
+                let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
+                let has_raw = B::TRANSACTION_OUTPUTS.len() < outputs.len();
+                let all = $crate::cosim_harness::channels::default_scenarios(
+                    B::RESET.is_some(),
+                    has_raw,
+                );
+                let scenario = |pace: $crate::cosim_harness::channels::ChannelScenario| {
+                    let weights = Self::default();
+                    let weights = Self {
+                        raw_cycles_per_packet:
+                            $crate::cosim_harness::value::Uint::new(pace.raw),
+                        reset: Percent::new(pace.reset),
+                        $( $name: $crate::AgentWeights::paced(weights.$name, &pace), )+
+                    };
+                    Scenario::new(pace.name, pace.about, weights)
+                };
+                all.into_iter().map(scenario).collect()
+            }
+
+            fn traffic(
+                &self,
+                _: &$crate::cosim_harness::harness::Parameters,
+                packets: u32,
+                rng: &mut $crate::cosim_harness::harness::CaseRng,
+            ) -> Traffic {
+                Traffic {
+                    noise: $crate::cosim_harness::harness::Draw::bits(rng),
+                    $(
+                        $name: <agent_types::$name<'static> as
+                            $crate::Agent<'static, $inputs, $outputs>>::draw(
+                                &self.$name, &$pins, packets, self.reset, rng,
+                            ),
+                    )+
+                }
+            }
+
+            fn raw_pins(
+                &self,
+                _: &$crate::cosim_harness::harness::Parameters,
+                packets: u32,
+                rng: &mut $crate::cosim_harness::harness::CaseRng,
+            ) -> Option<Vec<$inputs>> {
+                let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+                (cycles > 0).then(|| $crate::cosim_harness::channels::raw_pins::<B>(cycles, rng))
+            }
+        }
+
+        /// The coverage of each agent's interface.
+        #[derive(Debug)]
+        pub struct Coverage {
+            $(
+                $name: <agent_types::$name<'static> as
+                    $crate::Agent<'static, $inputs, $outputs>>::Sampler,
+            )+
+        }
+
+        impl Coverage {
+            const OWN: &'static [(
+                &'static str,
+                &'static [$crate::cosim_harness::harness::Covergroup],
+            )] = &[$((
+                stringify!($name),
+                <agent_types::$name<'static> as
+                    $crate::Agent<'static, $inputs, $outputs>>::GROUPS,
+            )),+];
+            const NAMES: &'static [$crate::GroupNames; $crate::count_groups(Self::OWN)] =
+                &$crate::group_names(Self::OWN);
+            const ALL: &'static [$crate::cosim_harness::harness::Covergroup] = &{
+                let all = $crate::named_groups(Self::OWN, Self::NAMES);
+                $( let all = $crate::with_reasons(all, $group, $reason); )*
+                all
+            };
+        }
+
+        impl<B> $crate::cosim_harness::harness::Coverage<B> for Coverage
+        where
+            B: $crate::cosim_harness::harness::Block<Inputs = $inputs, Outputs = $outputs>,
+        {
+            const GROUPS: &'static [$crate::cosim_harness::harness::Covergroup] = Self::ALL;
+
+            fn new(_: &$crate::cosim_harness::harness::Parameters) -> Self {
+                let mut _first = 0;
+                $(
+                    let $name = <agent_types::$name<'static> as
+                        $crate::Agent<'static, $inputs, $outputs>>::sampler(
+                            $pins, Self::ALL, _first,
+                        );
+                    _first += <agent_types::$name<'static> as
+                        $crate::Agent<'static, $inputs, $outputs>>::GROUPS.len();
+                )+
+                Self { $( $name, )+ }
+            }
+
+            #[inline]
+            fn after(
+                &mut self,
+                edge: &$crate::cosim_harness::harness::Edge<'_, B>,
+                bins: &mut $crate::cosim_harness::harness::Bins<'_>,
+            ) {
+                let (inputs, outputs) = (edge.inputs, edge.outputs);
+                let in_reset = in_reset(inputs);
+                $(
+                    <agent_types::$name<'static> as
+                        $crate::Agent<'static, $inputs, $outputs>>::sample(
+                            &mut self.$name, in_reset, inputs, outputs, bins,
+                        );
+                )+
+            }
+        }
+    };
+}

@@ -1,0 +1,167 @@
+//! Tests of the declaration of a block with two agents.
+
+use crate::axi_lite::{AxiLiteManager, AxiLitePins};
+use crate::stream::{StreamPins, StreamSink, StreamSource};
+use crate::testing::pins;
+use crate::testing::rng;
+use cosim_harness::harness::{
+    self, Block, BuiltInRtl, LinkedRtl, Parameters, ResetPin, Traffic as _, Untimed, Violation,
+};
+
+pins!(Inputs {
+    rst_n: 1 u8, clear: 1 u8, mode: 2 u8, in_tvalid: 1 u8, in_tdata: 16 u16, out_tready: 1 u8,
+    s_awvalid: 1 u8, s_awaddr: 8 u8, s_wvalid: 1 u8, s_wdata: 32 u32, s_bready: 1 u8,
+    s_arvalid: 1 u8, s_araddr: 8 u8, s_rready: 1 u8,
+});
+pins!(Outputs {
+    in_tready: 1 u8, out_tvalid: 1 u8, out_tdata: 16 u16, s_awready: 1 u8, s_wready: 1 u8,
+    s_bvalid: 1 u8, s_arready: 1 u8, s_rvalid: 1 u8, s_rdata: 32 u32,
+});
+
+const IN: StreamPins<Inputs, Outputs> = StreamPins::of("in_");
+const OUT: StreamPins<Outputs, Inputs> = StreamPins::of("out_");
+const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_");
+
+crate::agents! {
+    pins Inputs, Outputs;
+    reset rst_n low;
+    reset clear high;
+    drain 8;
+    tie mode = 2;
+    agent input: StreamSource[1] on IN;
+    agent output: StreamSink on OUT;
+    agent registers: AxiLiteManager on AXI, with crate::axi_lite::AxiLiteWeights {
+        write: cosim_harness::harness::Percent::new(80),
+        ..crate::axi_lite::AxiLiteWeights::default()
+    };
+    unreachable "registers responses": |at, _| (at[1] > 0).then_some("there is no bresp");
+}
+
+/// A block with these pins, without RTL.
+#[derive(Debug, Clone, Copy)]
+struct Declared;
+
+impl Block for Declared {
+    const NAME: &'static str = "declared";
+    const TITLE: &'static str = "a block without RTL";
+    const RTL: LinkedRtl<Inputs, Outputs> = LinkedRtl {
+        rtl: BuiltInRtl {
+            top: "declared",
+            clock: "clk",
+            mask_parameter: None,
+            sources: &[],
+            data: &[],
+            roots: &[],
+            defines: &[],
+            embedded: &[],
+            wrapper: None,
+            assertions: None,
+        },
+        model: |_| None,
+    };
+    const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
+    const OTHER_RESETS: &'static [ResetPin] = &[ResetPin::high("clear")];
+    const TRANSACTION_OUTPUTS: &'static [&'static str] = &["in_tready", "out_tvalid"];
+
+    type Inputs = Inputs;
+    type Outputs = Outputs;
+    type Golden = Untimed;
+    type Traffic = Traffic;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = NoChecks;
+    type Weights = Weights;
+    type Coverage = Coverage;
+}
+
+struct NoChecks;
+
+impl<'a> harness::Scoreboard<'a, Declared> for NoChecks {
+    fn new(_: &'a Traffic, _: &Parameters) -> Self {
+        Self
+    }
+
+    fn observe(&mut self, _: &Inputs, _: &Outputs) -> Result<(), Violation> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        Ok(())
+    }
+}
+
+/// A block that takes everything at once and answers nothing: the stream ends, the registers hang.
+#[test]
+fn the_environment_drives_all_agents_and_resets() {
+    let parameters = Parameters::of::<Declared>(0);
+    for scenario in <Declared as Block>::scenarios() {
+        let weights: &Weights = &scenario.weights;
+        let traffic = harness::Weights::<Declared>::traffic(weights, &parameters, 30, &mut rng(1));
+        assert_eq!(traffic.check(), Ok(()));
+        let mut environment =
+            <Environment<'_> as harness::Environment<'_, Declared>>::new(&traffic, &parameters);
+        let mut outputs = Outputs::default();
+        for pin in ["in_tready", "s_awready", "s_wready", "s_arready"] {
+            verilated::Pin::<Outputs>::of("", pin).set(&mut outputs, 1);
+        }
+        let (mut inputs, mut resets, mut beats) = (Inputs::default(), 0, 0);
+        for _ in 0..3000 {
+            harness::Environment::<Declared>::drive(&mut environment, &mut inputs);
+            assert_eq!(inputs.mode.get(), 2);
+            assert_eq!(inputs.clear.is_high(), !inputs.rst_n.is_high());
+            resets += u64::from(in_reset(&inputs));
+            beats += u64::from(IN.tvalid.is_high(&inputs) && !in_reset(&inputs));
+            harness::Environment::<Declared>::clock(&mut environment, &inputs, &outputs);
+        }
+        assert!(!harness::Environment::<Declared>::finished(&environment));
+        assert!(beats >= 30, "{}: {beats} beats", scenario.name);
+        assert_eq!(resets > 0, scenario.name == "resets", "{}", scenario.name);
+        assert!(environment.in_flight().iter().any(|words| words.starts_with("registers: ")));
+    }
+}
+
+#[test]
+fn groups_of_all_agents_have_the_names_of_their_agents() {
+    let names: Vec<&str> = Coverage::ALL.iter().map(|group| group.name).collect();
+    let expected = ["input beats", "input packets", "output beats", "output packets"];
+    assert_eq!(names[..4], expected);
+    assert_eq!(names[4], "registers responses");
+    let parameters = Parameters::of::<Declared>(0);
+    assert_eq!(Coverage::ALL[4].unreachable(11, &parameters), Some("there is no bresp"));
+    assert_eq!(Coverage::ALL[4].unreachable(0, &parameters), None);
+    assert_eq!(Coverage::ALL[3].unreachable(0, &parameters), None);
+}
+
+#[test]
+fn traffic_is_an_object_with_the_agents() {
+    let text = r#"{
+        "noise": "0x5",
+        "input": { "beats": [{ "gap": 3, "item": { "data": "0x1f", "last": true } }] },
+        "registers": { "operations": [{ "access": { "read": { "address": "0x10" } } }] }
+    }"#;
+    let traffic: Traffic = serde_json::from_str(text).unwrap();
+    assert_eq!(traffic.check(), Ok(()));
+    assert_eq!(traffic.input.beats[0].item.data.get(), 0x1f);
+    let again: Traffic = serde_json::from_str(&serde_json::to_string(&traffic).unwrap()).unwrap();
+    assert_eq!(again, traffic);
+    let wrong = text.replace("true }", r#"true }, "reset": { "after": 0, "cycles": 0 }"#);
+    let wrong: Traffic = serde_json::from_str(&wrong).unwrap();
+    assert_eq!(wrong.check().unwrap_err().path, "input.beats[0].reset.cycles");
+}
+
+#[test]
+fn weights_have_the_agents_and_their_defaults() {
+    let weights = Weights::default();
+    assert_eq!(weights.registers.write.get(), 80);
+    let read: Weights =
+        serde_json::from_str(r#"{ "reset": 5, "registers": { "write": 10 } }"#).unwrap();
+    assert_eq!((read.reset.get(), read.registers.write.get()), (5, 10));
+    assert!(serde_json::from_str::<Weights>(r#"{ "registers": { "wrote": 10 } }"#).is_err());
+}
+
+#[test]
+fn reset_is_low() {
+    let mut inputs = Inputs::default();
+    assert!(in_reset(&inputs));
+    inputs.rst_n = verilated::Bits::new(1);
+    assert!(!in_reset(&inputs));
+}

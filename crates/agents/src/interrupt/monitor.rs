@@ -1,0 +1,144 @@
+//! The rules of interrupt lines, and their coverage.
+
+use super::{InterruptKind, InterruptPins};
+use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use verilated::Pins;
+
+/// Checks the rules of interrupt lines in every cycle, and returns the lines that rise.
+#[derive(Debug, Clone)]
+pub struct InterruptMonitor<D, R> {
+    pins: InterruptPins<D, R>,
+    /// Lines of the cycle before, and its acknowledges.
+    before: u64,
+    acknowledged: u64,
+    was_reset: bool,
+}
+
+impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
+    /// A level stays high until it is acknowledged.
+    pub const WITHDRAWN: &'static str = "interrupt-withdrawn";
+    /// A pulse is high for one cycle.
+    pub const PULSE_LENGTH: &'static str = "interrupt-pulse-length";
+    /// Lines are low in reset, after its first cycle.
+    pub const HIGH_IN_RESET: &'static str = "interrupt-high-in-reset";
+    /// Only a line that is or was high in the cycle before is acknowledged. For pulses, any time
+    /// later is legal.
+    pub const ACK_WITHOUT_LINE: &'static str = "interrupt-ack-without-line";
+    /// A level is acknowledged before the case ends.
+    pub const PENDING: &'static str = "interrupt-pending";
+
+    /// The checks that the driver of the lines can break.
+    pub const DRIVER_CHECKS: &'static [&'static str] =
+        &[Self::WITHDRAWN, Self::PULSE_LENGTH, Self::HIGH_IN_RESET];
+
+    /// The checks that the receiver of the lines can break.
+    pub const RECEIVER_CHECKS: &'static [&'static str] = &[Self::ACK_WITHOUT_LINE, Self::PENDING];
+
+    /// A monitor of idle lines.
+    pub fn new(pins: InterruptPins<D, R>) -> Self {
+        Self { pins, before: 0, acknowledged: 0, was_reset: false }
+    }
+
+    /// Observes a cycle. Returns the lines that rise.
+    ///
+    /// # Errors
+    /// The rule that the cycle breaks.
+    #[inline]
+    pub fn observe(&mut self, in_reset: bool, driver: &D, receiver: &R) -> Result<u64, Violation> {
+        let (lines, ack) = (self.pins.irq.get(driver), self.pins.acknowledged(receiver));
+        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
+        let before = std::mem::replace(&mut self.before, if in_reset { 0 } else { lines });
+        let acknowledged = std::mem::replace(&mut self.acknowledged, ack);
+        if in_reset {
+            self.acknowledged = 0;
+            if was_reset && lines > 0 {
+                return Err(Violation::new(Self::HIGH_IN_RESET, format_args!("lines {lines:#x}")));
+            }
+            return Ok(0);
+        }
+        match self.pins.kind {
+            InterruptKind::Pulse => {
+                let long = before & lines;
+                if long > 0 {
+                    let message = format_args!("lines {long:#x} are high for two cycles");
+                    return Err(Violation::new(Self::PULSE_LENGTH, message));
+                }
+            }
+            InterruptKind::Level if self.pins.ack.is_some() => {
+                let withdrawn = before & !lines & !(acknowledged | ack);
+                if withdrawn > 0 {
+                    let message = format_args!("lines {withdrawn:#x} fall without an acknowledge");
+                    return Err(Violation::new(Self::WITHDRAWN, message));
+                }
+                let wrong = ack & !(lines | before);
+                if wrong > 0 {
+                    let message = format_args!("lines {wrong:#x} are low");
+                    return Err(Violation::new(Self::ACK_WITHOUT_LINE, message));
+                }
+            }
+            InterruptKind::Level => {}
+        }
+        Ok(lines & !before)
+    }
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// If a level with an acknowledge port is high.
+    pub fn finish(&self) -> Result<(), Violation> {
+        let is_checked = self.pins.kind == InterruptKind::Level && self.pins.ack.is_some();
+        if is_checked && self.before > 0 {
+            return Err(Violation::new(Self::PENDING, format_args!("lines {:#x}", self.before)));
+        }
+        Ok(())
+    }
+}
+
+cosim_harness::axes! {
+    /// Lines that rise in a cycle.
+    LINES = "lines" { "one": "one line rises", "several": "several lines rise together" }
+    /// Lines that are high already.
+    OTHERS = "others" { "none": "no line is high before", "some": "another line is high" }
+}
+
+const RISES: Covergroup = Covergroup::new("rises", "cycles in which lines rise", &[LINES, OTHERS]);
+
+/// The covergroups of the lines of a DUT.
+pub(super) const GROUPS: &[Covergroup] = &[RISES];
+
+/// The covergroups of the lines of an [`InterruptSource`](super::InterruptSource).
+pub(super) const SOURCE_GROUPS: &[Covergroup] = &[RISES
+    .unless(|at, _| (at[1] == 1).then_some("the source raises the next lines when all are low"))];
+
+/// Samples the coverage of interrupt lines.
+#[derive(Debug, Clone)]
+pub struct InterruptSampler<D, R> {
+    pins: InterruptPins<D, R>,
+    before: u64,
+    rises: Place<2>,
+}
+
+impl<D: Pins, R: Pins> InterruptSampler<D, R> {
+    /// A sampler whose groups begin at index `first` of the block's groups.
+    pub fn new(pins: InterruptPins<D, R>, groups: &'static [Covergroup], first: usize) -> Self {
+        Self { pins, before: 0, rises: Place::of(groups, groups[first].name) }
+    }
+
+    /// Samples a rising edge.
+    #[inline]
+    pub fn clock(&mut self, in_reset: bool, driver: &D, _: &R, bins: &mut Bins<'_>) {
+        if let Some(rise) = self.edge(in_reset, driver) {
+            bins.hit(self.rises.bin(rise));
+        }
+    }
+
+    /// The bin of a cycle.
+    #[inline]
+    pub(super) fn edge(&mut self, in_reset: bool, driver: &D) -> Option<[usize; 2]> {
+        let lines = if in_reset { 0 } else { self.pins.irq.get(driver) };
+        let before = std::mem::replace(&mut self.before, lines);
+        let rising = lines & !before;
+        let others = usize::from(lines & before > 0);
+        (rising > 0).then(|| [usize::from(rising.count_ones() > 1), others])
+    }
+}

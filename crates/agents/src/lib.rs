@@ -1,0 +1,62 @@
+//! Protocol agents: managers, subordinates and monitors of standard interfaces.
+//!
+//! A manager starts the transfers of an interface and drives a subordinate DUT. A subordinate
+//! answers a manager DUT. A monitor watches both sides, checks the rules of the protocol in every
+//! cycle, and returns decoded transfers. It shares no code with the agents, so it also checks them.
+//!
+//! | module | protocol | specification |
+//! |---|---|---|
+//! | [`stream`] | AXI4-Stream | ARM IHI 0051 |
+//! | [`axi_lite`] | AXI4-Lite | ARM IHI 0022, part B |
+//! | [`axi4`] | AXI4 without exclusive accesses | ARM IHI 0022, part A |
+//! | [`apb`] | APB4 | ARM IHI 0024 |
+//! | [`wishbone`] | Wishbone, classic and pipelined | Wishbone B4 |
+//! | [`memory_port`] | synchronous memory port | the module |
+//! | [`interrupt`] | interrupt lines, level and pulse | the module |
+//!
+//! The ports of an interface are found by a prefix and the protocol's names:
+//!
+//! ```ignore
+//! const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
+//! ```
+//!
+//! The first parameter of the struct of ports is the side that drives the valids: the inputs of a
+//! subordinate DUT, the outputs of a manager DUT.
+//!
+//! [`agents!`] declares traffic, environment, weights and coverage of a block from a list of
+//! agents. A traffic stores everything that decides timing, so a replay draws no random number.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod agent;
+pub mod apb;
+pub mod axi4;
+pub mod axi_lite;
+mod channel;
+mod declare;
+#[cfg(test)]
+mod declared;
+pub mod interrupt;
+mod lanes;
+mod memory_check;
+pub mod memory_port;
+mod names;
+pub mod stream;
+mod target;
+#[cfg(test)]
+mod testing;
+mod wide;
+pub mod wishbone;
+
+pub use agent::{Agent, AgentWeights, Counts};
+pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
+pub use memory_check::MemoryCheck;
+pub use names::{
+    GroupNames, checks, count_groups, group_names, named_groups, port_names, with_reasons,
+};
+pub use target::{Access, Memory, Response, Target};
+pub use wide::{Lanes, Wide};
+
+// For the macros of this crate.
+pub use cosim_harness;
+pub use verilated;

@@ -1,0 +1,257 @@
+//! A synchronous memory port: an access per cycle, and read data after a fixed latency.
+//!
+//! [`MemoryPortManager`] drives a memory DUT, [`MemoryPortSubordinate`] is the memory of a DUT, and
+//! [`MemoryPortMonitor`] checks the rules of the port. No standard defines it; the rules are those
+//! of the usual memories of FPGAs and ASICs. `WORDS` is the width of the data in 32-bit words,
+//! rounded up.
+//!
+//! - A cycle with `en` is an access: a write if `we` is high, otherwise a read.
+//! - A write changes the bytes whose bit of `be` is high.
+//! - The data of a read is on `rdata` `latency` cycles later, for one cycle. At other times, it is
+//!   undefined.
+
+mod agents;
+mod monitor;
+#[cfg(test)]
+mod tests;
+
+pub use agents::{MemoryPortManager, MemoryPortSubordinate};
+pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryPortSampler};
+
+use crate::agent::AgentWeights;
+use crate::channel::{AddressPool, AddressWeights};
+use crate::wide::{Lanes, Wide};
+use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Pin, Pins};
+
+/// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
+/// memory.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryPortPins<M, S> {
+    /// Cycles between an access and its read data.
+    pub latency: u32,
+    /// The number of words; addresses are below it.
+    pub depth: u64,
+    /// An access.
+    pub en: Pin<M>,
+    /// The access is a write. Without it, every access is a read.
+    pub we: Option<Pin<M>>,
+    /// One bit for each byte: whether it is written. All without it.
+    pub be: Option<Pin<M>>,
+    /// The address in words.
+    pub addr: Pin<M>,
+    /// The write data.
+    pub wdata: Option<Pin<M>>,
+    /// The read data.
+    pub rdata: Pin<S>,
+}
+
+impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
+    /// The ports whose names are `prefix` followed by `en`, `we`, `be`, `addr`, `wdata` and
+    /// `rdata`. The latency is one cycle, and all addresses exist.
+    ///
+    /// # Panics
+    /// If `en`, `addr` or `rdata` is missing; in a constant, this does not compile.
+    pub const fn of(prefix: &str) -> Self {
+        let addr = Pin::of(prefix, "addr");
+        let bits = addr.width();
+        Self {
+            latency: 1,
+            depth: if bits < 64 { 1 << bits } else { u64::MAX },
+            en: Pin::of(prefix, "en"),
+            we: Pin::find(prefix, "we"),
+            be: Pin::find(prefix, "be"),
+            addr,
+            wdata: Pin::find(prefix, "wdata"),
+            rdata: Pin::of(prefix, "rdata"),
+        }
+    }
+
+    /// The same ports with another latency in cycles.
+    #[must_use]
+    pub const fn with_latency(self, latency: u32) -> Self {
+        Self { latency, ..self }
+    }
+
+    /// The same ports of a memory of `depth` words.
+    #[must_use]
+    pub const fn with_depth(self, depth: u64) -> Self {
+        Self { depth, ..self }
+    }
+
+    /// The width of the data in bytes.
+    pub const fn bytes(&self) -> u32 {
+        self.rdata.width() / 8
+    }
+
+    /// The access of a cycle outside reset. The data of a read comes later.
+    #[inline]
+    pub fn access<const WORDS: usize>(&self, m: &M) -> Option<MemoryPortAccess<WORDS>> {
+        if !self.en.is_high(m) {
+            return None;
+        }
+        let address = self.addr.get(m);
+        let is_write = self.we.is_some_and(|pin| pin.is_high(m));
+        let all = || Lanes::ones(self.bytes());
+        Some(MemoryPortAccess {
+            is_write,
+            address,
+            data: match self.wdata {
+                Some(pin) if is_write => Wide(pin.words(m)),
+                _ => Wide::ZERO,
+            },
+            lanes: match self.be {
+                Some(pin) if is_write => Wide(pin.words(m)),
+                _ => all(),
+            },
+        })
+    }
+
+    /// The access of a cycle in words, for
+    /// [`Explain::words`](cosim_harness::harness::Explain::words).
+    pub fn words(&self, manager: &M) -> Option<String> {
+        self.access::<32>(manager).map(|access| access.to_string())
+    }
+}
+
+/// A read or a write of a manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum MemoryPortOperationKind<const WORDS: usize> {
+    /// A write.
+    Write {
+        /// The address in words.
+        address: Uint<64>,
+        /// The data.
+        data: Wide<WORDS>,
+        /// The bytes that are written.
+        lanes: Lanes,
+    },
+    /// A read.
+    Read {
+        /// The address in words.
+        address: Uint<64>,
+    },
+}
+
+impl<const WORDS: usize> fmt::Display for MemoryPortOperationKind<WORDS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write { address, data, lanes } => {
+                write!(f, "write {data} lanes {lanes} to {:#x}", address.get())
+            }
+            Self::Read { address } => write!(f, "read {:#x}", address.get()),
+        }
+    }
+}
+
+/// An operation of a manager.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryPortOperation<const WORDS: usize> {
+    /// Cycles without an access before it.
+    #[serde(default)]
+    pub gap: Uint<12>,
+    /// The read or write.
+    pub access: MemoryPortOperationKind<WORDS>,
+    /// A reset that follows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+/// The operations of a manager.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryPortTraffic<const WORDS: usize> {
+    /// The operations.
+    #[serde(default)]
+    pub operations: Vec<MemoryPortOperation<WORDS>>,
+}
+
+impl<const WORDS: usize> Traffic for MemoryPortTraffic<WORDS> {
+    fn check(&self) -> Result<(), TrafficError> {
+        let is_wrong = |operation: &MemoryPortOperation<WORDS>| {
+            operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
+        };
+        match self.operations.iter().position(is_wrong) {
+            None => Ok(()),
+            Some(index) => Err(TrafficError {
+                path: format!("operations[{index}].reset.cycles"),
+                message: "0; a reset lasts at least one cycle".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The traffic of a memory: there is none, because its latency is fixed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryPortSubordinateTraffic {}
+
+impl Traffic for MemoryPortSubordinateTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        Ok(())
+    }
+}
+
+cosim_harness::weights! {
+    /// How a manager draws operations.
+    pub struct MemoryPortWeights {
+        /// Gaps between operations.
+        source: SourceWeights = SourceWeights::default(),
+        /// The addresses, in words.
+        addresses: AddressWeights = AddressWeights::default(),
+        /// Chance of a write; otherwise, the operation is a read.
+        write: Percent = 50,
+        /// Chance that a write does not have all bytes, if there is `be`.
+        partial: Percent = 40,
+    }
+
+    /// A memory has no weights.
+    pub struct MemoryPortSubordinateWeights {}
+}
+
+impl AgentWeights for MemoryPortWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        Self { source: pace.source.clone(), ..self }
+    }
+}
+
+impl AgentWeights for MemoryPortSubordinateWeights {
+    fn paced(self, _: &ChannelScenario) -> Self {
+        self
+    }
+}
+
+impl MemoryPortWeights {
+    /// Draws a traffic of `operations` operations.
+    pub(crate) fn draw<M: Pins, S: Pins, const WORDS: usize>(
+        &self,
+        pins: &MemoryPortPins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> MemoryPortTraffic<WORDS> {
+        let mut pool = AddressPool::new(&self.addresses, pins.addr.width());
+        let mut operation = || {
+            let offer = self.source.offer((), reset, rng);
+            let address = Uint::new(pool.draw(1, rng) % pins.depth.max(1));
+            let access = if pins.we.is_some() && rng.chance(self.write) {
+                let data = Wide::any(8 * pins.bytes(), rng);
+                let is_partial = pins.be.is_some() && rng.chance(self.partial);
+                let some = Lanes::any(pins.bytes(), rng);
+                let lanes = if is_partial { some } else { Lanes::ones(pins.bytes()) };
+                MemoryPortOperationKind::Write { address, data, lanes }
+            } else {
+                MemoryPortOperationKind::Read { address }
+            };
+            MemoryPortOperation { gap: offer.gap, access, reset: offer.reset }
+        };
+        MemoryPortTraffic { operations: (0..operations).map(|_| operation()).collect() }
+    }
+}

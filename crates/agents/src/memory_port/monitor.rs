@@ -1,0 +1,240 @@
+//! The rules of a memory port, and its coverage.
+
+use super::MemoryPortPins;
+use crate::wide::{Lanes, Wide};
+use cosim_harness::channels::GAP;
+use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use verilated::Pins;
+
+/// An access, or a read with its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPortAccess<const WORDS: usize> {
+    /// Whether it is a write.
+    pub is_write: bool,
+    /// The address in words.
+    pub address: u64,
+    /// The data that is written or was read.
+    pub data: Wide<WORDS>,
+    /// The bytes that take part; all of a read.
+    pub lanes: Lanes,
+}
+
+impl<const WORDS: usize> fmt::Display for MemoryPortAccess<WORDS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, data, lanes, .. } = self;
+        match self.is_write {
+            true => write!(f, "write {data} lanes {lanes} to {address:#x}"),
+            false => write!(f, "read {address:#x}"),
+        }
+    }
+}
+
+/// What happens at a memory port in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPortEvents<const WORDS: usize> {
+    /// The access that starts.
+    pub access: Option<MemoryPortAccess<WORDS>>,
+    /// A read whose data is on `rdata`.
+    pub read: Option<MemoryPortAccess<WORDS>>,
+}
+
+/// Checks the rules of a memory port in every cycle, among them the data of reads.
+#[derive(Debug, Clone)]
+pub struct MemoryPortMonitor<M, S, const WORDS: usize> {
+    pins: MemoryPortPins<M, S>,
+    /// The words that were written, with the bytes that are known.
+    words: BTreeMap<u64, (Wide<WORDS>, Lanes)>,
+    /// Reads: the cycle of their data, the address, the expected word.
+    reads: VecDeque<(u64, u64, (Wide<WORDS>, Lanes))>,
+    time: u64,
+    was_reset: bool,
+    compared: u64,
+}
+
+impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
+    /// The address of an access is below the depth of the memory.
+    pub const ADDRESS_RANGE: &'static str = "memory-address-range";
+    /// `en` is low in reset, because a memory without a reset would take the access.
+    pub const ENABLE_IN_RESET: &'static str = "memory-enable-in-reset";
+    /// A read returns the bytes of the last writes, after the latency. Bytes that were never
+    /// written, or not since a reset, are not checked.
+    pub const READ_DATA: &'static str = "memory-read-data";
+
+    /// The checks that a manager can break.
+    pub const MANAGER_CHECKS: &'static [&'static str] =
+        &[Self::ADDRESS_RANGE, Self::ENABLE_IN_RESET];
+
+    /// The checks that a memory can break.
+    pub const SUBORDINATE_CHECKS: &'static [&'static str] = &[Self::READ_DATA];
+
+    /// A monitor of an idle port.
+    pub fn new(pins: MemoryPortPins<M, S>) -> Self {
+        let (words, reads) = (BTreeMap::new(), VecDeque::new());
+        Self { pins, words, reads, time: 0, was_reset: false, compared: 0 }
+    }
+
+    /// Observes a cycle.
+    ///
+    /// # Errors
+    /// The rule that the cycle breaks.
+    #[inline]
+    pub fn observe(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Result<MemoryPortEvents<WORDS>, Violation> {
+        let now = self.time;
+        self.time += 1;
+        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
+        let mut access = self.pins.access::<WORDS>(m);
+        if in_reset {
+            // A memory may lose its contents.
+            self.words.clear();
+            self.reads.clear();
+            if was_reset && access.is_some() {
+                return Err(Violation::new(Self::ENABLE_IN_RESET, "en is high in reset"));
+            }
+            access = None;
+        }
+        if let Some(access) = &access {
+            let address = access.address;
+            if address >= self.pins.depth {
+                let message = format_args!("{address:#x}, expected below {:#x}", self.pins.depth);
+                return Err(Violation::new(Self::ADDRESS_RANGE, message));
+            }
+            if access.is_write {
+                self.write(access);
+            } else {
+                let word = self.words.get(&address).copied();
+                let due = now + u64::from(self.pins.latency);
+                self.reads.push_back((due, address, word.unwrap_or((Wide::ZERO, Lanes::ZERO))));
+            }
+        }
+        let read = match self.reads.front() {
+            Some((due, address, expected)) if *due == now => {
+                let data = Wide(self.pins.rdata.words(s));
+                self.check(*address, expected, &data)?;
+                let lanes = Lanes::ones(self.pins.bytes());
+                Some(MemoryPortAccess { is_write: false, address: *address, data, lanes })
+            }
+            _ => None,
+        };
+        if read.is_some() {
+            self.reads.pop_front();
+            self.compared += 1;
+        }
+        Ok(MemoryPortEvents { access, read })
+    }
+
+    #[inline]
+    fn write(&mut self, access: &MemoryPortAccess<WORDS>) {
+        let (word, known) = self.words.entry(access.address).or_default();
+        for lane in (0..self.pins.bytes()).filter(|lane| access.lanes.bit(*lane)) {
+            word.set_byte(lane, access.data.byte(lane));
+            known.0[lane as usize / 32] |= 1 << (lane % 32);
+        }
+    }
+
+    #[inline]
+    fn check(
+        &self,
+        address: u64,
+        (expected, known): &(Wide<WORDS>, Lanes),
+        data: &Wide<WORDS>,
+    ) -> Result<(), Violation> {
+        let is_wrong = |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
+        match (0..self.pins.bytes()).find(is_wrong) {
+            None => Ok(()),
+            Some(lane) => Err(Violation::new(
+                Self::READ_DATA,
+                format_args!("{data} from {address:#x}, expected {expected}: byte {lane} differs"),
+            )),
+        }
+    }
+
+    /// Reads that were compared.
+    pub fn compared(&self) -> u64 {
+        self.compared
+    }
+}
+
+cosim_harness::axes! {
+    /// The kind of an access.
+    KIND = "kind" { "write": "a write", "read": "a read" }
+    /// The address in relation to the one before.
+    ADDRESS = "address" {
+        "other": "another address than the access before", "same": "the same address"
+    }
+}
+
+/// The covergroups of a memory port.
+pub(super) const GROUPS: &[Covergroup] = &[
+    Covergroup::new("accesses", "accesses: kind and gap before", &[KIND, GAP]),
+    Covergroup::new("pairs", "two accesses in a row: kinds and addresses", &[KIND, KIND, ADDRESS]),
+];
+
+/// Samples the coverage of a memory port.
+#[derive(Debug, Clone)]
+pub struct MemoryPortSampler<M, S> {
+    pins: MemoryPortPins<M, S>,
+    gap: u64,
+    /// Kind and address of the access of the cycle before.
+    before: Option<(usize, u64)>,
+    accesses: Place<2>,
+    pairs: Place<3>,
+}
+
+impl<M: Pins, S: Pins> MemoryPortSampler<M, S> {
+    /// A sampler whose groups begin at index `first` of the block's groups.
+    pub fn new(pins: MemoryPortPins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
+        Self {
+            pins,
+            gap: 1,
+            before: None,
+            accesses: Place::of(groups, groups[first].name),
+            pairs: Place::of(groups, groups[first + 1].name),
+        }
+    }
+
+    /// Samples a rising edge.
+    #[inline]
+    pub fn clock(&mut self, in_reset: bool, m: &M, bins: &mut Bins<'_>) {
+        if let Some((access, pair)) = self.edge(in_reset, m) {
+            bins.hit(self.accesses.bin(access));
+            if let Some(pair) = pair {
+                bins.hit(self.pairs.bin(pair));
+            }
+        }
+    }
+
+    /// The bins of a cycle.
+    #[inline]
+    pub(super) fn edge(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+    ) -> Option<([usize; 2], Option<[usize; 3]>)> {
+        if in_reset {
+            (self.gap, self.before) = (1, None);
+            return None;
+        }
+        if !self.pins.en.is_high(m) {
+            (self.gap, self.before) = (self.gap + 1, None);
+            return None;
+        }
+        let kind = usize::from(!self.pins.we.is_some_and(|pin| pin.is_high(m)));
+        let address = self.pins.addr.get(m);
+        let gap = match std::mem::take(&mut self.gap) {
+            0 => 0,
+            1 => 1,
+            2..=7 => 2,
+            _ => 3,
+        };
+        let pair = self.before.map(|(before, at)| [before, kind, usize::from(at == address)]);
+        self.before = Some((kind, address));
+        Some(([kind, gap], pair))
+    }
+}

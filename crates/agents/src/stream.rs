@@ -1,0 +1,310 @@
+//! AXI4-Stream (ARM IHI 0051): a transmitter sends beats of data to a receiver.
+//!
+//! [`StreamSource`] drives a receiving DUT, [`StreamSink`] takes the beats of a transmitting DUT,
+//! and [`StreamMonitor`] checks the rules of the protocol. `WORDS` is the width of the data in
+//! 32-bit words, rounded up: 1 for 8 to 32 bits, 32 for 1024 bits.
+
+mod agents;
+mod monitor;
+#[cfg(test)]
+mod tests;
+
+pub use agents::{StreamSink, StreamSinkTraffic, StreamSource};
+pub use monitor::{StreamMonitor, StreamSampler};
+
+use crate::agent::AgentWeights;
+use crate::channel::ReadyWeights;
+use crate::wide::{Lanes, Wide};
+use cosim_harness::channels::{ChannelScenario, Offer, SourceWeights};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
+use cosim_harness::value::Uint;
+use rand::RngExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Pin, Pins};
+
+/// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
+/// receiver. All ports but `tvalid` are optional (IHI 0051, 3.1).
+#[derive(Debug, Clone, Copy)]
+pub struct StreamPins<T, R> {
+    /// The transmitter offers a beat.
+    pub tvalid: Pin<T>,
+    /// The receiver takes the beat. Without it, the receiver takes every beat.
+    pub tready: Option<Pin<R>>,
+    /// The data.
+    pub tdata: Option<Pin<T>>,
+    /// One bit for each byte of data: whether the byte is part of the stream.
+    pub tkeep: Option<Pin<T>>,
+    /// One bit for each byte of data: whether the byte is data or a position byte.
+    pub tstrb: Option<Pin<T>>,
+    /// The beat is the last one of its packet.
+    pub tlast: Option<Pin<T>>,
+    /// The stream of the beat.
+    pub tid: Option<Pin<T>>,
+    /// Where the beat is routed.
+    pub tdest: Option<Pin<T>>,
+    /// Sideband bits, at most 128.
+    pub tuser: Option<Pin<T>>,
+}
+
+impl<T: Pins, R: Pins> StreamPins<T, R> {
+    /// The ports whose names are `prefix` followed by the names of the specification in lower
+    /// case, as in `s_axis_tvalid`.
+    ///
+    /// # Panics
+    /// If there is no `tvalid`; in a constant, this does not compile.
+    pub const fn of(prefix: &str) -> Self {
+        Self {
+            tvalid: Pin::of(prefix, "tvalid"),
+            tready: Pin::find(prefix, "tready"),
+            tdata: Pin::find(prefix, "tdata"),
+            tkeep: Pin::find(prefix, "tkeep"),
+            tstrb: Pin::find(prefix, "tstrb"),
+            tlast: Pin::find(prefix, "tlast"),
+            tid: Pin::find(prefix, "tid"),
+            tdest: Pin::find(prefix, "tdest"),
+            tuser: Pin::find(prefix, "tuser"),
+        }
+    }
+
+    /// The width of the data in bytes; 0 without `tdata`.
+    pub const fn lanes(&self) -> u32 {
+        match &self.tdata {
+            Some(pin) => pin.width() / 8,
+            None => 0,
+        }
+    }
+
+    /// The beat on offer. Ports that do not exist have the values of IHI 0051, 3.1: all bytes are
+    /// data, and the rest is 0.
+    #[inline]
+    pub fn offered<const WORDS: usize>(&self, transmitter: &T) -> Option<StreamBeat<WORDS>> {
+        if !self.tvalid.is_high(transmitter) {
+            return None;
+        }
+        let number = |pin: &Option<Pin<T>>| pin.map_or(0, |pin| pin.get(transmitter));
+        let keep = self
+            .tkeep
+            .map_or_else(|| Lanes::ones(self.lanes()), |pin| Wide(pin.words(transmitter)));
+        Some(StreamBeat {
+            data: self.tdata.map_or(Wide::ZERO, |pin| Wide(pin.words(transmitter))),
+            keep,
+            strb: self.tstrb.map_or(keep, |pin| Wide(pin.words(transmitter))),
+            last: self.tlast.is_none_or(|pin| pin.is_high(transmitter)),
+            id: Uint::new(number(&self.tid)),
+            dest: Uint::new(number(&self.tdest)),
+            user: self.tuser.map_or(Wide::ZERO, |pin| Wide(pin.words(transmitter))),
+        })
+    }
+
+    /// Whether the receiver takes a beat.
+    #[inline]
+    pub fn is_ready(&self, receiver: &R) -> bool {
+        self.tready.is_none_or(|pin| pin.is_high(receiver))
+    }
+
+    /// The beat that is taken in this cycle.
+    #[inline]
+    pub fn taken<const WORDS: usize>(
+        &self,
+        transmitter: &T,
+        receiver: &R,
+    ) -> Option<StreamBeat<WORDS>> {
+        self.offered(transmitter).filter(|_| self.is_ready(receiver))
+    }
+}
+
+/// A beat: one transfer of a stream.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamBeat<const WORDS: usize> {
+    /// The data.
+    #[serde(default)]
+    pub data: Wide<WORDS>,
+    /// The bytes that are part of the stream; all by default.
+    #[serde(default = "all", skip_serializing_if = "is_all")]
+    pub keep: Lanes,
+    /// The bytes that are data; all of `keep` by default.
+    #[serde(default = "all", skip_serializing_if = "is_all")]
+    pub strb: Lanes,
+    /// Whether the beat is the last one of its packet.
+    #[serde(default)]
+    pub last: bool,
+    /// The stream.
+    #[serde(default)]
+    pub id: Uint<32>,
+    /// The destination.
+    #[serde(default)]
+    pub dest: Uint<32>,
+    /// The sideband bits.
+    #[serde(default)]
+    pub user: Lanes,
+}
+
+fn all() -> Lanes {
+    Lanes::ones(128)
+}
+
+fn is_all(lanes: &Lanes) -> bool {
+    *lanes == all()
+}
+
+impl<const WORDS: usize> StreamBeat<WORDS> {
+    /// A beat of data with all bytes.
+    pub fn new(data: Wide<WORDS>, last: bool) -> Self {
+        let (id, user) = (Uint::new(0), Lanes::ZERO);
+        Self { data, keep: all(), strb: all(), last, id, dest: id, user }
+    }
+}
+
+impl<const WORDS: usize> Default for StreamBeat<WORDS> {
+    fn default() -> Self {
+        Self::new(Wide::ZERO, false)
+    }
+}
+
+impl<const WORDS: usize> fmt::Display for StreamBeat<WORDS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "data {}", self.data)?;
+        if !is_all(&self.keep) {
+            write!(f, " keep {}", self.keep)?;
+        }
+        if self.strb != self.keep && !is_all(&self.strb) {
+            write!(f, " strb {}", self.strb)?;
+        }
+        let numbers = [("id", self.id), ("dest", self.dest)];
+        for (name, value) in numbers.iter().filter(|(_, value)| value.get() > 0) {
+            write!(f, " {name} {:#x}", value.get())?;
+        }
+        if self.user != Lanes::ZERO {
+            write!(f, " user {}", self.user)?;
+        }
+        f.write_str(if self.last { " last" } else { "" })
+    }
+}
+
+impl<const WORDS: usize> fmt::Debug for StreamBeat<WORDS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The beats of a transmitter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamTraffic<const WORDS: usize> {
+    /// The beats, each with the gap before it.
+    #[serde(default)]
+    pub beats: Vec<Offer<StreamBeat<WORDS>>>,
+}
+
+impl<const WORDS: usize> Traffic for StreamTraffic<WORDS> {
+    fn check(&self) -> Result<(), TrafficError> {
+        for (index, beat) in self.beats.iter().enumerate() {
+            let wrong = |field: &str, message: &str| {
+                let path = format!("beats[{index}].{field}");
+                Err(TrafficError { path, message: message.to_owned() })
+            };
+            if beat.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+                return wrong("reset.cycles", "0; a reset lasts at least one cycle");
+            }
+            let StreamBeat { keep, strb, .. } = &beat.item;
+            if !is_all(strb) && strb.0.iter().zip(&keep.0).any(|(strb, keep)| strb & !keep != 0) {
+                return wrong("item.strb", "has a byte that is not in `keep`, which is reserved");
+            }
+        }
+        Ok(())
+    }
+}
+
+cosim_harness::weights! {
+    /// How a transmitter sends packets.
+    pub struct StreamWeights {
+        /// Gaps between beats.
+        source: SourceWeights = SourceWeights::default(),
+        /// Beats of a packet.
+        beats: Span<12, 1> = 1..=8,
+        /// Chance that the last beat of a packet has fewer bytes, if there is `tkeep`.
+        partial: Percent = 50,
+        /// Chance that any bytes of a beat are null or position bytes, if there are `tkeep` and
+        /// `tstrb`.
+        sparse: Percent = 0,
+        /// Largest `tid`.
+        ids: Uint<32> = 3,
+        /// Largest `tdest`.
+        dests: Uint<32> = 3,
+    }
+
+    /// How a receiver takes beats.
+    pub struct StreamSinkWeights {
+        /// Stalls of ready.
+        ready: ReadyWeights = ReadyWeights::default(),
+    }
+}
+
+impl AgentWeights for StreamWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        Self { source: pace.source.clone(), ..self }
+    }
+}
+
+impl AgentWeights for StreamSinkWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        Self { ready: self.ready.paced(pace) }
+    }
+}
+
+impl StreamWeights {
+    /// Draws packets of about `beats` beats. The last packet is complete.
+    pub(crate) fn draw<T: Pins, R: Pins, const WORDS: usize>(
+        &self,
+        pins: &StreamPins<T, R>,
+        beats: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> StreamTraffic<WORDS> {
+        let mut traffic = StreamTraffic::default();
+        while (traffic.beats.len() as u32) < beats {
+            let length = self.beats.draw(rng).min(u64::from(beats));
+            let number = |pin: &Option<Pin<T>>, most: Uint<32>, rng: &mut CaseRng| {
+                let limit = pin.map_or(0, |pin| (1_u64 << pin.width().min(32)) - 1);
+                Uint::new(rng.random_range(0..=limit.min(most.get())))
+            };
+            let id = number(&pins.tid, self.ids, rng);
+            let dest = number(&pins.tdest, self.dests, rng);
+            for left in (0..length).rev() {
+                let mut beat = self.beat(pins, left == 0, rng);
+                (beat.id, beat.dest) = (id, dest);
+                traffic.beats.push(self.source.offer(beat, reset, rng));
+            }
+        }
+        traffic
+    }
+
+    fn beat<T: Pins, R: Pins, const WORDS: usize>(
+        &self,
+        pins: &StreamPins<T, R>,
+        last: bool,
+        rng: &mut CaseRng,
+    ) -> StreamBeat<WORDS> {
+        let lanes = pins.lanes();
+        let mut beat = StreamBeat::new(Wide::any(8 * lanes, rng), last);
+        if let Some(pin) = pins.tuser {
+            beat.user = Lanes::any(pin.width(), rng);
+        }
+        if pins.tkeep.is_some() && lanes > 1 {
+            if rng.chance(self.sparse) {
+                beat.keep = Lanes::any(lanes, rng);
+                let strb = Lanes::any(lanes, rng);
+                let has_strb = pins.tstrb.is_some();
+                let both = |word: usize| beat.keep.0[word] & strb.0[word];
+                beat.strb = if has_strb { Wide(std::array::from_fn(both)) } else { beat.keep };
+            } else if last && rng.chance(self.partial) {
+                beat.keep = Lanes::ones(rng.random_range(1..lanes));
+                beat.strb = beat.keep;
+            }
+        }
+        beat
+    }
+}

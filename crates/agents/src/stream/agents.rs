@@ -1,0 +1,223 @@
+//! The transmitter and the receiver of a stream.
+
+use super::monitor::{GROUPS, StreamSampler};
+use super::{StreamBeat, StreamPins, StreamSinkWeights, StreamTraffic, StreamWeights};
+use crate::agent::{Agent, Counts};
+use crate::channel::{Readiness, ReadyDriver};
+use crate::wide::check_bus;
+use cosim_harness::channels::Source;
+use cosim_harness::harness::{
+    Bins, CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use verilated::{Pin, Pins};
+
+/// Sends beats to a receiving DUT, each after its gap. `tvalid` is low in reset and in the first
+/// cycle after it (IHI 0051, 2.8.2).
+#[derive(Debug, Clone)]
+pub struct StreamSource<'a, I, O, const WORDS: usize> {
+    pins: StreamPins<I, O>,
+    source: Source<'a, StreamBeat<WORDS>>,
+    /// Whether the cycle before was in reset.
+    was_reset: bool,
+    /// Whether a beat is on offer in this cycle.
+    offers: bool,
+}
+
+impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<'a, I, O, WORDS> {
+    type Pins = StreamPins<I, O>;
+    type Traffic = StreamTraffic<WORDS>;
+    type Weights = StreamWeights;
+    type Sampler = StreamSampler<I, O>;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<WORDS>(8 * pins.lanes());
+        Self { pins, source: Source::new(&traffic.beats), was_reset: true, offers: false }
+    }
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &Self::Pins,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self::Traffic {
+        weights.draw(pins, operations, reset, rng)
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
+        let pins = &self.pins;
+        let beat = self.source.offer().filter(|_| !in_reset && !self.was_reset);
+        self.offers = beat.is_some();
+        pins.tvalid.set(inputs, u64::from(self.offers));
+        let lanes: [u32; 4] = noise.words();
+        let data = beat.map_or_else(|| noise.words(), |beat| beat.data.0);
+        let mut set = |pin: &Option<Pin<I>>, words: &[u32]| {
+            if let Some(pin) = pin {
+                pin.set_words(inputs, words);
+            }
+        };
+        set(&pins.tdata, &data);
+        set(&pins.tkeep, beat.map_or(&lanes, |beat| &beat.keep.0));
+        set(&pins.tstrb, beat.map_or(&lanes, |beat| &beat.strb.0));
+        set(&pins.tuser, beat.map_or(&lanes, |beat| &beat.user.0));
+        let number = |value: u64| [value as u32];
+        set(&pins.tlast, &beat.map_or([lanes[0]], |beat| number(u64::from(beat.last))));
+        set(&pins.tid, &beat.map_or([lanes[1]], |beat| number(beat.id.get())));
+        set(&pins.tdest, &beat.map_or([lanes[2]], |beat| number(beat.dest.get())));
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
+        // A cycle without an offer, in or after reset, does not count as a cycle of the gap.
+        let is_open = !in_reset && !self.was_reset;
+        self.was_reset = in_reset;
+        if !is_open {
+            return None;
+        }
+        self.source.clock(self.pins.is_ready(outputs)).and_then(|offer| offer.reset)
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.source.left() == 0
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        Counts { handshakes: self.source.taken(), operations: self.source.taken() }
+    }
+
+    fn longest_delay(traffic: &Self::Traffic) -> u64 {
+        Source::longest_delay(&traffic.beats) + 1
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        match self.source.offer() {
+            Some(beat) if self.offers => {
+                Some(format!("offers {beat}, {} beats to come", self.source.left() - 1))
+            }
+            _ => (!self.is_idle()).then(|| format!("{} beats to come", self.source.left())),
+        }
+    }
+
+    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
+        StreamSampler::new(pins, groups, first)
+    }
+
+    #[inline]
+    fn sample(
+        sampler: &mut Self::Sampler,
+        in_reset: bool,
+        inputs: &I,
+        outputs: &O,
+        bins: &mut Bins<'_>,
+    ) {
+        sampler.clock(in_reset, inputs, outputs, bins);
+    }
+}
+
+/// The stalls of a receiver.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSinkTraffic {
+    /// The stalls of `tready`.
+    #[serde(default, skip_serializing_if = "Readiness::is_default")]
+    pub ready: Readiness,
+}
+
+impl Traffic for StreamSinkTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        Ok(())
+    }
+}
+
+/// Takes the beats of a transmitting DUT.
+#[derive(Debug, Clone)]
+pub struct StreamSink<'a, I, O> {
+    pins: StreamPins<O, I>,
+    ready: ReadyDriver<'a>,
+    taken: u64,
+    /// Whether a beat was on offer in the cycle before.
+    offered: bool,
+}
+
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
+    type Pins = StreamPins<O, I>;
+    type Traffic = StreamSinkTraffic;
+    type Weights = StreamSinkWeights;
+    type Sampler = StreamSampler<O, I>;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        Self { pins, ready: ReadyDriver::new(&traffic.ready), taken: 0, offered: false }
+    }
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &Self::Pins,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self::Traffic {
+        StreamSinkTraffic { ready: weights.ready.draw(operations, rng) }
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
+        if let Some(pin) = self.pins.tready {
+            pin.set(inputs, u64::from(!in_reset && self.ready.ready()));
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+        if in_reset {
+            self.ready.reset();
+            self.offered = false;
+            return None;
+        }
+        self.offered = self.pins.tvalid.is_high(outputs);
+        let taken = self.ready.clock(self.offered, self.pins.is_ready(inputs));
+        self.taken += u64::from(taken);
+        None
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        !self.offered
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        Counts { handshakes: self.taken, operations: 0 }
+    }
+
+    fn longest_delay(traffic: &Self::Traffic) -> u64 {
+        traffic.ready.longest_delay()
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        (!self.is_idle()).then(|| format!("took {} beats, stalls or takes the next", self.taken))
+    }
+
+    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
+        StreamSampler::new(pins, groups, first)
+    }
+
+    #[inline]
+    fn sample(
+        sampler: &mut Self::Sampler,
+        in_reset: bool,
+        inputs: &I,
+        outputs: &O,
+        bins: &mut Bins<'_>,
+    ) {
+        sampler.clock(in_reset, outputs, inputs, bins);
+    }
+}

@@ -1,0 +1,62 @@
+//! Parts of the tests of this crate: structs of pins, and random numbers.
+
+use crate::agent::Agent;
+use cosim_harness::harness::{CaseRng, Noise};
+use rand::{RngExt, SeedableRng};
+use verilated::Pins;
+
+/// Declares a packed struct of pins: names, widths and storage, as generated code does.
+macro_rules! pins {
+    ($name:ident { $( $pin:ident: $width:literal $storage:ty, )* }) => {
+        #[derive(
+            Clone, Copy, Default, zerocopy::IntoBytes, zerocopy::Immutable,
+            zerocopy::KnownLayout,
+        )]
+        #[repr(C, packed)]
+        pub struct $name {
+            $( pub $pin: verilated::Bits<$width, $storage>, )*
+        }
+
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(stringify!($name))
+            }
+        }
+
+        // SAFETY: the table lists the fields, with their offsets.
+        unsafe impl verilated::Pins for $name {
+            const PORTS: &'static [verilated::Port] = &[
+                $( verilated::Port {
+                    name: stringify!($pin),
+                    width: $width,
+                    offset: std::mem::offset_of!($name, $pin),
+                }, )*
+            ];
+        }
+    };
+}
+pub(crate) use pins;
+
+/// Runs an agent for 400 cycles with random values on the pins of the DUT, with resets.
+pub fn runs_with_any_outputs<'a, I: Pins, O: Pins, A: Agent<'a, I, O>>(
+    pins: A::Pins,
+    traffic: &'a A::Traffic,
+) {
+    let (rng, mut noise) = (&mut rng(1), Noise::new(1));
+    let mut agent = A::new(pins, traffic);
+    let (mut inputs, mut bytes) = (I::default(), vec![0; size_of::<O>()]);
+    for cycle in 0..400 {
+        let in_reset = cycle % 100 > 97;
+        rng.fill(&mut bytes[..]);
+        agent.drive(in_reset, &mut noise, &mut inputs);
+        agent.clock(in_reset, &inputs, &O::of_bytes(&bytes));
+        agent.in_flight();
+        agent.is_idle();
+    }
+    assert!(agent.counts().handshakes > 0);
+}
+
+/// The random numbers of a seed.
+pub fn rng(seed: u64) -> CaseRng {
+    CaseRng::seed_from_u64(seed)
+}

@@ -1,0 +1,349 @@
+//! Wishbone B4: reads and writes in bus cycles, classic or pipelined.
+//!
+//! [`WishboneManager`] drives a subordinate DUT, [`WishboneSubordinate`] answers a manager DUT, and
+//! [`WishboneMonitor`] checks the rules of the protocol. In the classic mode, `stb` stays high
+//! until the subordinate terminates the transfer. In the pipelined mode, requests follow each
+//! other while `stall` is low, and terminations come later, in order.
+
+mod agents;
+mod monitor;
+#[cfg(test)]
+mod tests;
+
+pub use agents::{WishboneManager, WishboneSubordinate};
+pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
+
+use crate::agent::AgentWeights;
+use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::target::Response;
+use crate::wide::check_bus;
+use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Pin, Pins};
+
+/// The mode of an interface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WishboneMode {
+    /// One request at a time (B4, 3.1.3.1).
+    Classic,
+    /// Requests follow each other (B4, 3.1.3.2).
+    Pipelined,
+}
+
+/// The ports of a Wishbone interface. `M` holds the ports that the manager drives, `S` those of
+/// the subordinate.
+#[derive(Debug, Clone, Copy)]
+pub struct WishbonePins<M, S> {
+    /// The mode.
+    pub mode: WishboneMode,
+    /// Bytes from an address to the next one: 1, or the width of the data for word addresses.
+    pub address_step: u32,
+    /// A bus cycle is in progress.
+    pub cyc: Pin<M>,
+    /// A request is valid.
+    pub stb: Pin<M>,
+    /// The request is a write.
+    pub we: Pin<M>,
+    /// The address.
+    pub adr: Pin<M>,
+    /// The write data, at most 64 bits.
+    pub write_data: Pin<M>,
+    /// One bit for each byte of data: whether it takes part.
+    pub sel: Option<Pin<M>>,
+    /// The transfer succeeded.
+    pub ack: Pin<S>,
+    /// The transfer failed.
+    pub err: Option<Pin<S>>,
+    /// The manager should retry the transfer.
+    pub rty: Option<Pin<S>>,
+    /// The read data.
+    pub read_data: Pin<S>,
+    /// The request is not taken in this cycle. Only in the pipelined mode.
+    pub stall: Option<Pin<S>>,
+}
+
+impl<M: Pins, S: Pins> WishbonePins<M, S> {
+    /// The ports of a subordinate DUT: `prefix` and the names of the specification in lower case,
+    /// as in `wb_cyc_i`, `wb_dat_i`, `wb_ack_o` and `wb_dat_o`. Addresses are in bytes.
+    ///
+    /// # Panics
+    /// If a port is missing that is not optional, or the data has more than 64 bits; in a
+    /// constant, this does not compile.
+    pub const fn of_subordinate(prefix: &str, mode: WishboneMode) -> Self {
+        let write_data = Pin::of(prefix, "dat_i");
+        check_bus::<2>(write_data.width());
+        Self {
+            mode,
+            address_step: 1,
+            cyc: Pin::of(prefix, "cyc_i"),
+            stb: Pin::of(prefix, "stb_i"),
+            we: Pin::of(prefix, "we_i"),
+            adr: Pin::of(prefix, "adr_i"),
+            write_data,
+            sel: Pin::find(prefix, "sel_i"),
+            ack: Pin::of(prefix, "ack_o"),
+            err: Pin::find(prefix, "err_o"),
+            rty: Pin::find(prefix, "rty_o"),
+            read_data: Pin::of(prefix, "dat_o"),
+            stall: Pin::find(prefix, "stall_o"),
+        }
+    }
+
+    /// The ports of a manager DUT, as in `wb_cyc_o`, `wb_dat_o`, `wb_ack_i` and `wb_dat_i`.
+    ///
+    /// # Panics
+    /// As [`WishbonePins::of_subordinate`].
+    pub const fn of_manager(prefix: &str, mode: WishboneMode) -> Self {
+        let write_data = Pin::of(prefix, "dat_o");
+        check_bus::<2>(write_data.width());
+        Self {
+            mode,
+            address_step: 1,
+            cyc: Pin::of(prefix, "cyc_o"),
+            stb: Pin::of(prefix, "stb_o"),
+            we: Pin::of(prefix, "we_o"),
+            adr: Pin::of(prefix, "adr_o"),
+            write_data,
+            sel: Pin::find(prefix, "sel_o"),
+            ack: Pin::of(prefix, "ack_i"),
+            err: Pin::find(prefix, "err_i"),
+            rty: Pin::find(prefix, "rty_i"),
+            read_data: Pin::of(prefix, "dat_i"),
+            stall: Pin::find(prefix, "stall_i"),
+        }
+    }
+
+    /// The same ports with addresses that count words of the data bus.
+    #[must_use]
+    pub const fn with_word_addresses(self) -> Self {
+        Self { address_step: self.bytes(), ..self }
+    }
+
+    /// The width of the data in bytes.
+    pub const fn bytes(&self) -> u32 {
+        self.write_data.width() / 8
+    }
+
+    /// Whether the mode is pipelined.
+    #[inline]
+    pub(crate) fn is_pipelined(&self) -> bool {
+        self.mode == WishboneMode::Pipelined
+    }
+
+    /// Whether the subordinate takes a request of the pipelined mode.
+    #[inline]
+    pub(crate) fn is_taken(&self, s: &S) -> bool {
+        self.stall.is_none_or(|pin| !pin.is_high(s))
+    }
+
+    /// The terminations of a cycle: acknowledge, error, retry.
+    #[inline]
+    pub(crate) fn terminations(&self, s: &S) -> [bool; 3] {
+        let is_high = |pin: Option<Pin<S>>| pin.is_some_and(|pin| pin.is_high(s));
+        [self.ack.is_high(s), is_high(self.err), is_high(self.rty)]
+    }
+
+    /// The termination of a cycle in words, for
+    /// [`Explain::words`](cosim_harness::harness::Explain::words).
+    pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
+        let mut words = Vec::new();
+        if self.cyc.is_high(manager) && self.stb.is_high(manager) {
+            let address = self.adr.get(manager);
+            words.push(match self.we.is_high(manager) {
+                true => format!("write {:#x} to {address:#x}", self.write_data.get(manager)),
+                false => format!("read {address:#x}"),
+            });
+        }
+        let [ack, err, rty] = self.terminations(subordinate);
+        if ack {
+            words.push(format!("ack {:#x}", self.read_data.get(subordinate)));
+        }
+        words.extend(err.then(|| "err".to_owned()));
+        words.extend(rty.then(|| "rty".to_owned()));
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
+/// The termination of a transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WishboneTermination {
+    /// `ACK`: it succeeded.
+    Ack,
+    /// `ERR`: it failed.
+    Err,
+    /// `RTY`: the manager should retry it.
+    Rty,
+}
+
+impl From<Response> for WishboneTermination {
+    fn from(response: Response) -> Self {
+        match response {
+            Response::Okay => Self::Ack,
+            Response::Error | Response::DecodeError => Self::Err,
+            Response::Retry => Self::Rty,
+        }
+    }
+}
+
+/// A read or a write of a manager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WishboneAccess {
+    /// A write.
+    Write {
+        /// The address, in units of the port.
+        address: Uint<64>,
+        /// The data of all bytes of the bus.
+        data: Uint<64>,
+        /// The bytes that are written.
+        select: Uint<8>,
+    },
+    /// A read of all bytes of the bus.
+    Read {
+        /// The address, in units of the port.
+        address: Uint<64>,
+    },
+}
+
+impl fmt::Display for WishboneAccess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Write { address, data, select } => {
+                let (address, data) = (address.get(), data.get());
+                write!(f, "write {data:#x} select {:#x} to {address:#x}", select.get())
+            }
+            Self::Read { address } => write!(f, "read {:#x}", address.get()),
+        }
+    }
+}
+
+/// An operation of a manager.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WishboneOperation {
+    /// Cycles without a request before it.
+    #[serde(default)]
+    pub gap: Uint<12>,
+    /// Whether it belongs to the bus cycle of the operation before it. Otherwise, `cyc` falls for
+    /// a cycle or more when all transfers are terminated.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub block: bool,
+    /// The read or write.
+    pub access: WishboneAccess,
+    /// A reset that follows its first cycle. Operations that are not complete are lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+/// The operations of a manager.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WishboneTraffic {
+    /// The operations.
+    #[serde(default)]
+    pub operations: Vec<WishboneOperation>,
+}
+
+impl Traffic for WishboneTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        let is_wrong = |operation: &WishboneOperation| {
+            operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
+        };
+        match self.operations.iter().position(is_wrong) {
+            None => Ok(()),
+            Some(index) => Err(TrafficError {
+                path: format!("operations[{index}].reset.cycles"),
+                message: "0; a reset lasts at least one cycle".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The stalls and latencies of a subordinate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WishboneSubordinateTraffic {
+    /// Cycles in which `stall` is high, in the pipelined mode.
+    #[serde(default, skip_serializing_if = "Readiness::is_default")]
+    pub ready: Readiness,
+    /// Cycles before each termination, beyond the cycle that follows the request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub delays: Vec<Uint<12>>,
+}
+
+impl Traffic for WishboneSubordinateTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        Ok(())
+    }
+}
+
+cosim_harness::weights! {
+    /// How a manager draws operations.
+    pub struct WishboneWeights {
+        /// Gaps between operations.
+        source: SourceWeights = SourceWeights::default(),
+        /// The addresses.
+        addresses: AddressWeights = AddressWeights::default(),
+        /// Chance of a write; otherwise, the operation is a read.
+        write: Percent = 50,
+        /// Chance that an operation belongs to the bus cycle of the one before.
+        block: Percent = 60,
+        /// Chance that a write does not select all bytes, if there is `sel`.
+        partial: Percent = 40,
+    }
+
+    /// How a subordinate answers.
+    pub struct WishboneSubordinateWeights {
+        /// Stalls of requests.
+        ready: ReadyWeights = ReadyWeights::default(),
+        /// Delays of terminations.
+        latency: SourceWeights = SourceWeights::default(),
+    }
+}
+
+impl AgentWeights for WishboneWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        Self { source: pace.source.clone(), ..self }
+    }
+}
+
+impl AgentWeights for WishboneSubordinateWeights {
+    fn paced(self, pace: &ChannelScenario) -> Self {
+        let ready = self.ready.paced(pace);
+        Self { ready, latency: pace.source.clone() }
+    }
+}
+
+impl WishboneWeights {
+    /// Draws a traffic of `operations` operations.
+    pub(crate) fn draw<M: Pins, S: Pins>(
+        &self,
+        pins: &WishbonePins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> WishboneTraffic {
+        let step = u64::from(pins.bytes() / pins.address_step.max(1)).max(1);
+        let mut pool = AddressPool::new(&self.addresses, pins.adr.width());
+        let mut operation = || {
+            let offer = self.source.offer((), reset, rng);
+            let address = Uint::new(pool.draw(step, rng));
+            let access = if rng.chance(self.write) {
+                let all = Uint::<8>::new((1 << pins.bytes()) - 1);
+                let is_partial = pins.sel.is_some() && rng.chance(self.partial);
+                let some = Uint::new(rng.bits::<8>().get() & all.get());
+                let data = Uint::new(rng.bits::<64>().get() >> (64 - 8 * pins.bytes()));
+                WishboneAccess::Write { address, data, select: if is_partial { some } else { all } }
+            } else {
+                WishboneAccess::Read { address }
+            };
+            let block = rng.chance(self.block);
+            WishboneOperation { gap: offer.gap, block, access, reset: offer.reset }
+        };
+        WishboneTraffic { operations: (0..operations).map(|_| operation()).collect() }
+    }
+}

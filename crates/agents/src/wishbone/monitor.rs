@@ -1,0 +1,314 @@
+//! The rules of Wishbone B4, and the coverage of an interface.
+
+use super::{WishbonePins, WishboneTermination};
+use cosim_harness::channels::STALL;
+use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use std::collections::VecDeque;
+use std::fmt;
+use verilated::Pins;
+
+/// A complete transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WishboneTransfer {
+    /// Whether it is a write.
+    pub is_write: bool,
+    /// The address, in units of the port.
+    pub address: u64,
+    /// The data of all bytes of the bus: that of the write, or that which was read.
+    pub data: u64,
+    /// The bytes that take part.
+    pub select: u64,
+    /// The termination.
+    pub termination: WishboneTermination,
+}
+
+impl fmt::Display for WishboneTransfer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { address, data, select, termination, .. } = self;
+        match self.is_write {
+            true => write!(f, "write {data:#x} select {select:#x} to {address:#x}")?,
+            false => write!(f, "read {data:#x} from {address:#x}")?,
+        }
+        f.write_str(match termination {
+            WishboneTermination::Ack => "",
+            WishboneTermination::Err => ": err",
+            WishboneTermination::Rty => ": rty",
+        })
+    }
+}
+
+/// What a manager drives in a request. The data of a read is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Request {
+    is_write: bool,
+    address: u64,
+    data: u64,
+    select: u64,
+}
+
+/// Checks the rules of Wishbone in every cycle, and returns complete transfers.
+#[derive(Debug, Clone)]
+pub struct WishboneMonitor<M, S> {
+    pins: WishbonePins<M, S>,
+    /// The request of the cycle before, if it was not taken.
+    held: Option<Request>,
+    /// Requests of the pipelined mode without a termination.
+    waiting: VecDeque<Request>,
+    was_reset: bool,
+    permits_idle_ack: bool,
+}
+
+impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
+    /// B4, rule 3.25: `CYC` is asserted for the whole bus cycle, so also while `STB` is.
+    pub const STB_WITHOUT_CYC: &'static str = "wishbone-stb-without-cyc";
+    /// B4, rule 3.20: `CYC` and `STB` are negated in reset.
+    pub const ACTIVE_IN_RESET: &'static str = "wishbone-active-in-reset";
+    /// B4, 3.1.3: `STB` remains asserted until the termination, or until `STALL` is low in the
+    /// pipelined mode.
+    pub const STB_HELD: &'static str = "wishbone-stb-held";
+    /// B4, rule 3.60: `ADR`, `WE`, `SEL` and the data of a write are valid while `STB` is
+    /// asserted, so they do not change while a request waits.
+    pub const REQUEST_HELD: &'static str = "wishbone-request-held";
+    /// B4, rule 3.25: `CYC` is asserted until the last transfer is terminated.
+    pub const CYC_HELD: &'static str = "wishbone-cyc-held";
+    /// B4, rule 3.45: at most one of `ACK`, `ERR` and `RTY` is asserted.
+    pub const TWO_TERMINATIONS: &'static str = "wishbone-two-terminations";
+    /// B4, rule 3.35: a termination responds to a request.
+    pub const NO_REQUEST: &'static str = "wishbone-no-request";
+    /// B4, 3.1.3: the subordinate terminates each transfer; here, before the case ends.
+    pub const NOT_TERMINATED: &'static str = "wishbone-not-terminated";
+
+    /// The checks that a manager can break.
+    pub const MANAGER_CHECKS: &'static [&'static str] = &[
+        Self::STB_WITHOUT_CYC,
+        Self::ACTIVE_IN_RESET,
+        Self::STB_HELD,
+        Self::REQUEST_HELD,
+        Self::CYC_HELD,
+    ];
+
+    /// The checks that a subordinate can break.
+    pub const SUBORDINATE_CHECKS: &'static [&'static str] =
+        &[Self::TWO_TERMINATIONS, Self::NO_REQUEST, Self::NOT_TERMINATED];
+
+    /// A monitor of an idle interface.
+    pub fn new(pins: WishbonePins<M, S>) -> Self {
+        let (held, waiting) = (None, VecDeque::new());
+        Self { pins, held, waiting, was_reset: false, permits_idle_ack: false }
+    }
+
+    /// The same monitor for a classic subordinate that holds `ACK` asserted, which B4 permits for
+    /// one that is always ready (permission 3.35).
+    #[must_use]
+    pub fn permit_idle_ack(self) -> Self {
+        Self { permits_idle_ack: true, ..self }
+    }
+
+    /// Observes a cycle. Returns the transfer that is terminated.
+    ///
+    /// # Errors
+    /// The rule that the cycle breaks.
+    #[inline]
+    pub fn observe(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Result<Option<WishboneTransfer>, Violation> {
+        let pins = &self.pins;
+        let (cyc, stb) = (pins.cyc.is_high(m), pins.stb.is_high(m));
+        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
+        if in_reset {
+            self.held = None;
+            self.waiting.clear();
+            if was_reset && (cyc || stb) {
+                let message = format_args!("cyc is {cyc}, stb is {stb} in reset");
+                return Err(Violation::new(Self::ACTIVE_IN_RESET, message));
+            }
+            return Ok(None);
+        }
+        if !cyc && (self.held.is_some() || !self.waiting.is_empty()) {
+            let message = format_args!(
+                "cyc falls while {} transfers wait for a termination",
+                self.waiting.len() + usize::from(self.held.is_some())
+            );
+            return Err(Violation::new(Self::CYC_HELD, message));
+        }
+        if stb && !cyc {
+            return Err(Violation::new(Self::STB_WITHOUT_CYC, "stb is high while cyc is low"));
+        }
+        let is_write = pins.we.is_high(m);
+        let request = stb.then(|| Request {
+            is_write,
+            address: pins.adr.get(m),
+            data: if is_write { pins.write_data.get(m) } else { 0 },
+            select: pins.sel.map_or((1 << pins.bytes()) - 1, |pin| pin.get(m)),
+        });
+        match (self.held, request) {
+            (Some(held), None) => {
+                let message = format_args!("stb falls while {held:x?} waits");
+                return Err(Violation::new(Self::STB_HELD, message));
+            }
+            (Some(held), Some(request)) if held != request => {
+                let message = format_args!("{held:x?} becomes {request:x?}");
+                return Err(Violation::new(Self::REQUEST_HELD, message));
+            }
+            _ => {}
+        }
+        let terminations = pins.terminations(s);
+        let termination = match terminations {
+            [false, false, false] => None,
+            [true, false, false] => Some(WishboneTermination::Ack),
+            [false, true, false] => Some(WishboneTermination::Err),
+            [false, false, true] => Some(WishboneTermination::Rty),
+            [ack, err, rty] => {
+                let message = format_args!("ack is {ack}, err is {err}, rty is {rty}");
+                return Err(Violation::new(Self::TWO_TERMINATIONS, message));
+            }
+        };
+        let ended = if pins.is_pipelined() {
+            let is_taken = pins.is_taken(s);
+            self.held = request.filter(|_| !is_taken);
+            self.waiting.extend(request.filter(|_| is_taken));
+            termination.and_then(|_| self.waiting.pop_front())
+        } else {
+            self.held = request.filter(|_| termination.is_none());
+            request.filter(|_| termination.is_some())
+        };
+        let (termination, ended) = match (termination, ended) {
+            (None, _) => return Ok(None),
+            (Some(termination), Some(ended)) => (termination, ended),
+            (Some(WishboneTermination::Ack), None) if self.permits_idle_ack => return Ok(None),
+            (Some(termination), None) => {
+                let message = format_args!("{termination:?}, but no transfer waits for it");
+                return Err(Violation::new(Self::NO_REQUEST, message));
+            }
+        };
+        let Request { is_write, address, select, .. } = ended;
+        let data = if is_write { ended.data } else { pins.read_data.get(s) };
+        Ok(Some(WishboneTransfer { is_write, address, data, select, termination }))
+    }
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// If a transfer is not terminated.
+    pub fn finish(&self) -> Result<(), Violation> {
+        match self.held.as_ref().or(self.waiting.front()) {
+            None => Ok(()),
+            Some(first) => Err(Violation::new(Self::NOT_TERMINATED, format_args!("{first:x?}"))),
+        }
+    }
+}
+
+cosim_harness::axes! {
+    /// The kind of a transfer.
+    KIND = "kind" { "write": "a write", "read": "a read" }
+    /// The termination of a transfer.
+    TERMINATION = "termination" {
+        "ack": "it succeeded", "err": "it failed", "rty": "the manager should retry it"
+    }
+    /// Whether a request follows the request before in the next cycle.
+    FOLLOWS = "follows" {
+        "apart": "a cycle or more without a request before",
+        "back-to-back": "in the cycle after the request before it"
+    }
+    /// Transfers in flight.
+    IN_FLIGHT = "in flight" { "1": "one transfer", "2": "two", "3+": "three or more" }
+}
+
+/// The covergroups of a Wishbone interface.
+pub(super) const GROUPS: &[Covergroup] = &[
+    Covergroup::new("transfers", "transfers, by termination", &[TERMINATION]),
+    Covergroup::new(
+        "requests",
+        "requests, by kind, distance to the one before, and cycles until they are taken",
+        &[KIND, FOLLOWS, STALL],
+    ),
+    Covergroup::new("outstanding", "transfers in flight when a request is taken", &[IN_FLIGHT]),
+];
+
+/// The bins of a cycle: termination, request, transfers in flight.
+pub(super) type Hits = (Option<usize>, Option<[usize; 3]>, Option<usize>);
+
+/// Samples the coverage of a Wishbone interface.
+#[derive(Debug, Clone)]
+pub struct WishboneSampler<M, S> {
+    pins: WishbonePins<M, S>,
+    /// Cycles since the last request.
+    idle: u64,
+    /// Cycles of the request so far.
+    stall: u64,
+    in_flight: u64,
+    transfers: Place<1>,
+    requests: Place<3>,
+    outstanding: Place<1>,
+}
+
+impl<M: Pins, S: Pins> WishboneSampler<M, S> {
+    /// A sampler whose groups begin at index `first` of the block's groups.
+    pub fn new(pins: WishbonePins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
+        Self {
+            pins,
+            idle: 1,
+            stall: 0,
+            in_flight: 0,
+            transfers: Place::of(groups, groups[first].name),
+            requests: Place::of(groups, groups[first + 1].name),
+            outstanding: Place::of(groups, groups[first + 2].name),
+        }
+    }
+
+    /// Samples a rising edge.
+    #[inline]
+    pub fn clock(&mut self, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
+        let (transfer, request, in_flight) = self.edge(in_reset, m, s);
+        if let Some(transfer) = transfer {
+            bins.hit(self.transfers.bin([transfer]));
+        }
+        if let Some(request) = request {
+            bins.hit(self.requests.bin(request));
+        }
+        if let Some(in_flight) = in_flight {
+            bins.hit(self.outstanding.bin([in_flight]));
+        }
+    }
+
+    /// The bins of a cycle.
+    #[inline]
+    pub(super) fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Hits {
+        let pins = &self.pins;
+        if in_reset || !pins.cyc.is_high(m) {
+            (self.idle, self.stall, self.in_flight) = (1, 0, 0);
+            return (None, None, None);
+        }
+        let termination = pins.terminations(s).iter().position(|is_high| *is_high);
+        let mut hits = (None, None, None);
+        if pins.stb.is_high(m) {
+            let is_taken =
+                if pins.is_pipelined() { pins.is_taken(s) } else { termination.is_some() };
+            if is_taken {
+                let stall = match self.stall {
+                    0 => 0,
+                    1 => 1,
+                    2..=7 => 2,
+                    _ => 3,
+                };
+                let follows = usize::from(self.idle == 0);
+                hits.1 = Some([usize::from(!pins.we.is_high(m)), follows, stall]);
+                self.in_flight += 1;
+                hits.2 = Some(self.in_flight.min(3) as usize - 1);
+                (self.idle, self.stall) = (0, 0);
+            } else {
+                self.stall += 1;
+            }
+        } else {
+            self.idle += 1;
+        }
+        if self.in_flight > 0 && termination.is_some() {
+            hits.0 = termination;
+            self.in_flight -= 1;
+        }
+        hits
+    }
+}

@@ -1,0 +1,128 @@
+//! A memory behind AXI4-Lite. Its specification is `README.md`.
+
+#[allow(missing_docs, unsafe_code, clippy::all)]
+pub mod rtl {
+    //! Pins and models, generated from the RTL by the build script.
+    cosim_core::rtl!("axi_lite_memory");
+}
+
+use cosim_core::agents::axi_lite::{
+    self, AxiLiteManager, AxiLiteMonitor, AxiLitePins, AxiResponse,
+};
+use cosim_core::agents::{self, MemoryCheck};
+use cosim_core::harness::{
+    self, Block, Explain, LinkedRtl, Naming, Parameters, Profile, ResetPin, Untimed, Violation,
+};
+use rtl::{Inputs, Outputs};
+
+const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
+
+cosim_core::agents::agents! {
+    pins Inputs, Outputs;
+    reset rst_n low;
+    agent axi: AxiLiteManager on AXI;
+    unreachable "axi outstanding": |at, _| (at[1] > 1 - at[0])
+        .then_some("the memory holds two writes and one read");
+    unreachable "axi responses": |at, _| (at[1] == 1).then_some("the memory has no SLVERR");
+}
+
+/// Bytes of the memory.
+const BYTES: u64 = 256;
+
+/// The block.
+#[derive(Debug, Clone, Copy)]
+pub struct AxiLiteMemory;
+
+impl Block for AxiLiteMemory {
+    const NAME: &'static str = "axi_lite_memory";
+    const TITLE: &'static str = "memory behind AXI4-Lite";
+    const RTL: LinkedRtl<Inputs, Outputs> = rtl::RTL;
+    const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::of::<Self>(0))];
+    const CASES: u64 = 100;
+    const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
+    const NAMING: Naming = axi_lite::NAMING;
+    const TRANSACTION_OUTPUTS: &'static [&'static str] = &agents::port_names::<Outputs, 8>();
+
+    type Inputs = Inputs;
+    type Outputs = Outputs;
+    type Golden = Untimed;
+    type Traffic = Traffic;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard;
+    type Weights = Weights;
+    type Coverage = Coverage;
+}
+
+impl Explain for AxiLiteMemory {
+    fn words(_: &str, inputs: &Inputs, outputs: &Outputs) -> Option<String> {
+        AXI.words(inputs, outputs)
+    }
+
+    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+        environment.in_flight()
+    }
+}
+
+/// A read returns other data than the writes before it explain.
+const READ_DATA: &str = "read-data";
+/// A response is `DECERR` although the word exists, or `OKAY` although it does not.
+const RESPONSE: &str = "response";
+
+/// The golden model: a memory of transactions.
+#[derive(Debug, Clone)]
+pub struct Scoreboard {
+    monitor: AxiLiteMonitor<Inputs, Outputs>,
+    memory: MemoryCheck,
+}
+
+/// Checks a response. Returns whether the word exists.
+fn exists(address: u64, response: AxiResponse) -> Result<bool, Violation> {
+    let expected = if address < BYTES { AxiResponse::Okay } else { AxiResponse::DecErr };
+    if response != expected {
+        let message = format_args!("{response} for {address:#x}, expected {expected}");
+        return Err(Violation::new(RESPONSE, message));
+    }
+    Ok(address < BYTES)
+}
+
+impl<'a> harness::Scoreboard<'a, AxiLiteMemory> for Scoreboard {
+    const CHECKS: &'static [&'static str] = &agents::checks::<14>(&[
+        AxiLiteMonitor::<Inputs, Outputs>::SUBORDINATE_CHECKS,
+        &[READ_DATA, RESPONSE],
+    ]);
+
+    fn new(_: &'a Traffic, _: &Parameters) -> Self {
+        Self { monitor: AxiLiteMonitor::new(AXI), memory: MemoryCheck::new(READ_DATA) }
+    }
+
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let events = self.monitor.observe(in_reset(inputs), inputs, outputs)?;
+        if in_reset(inputs) {
+            self.memory.reset();
+        }
+        if let Some((address, _)) = events.read_start {
+            self.memory.start_read(0, address & !3);
+        }
+        if let Some(write) = events.write_start.filter(|write| write.address < BYTES) {
+            self.memory.start_write(0, write.address & !3, write.data, write.strobe);
+        }
+        if let Some(write) = events.write
+            && exists(write.address, write.response)?
+        {
+            self.memory.finish_write(0, true);
+        }
+        if let Some(read) = events.read {
+            let exists = exists(read.address, read.response)?;
+            self.memory.finish_read(0, read.data, if exists { 4 } else { 0 })?;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        self.monitor.finish()
+    }
+
+    fn compared(&self) -> u64 {
+        self.memory.compared()
+    }
+}
