@@ -155,3 +155,17 @@ fn two_clocks_are_compared_in_both_ways() {
     let tested = outside.cargo(&["test"]);
     assert!(tested.status.success(), "{}", text(&tested));
 }
+
+/// An AXI4-Lite memory is verified with protocol agents: all checks of the crate hold, and all
+/// planted bugs are found.
+#[test]
+fn a_memory_is_verified_with_agents() {
+    let outside = Outside::copy_of("axi_lite_memory");
+    outside.cargo(&["clean", "--package", "axi_lite_memory"]);
+    let built = outside.cargo(&["build"]);
+    assert!(built.status.success(), "{}", text(&built));
+    let said = outside.says(0, &["run", "--cases", "20", "--out", "good"]);
+    assert!(said.contains("as transactions"), "{said}");
+    let tested = outside.cargo(&["test"]);
+    assert!(tested.status.success(), "{}", text(&tested));
+}

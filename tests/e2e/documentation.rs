@@ -39,13 +39,14 @@ const OLD_PHRASES: [(&str, &str); 22] = [
 ];
 
 /// Documents outside of the book.
-const BESIDE: [&str; 10] = [
+const BESIDE: [&str; 11] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "vectors/README.md",
     "examples/arbiter/README.md",
     "examples/async_fifo/README.md",
+    "examples/axi_lite_memory/README.md",
     "examples/fifo/README.md",
     "tests/bad_rtl/README.md",
     "tests/bad_gates/README.md",
