@@ -21,10 +21,10 @@ pub struct Arguments {
     #[arg(long, value_name = "MODULE", value_parser = module)]
     top: String,
     /// Verilog files, folders with Verilog files, +incdir+DIR or +libext+EXT.
-    #[arg(required_unless_present_any = ["list", "list_beside", "rtl"], value_name = "RTL", value_parser = path)]
+    #[arg(required_unless_present_any = ["list", "list_beside", "new_rtl"], value_name = "RTL", value_parser = path)]
     files: Vec<PathBuf>,
     /// Verilog file or folder; only files that the top needs are copied; may be repeated.
-    #[arg(long, value_name = "PATH", value_parser = path)]
+    #[arg(id = "new_rtl", long = "rtl", value_name = "PATH", value_parser = path)]
     rtl: Vec<PathBuf>,
     /// Read a Verilog file list whose paths are relative to the list; may be repeated.
     #[arg(short = 'F', value_name = "FILE", value_parser = path)]
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME[=VALUE]")]
     reset: Option<Reset>,
     /// Value of a parameter of the top; several values make a profile of each; may be repeated.
-    #[arg(long, value_name = "NAME=VALUE[,VALUE...]")]
+    #[arg(id = "new_parameter", long = "parameter", value_name = "NAME=VALUE[,VALUE...]")]
     parameter: Vec<GivenParameter>,
     /// Generate an environment of pins, even if channels are recognized by their names.
     #[arg(long)]
