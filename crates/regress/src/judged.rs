@@ -25,6 +25,8 @@ pub struct Judged {
     /// By profile and scenario, in the order of the plan.
     lists: Vec<List>,
     scenarios: usize,
+    /// Whether the block has bins, so that a case whose golden side was checked has counts.
+    has_bins: bool,
     /// Whether the results of this run are stored.
     learns: bool,
     /// Cases that took their counts from the cache.
@@ -59,9 +61,15 @@ impl Judged {
         Self::default()
     }
 
-    /// Reads the cached cases of a run with these profiles from `store`. `learns` enables storing
-    /// new results.
-    pub fn open(store: Store, opening: &SessionSetup, profiles: &[Profile], learns: bool) -> Self {
+    /// Reads the cached cases of a run with these profiles from `store`. A case whose golden side
+    /// was checked has counts of `bins` bins. `learns` enables storing new results.
+    pub fn open(
+        store: Store,
+        opening: &SessionSetup,
+        profiles: &[Profile],
+        bins: usize,
+        learns: bool,
+    ) -> Self {
         let weights: Vec<serde_json::Value> =
             serde_json::from_str(&opening.scenarios).unwrap_or_default();
         let lists = profiles
@@ -82,7 +90,8 @@ impl Judged {
             .collect::<Vec<List>>();
         let bytes: usize = lists.iter().flat_map(|list| list.cases.values()).map(Vec::len).sum();
         let room = MAX_BYTES.saturating_sub(bytes);
-        Self { store: Some(store), lists, scenarios: weights.len(), learns, used: 0, room }
+        let scenarios = weights.len();
+        Self { store: Some(store), lists, scenarios, has_bins: bins > 0, learns, used: 0, room }
     }
 
     /// Whether the golden side of a case is cached.
@@ -106,8 +115,8 @@ impl Judged {
         let stored = list.cases.get(&case.seed);
         let known = stored.and_then(|bytes| postcard::from_bytes(bytes).ok());
         match known {
-            // A block without rules and coverage has no counts, so nothing of it is stored.
-            None if !was_judged && stored.is_none() => outcome,
+            // Without bins there is nothing to store.
+            _ if !self.has_bins => outcome,
             None if was_judged && self.learns => {
                 self.room -= list.add(case.seed, &outcome, self.room);
                 outcome
@@ -200,7 +209,7 @@ mod tests {
 
     fn judged(folder: &TempDir, scenarios: &str, learns: bool) -> Judged {
         let store = Store::new(folder.path(), u64::MAX);
-        Judged::open(store, &opening(scenarios), &PROFILES, learns)
+        Judged::open(store, &opening(scenarios), &PROFILES, 3, learns)
     }
 
     fn case(scenario: usize, seed: u64) -> Case {
@@ -240,6 +249,16 @@ mod tests {
         assert!(matches!(other.verdict, Verdict::Crashed { .. }), "{other:?}");
         let unknown = run.complete(&case(0, 6), outcome(100, Vec::new()));
         assert!(matches!(unknown.verdict, Verdict::Crashed { .. }), "{unknown:?}");
+    }
+
+    #[test]
+    fn a_block_without_bins_needs_no_counts() {
+        let folder = TempDir::new().unwrap();
+        let store = Store::new(folder.path(), u64::MAX);
+        let mut run = Judged::open(store, &opening("[{}]"), &PROFILES, 0, true);
+        let whole = outcome(100, Vec::new());
+        assert_eq!(run.complete(&case(0, 5), whole.clone()), whole);
+        assert!(!run.has(&case(0, 5)));
     }
 
     #[test]

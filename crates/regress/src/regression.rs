@@ -20,7 +20,7 @@ use crate::runner::{FailureHandling, Header, Limits, Plan, Shard, Waiver};
 use crate::worker::{Action, Finish, OneShotWorker, Program, Task};
 use code::CodeCoverage;
 use cosim_base::error::{Error, codes};
-use cosim_formats::coverage::weights_hashes;
+use cosim_formats::coverage::{Group, weights_hashes};
 use cosim_harness::harness::{BlockInfo, Comparison, Profile, parse_index};
 use cosim_rtl::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use rayon::prelude::*;
@@ -237,7 +237,9 @@ impl Regression {
         learns: bool,
     ) -> Result<Judged, Error> {
         let store = if self.judges_all { None } else { answer_store()? };
-        Ok(store.map_or_else(Judged::none, |store| Judged::open(store, opening, profiles, learns)))
+        let bins = Group::all(self.block.info()).iter().map(Group::bins).sum();
+        let open = |store| Judged::open(store, opening, profiles, bins, learns);
+        Ok(store.map_or_else(Judged::none, open))
     }
 
     /// The scenarios that are not built in: their files by name.
