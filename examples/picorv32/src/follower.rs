@@ -1,0 +1,364 @@
+//! Runs the instruction-set model in step with the transfers on the memory port.
+//!
+//! The core may fetch the instruction behind the one that it executes, so a fetch does not say how
+//! far it is. The follower therefore executes an instruction as late as possible: when a transfer
+//! or a trap follows that only a later instruction explains. Scoreboard and coverage each have a
+//! follower; it reads nothing but pins.
+//!
+//! It relies on this order of transfers, for instructions A, B, C in the order of execution:
+//!
+//! - A is fetched, word by word. The core keeps a half-word that A leaves over.
+//! - If A is no jump, the instruction behind it may be fetched, and is B if A is no taken branch.
+//! - Behind a jump or a taken branch, every word of B is fetched again.
+//! - A loads or stores before C is fetched.
+
+use crate::isa::{self, Cpu, Effect, Instruction, Op, Store, Trap};
+
+/// Words that are fetched but not executed: at most the rest of one instruction and the next one.
+const WORDS: usize = 4;
+
+/// A transfer on the memory port.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transfer {
+    /// It is a fetch.
+    pub is_fetch: bool,
+    /// The address of the word.
+    pub address: u32,
+    /// The bytes that it writes; 0: it reads.
+    pub strobes: u8,
+    /// The word that it writes.
+    pub written: u32,
+    /// The word that it reads.
+    pub read: u32,
+}
+
+/// Why a transfer or a trap is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mistake {
+    /// A fetch from a wrong address.
+    Fetch(String),
+    /// A load or store that differs from the expected one, is missing or not expected.
+    Access(String),
+    /// A trap that is missing or not expected.
+    Trap(String),
+}
+
+/// An instruction that was executed, for coverage.
+#[derive(Debug, Clone, Copy)]
+pub struct Executed {
+    /// The instruction; `None` if it is illegal.
+    pub instruction: Option<Instruction>,
+    /// Its length in bytes.
+    pub length: u32,
+    /// Its effect.
+    pub effect: Effect,
+}
+
+/// The model and the words that were fetched for it.
+#[derive(Debug, Clone)]
+pub struct Follower {
+    cpu: Cpu,
+    has_compressed: bool,
+    /// The address of the first word.
+    start: u32,
+    words: [u32; WORDS],
+    count: usize,
+    /// The trap of the instruction at `pc`, which the model does not pass.
+    trap: Option<Trap>,
+    /// The port showed a transfer of the instruction that traps.
+    has_used_port: bool,
+}
+
+impl Follower {
+    /// A model after reset.
+    pub const fn new(has_compressed: bool) -> Self {
+        Self {
+            cpu: Cpu::new(),
+            has_compressed,
+            start: 0,
+            words: [0; WORDS],
+            count: 0,
+            trap: None,
+            has_used_port: false,
+        }
+    }
+
+    /// The address of the oldest instruction that is not known to be complete.
+    pub const fn pc(&self) -> u32 {
+        self.cpu.pc
+    }
+
+    /// The half-word at an address, if it was fetched.
+    fn half(&self, address: u32) -> Option<u32> {
+        let index = (address.wrapping_sub(self.start) / 4) as usize;
+        (index < self.count).then(|| self.words[index] >> (8 * (address & 2)) & 0xffff)
+    }
+
+    /// The instruction at an address with its length, or the word that is still to be fetched.
+    fn instruction(&self, address: u32) -> Result<(u32, u32), u32> {
+        let first = self.half(address).ok_or(address & !3)?;
+        let length = isa::length(first, self.has_compressed);
+        if length == 2 {
+            return Ok((first, length));
+        }
+        let behind = address.wrapping_add(2);
+        let second = self.half(behind).ok_or(behind & !3)?;
+        Ok((second << 16 | first, length))
+    }
+
+    /// Executes the instruction at `pc`, which is fetched. A trap stays where it is.
+    fn execute(
+        &mut self,
+        word: u32,
+        length: u32,
+        executed: &mut impl FnMut(Executed),
+    ) -> (Option<Instruction>, Effect) {
+        let instruction = isa::decode(word, self.has_compressed);
+        let effect = match (&instruction, self.trap) {
+            (_, Some(trap)) => Effect::Trap(trap),
+            (Some(instruction), None) => self.cpu.execute(instruction, length, self.has_compressed),
+            (None, None) => Effect::Trap(Trap::Illegal),
+        };
+        if self.trap.is_none() {
+            executed(Executed { instruction, length, effect });
+        }
+        match effect {
+            Effect::Trap(trap) => self.trap = Some(trap),
+            Effect::Taken => self.count = 0,
+            _ => {}
+        }
+        self.drop_words();
+        (instruction, effect)
+    }
+
+    /// Forgets the words before `pc`.
+    fn drop_words(&mut self) {
+        let done = (self.cpu.pc.wrapping_sub(self.start) / 4) as usize;
+        if self.count == 0 || done >= self.count {
+            (self.start, self.count) = (self.cpu.pc & !3, 0);
+        } else if done > 0 {
+            self.words.copy_within(done..self.count, 0);
+            self.start = self.cpu.pc & !3;
+            self.count -= done;
+        }
+    }
+
+    fn push(&mut self, word: u32) {
+        if self.count < WORDS {
+            self.words[self.count] = word;
+            self.count += 1;
+        }
+    }
+
+    /// Follows a transfer.
+    ///
+    /// # Errors
+    /// If the model does not explain it.
+    pub fn transfer(
+        &mut self,
+        transfer: &Transfer,
+        mut executed: impl FnMut(Executed),
+    ) -> Result<(), Mistake> {
+        if transfer.is_fetch {
+            self.fetch(transfer, &mut executed)
+        } else {
+            self.access(transfer, &mut executed)
+        }
+    }
+
+    fn fetch(
+        &mut self,
+        transfer: &Transfer,
+        executed: &mut impl FnMut(Executed),
+    ) -> Result<(), Mistake> {
+        let Transfer { address, read, .. } = *transfer;
+        loop {
+            let pc = self.cpu.pc;
+            let (word, length) = match self.instruction(pc) {
+                Ok(complete) => complete,
+                Err(missing) if missing == address => {
+                    self.push(read);
+                    return Ok(());
+                }
+                Err(missing) => {
+                    let message = format!("fetch from {address:#x}, expected {missing:#x}");
+                    return Err(Mistake::Fetch(message));
+                }
+            };
+            let is_jump = isa::decode(word, self.has_compressed)
+                .is_some_and(|instruction| instruction.op.is_jump());
+            if !is_jump && self.instruction(pc.wrapping_add(length)) == Err(address) {
+                self.push(read);
+                return Ok(());
+            }
+            match self.execute(word, length, executed).1 {
+                Effect::Next | Effect::Taken => {}
+                // The core fetches from the target before it finds that it is misaligned.
+                Effect::Trap(Trap::MisalignedTarget(target))
+                    if target & !3 == address && !self.has_used_port =>
+                {
+                    self.has_used_port = true;
+                    return Ok(());
+                }
+                Effect::Trap(trap) => {
+                    let message =
+                        format!("fetch from {address:#x}, expected a trap at {pc:#x}: {trap:x?}");
+                    return Err(Mistake::Trap(message));
+                }
+                effect @ (Effect::Load(_) | Effect::Store(_)) => {
+                    let message =
+                        format!("fetch from {address:#x}, expected {effect:x?} of {pc:#x}");
+                    return Err(Mistake::Access(message));
+                }
+            }
+        }
+    }
+
+    fn access(
+        &mut self,
+        transfer: &Transfer,
+        executed: &mut impl FnMut(Executed),
+    ) -> Result<(), Mistake> {
+        loop {
+            let pc = self.cpu.pc;
+            let Ok((word, length)) = self.instruction(pc) else {
+                let message =
+                    format!("{transfer:x?}, but the instruction at {pc:#x} is not fetched");
+                return Err(Mistake::Access(message));
+            };
+            let (instruction, effect) = self.execute(word, length, executed);
+            let is_expected = match (effect, instruction) {
+                (Effect::Next | Effect::Taken, _) => continue,
+                (Effect::Load(address), Some(instruction)) => {
+                    self.cpu.load(&instruction, address, transfer.read);
+                    transfer.address == address & !3 && transfer.strobes == 0
+                }
+                (Effect::Store(Store { address, strobes, data }), _) => {
+                    let mask = (0..4).filter(|byte| strobes >> byte & 1 == 1);
+                    let mask = mask.map(|byte| 0xff << (8 * byte)).sum::<u32>();
+                    transfer.address == address
+                        && transfer.strobes == strobes
+                        && transfer.written & mask == data
+                }
+                // The core finds a misaligned address only after it began the transfer.
+                (Effect::Trap(Trap::MisalignedData(address)), _) if !self.has_used_port => {
+                    self.has_used_port = true;
+                    transfer.address == address & !3
+                }
+                _ => false,
+            };
+            if is_expected {
+                return Ok(());
+            }
+            let message = format!("{transfer:x?}, expected {effect:x?} of {pc:#x}");
+            return Err(Mistake::Access(message));
+        }
+    }
+
+    /// Follows a trap of the core.
+    ///
+    /// # Errors
+    /// If the model has no trap here.
+    pub fn trap(&mut self, mut executed: impl FnMut(Executed)) -> Result<(), Mistake> {
+        loop {
+            let pc = self.cpu.pc;
+            let Ok((word, length)) = self.instruction(pc) else {
+                let message = format!("a trap, but the instruction at {pc:#x} is not fetched");
+                return Err(Mistake::Trap(message));
+            };
+            match self.execute(word, length, &mut executed).1 {
+                Effect::Next | Effect::Taken => {}
+                Effect::Trap(_) => return Ok(()),
+                effect => {
+                    let message = format!("a trap, expected {effect:x?} of {pc:#x}");
+                    return Err(Mistake::Trap(message));
+                }
+            }
+        }
+    }
+
+    /// Whether a misaligned access or jump used the port before its trap.
+    pub const fn has_used_port(&self) -> bool {
+        self.has_used_port
+    }
+}
+
+/// Whether an operation reads the register that `before` writes.
+pub fn depends(on: u8, instruction: &Instruction) -> bool {
+    let op: Op = instruction.op;
+    on != 0 && (op.reads_rs1() && instruction.rs1 == on || op.reads_rs2() && instruction.rs2 == on)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fetch(address: u32, read: u32) -> Transfer {
+        Transfer { is_fetch: true, address, strobes: 0, written: 0, read }
+    }
+
+    fn follow(transfers: &[Transfer]) -> (Follower, Result<(), Mistake>) {
+        let mut follower = Follower::new(true);
+        for transfer in transfers {
+            if let Err(mistake) = follower.transfer(transfer, |_| ()) {
+                return (follower, Err(mistake));
+            }
+        }
+        (follower, Ok(()))
+    }
+
+    const NOP: u32 = 0x13;
+    const EBREAK: u32 = 0x10_0073;
+    /// `beq x0, x0, 8`, `jal x0, 8`, `sw x0, 64(x0)`.
+    const BRANCH: u32 = 0x0000_0463;
+    const JUMP: u32 = 0x0080_006f;
+    const STORE: u32 = 0x0400_2023;
+    /// Two `c.nop`.
+    const SHORT: u32 = 0x0001_0001;
+
+    #[test]
+    fn an_instruction_behind_may_be_fetched_or_not() {
+        let (_, result) = follow(&[fetch(0, BRANCH), fetch(4, NOP), fetch(8, NOP)]);
+        assert_eq!(result, Ok(()));
+        let (_, result) = follow(&[fetch(0, BRANCH), fetch(8, NOP), fetch(12, NOP)]);
+        assert_eq!(result, Ok(()));
+        let (_, result) = follow(&[fetch(0, JUMP), fetch(4, NOP)]);
+        assert!(matches!(result, Err(Mistake::Fetch(_))), "{result:?}");
+        let (_, result) = follow(&[fetch(0, NOP), fetch(8, NOP)]);
+        assert!(matches!(result, Err(Mistake::Fetch(_))), "{result:?}");
+    }
+
+    #[test]
+    fn a_target_is_fetched_again() {
+        // A branch to the second half of the next word.
+        let branch = 0x0000_0363;
+        let (mut follower, result) = follow(&[fetch(0, branch), fetch(4, SHORT)]);
+        assert_eq!((follower.pc(), result), (0, Ok(())));
+        assert_eq!(follower.transfer(&fetch(4, SHORT), |_| ()), Ok(()));
+        assert_eq!(follower.pc(), 6);
+        assert_eq!(follower.transfer(&fetch(8, SHORT), |_| ()), Ok(()));
+    }
+
+    #[test]
+    fn a_store_comes_before_the_next_but_one_instruction() {
+        let store =
+            |written| Transfer { is_fetch: false, address: 64, strobes: 0b1111, written, read: 0 };
+        let begin = [fetch(0, STORE), fetch(4, NOP)];
+        assert_eq!(follow(&[&begin[..], &[store(0), fetch(8, NOP)]].concat()).1, Ok(()));
+        for wrong in [store(1), fetch(8, NOP)] {
+            let result = follow(&[&begin[..], &[wrong]].concat()).1;
+            assert!(matches!(result, Err(Mistake::Access(_))), "{result:?}");
+        }
+    }
+
+    #[test]
+    fn a_trap_is_at_its_instruction() {
+        let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, EBREAK)]);
+        assert_eq!(follower.trap(|_| ()), Ok(()));
+        assert_eq!(follower.pc(), 4);
+        let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, NOP)]);
+        assert!(matches!(follower.trap(|_| ()), Err(Mistake::Trap(_))));
+        let result = follow(&[fetch(0, EBREAK), fetch(4, NOP), fetch(8, NOP)]).1;
+        assert!(matches!(result, Err(Mistake::Trap(_))), "{result:?}");
+    }
+}
