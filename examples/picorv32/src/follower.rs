@@ -9,7 +9,8 @@
 //!
 //! - A is fetched, word by word. The core keeps a half-word that A leaves over.
 //! - If A is no jump, the instruction behind it may be fetched, and is B if A is no taken branch.
-//! - Behind a jump or a taken branch, every word of B is fetched again.
+//! - Behind a jump or a taken branch, every word of B is fetched again. Behind a taken branch, the
+//!   core may fetch all words of B a second time.
 //! - A loads or stores before C is fetched.
 
 use crate::isa::{self, Cpu, Effect, Instruction, Op, Store, Trap};
@@ -54,9 +55,68 @@ pub struct Executed {
     pub effect: Effect,
 }
 
-/// The model and the words that were fetched for it.
+/// Follows the core.
 #[derive(Debug, Clone)]
 pub struct Follower {
+    model: Model,
+    /// The model if a fetch that has two explanations repeated that of a target.
+    alternative: Option<Model>,
+}
+
+impl Follower {
+    /// A follower after reset.
+    pub const fn new(has_compressed: bool) -> Self {
+        Self { model: Model::new(has_compressed), alternative: None }
+    }
+
+    /// Follows a transfer.
+    ///
+    /// # Errors
+    /// If the model does not explain it.
+    pub fn transfer(
+        &mut self,
+        transfer: &Transfer,
+        mut executed: impl FnMut(Executed),
+    ) -> Result<(), Mistake> {
+        self.alternative = self.alternative.take().and_then(|model| model.after(transfer));
+        if let Some(repeated) = self.model.repeated(transfer) {
+            if self.model.clone().after(transfer).is_none() {
+                self.model = repeated;
+                return Ok(());
+            }
+            self.alternative = Some(repeated);
+        }
+        let result = self.model.transfer(transfer, &mut executed);
+        self.or_alternative(result)
+    }
+
+    /// Follows a trap of the core.
+    ///
+    /// # Errors
+    /// If the model has no trap here.
+    pub fn trap(&mut self, mut executed: impl FnMut(Executed)) -> Result<(), Mistake> {
+        let result = self.model.trap(&mut executed);
+        let is_wrong = result.is_err();
+        self.or_alternative(result)?;
+        if is_wrong { self.model.trap(&mut executed) } else { Ok(()) }
+    }
+
+    fn or_alternative(&mut self, result: Result<(), Mistake>) -> Result<(), Mistake> {
+        if let Err(mistake) = result {
+            self.model = self.alternative.take().ok_or(mistake)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a misaligned access or jump used the port before its trap.
+    pub const fn has_used_port(&self) -> bool {
+        self.model.has_used_port
+    }
+}
+
+/// The model and the words that were fetched for it.
+#[derive(Debug, Clone)]
+struct Model {
     cpu: Cpu,
     has_compressed: bool,
     /// The address of the first word.
@@ -67,11 +127,12 @@ pub struct Follower {
     trap: Option<Trap>,
     /// The port showed a transfer of the instruction that traps.
     has_used_port: bool,
+    /// The instruction at `pc` is the target of a taken branch, fetched at most once.
+    is_target: bool,
 }
 
-impl Follower {
-    /// A model after reset.
-    pub const fn new(has_compressed: bool) -> Self {
+impl Model {
+    const fn new(has_compressed: bool) -> Self {
         Self {
             cpu: Cpu::new(),
             has_compressed,
@@ -80,12 +141,22 @@ impl Follower {
             count: 0,
             trap: None,
             has_used_port: false,
+            is_target: false,
         }
     }
 
-    /// The address of the oldest instruction that is not known to be complete.
-    pub const fn pc(&self) -> u32 {
-        self.cpu.pc
+    /// The model after a transfer; `None` if it does not explain it.
+    fn after(mut self, transfer: &Transfer) -> Option<Self> {
+        self.transfer(transfer, &mut |_| ()).is_ok().then_some(self)
+    }
+
+    /// The model if a transfer repeats the fetch of the target at `pc`.
+    fn repeated(&self, transfer: &Transfer) -> Option<Self> {
+        let is_first = transfer.is_fetch && transfer.address == self.cpu.pc & !3;
+        if !self.is_target || !is_first || self.instruction(self.cpu.pc).is_err() {
+            return None;
+        }
+        Self { is_target: false, count: 0, ..self.clone() }.after(transfer)
     }
 
     /// The half-word at an address, if it was fetched.
@@ -113,6 +184,7 @@ impl Follower {
         length: u32,
         executed: &mut impl FnMut(Executed),
     ) -> (Option<Instruction>, Effect) {
+        self.is_target = false;
         let instruction = isa::decode(word, self.has_compressed);
         let effect = match (&instruction, self.trap) {
             (_, Some(trap)) => Effect::Trap(trap),
@@ -124,7 +196,10 @@ impl Follower {
         }
         match effect {
             Effect::Trap(trap) => self.trap = Some(trap),
-            Effect::Taken => self.count = 0,
+            Effect::Taken => {
+                self.count = 0;
+                self.is_target = instruction.is_some_and(|instruction| instruction.op.is_branch());
+            }
             _ => {}
         }
         self.drop_words();
@@ -150,19 +225,15 @@ impl Follower {
         }
     }
 
-    /// Follows a transfer.
-    ///
-    /// # Errors
-    /// If the model does not explain it.
-    pub fn transfer(
+    fn transfer(
         &mut self,
         transfer: &Transfer,
-        mut executed: impl FnMut(Executed),
+        executed: &mut impl FnMut(Executed),
     ) -> Result<(), Mistake> {
         if transfer.is_fetch {
-            self.fetch(transfer, &mut executed)
+            self.fetch(transfer, executed)
         } else {
-            self.access(transfer, &mut executed)
+            self.access(transfer, executed)
         }
     }
 
@@ -255,18 +326,14 @@ impl Follower {
         }
     }
 
-    /// Follows a trap of the core.
-    ///
-    /// # Errors
-    /// If the model has no trap here.
-    pub fn trap(&mut self, mut executed: impl FnMut(Executed)) -> Result<(), Mistake> {
+    fn trap(&mut self, executed: &mut impl FnMut(Executed)) -> Result<(), Mistake> {
         loop {
             let pc = self.cpu.pc;
             let Ok((word, length)) = self.instruction(pc) else {
                 let message = format!("a trap, but the instruction at {pc:#x} is not fetched");
                 return Err(Mistake::Trap(message));
             };
-            match self.execute(word, length, &mut executed).1 {
+            match self.execute(word, length, executed).1 {
                 Effect::Next | Effect::Taken => {}
                 Effect::Trap(_) => return Ok(()),
                 effect => {
@@ -275,11 +342,6 @@ impl Follower {
                 }
             }
         }
-    }
-
-    /// Whether a misaligned access or jump used the port before its trap.
-    pub const fn has_used_port(&self) -> bool {
-        self.has_used_port
     }
 }
 
@@ -333,10 +395,27 @@ mod tests {
         // A branch to the second half of the next word.
         let branch = 0x0000_0363;
         let (mut follower, result) = follow(&[fetch(0, branch), fetch(4, SHORT)]);
-        assert_eq!((follower.pc(), result), (0, Ok(())));
+        assert_eq!((follower.model.cpu.pc, result), (0, Ok(())));
         assert_eq!(follower.transfer(&fetch(4, SHORT), |_| ()), Ok(()));
-        assert_eq!(follower.pc(), 6);
+        assert_eq!(follower.model.cpu.pc, 6);
         assert_eq!(follower.transfer(&fetch(8, SHORT), |_| ()), Ok(()));
+    }
+
+    #[test]
+    fn a_target_of_a_branch_may_be_fetched_twice() {
+        // A branch to the third word, whose halves are a jump to the second half and a nop.
+        let (branch, jump) = (0x0000_0463, 0x0001_a009);
+        let begin = [fetch(0, branch), fetch(4, NOP)];
+        let go = |rest: &[Transfer]| follow(&[&begin[..], rest].concat()).1;
+        assert_eq!(go(&[fetch(8, NOP), fetch(8, NOP), fetch(12, NOP)]), Ok(()));
+        assert!(go(&[fetch(8, NOP), fetch(8, NOP), fetch(8, NOP)]).is_err());
+        // The second fetch is the repetition, or that of the jump's target.
+        let short = [fetch(8, jump), fetch(8, jump), fetch(12, NOP)];
+        assert_eq!(go(&short), Ok(()));
+        assert_eq!(go(&[&short[..1], &short].concat()), Ok(()));
+        // A jump is not repeated.
+        let begin = [fetch(0, JUMP), fetch(8, NOP), fetch(8, NOP)];
+        assert!(follow(&begin).1.is_err());
     }
 
     #[test]
@@ -355,7 +434,7 @@ mod tests {
     fn a_trap_is_at_its_instruction() {
         let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, EBREAK)]);
         assert_eq!(follower.trap(|_| ()), Ok(()));
-        assert_eq!(follower.pc(), 4);
+        assert_eq!(follower.model.cpu.pc, 4);
         let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, NOP)]);
         assert!(matches!(follower.trap(|_| ()), Err(Mistake::Trap(_))));
         let result = follow(&[fetch(0, EBREAK), fetch(4, NOP), fetch(8, NOP)]).1;
