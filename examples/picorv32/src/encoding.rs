@@ -12,6 +12,8 @@ pub enum Place {
     No,
     /// Five bits from this bit on.
     At(u32),
+    /// The same, but not `x0`, which is another instruction.
+    NotZero(u32),
     /// Three bits from this bit on: `x8` to `x15`.
     Short(u32),
 }
@@ -22,6 +24,7 @@ impl Place {
         match self {
             Self::No => register == 0,
             Self::At(_) => register < 32,
+            Self::NotZero(_) => 0 < register && register < 32,
             Self::Short(_) => 8 <= register && register < 16,
         }
     }
@@ -31,6 +34,7 @@ impl Place {
         match self {
             Self::No => "no register",
             Self::At(_) => "x0 to x31",
+            Self::NotZero(_) => "x1 to x31",
             Self::Short(_) => "x8 to x15",
         }
     }
@@ -38,7 +42,7 @@ impl Place {
     const fn encode(self, register: u64) -> u32 {
         match self {
             Self::No => 0,
-            Self::At(low) => (register as u32) << low,
+            Self::At(low) | Self::NotZero(low) => (register as u32) << low,
             Self::Short(low) => (register as u32 & 7) << low,
         }
     }
@@ -90,7 +94,7 @@ impl Format {
     }
 }
 
-use Place::{At, No, Short};
+use Place::{At, No, NotZero, Short};
 
 const RD: Place = At(7);
 const RS1: Place = At(15);
@@ -126,8 +130,8 @@ const C_SHIFT: Format = Format::new(Short(7), No, No, &[(4, 0, 2)]).unsigned();
 const C_SLLI: Format = Format::new(RD, No, No, &[(4, 0, 2)]).unsigned();
 const C_ANDI: Format = Format::new(Short(7), No, No, SIX);
 const C_A: Format = Format::new(Short(7), No, Short(2), &[]);
-const C_R: Format = Format::new(RD, No, At(2), &[]);
-const C_JR: Format = Format::new(No, At(7), No, &[]);
+const C_R: Format = Format::new(RD, No, NotZero(2), &[]);
+const C_JR: Format = Format::new(No, NotZero(7), No, &[]);
 const C_J: Format = Format::new(
     No,
     No,

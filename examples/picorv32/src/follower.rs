@@ -14,6 +14,7 @@
 //! - A loads or stores before C is fetched.
 
 use crate::isa::{self, Cpu, Effect, Instruction, Op, Store, Trap};
+use std::fmt;
 
 /// Words that are fetched but not executed: at most the rest of one instruction and the next one.
 const WORDS: usize = 4;
@@ -31,6 +32,38 @@ pub struct Transfer {
     pub written: u32,
     /// The word that it reads.
     pub read: u32,
+}
+
+impl fmt::Display for Transfer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { is_fetch, address, strobes, written, read } = *self;
+        match (is_fetch, strobes) {
+            (true, _) => write!(f, "fetch from {address:#x}"),
+            (false, 0) => write!(f, "load of {read:#x} from {address:#x}"),
+            _ => write!(f, "store of {written:#x} to {address:#x}, bytes {strobes:04b}"),
+        }
+    }
+}
+
+/// The effect of an instruction, for messages.
+struct Expected<'a>(&'a Effect, &'a Option<Instruction>, u32);
+
+impl fmt::Display for Expected<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(effect, instruction, pc) = self;
+        match effect {
+            Effect::Load(address) => write!(f, "load from {:#x}", address & !3)?,
+            Effect::Store(Store { address, strobes, data }) => {
+                write!(f, "store of {data:#x} to {address:#x}, bytes {strobes:04b}")?;
+            }
+            Effect::Trap(_) => f.write_str("trap")?,
+            Effect::Next | Effect::Taken => f.write_str("no transfer")?,
+        }
+        match instruction {
+            Some(instruction) => write!(f, ", `{instruction}` at {pc:#x}"),
+            None => write!(f, ", illegal instruction at {pc:#x}"),
+        }
+    }
 }
 
 /// Why a transfer or a trap is wrong.
@@ -252,7 +285,7 @@ impl Model {
                     return Ok(());
                 }
                 Err(missing) => {
-                    let message = format!("fetch from {address:#x}, expected {missing:#x}");
+                    let message = format!("{transfer}, expected {missing:#x}");
                     return Err(Mistake::Fetch(message));
                 }
             };
@@ -262,7 +295,10 @@ impl Model {
                 self.push(read);
                 return Ok(());
             }
-            match self.execute(word, length, executed).1 {
+            let (instruction, effect) = self.execute(word, length, executed);
+            let expected = Expected(&effect, &instruction, pc);
+            let message = || format!("{transfer}, expected {expected}");
+            match effect {
                 Effect::Next | Effect::Taken => {}
                 // The core fetches from the target before it finds that it is misaligned.
                 Effect::Trap(Trap::MisalignedTarget(target))
@@ -271,16 +307,8 @@ impl Model {
                     self.has_used_port = true;
                     return Ok(());
                 }
-                Effect::Trap(trap) => {
-                    let message =
-                        format!("fetch from {address:#x}, expected a trap at {pc:#x}: {trap:x?}");
-                    return Err(Mistake::Trap(message));
-                }
-                effect @ (Effect::Load(_) | Effect::Store(_)) => {
-                    let message =
-                        format!("fetch from {address:#x}, expected {effect:x?} of {pc:#x}");
-                    return Err(Mistake::Access(message));
-                }
+                Effect::Trap(_) => return Err(Mistake::Trap(message())),
+                Effect::Load(_) | Effect::Store(_) => return Err(Mistake::Access(message())),
             }
         }
     }
@@ -293,8 +321,7 @@ impl Model {
         loop {
             let pc = self.cpu.pc;
             let Ok((word, length)) = self.instruction(pc) else {
-                let message =
-                    format!("{transfer:x?}, but the instruction at {pc:#x} is not fetched");
+                let message = format!("{transfer}, but the instruction at {pc:#x} is not fetched");
                 return Err(Mistake::Access(message));
             };
             let (instruction, effect) = self.execute(word, length, executed);
@@ -321,8 +348,8 @@ impl Model {
             if is_expected {
                 return Ok(());
             }
-            let message = format!("{transfer:x?}, expected {effect:x?} of {pc:#x}");
-            return Err(Mistake::Access(message));
+            let expected = Expected(&effect, &instruction, pc);
+            return Err(Mistake::Access(format!("{transfer}, expected {expected}")));
         }
     }
 
@@ -333,12 +360,13 @@ impl Model {
                 let message = format!("a trap, but the instruction at {pc:#x} is not fetched");
                 return Err(Mistake::Trap(message));
             };
-            match self.execute(word, length, executed).1 {
+            let (instruction, effect) = self.execute(word, length, executed);
+            match effect {
                 Effect::Next | Effect::Taken => {}
                 Effect::Trap(_) => return Ok(()),
-                effect => {
-                    let message = format!("a trap, expected {effect:x?} of {pc:#x}");
-                    return Err(Mistake::Trap(message));
+                Effect::Load(_) | Effect::Store(_) => {
+                    let expected = Expected(&effect, &instruction, pc);
+                    return Err(Mistake::Trap(format!("a trap, expected {expected}")));
                 }
             }
         }

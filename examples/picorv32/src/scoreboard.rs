@@ -138,7 +138,7 @@ impl<'a> harness::Scoreboard<'a, Picorv32> for Scoreboard {
         if let Some(transfer) = transfer(inputs, outputs) {
             let Transfer { is_fetch, address, strobes, .. } = transfer;
             let is_legal = address & 3 == 0 && !(is_fetch && strobes != 0);
-            require(is_legal, LEGAL, || format!("{transfer:x?}"))?;
+            require(is_legal, LEGAL, || transfer.to_string())?;
             self.follower.transfer(&transfer, &mut count)?;
             self.transfers += 1;
         }
