@@ -34,7 +34,8 @@ module picorv32_wrapper #(
     .ENABLE_MUL(1),
     .ENABLE_FAST_MUL(ENABLE_FAST_MUL[0]),
     .ENABLE_DIV(1),
-    .REGS_INIT_ZERO(1)
+    .REGS_INIT_ZERO(1),
+    .PROGADDR_RESET(32'h2000)
   ) dut (
     .clk(clk),
     .resetn(resetn),

@@ -326,7 +326,7 @@ mod tests {
     fn li_loads_any_word() {
         for value in [0, 0x7ff, 0x800, 0xffff_f800, 0x8000_0000, 0x1234_5fff] {
             let line = Line::new(Op::Li).rd(5).imm(value);
-            let mut cpu = crate::isa::Cpu::new();
+            let mut cpu = crate::isa::Cpu::new(0);
             for pair in line.op.encode(&line, 0).chunks(2) {
                 let word = u32::from(pair[0]) | u32::from(pair[1]) << 16;
                 let instruction = crate::isa::decode(word, true).unwrap();

@@ -2,7 +2,7 @@
 //! traffic says.
 
 use crate::rtl::{Bits1, Bits32, Inputs, Outputs};
-use crate::stimulus::{MEMORY, Traffic, addresses, disassemble};
+use crate::stimulus::{MEMORY, PROGRAM, Traffic, addresses, disassemble};
 use crate::{COMPRESSED_ISA, Picorv32};
 use cosim_core::harness::{self, Noise, Parameters};
 use cosim_core::value::Uint;
@@ -101,7 +101,7 @@ impl<'a> harness::Environment<'a, Picorv32> for Environment<'a> {
             transfers: 0,
             fetched: vec![false; addresses.len()],
             addresses,
-            last_fetch: 0,
+            last_fetch: PROGRAM,
             reset: RESET,
             trapped: 0,
         }

@@ -14,6 +14,7 @@
 //! - A loads or stores before C is fetched.
 
 use crate::isa::{self, Cpu, Effect, Instruction, Op, Store, Trap};
+use crate::stimulus::PROGRAM;
 use std::fmt;
 
 /// Words that are fetched but not executed: at most the rest of one instruction and the next one.
@@ -167,9 +168,9 @@ struct Model {
 impl Model {
     const fn new(has_compressed: bool) -> Self {
         Self {
-            cpu: Cpu::new(),
+            cpu: Cpu::new(PROGRAM),
             has_compressed,
-            start: 0,
+            start: PROGRAM,
             words: [0; WORDS],
             count: 0,
             trap: None,
@@ -383,7 +384,9 @@ pub fn depends(on: u8, instruction: &Instruction) -> bool {
 mod tests {
     use super::*;
 
+    /// A fetch from an address relative to the program.
     fn fetch(address: u32, read: u32) -> Transfer {
+        let address = PROGRAM + address;
         Transfer { is_fetch: true, address, strobes: 0, written: 0, read }
     }
 
@@ -423,9 +426,9 @@ mod tests {
         // A branch to the second half of the next word.
         let branch = 0x0000_0363;
         let (mut follower, result) = follow(&[fetch(0, branch), fetch(4, SHORT)]);
-        assert_eq!((follower.model.cpu.pc, result), (0, Ok(())));
+        assert_eq!((follower.model.cpu.pc - PROGRAM, result), (0, Ok(())));
         assert_eq!(follower.transfer(&fetch(4, SHORT), |_| ()), Ok(()));
-        assert_eq!(follower.model.cpu.pc, 6);
+        assert_eq!(follower.model.cpu.pc - PROGRAM, 6);
         assert_eq!(follower.transfer(&fetch(8, SHORT), |_| ()), Ok(()));
     }
 
@@ -462,7 +465,7 @@ mod tests {
     fn a_trap_is_at_its_instruction() {
         let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, EBREAK)]);
         assert_eq!(follower.trap(|_| ()), Ok(()));
-        assert_eq!(follower.model.cpu.pc, 4);
+        assert_eq!(follower.model.cpu.pc - PROGRAM, 4);
         let (mut follower, _) = follow(&[fetch(0, NOP), fetch(4, NOP)]);
         assert!(matches!(follower.trap(|_| ()), Err(Mistake::Trap(_))));
         let result = follow(&[fetch(0, EBREAK), fetch(4, NOP), fetch(8, NOP)]).1;

@@ -6,7 +6,7 @@
 use crate::COMPRESSED_ISA;
 use crate::encoding::Op;
 use crate::scenarios::Weights;
-use crate::stimulus::{DATA, Line, MOST, Traffic};
+use crate::stimulus::{Line, MOST, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
@@ -89,7 +89,7 @@ pub fn traffic(
         program.epilogue();
     }
     let program = resolved(program.units);
-    let pointer = |_| Uint::new(u64::from(DATA) + 4 * rng.random_range(POINTERS as u64..32));
+    let pointer = |_| Uint::new(4 * rng.random_range(POINTERS as u64..32));
     let mut data: Vec<Uint<32>> = (0..POINTERS).map(pointer).collect();
     data.extend((0..VALUES).map(|_| Uint::new(value(rng) as u64)));
     let transfers = if weights.stall.get() > 0 { 3 * packets + 20 } else { 0 };
@@ -144,7 +144,7 @@ impl Generator<'_> {
     }
 
     fn prologue(&mut self, packets: usize) {
-        let base = i64::from(DATA) + 4 * POINTERS;
+        let base = 4 * POINTERS;
         let mut lines = vec![Line::new(Op::Li).rd(BASE).imm(base)];
         if packets >= 16 {
             lines.push(Line::new(Op::Li).rd(SP).imm(base + 32));

@@ -323,9 +323,9 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// All registers are 0.
-    pub const fn new() -> Self {
-        Self { pc: 0, registers: [0; 32] }
+    /// All registers are 0, and the first instruction is at `pc`.
+    pub const fn new(pc: u32) -> Self {
+        Self { pc, registers: [0; 32] }
     }
 
     /// The value of a register.

@@ -12,9 +12,10 @@ use serde::{Deserialize, Serialize};
 
 /// The size of the memory in bytes, which repeats in the whole address space.
 pub const MEMORY: u32 = 1 << 14;
-/// The address of the data.
-pub const DATA: u32 = 1 << 13;
-/// The most instructions of a program, so that it ends before the data.
+/// The address of the program, where the core begins. The data is below it, so that addresses near
+/// 0 are those of data, and what a program loads does not depend on its length.
+pub const PROGRAM: u32 = 1 << 13;
+/// The most instructions of a program.
 pub const MOST: usize = 1000;
 /// The most instructions that a branch skips.
 const FAR: i64 = 1000;
@@ -25,9 +26,9 @@ const FAR: i64 = 1000;
 pub struct Traffic {
     /// Key of the noise on `mem_rdata` in cycles without a read; 0: zeros.
     pub noise: Uint<64>,
-    /// The program, from address 0. An `ebreak` follows it.
+    /// The program, from address 0x2000. An `ebreak` follows it.
     pub program: Vec<Line>,
-    /// The words from address 0x2000. All others are 0.
+    /// The words from address 0. All others are 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Uint<32>>,
     /// Cycles that each transfer waits; 0 after the end of the list.
@@ -121,7 +122,7 @@ impl harness::Traffic for Traffic {
             let count = self.program.len();
             return error("program".to_owned(), format!("{count} instructions, at most {MOST}"));
         }
-        let most = ((MEMORY - DATA) / 4) as usize;
+        let most = (PROGRAM / 4) as usize;
         if self.data.len() > most {
             return error("data".to_owned(), format!("{} words, at most {most}", self.data.len()));
         }
@@ -131,13 +132,11 @@ impl harness::Traffic for Traffic {
 
 /// The addresses of the instructions of a program, and of its end.
 pub fn addresses(program: &[Line]) -> Vec<u32> {
-    let starts = program.iter().scan(0, |next, line| {
-        let start = *next;
-        *next += line.op.length();
-        Some(start)
-    });
-    let mut all: Vec<u32> = starts.collect();
-    all.push(program.iter().map(|line| line.op.length()).sum());
+    let mut all = vec![PROGRAM];
+    all.extend(program.iter().scan(PROGRAM, |end, line| {
+        *end += line.op.length();
+        Some(*end)
+    }));
     all
 }
 
@@ -158,9 +157,8 @@ impl Traffic {
             memory[first..first + halves.len()].copy_from_slice(&halves);
         }
         for (index, word) in self.data.iter().enumerate() {
-            let first = DATA as usize / 2 + 2 * index;
-            memory[first] = word.get() as u16;
-            memory[first + 1] = (word.get() >> 16) as u16;
+            memory[2 * index] = word.get() as u16;
+            memory[2 * index + 1] = (word.get() >> 16) as u16;
         }
         memory
     }

@@ -4,8 +4,7 @@ use super::*;
 
 /// Executes one instruction with `x1`, `x2` at address 0x100. Returns the effect and the registers.
 fn run(word: u32, x1: u32, x2: u32) -> (Effect, Cpu) {
-    let mut cpu = Cpu::new();
-    cpu.pc = 0x100;
+    let mut cpu = Cpu::new(0x100);
     cpu.set(1, x1);
     cpu.set(2, x2);
     let instruction = decode(word, true).unwrap();
@@ -188,10 +187,10 @@ fn jumps_link_and_clear_bit_0() {
     let (_, cpu) = run(0x9082, 0x300, 0);
     assert_eq!((cpu.pc, cpu.get(1)), (0x300, 0x102));
     // Without the extension C, a target must be a multiple of 4, and nothing is linked.
-    let mut cpu = Cpu::new();
+    let mut cpu = Cpu::new(0);
     let jump = decode(0x0060_00ef, false).unwrap();
     assert_eq!(cpu.execute(&jump, 4, false), Effect::Trap(Trap::MisalignedTarget(6)));
-    assert_eq!(cpu, Cpu::new());
+    assert_eq!(cpu, Cpu::new(0));
 }
 
 #[test]
@@ -213,7 +212,7 @@ fn stores_enable_their_bytes() {
 fn loads_extend_their_values() {
     let load = |funct3: u32, address: u32| {
         let instruction = decode(1 << 15 | funct3 << 12 | 3 << 7 | 3, true).unwrap();
-        let mut cpu = Cpu::new();
+        let mut cpu = Cpu::new(0);
         cpu.set(1, address);
         assert_eq!(cpu.execute(&instruction, 4, true), Effect::Load(address));
         cpu.load(&instruction, address, 0x8081_7fff);
