@@ -77,10 +77,10 @@ impl Environment<'_> {
                 u32::from(self.memory.get(address as usize / 2).copied().unwrap_or(0))
             };
             let word = half(address) | half(address + 2) << 16;
-            let name = self.traffic.program.get(index).map_or_else(
-                || "the end".to_owned(),
-                |line| format!("program[{index}], {:?}", line.op).to_lowercase(),
-            );
+            let name = match index < self.traffic.program.len() {
+                true => format!("program[{index}]"),
+                false => "the end".to_owned(),
+            };
             format!("{address:#06x}: {} ({name})", disassemble(word, self.has_compressed))
         };
         shown.map(line).collect()

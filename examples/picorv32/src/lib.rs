@@ -80,26 +80,34 @@ impl Block for Picorv32 {
 impl Explain for Picorv32 {
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
         let address = outputs.mem_addr.get();
-        let word = inputs.mem_rdata.get() as u32;
-        Some(match (channel, outputs.mem_wstrb.get()) {
-            ("mem", 0) if outputs.mem_instr.get() == 1 => {
-                let fetched = stimulus::disassemble(word, false);
-                let [low, high] =
-                    [word & 0xffff, word >> 16].map(|half| stimulus::disassemble(half, true));
-                match word & 3 {
-                    3 => format!("fetch {address:#x}: {fetched}"),
-                    _ => format!("fetch {address:#x}: {low}; {high}"),
-                }
-            }
-            ("mem", 0) => format!("load {address:#x}: {word:#x}"),
+        // Without ready the word is noise.
+        let word = (inputs.mem_ready.get() == 1).then_some(inputs.mem_rdata.get() as u32);
+        let (kind, content) = match (channel, outputs.mem_wstrb.get()) {
+            ("mem", 0) if outputs.mem_instr.get() == 1 => ("fetch", word.map(instructions)),
+            ("mem", 0) => ("load", word.map(|word| format!("{word:#x}"))),
             ("mem", strobes) => {
-                format!("store {address:#x}: {:#x}, bytes {strobes:#06b}", outputs.mem_wdata.get())
+                let written = outputs.mem_wdata.get();
+                ("store", Some(format!("{written:#x}, bytes {strobes:04b}")))
             }
             _ => return None,
-        })
+        };
+        let content = content.map_or(String::new(), |content| format!(": {content}"));
+        Some(format!("{kind} {address:#x}{content}"))
     }
 
     fn in_flight(environment: &environment::Environment<'_>) -> Vec<String> {
         environment.in_flight()
+    }
+}
+
+/// The instructions of a word. It may begin with the second half of one; the port does not say so.
+fn instructions(word: u32) -> String {
+    let half = |half: u32| match half & 3 {
+        3 => format!("{half:#06x} ..."),
+        _ => stimulus::disassemble(half, true),
+    };
+    match word & 3 {
+        3 => stimulus::disassemble(word, true),
+        _ => format!("{}; {}", half(word & 0xffff), half(word >> 16)),
     }
 }
