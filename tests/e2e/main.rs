@@ -38,6 +38,7 @@ mod mutate;
 mod new;
 mod outside;
 mod parameters;
+mod picorv32;
 mod plans;
 mod prove;
 mod readme;

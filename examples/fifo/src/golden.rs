@@ -1,4 +1,4 @@
-//! The golden models: one that is exact in every cycle, and none of the timing.
+//! Golden models: one that is exact in every cycle, and none of the timing.
 
 use crate::rtl::{Bits1, Bits8, Inputs, Outputs};
 use crate::{DEPTH, Pop, Push};

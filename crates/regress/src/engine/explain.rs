@@ -492,13 +492,19 @@ fn cycle_line<B: Explain>(record: &Record<B>) -> CycleLine {
 
 /// Channels with a high valid, and other 1-bit pins that are high.
 fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
+    let is_active_low = |name: &str| {
+        let mut resets = B::RESET.iter().chain(B::OTHER_RESETS);
+        resets.any(|pin| pin.name_and_level() == (name, false))
+    };
     let mut high = BTreeSet::new();
     for (ports, bytes) in [
         (B::Inputs::PORTS, record.inputs.as_bytes()),
         (B::Outputs::PORTS, record.expected.as_bytes()),
     ] {
         let single = ports.iter().filter(|port| port.width == 1);
-        high.extend(single.filter(|port| port.bytes(bytes) != [0]).map(|port| port.name));
+        // A reset is shown while it is active.
+        let is_shown = |port: &&Port| (port.bytes(bytes) != [0]) != is_active_low(port.name);
+        high.extend(single.filter(is_shown).map(|port| port.name));
     }
     let all: BTreeSet<&str> =
         B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name).collect();

@@ -1,0 +1,43 @@
+//! The checks that the library provides for every block.
+
+use cosim_core::checks::{Bugs, Checks, Result};
+use picorv32::Picorv32;
+
+fn picorv32() -> Checks {
+    Checks::of::<Picorv32>(env!("CARGO_BIN_EXE_picorv32")).models(env!("CARGO_TARGET_TMPDIR"))
+}
+
+#[test]
+fn scenarios_can_be_read_again() -> Result {
+    picorv32().scenarios_can_be_read_again()
+}
+
+#[test]
+fn weights_draw_legal_stimulus() -> Result {
+    picorv32().weights_draw_legal_stimulus()
+}
+
+#[test]
+fn the_environment_drives_every_pin() -> Result {
+    picorv32().environment_drives_every_pin()
+}
+
+#[test]
+fn the_environment_bears_any_outputs() -> Result {
+    picorv32().environment_bears_any_outputs()
+}
+
+#[test]
+fn every_bin_is_hit() -> Result {
+    picorv32().rules_are_hit()
+}
+
+#[test]
+fn every_check_fires() -> Result {
+    picorv32().scoreboard_fires(&[])
+}
+
+#[test]
+fn every_bug_is_found() -> Result {
+    picorv32().bugs_are_found("bad_rtl", &Bugs { most_packets: |_| Some(12), ..Bugs::of(10) })
+}
