@@ -39,7 +39,7 @@ const OLD_PHRASES: [(&str, &str); 22] = [
 ];
 
 /// Documents outside of the book.
-const BESIDE: [&str; 11] = [
+const BESIDE: [&str; 12] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
@@ -48,6 +48,7 @@ const BESIDE: [&str; 11] = [
     "examples/async_fifo/README.md",
     "examples/axi_lite_memory/README.md",
     "examples/fifo/README.md",
+    "examples/picorv32/README.md",
     "tests/bad_rtl/README.md",
     "tests/bad_gates/README.md",
     "tests/bad_unknown/README.md",
