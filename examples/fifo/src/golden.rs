@@ -1,4 +1,4 @@
-//! Golden models: one that is exact in every cycle, and none of the timing.
+//! The golden model, exact in every cycle.
 
 use crate::rtl::{Bits1, Bits8, Inputs, Outputs};
 use crate::{DEPTH, Pop, Push};
