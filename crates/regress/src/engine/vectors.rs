@@ -472,7 +472,7 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
         watch: &Watch,
     ) -> Result<RecordedPins, Error> {
         let (profile, kind) = super::load::<B>(profile, model)?;
-        let (_, observed) = super::load::<B>(&profile.name.to_string(), observed)?;
+        let (_, observed) = super::load::<B>(profile.name.as_ref(), observed)?;
         let stimulus = &self.vector.stimulus;
         let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
         let whole = [u64::MAX, 0];
