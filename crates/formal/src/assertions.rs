@@ -94,7 +94,12 @@ impl Assertions {
         values.retain(|(name, _)| text.declares_parameter(name));
         let path = session.path(NETLIST);
         session.read_assertions(file, &values, &format!("{TO_NETLIST} \"{}\"", path.display()))?;
-        Self::of(&text, &session.text(NETLIST)?, pins).map(Some)
+        // Yosys puts the path of the file into names. Without the temporary folder, the same
+        // assertions give the same text, and the answers of later queries are found in the cache.
+        let folder = format!("{}/", session.path("").display());
+        let folder = folder.replace("//", "/");
+        let netlist = session.text(NETLIST)?.replace(&folder, "");
+        Self::of(&text, &netlist, pins).map(Some)
     }
 
     fn of(text: &SourceText<'_>, netlist: &str, pins: &[&str]) -> Result<Self, Error> {
