@@ -127,9 +127,9 @@ macro_rules! agents {
             }
         }
 
-        impl<'a, B> $crate::cosim_harness::harness::Environment<'a, B> for Environment<'a>
+        impl<'a, CosimBlock> $crate::cosim_harness::harness::Environment<'a, CosimBlock> for Environment<'a>
         where
-            B: $crate::cosim_harness::harness::Block<
+            CosimBlock: $crate::cosim_harness::harness::Block<
                 Inputs = $inputs,
                 Outputs = $outputs,
                 Traffic = Traffic,
@@ -228,9 +228,9 @@ macro_rules! agents {
             }
         }
 
-        impl<B> $crate::cosim_harness::harness::Weights<B> for Weights
+        impl<CosimBlock> $crate::cosim_harness::harness::Weights<CosimBlock> for Weights
         where
-            B: $crate::cosim_harness::harness::Block<
+            CosimBlock: $crate::cosim_harness::harness::Block<
                 Inputs = $inputs,
                 Outputs = $outputs,
                 Traffic = Traffic,
@@ -240,9 +240,9 @@ macro_rules! agents {
             fn scenarios() -> Vec<$crate::cosim_harness::harness::Scenario<Self>> {
                 use $crate::cosim_harness::harness::{Percent, Scenario};
                 let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
-                let has_raw = B::TRANSACTION_OUTPUTS.len() < outputs.len();
+                let has_raw = CosimBlock::TRANSACTION_OUTPUTS.len() < outputs.len();
                 let all = $crate::cosim_harness::channels::default_scenarios(
-                    B::RESET.is_some(),
+                    CosimBlock::RESET.is_some(),
                     has_raw,
                 );
                 let scenario = |pace: $crate::cosim_harness::channels::ChannelScenario| {
@@ -282,7 +282,7 @@ macro_rules! agents {
                 rng: &mut $crate::cosim_harness::harness::CaseRng,
             ) -> Option<Vec<$inputs>> {
                 let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
-                (cycles > 0).then(|| $crate::cosim_harness::channels::raw_pins::<B>(cycles, rng))
+                (cycles > 0).then(|| $crate::cosim_harness::channels::raw_pins::<CosimBlock>(cycles, rng))
             }
         }
 
@@ -313,9 +313,9 @@ macro_rules! agents {
             };
         }
 
-        impl<B> $crate::cosim_harness::harness::Coverage<B> for Coverage
+        impl<CosimBlock> $crate::cosim_harness::harness::Coverage<CosimBlock> for Coverage
         where
-            B: $crate::cosim_harness::harness::Block<Inputs = $inputs, Outputs = $outputs>,
+            CosimBlock: $crate::cosim_harness::harness::Block<Inputs = $inputs, Outputs = $outputs>,
         {
             const GROUPS: &'static [$crate::cosim_harness::harness::Covergroup] = Self::ALL;
 
@@ -335,7 +335,7 @@ macro_rules! agents {
             #[inline]
             fn after(
                 &mut self,
-                edge: &$crate::cosim_harness::harness::Edge<'_, B>,
+                edge: &$crate::cosim_harness::harness::Edge<'_, CosimBlock>,
                 bins: &mut $crate::cosim_harness::harness::Bins<'_>,
             ) {
                 let (inputs, outputs) = (edge.inputs, edge.outputs);

@@ -183,12 +183,22 @@ impl Channels {
 }
 
 impl Channel {
+    /// Whether an underscore follows the channel's name in its valid.
+    fn has_underscore(&self) -> bool {
+        let rest = self.valid.port.strip_prefix(&self.name);
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    }
+
     /// Takes the ports that begin with the channel's name.
     fn add_payload(&mut self, ports: &[&Port], taken: &mut BTreeSet<String>) {
         for port in ports.iter().filter(|port| !taken.contains(&port.name)) {
             let rest = match self.name.as_str() {
                 "" => None,
-                name => port.name.strip_prefix(name),
+                // `awaddr` belongs to `awvalid`, but `big` does not belong to `b_valid`.
+                name => port
+                    .name
+                    .strip_prefix(name)
+                    .filter(|rest| rest.starts_with('_') || !self.has_underscore()),
             };
             let Some(field) = rest.map(|rest| bare(rest).trim_start_matches('_')) else { continue };
             if !field.is_empty() {
@@ -317,6 +327,17 @@ mod tests {
             found,
             ["source push {data=din} wr_en !full", "sink pop {data=dout} !empty rd_en"]
         );
+    }
+
+    #[test]
+    fn a_name_that_only_begins_with_a_channel_is_no_payload() {
+        let found = lines(
+            &[("b_valid", 1), ("b_data", 8), ("big", 40), ("awvalid", 1), ("awaddr", 8)],
+            &[("b_ready", 1), ("awready", 1)],
+        );
+        let expected =
+            ["source aw {addr=awaddr} awvalid awready", "source b {data=b_data} b_valid b_ready"];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -351,9 +351,9 @@ macro_rules! channels {
             }
         }
 
-        impl<'a, B> $crate::harness::Environment<'a, B> for Environment<'a>
+        impl<'a, CosimBlock> $crate::harness::Environment<'a, CosimBlock> for Environment<'a>
         where
-            B: $crate::harness::Block<
+            CosimBlock: $crate::harness::Block<
                 Inputs = $inputs,
                 Outputs = $outputs,
                 Traffic = Traffic,
@@ -491,9 +491,9 @@ macro_rules! channels {
             }
         }
 
-        impl<B> $crate::harness::Weights<B> for Weights
+        impl<CosimBlock> $crate::harness::Weights<CosimBlock> for Weights
         where
-            B: $crate::harness::Block<
+            CosimBlock: $crate::harness::Block<
                 Inputs = $inputs,
                 Outputs = $outputs,
                 Traffic = Traffic,
@@ -502,8 +502,8 @@ macro_rules! channels {
         {
             fn scenarios() -> Vec<$crate::harness::Scenario<Self>> {
                 let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
-                let has_raw = B::TRANSACTION_OUTPUTS.len() < outputs.len();
-                let all = $crate::channels::default_scenarios(B::RESET.is_some(), has_raw);
+                let has_raw = CosimBlock::TRANSACTION_OUTPUTS.len() < outputs.len();
+                let all = $crate::channels::default_scenarios(CosimBlock::RESET.is_some(), has_raw);
                 let scenario = |scenario: $crate::channels::ChannelScenario| {
                     let weights = Self {
                         raw_cycles_per_packet: $crate::value::Uint::new(scenario.raw),
@@ -553,7 +553,7 @@ macro_rules! channels {
                 rng: &mut $crate::harness::CaseRng,
             ) -> Option<Vec<$inputs>> {
                 let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
-                (cycles > 0).then(|| $crate::channels::raw_pins::<B>(cycles, rng))
+                (cycles > 0).then(|| $crate::channels::raw_pins::<CosimBlock>(cycles, rng))
             }
         }
 
@@ -604,9 +604,9 @@ macro_rules! channels {
             ];
         }
 
-        impl<B> $crate::harness::Coverage<B> for Coverage
+        impl<CosimBlock> $crate::harness::Coverage<CosimBlock> for Coverage
         where
-            B: $crate::harness::Block<
+            CosimBlock: $crate::harness::Block<
                 Inputs = $inputs,
                 Outputs = $outputs,
             >,
@@ -620,7 +620,7 @@ macro_rules! channels {
             #[inline]
             fn after(
                 &mut self,
-                edge: &$crate::harness::Edge<'_, B>,
+                edge: &$crate::harness::Edge<'_, CosimBlock>,
                 bins: &mut $crate::harness::Bins<'_>,
             ) {
                 let (inputs, outputs) = (edge.inputs, edge.outputs);
