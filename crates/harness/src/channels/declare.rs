@@ -345,8 +345,8 @@ macro_rules! channels {
             /// What each source is doing, in words.
             #[allow(dead_code)]
             pub fn in_flight(&self) -> Vec<String> {
-                let sources: [Option<String>; { [$( stringify!($s) ),*].len() }] =
-                    [$( self.$s.in_flight(stringify!($s)) ),*];
+                let sources: Vec<Option<String>> =
+                    vec![$( self.$s.in_flight(stringify!($s)) ),*];
                 sources.into_iter().flatten().collect()
             }
         }
@@ -522,7 +522,8 @@ macro_rules! channels {
                 packets: u32,
                 rng: &mut $crate::harness::CaseRng,
             ) -> Traffic {
-                let sources = { [$( stringify!($s) ),*].len() };
+                let names: &[&str] = &[$( stringify!($s) ),*];
+                let sources = names.len();
                 let mut traffic =
                     Traffic { noise: $crate::harness::Draw::bits(rng), ..Traffic::default() };
                 if CLOCKS > 0 {
