@@ -1152,6 +1152,10 @@ impl Types {
             let mut names = BTreeSet::new();
             for field in pin.bits.fields.iter().filter(|field| field.width <= WIDEST_FIELD) {
                 let mut name = field.name.replace('.', "_");
+                // The port itself is an array of structs.
+                if name.starts_with(|first: char| first.is_ascii_digit()) {
+                    name.insert_str(0, "element_");
+                }
                 if is_keyword(&name) {
                     name.push('_');
                 }

@@ -55,6 +55,7 @@ pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl, Wrapper};
+pub use layout::Layout;
 pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
