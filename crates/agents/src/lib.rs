@@ -15,6 +15,8 @@
 //! | [`interrupt`] | interrupt lines, level and pulse | the module |
 //! | [`fields`] | input port with fields and without a protocol | the module |
 //!
+//! Rules cite sections by their titles, because issues of a specification number them differently.
+//!
 //! The ports of an interface are found by a prefix and the protocol's names:
 //!
 //! ```ignore
