@@ -43,6 +43,7 @@ mod plans;
 mod prove;
 mod readme;
 mod real_rtl;
+mod regblock;
 mod regression;
 mod report;
 mod rerun;
