@@ -54,6 +54,7 @@ mod scripts;
 mod several_blocks;
 mod shrinking;
 mod slurm;
+mod terminal;
 mod until;
 mod vector_files;
 mod verdicts;
