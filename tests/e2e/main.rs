@@ -37,6 +37,7 @@ mod merge;
 mod mutate;
 mod new;
 mod outside;
+mod packages;
 mod parameters;
 mod picorv32;
 mod plans;

@@ -43,6 +43,11 @@ pub fn warn(line: fmt::Arguments<'_>) {
     show(&format!("warning: {line}\n"));
 }
 
+/// Prints on standard error why a command fails that has a result.
+pub fn fail(line: fmt::Arguments<'_>) {
+    show(&format!("FAIL  {line}\n"));
+}
+
 /// Writes lines to standard error, and ignores failures.
 pub fn show(text: &str) {
     let text = text::lines(text);

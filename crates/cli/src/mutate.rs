@@ -196,7 +196,7 @@ fn grade(
     let wanted = |one: &Report| min_score.or(one.run.min_score);
     for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
         code = 1;
-        program::say(format_args!("{line}"));
+        program::fail(format_args!("{line}"));
     }
     Ok(ExitCode::from(code))
 }

@@ -68,7 +68,11 @@ impl Display {
                 let now = activity::current();
                 match is_terminal {
                     true => draw(&now),
-                    false => log.tell(&now),
+                    false => {
+                        if let Some(line) = log.line(&now) {
+                            cosim_base::program::say(format_args!("{line}"));
+                        }
+                    }
                 }
             }
             if let Some(line) = LINE.get() {
@@ -117,13 +121,15 @@ struct Log {
 }
 
 impl Log {
-    fn tell(&mut self, now: &[Snapshot]) {
+    /// The line that is due now, if any.
+    fn line(&mut self, now: &[Snapshot]) -> Option<String> {
         // A command without a long wait has a log without lines of progress.
         let is_long = now.iter().any(|one| one.began.elapsed() >= INTERVAL);
-        if is_long && self.last.elapsed() >= INTERVAL {
-            self.last = Instant::now();
-            cosim_base::program::say(format_args!("{}", sentence(now, false)));
+        if !is_long || self.last.elapsed() < INTERVAL {
+            return None;
         }
+        self.last = Instant::now();
+        Some(sentence(now, false))
     }
 }
 
@@ -204,6 +210,18 @@ mod tests {
         let inner = snapshot("shrinking dll/spec/smoke/3");
         let both = sentence(&[cases, inner], false);
         assert!(both.ends_with("left: shrinking dll/spec/smoke/3, 0 s"), "{both}");
+    }
+
+    #[test]
+    fn a_log_gets_a_line_of_a_long_wait_once_per_interval() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
+        let since = |seconds| ago(seconds).expect("a time");
+        let long = [Snapshot { began: since(31), ..snapshot("proving dll") }];
+        let short = [Snapshot { began: since(5), ..snapshot("proving dll") }];
+        let mut log = Log { last: since(31) };
+        assert_eq!(log.line(&short), None);
+        assert_eq!(log.line(&long).as_deref(), Some("proving dll, 31 s"));
+        assert_eq!(log.line(&long), None, "the interval has begun again");
     }
 
     #[test]
