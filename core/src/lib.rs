@@ -19,8 +19,8 @@ pub use cosim_cli::main;
 pub use cosim_formal::prove;
 pub use cosim_formats::{coverage, vector};
 pub use cosim_harness::{
-    axes, channels, covergroups, harness, layout, protocol, rules, transactions, value, waivers,
-    weights,
+    axes, channels, covergroups, document, harness, layout, protocol, rules, transactions, value,
+    waivers, weights,
 };
 pub use cosim_regress::program::{AnyBlock, Identity, Program};
 pub use cosim_regress::{checks, engine, merge, mutate, program, runner, worker};

@@ -41,9 +41,9 @@ pub use comparison::{
     COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
 };
 pub use contract::{
-    Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
-    Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
-    reset_inputs,
+    Block, Counter, Document, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule,
+    RuleSet, Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights,
+    power_up_inputs, reset_inputs,
 };
 pub use coverage::sparse;
 pub use coverage::{

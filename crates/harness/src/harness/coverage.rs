@@ -8,7 +8,7 @@ use super::comparison::{
     COMPARED, COMPARED_TRANSACTIONS, OpenCounts, bit_name, counted_bits, counted_outputs,
     follows_dut,
 };
-use super::contract::{Block, Golden, RuleSet};
+use super::contract::{Block, Document, Golden, RuleSet};
 use super::parameters::Parameters;
 use super::tally::Tally;
 use std::any::TypeId;
@@ -270,6 +270,10 @@ pub trait Coverage<B: Block>: Sized {
     /// The file of unreachable lines, branches and toggles of the RTL, each with its reason
     /// ([`waivers!`](crate::waivers)). `cosim run --coverage` uses it.
     const WAIVERS: Option<WaiverFile> = None;
+
+    /// The file that declares the groups, `document!("coverage.rs")`. Reports link each bin to its
+    /// declaration.
+    const SOURCE: Option<Document> = None;
 
     /// The sampler at the beginning of a case.
     fn new(parameters: &Parameters) -> Self;
