@@ -209,8 +209,8 @@ fn tell(ci: &Ci, report: &RunReport) {
     if report.run.results.is_some() {
         match report::annotate(ci, &report.run.folder) {
             Ok(lines) => program::show(&lines),
-            Err(error) => program::say(format_args!(
-                "warning: cannot write the annotations for the \
+            Err(error) => program::warn(format_args!(
+                "cannot write the annotations for the \
                  CI system: {error}"
             )),
         }

@@ -472,7 +472,7 @@ fn point_latest_to(folder: &Path) {
         _ => replace_link(folder, &latest).err().map(|error| error.to_string()),
     };
     if let Some(reason) = failed {
-        program::say(format_args!("warning: cannot update {}: {reason}", latest.display()));
+        program::warn(format_args!("cannot update {}: {reason}", latest.display()));
     }
 }
 
