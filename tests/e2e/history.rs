@@ -81,7 +81,7 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     assert!(written(&page).contains("href=\"runs%20of%20%231/bad/report.html\""), "it is linked");
     let seen = looked_at_page(&page, &["bad-is-no-word"]);
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
-    assert_eq!(seen["facts"][1], "1 open failures");
+    assert_eq!(seen["facts"][1], "1 open failure");
     assert_eq!(seen["lists"]["runs"]["count"], "2 of 2");
     assert_eq!(seen["lists"]["failures"]["count"], "1 of 1");
     assert_is_for_anyone(&seen);

@@ -155,7 +155,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     let output = run_plan(&plan, &whole, &[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let names = ["few-dll", "few-qp", "qp-seed-1", "qp-seed-2"];
-    assert_eq!(entries(&whole), names);
+    assert_eq!(entries(&whole), [&names[..], &["report.html"]].concat());
     let last = "PASS  4 runs: qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed";
     assert!(text(&output).contains(last), "{}", text(&output));
     // Each run equals one with the same options.
@@ -182,7 +182,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     let other = below("other");
     let output = run_plan(&plan, &other, &["--seed", "9", "--cases", "1"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert_eq!(entries(&other), ["few-dll", "few-qp", "qp"]);
+    assert_eq!(entries(&other), ["few-dll", "few-qp", "qp", "report.html"]);
     let results = json(&other.join("qp/results.json"));
     assert_eq!((&results["run"]["seed"], &results["run"]["cases"]), (&9.into(), &1.into()));
 }
@@ -409,7 +409,8 @@ fn the_gate_runs_and_the_nightly_is_valid() {
     ] {
         assert!(names.contains(&name.to_owned()), "{names:?}");
     }
-    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3 + 4) + 1);
+    // The index page is beside them.
+    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3 + 4) + 2);
     let results = json(&nightly.join("long-rx-seed-12/results.json"));
     let run = &results["run"];
     assert_eq!(

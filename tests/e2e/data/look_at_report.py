@@ -165,8 +165,12 @@ def whole():
     if len(failures) > 1:
         failures[1].find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
         seen["failures"]["open after Enter"] = len(find("details.failure[open]"))
-    files = [link.get_attribute("href") for link in find("a[href]:not([href^='#'])")]
-    missing = [link for link in files if not os.path.exists(link.removeprefix("file://").split("#")[0].replace("%20", " "))]
+    files = script(
+        "return [...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))"
+        ".filter((href) => href && !href.startsWith('#'))"
+        ".map((href) => decodeURIComponent(new URL(href, location).pathname))"
+    )
+    missing = [path for path in files if not os.path.exists(path)]
     seen["files"] = {"count": len(files), "missing": missing}
     script(OPEN_ALL)
     wait(lambda: len(find(".list")) == len(find(".list .tools")))

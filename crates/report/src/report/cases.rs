@@ -6,7 +6,9 @@
 use super::Reproduce;
 use super::page::Json;
 use cosim_formats::run::{Entry, Header};
+use cosim_harness::harness::Signature;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Maximum number of matching cases on a page; failed ones are listed up to as many more.
 pub const MOST_CASES: usize = 100_000;
@@ -16,6 +18,8 @@ pub const MOST_CASES: usize = 100_000;
 pub struct Cases {
     rows: Vec<Row>,
     listed: [usize; 2],
+    /// The signatures by their numbers. The first failure of each has an entry with its verdict.
+    signatures: BTreeMap<u64, String>,
     /// Number of cases that are not on the page.
     left_out: u64,
 }
@@ -45,7 +49,9 @@ impl Cases {
     /// Adds an entry of the results.
     pub fn add(&mut self, entry: &Entry) {
         let (row, failed) = match entry {
-            Entry::Failed { place, group, cycles, packets, .. } => {
+            Entry::Failed { place, group, verdict, cycles, packets, .. } => {
+                let signature = || Signature::of(verdict).map(|one| one.to_string());
+                self.signatures.entry(*group).or_insert_with(|| signature().unwrap_or_default());
                 (Row(*place, vec![*cycles], vec![*packets], vec![*group]), true)
             }
             Entry::Row { from, cycles, packets, groups } => {
@@ -68,13 +74,20 @@ impl Cases {
         self.left_out
     }
 
-    /// The data of the list, as JSON for a script element.
+    /// The data of the list, as JSON for a script element. `failure` is the number of the failure on
+    /// the page that shows a signature.
     pub fn json(
         &self,
         run: &Header,
-        signatures: Vec<(String, Option<usize>)>,
+        failure: impl Fn(&str) -> Option<usize>,
         reproduce: Reproduce<'_>,
     ) -> Json {
+        let count = self.signatures.keys().next_back().map_or(0, |last| last + 1);
+        let signature = |number: u64| {
+            let signature = self.signatures.get(&number).cloned().unwrap_or_default();
+            let failure = failure(&signature);
+            (signature, failure)
+        };
         let command = |scenario: &String| {
             let name = format!("CASE/CASE/{scenario}/CASE");
             let command = reproduce.command(&name);
@@ -86,7 +99,7 @@ impl Cases {
             profiles: &run.profiles,
             scenarios: &run.scenarios,
             step: run.step(),
-            signatures,
+            signatures: (0..count).map(signature).collect(),
             commands: run.scenarios.iter().map(command).collect(),
             rows: &self.rows,
         })

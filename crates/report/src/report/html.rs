@@ -16,7 +16,7 @@ use cosim_base::files::{LARGEST_INPUT, read_input};
 use cosim_harness::harness::{Blame, BlockInfo};
 use cosim_regress::engine::{Difference, Explanation};
 use cosim_regress::program;
-use cosim_regress::runner::{Group, Totals};
+use cosim_regress::runner::{self, Group, Totals};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -68,6 +68,8 @@ pub struct RunLink<'a> {
 #[derive(Serialize)]
 struct Failure<'a> {
     signature: String,
+    /// The group with the same probable cause that has more cases.
+    variant_of: Option<String>,
     count: u64,
     group: &'a Group,
     /// The rule of the golden model in the decisive cycle, if the specification has its text.
@@ -129,16 +131,22 @@ pub fn page(
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
     let reproduce = Reproduce { program: program::name(), run: &results.run };
-    let groups: Vec<Failure<'_>> = results
-        .failures
+    let groups: Vec<Failure<'_>> = runner::causes(&results.failures)
         .iter()
+        .flat_map(|cause| {
+            let main = cause.main.signature.to_string();
+            let variants = cause.variants.iter().map(move |group| (*group, Some(main.clone())));
+            std::iter::once((cause.main, None)).chain(variants)
+        })
         .take(GROUPS_TOLD)
-        .map(|group| failure(folder, results, group, block, specification.as_ref()))
+        .map(|(group, variant_of)| Failure {
+            variant_of,
+            ..failure(folder, results, group, block, specification.as_ref())
+        })
         .collect();
-    let signatures = results.failures.iter().enumerate().map(|(place, group)| {
-        let verdict = group.signature.to_string();
-        (verdict, (place < groups.len()).then_some(place + 1))
-    });
+    let number = |signature: &str| {
+        groups.iter().position(|failure| failure.signature == signature).map(|place| place + 1)
+    };
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
     let page = Page {
         run: &results.run,
@@ -154,7 +162,7 @@ pub fn page(
         diagram: block.and_then(|block| diagram::of(block, &hits)),
         rules: rules(results, specification.as_ref()),
         code: code::of(folder)?,
-        cases: cases.json(&results.run, signatures.collect(), reproduce),
+        cases: cases.json(&results.run, number, reproduce),
         cases_left_out: cases.left_out(),
         charts: charts::of(trend, &absolute(folder)),
         runs: links(trend, &absolute(folder)),
@@ -215,8 +223,8 @@ fn head(
         heading: format!("{}, seed {}", run.block, run.seed),
         about: block.map_or(String::new(), |block| block.title.to_owned()),
         facts,
-        command: Some(match results.failures.first() {
-            Some(group) => reproduce.command(&group.first.case),
+        command: Some(match page.groups.first() {
+            Some(failure) => failure.reproduce.clone(),
             None => reproduce.whole(),
         }),
         sections,
@@ -283,6 +291,7 @@ fn failure<'a>(
         });
     Failure {
         signature: group.signature.to_string(),
+        variant_of: None,
         count: group.count,
         rules,
         verdict: group.first.verdict.to_string(),

@@ -77,9 +77,10 @@ pub fn page(runs: &[Run], failures: &[FailureHistory], folder: &Path) -> Result<
         tone,
         heading: "Last run of each block".to_owned(),
         facts: vec![
-            Fact::new(format!("{failing} of {}", blocks.len()), "blocks do not pass")
+            Fact::new(format!("{} of {}", blocks.len() - failing, blocks.len()), "blocks pass")
                 .tone(Tone::Bad, failing > 0),
-            Fact::new(open.to_string(), "open failures").tone(Tone::Bad, open > 0),
+            Fact::new(open.to_string(), if open == 1 { "open failure" } else { "open failures" })
+                .tone(Tone::Bad, open > 0),
             Fact::new(grouped(runs.len() as u64), "runs"),
         ],
         sections: std::iter::once(("block-1", "Trends", blocks.len()))

@@ -189,25 +189,26 @@ fn square(values: &[String]) -> String {
     path
 }
 
-/// Merges equal values of adjacent cycles. `other` is the other side: its first different value
-/// decides which digits are marked and visible.
+/// Merges equal values of adjacent cycles. `other` is the other side. A box ends where the sides begin
+/// or cease to differ, so that the value and its differing digits are visible in wrong cycles.
 fn boxes(values: &[String], other: &[String]) -> Vec<Value> {
+    let differs = |place: usize| values[place] != other[place];
     let mut boxes: Vec<(usize, usize)> = Vec::new();
     for (place, value) in values.iter().enumerate() {
         match boxes.last_mut() {
-            Some((first, length)) if values[*first] == *value => *length = place + 1 - *first,
+            Some((first, length))
+                if values[*first] == *value && differs(*first) == differs(place) =>
+            {
+                *length = place + 1 - *first;
+            }
             _ => boxes.push((place, 1)),
         }
     }
-    let boxed = |(first, length): (usize, usize)| {
-        let whole = &values[first];
-        let wrong = other[first..first + length].iter().find(|other| *other != whole);
-        Value {
-            x: at(first),
-            width: length as f64 * CYCLE,
-            text: visible(whole, wrong.unwrap_or(whole), length * CHARACTERS),
-            whole: whole.clone(),
-        }
+    let boxed = |(first, length): (usize, usize)| Value {
+        x: at(first),
+        width: length as f64 * CYCLE,
+        text: visible(&values[first], &other[first], length * CHARACTERS),
+        whole: values[first].clone(),
     };
     boxes.into_iter().map(boxed).collect()
 }
@@ -293,9 +294,12 @@ mod tests {
         let spans = differing(&expected, &stuck);
         let span = |place: usize, cycles: f64| Span { x: at(place), width: cycles * CYCLE };
         assert_eq!(spans, [span(1, 2.0), span(4, 1.0)]);
-        // Its value is one box, and differs from the first other value.
-        let [one] = &boxes(&stuck, &expected)[..] else { panic!("one box") };
-        assert_eq!((one.width, plain(&one.text)), (5.0 * CYCLE, "[1]".to_owned()));
+        // The value stands in each of them.
+        let boxes = boxes(&stuck, &expected);
+        let boxes: Vec<(String, f64)> =
+            boxes.iter().map(|one| (plain(&one.text), one.width / CYCLE)).collect();
+        let pairs = [("1", 1.0), ("[1]", 2.0), ("1", 1.0), ("[1]", 1.0)];
+        assert_eq!(boxes, pairs.map(|(text, cycles)| (text.to_owned(), cycles)));
     }
 
     #[test]
