@@ -16,7 +16,7 @@ use cosim_base::files::{LARGEST_INPUT, read_input};
 use cosim_harness::harness::{Blame, BlockInfo};
 use cosim_regress::engine::{Difference, Explanation};
 use cosim_regress::program;
-use cosim_regress::runner::{Group, Totals};
+use cosim_regress::runner::{self, Cause, Group, Totals};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,12 +64,14 @@ pub struct RunLink<'a> {
     href: Option<String>,
 }
 
-/// A group of failures.
+/// Groups of failures with probably one cause.
 #[derive(Serialize)]
 struct Failure<'a> {
     signature: String,
     count: u64,
     group: &'a Group,
+    /// The other groups.
+    same: Vec<&'a Group>,
     /// The rule of the golden model in the decisive cycle, if the specification has its text.
     rules: Vec<String>,
     notes: Vec<&'a str>,
@@ -129,17 +131,20 @@ pub fn page(
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
     let reproduce = Reproduce { program: program::name(), run: &results.run };
-    let groups: Vec<Failure<'_>> = results
-        .failures
+    let causes = runner::causes(&results.failures);
+    let groups: Vec<Failure<'_>> = causes
         .iter()
         .take(GROUPS_TOLD)
-        .map(|group| failure(folder, results, group, block, specification.as_ref()))
+        .map(|cause| failure(folder, results, cause, block, specification.as_ref()))
         .collect();
-    let signatures = results.failures.iter().enumerate().map(|(place, group)| {
-        let verdict = group.signature.to_string();
-        (verdict, (place < groups.len()).then_some(place + 1))
+    let signatures = results.failures.iter().map(|group| {
+        let is_of =
+            |cause: &Cause<'_>| cause.groups().any(|other| other.signature == group.signature);
+        let place = causes.iter().position(is_of).filter(|place| *place < groups.len());
+        (group.signature.to_string(), place.map(|place| place + 1))
     });
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
+    let more_groups = causes.len().saturating_sub(GROUPS_TOLD);
     let page = Page {
         run: &results.run,
         totals: &results.totals,
@@ -149,7 +154,7 @@ pub fn page(
         is_red: results.open_failures() > 0,
         plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,
-        more_groups: results.failures.len().saturating_sub(GROUPS_TOLD),
+        more_groups,
         profiles: results.profiles.iter().map(profile).collect(),
         diagram: block.and_then(|block| diagram::of(block, &hits)),
         rules: rules(results, specification.as_ref()),
@@ -189,8 +194,11 @@ fn head(
     if let Some(percent) = &percent {
         facts.push(Fact::new(percent, "coverage").tone(Tone::Open, hit < reachable));
     }
-    let mut sections =
-        vec![Section::new("failures", "Failures", results.failures.len().to_string())];
+    let mut sections = vec![Section::new(
+        "failures",
+        "Failures",
+        (page.groups.len() + page.more_groups).to_string(),
+    )];
     sections.push(Section::new("coverage", "Coverage", percent.unwrap_or_default()));
     if let Some(code) = &page.code {
         sections.push(Section::new("code", "Code", code.percent()));
@@ -215,8 +223,8 @@ fn head(
         heading: format!("{}, seed {}", run.block, run.seed),
         about: block.map_or(String::new(), |block| block.title.to_owned()),
         facts,
-        command: Some(match results.failures.first() {
-            Some(group) => reproduce.command(&group.first.case),
+        command: Some(match page.groups.first() {
+            Some(failure) => reproduce.command(&failure.group.first.case),
             None => reproduce.whole(),
         }),
         sections,
@@ -258,10 +266,11 @@ fn profile(results: &super::ProfileResults) -> Profile<'_> {
 fn failure<'a>(
     folder: &Path,
     results: &Results,
-    group: &'a Group,
+    cause: &Cause<'a>,
     block: Option<&BlockInfo>,
     specification: Option<&Specification>,
 ) -> Failure<'a> {
+    let group = cause.main;
     let text = group.explanation.as_ref().map(|path| read_input(&folder.join(path), LARGEST_INPUT));
     let explanation: Option<Explanation> =
         text.and_then(Result::ok).and_then(|text| serde_json::from_slice(&text).ok());
@@ -283,7 +292,8 @@ fn failure<'a>(
         });
     Failure {
         signature: group.signature.to_string(),
-        count: group.count,
+        count: cause.count(),
+        same: cause.variants.clone(),
         rules,
         verdict: group.first.verdict.to_string(),
         judgement,
