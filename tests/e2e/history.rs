@@ -77,8 +77,8 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let page = folder.path().join("history.sqlite.html");
     assert_eq!(text(&output).trim(), page.to_str().unwrap());
-    let written = fs::read_to_string(&page).unwrap();
-    assert!(written.contains("href=\"runs%20of%20%231/bad/report.html\""), "{written}");
+    let written = |page: &Path| fs::read_to_string(page).unwrap().replace("&#x2f;", "/");
+    assert!(written(&page).contains("href=\"runs%20of%20%231/bad/report.html\""), "it is linked");
     let seen = looked_at_page(&page, &["bad-is-no-word"]);
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
     assert_eq!(seen["facts"][1], "1 open failures");
@@ -90,8 +90,8 @@ fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
     let other = folder.path().join("other.html");
     let output = run(["history", "report", name, "--out", other.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let written = fs::read_to_string(&other).unwrap();
-    assert!(!written.contains("bad/report.html") && written.contains("good/report.html"));
+    let left = written(&other);
+    assert!(!left.contains("bad/report.html") && left.contains("good/report.html"));
 }
 
 #[test]
