@@ -11,7 +11,9 @@ use super::rules::{
     U1, U2, U3,
 };
 use super::stimulus::DP;
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet, WaiverFile};
+use cosim_core::harness::{
+    self, Bins, Covergroup, Edge, Golden as _, Parameters, RuleSet, WaiverFile, class,
+};
 use groups::{
     CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
     STARVED, STRAYS,
@@ -54,12 +56,6 @@ struct CoverageState {
     /// Cycles in which the credit on offer waited, and whether it grew.
     stall: u64,
     grown: bool,
-}
-
-/// The position of a number on an axis, given where its values begin; the first one begins at 0.
-#[inline]
-fn class<const COUNT: usize>(number: u64, from: [u64; COUNT]) -> usize {
-    from.iter().filter(|from| number >= **from).count()
 }
 
 impl Coverage {
@@ -192,13 +188,7 @@ impl harness::Coverage<Recv> for Coverage {
     const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {
-        let before = RegisterView {
-            state: State::AwaitCp,
-            ring_level: 0,
-            credit_pending: 0,
-            complete: false,
-            copying: false,
-        };
+        let before = Golden::new(parameters).look();
         let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
         Self { low, high, keep, before, so_far: CoverageState::default(), in_reset: false }
     }
