@@ -39,7 +39,7 @@ const OLD_PHRASES: [(&str, &str); 22] = [
 ];
 
 /// Documents outside of the book.
-const BESIDE: [&str; 12] = [
+const BESIDE: [&str; 13] = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
@@ -49,6 +49,7 @@ const BESIDE: [&str; 12] = [
     "examples/axi_lite_memory/README.md",
     "examples/fifo/README.md",
     "examples/picorv32/README.md",
+    "examples/regblock/README.md",
     "tests/bad_rtl/README.md",
     "tests/bad_gates/README.md",
     "tests/bad_unknown/README.md",

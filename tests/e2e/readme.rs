@@ -131,16 +131,28 @@ fn the_first_failure_shows_what_its_commands_print() {
     assert_shown("docs/tutorial/first-failure.md", &[" run ", " explain ", " replay "]);
 }
 
-/// The tutorial of the FIFO runs in a folder with the FIFO alone, where `cosim` is the tested program
-/// and `cargo` builds with the settings of other crates outside the repository.
 #[test]
 fn the_tutorial_of_the_fifo_shows_what_its_commands_print() {
+    assert_shown_with("docs/tutorial/fifo.md", "examples/fifo/rtl/Fifo.sv");
+}
+
+#[test]
+#[ignore = "slow: builds a crate and two variants of its RTL"]
+fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
+    assert_shown_with("docs/tutorial/axi-lite.md", "examples/axi_lite_memory/rtl/AxiLiteMemory.sv");
+}
+
+/// Checks a tutorial in a folder with the RTL alone, where `cosim` is the tested program and `cargo`
+/// builds with the settings of other crates outside the repository.
+#[track_caller]
+fn assert_shown_with(name: &str, rtl: &str) {
     let folder = TempDir::new().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);
-    fs::copy(project().join("examples/fifo/rtl/Fifo.sv"), at("Fifo.sv")).expect("a copy");
+    let file = Path::new(rtl).file_name().expect("a file");
+    fs::copy(project().join(rtl), folder.path().join(file)).expect("a copy");
     fs::create_dir(at("bin")).expect("a folder");
     symlink(program().get_program(), at("bin/cosim")).expect("a link");
-    assert_shown_in("docs/tutorial/fifo.md", &[" new ", " run", " explain "], &folder);
+    assert_shown_in(name, &[" new ", " run", " explain "], &folder);
 }
 
 /// Checks that a document shows these steps and the output of its commands.

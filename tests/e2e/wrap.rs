@@ -137,6 +137,9 @@ fn a_block_has_several_clocks() {
     let said = new.says(0, &mutate);
     let counts = &json(&new.path("mutants/mutate.json"));
     assert!(said.contains("undecided") && said.contains(" 0 equivalent"), "{said} {counts}");
+    let text = counts.to_string();
+    assert!(text.contains(r#""module":"#), "{text}");
+    assert!(!text.contains(r#""module":"afifo_wrapper""#), "the wrapper is not mutated: {text}");
 }
 
 const ALU: &str = "

@@ -2,8 +2,8 @@
 //!
 //! [`Axi4Manager`] drives a subordinate DUT, [`Axi4Subordinate`] answers a manager DUT, and
 //! [`Axi4Monitor`] checks the rules of the protocol. `WORDS` is the width of the data in 32-bit
-//! words, rounded up. Exclusive accesses (A7.2) are refused: the agents do not start them, and the
-//! monitor reports them.
+//! words, rounded up. Exclusive accesses ("Exclusive accesses") are refused: the agents do not
+//! start them, and the monitor reports them.
 
 mod coverage;
 mod manager;
@@ -30,7 +30,7 @@ use std::fmt;
 use verilated::{Pin, Pins};
 
 /// The ports of a write address or read address channel. The ports without a description have the
-/// meaning of IHI 0022, A2.2 and A2.5.
+/// meaning of IHI 0022, "Write address channel signals" and "Read address channel signals".
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Axi4AddressPins<M, S> {
@@ -176,36 +176,34 @@ impl<M: Pins, S: Pins> Axi4Pins<M, S> {
         })
     }
 
-    /// The transfers of a cycle in words, for
+    /// The payload of a channel in a cycle with a high valid, for
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
-    pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
+    pub fn words(&self, channel: &str, manager: &M, subordinate: &S) -> Option<String> {
         let (m, s) = (manager, subordinate);
-        let mut words = Vec::new();
-        for (channel, kind) in [(&self.aw, "write"), (&self.ar, "read")] {
-            let address = self.offered(channel, m).filter(|_| channel.ready.is_high(s));
-            words.extend(address.map(|address| format!("{kind} {address}")));
-        }
-        if self.wvalid.is_high(m) && self.wready.is_high(s) {
-            let last = if self.wlast.is_high(m) { " last" } else { "" };
-            let data = crate::wide::Wide::<32>(self.wdata.words(m));
-            words.push(format!("write data {data}{last}"));
-        }
+        let is_of = |valid: &str| valid.strip_suffix("valid") == Some(channel);
         let response = |pin: Option<Pin<S>>| AxiResponse::of(pin.map_or(0, |pin| pin.get(s)));
         let id = |pin: Option<Pin<S>>| pin.map_or(0, |pin| pin.get(s));
-        if self.bvalid.is_high(s) && self.bready.is_high(m) {
-            words.push(format!("write response {} id {:#x}", response(self.bresp), id(self.bid)));
+        for (address, kind) in [(&self.aw, "write"), (&self.ar, "read")] {
+            if is_of(address.valid.port().name) {
+                return self.offered(address, m).map(|address| format!("{kind} {address}"));
+            }
         }
-        if self.rvalid.is_high(s) && self.rready.is_high(m) {
+        if is_of(self.wvalid.port().name) {
+            let last = if self.wlast.is_high(m) { " last" } else { "" };
+            Some(format!("{}{last}", crate::wide::Wide::<32>(self.wdata.words(m))))
+        } else if is_of(self.bvalid.port().name) {
+            Some(format!("{} id {:#x}", response(self.bresp), id(self.bid)))
+        } else if is_of(self.rvalid.port().name) {
             let last = if self.rlast.is_high(s) { " last" } else { "" };
             let data = crate::wide::Wide::<32>(self.rdata.words(s));
-            let (response, id) = (response(self.rresp), id(self.rid));
-            words.push(format!("read data {data} {response} id {id:#x}{last}"));
+            Some(format!("{data} {} id {:#x}{last}", response(self.rresp), id(self.rid)))
+        } else {
+            None
         }
-        (!words.is_empty()).then(|| words.join(", "))
     }
 }
 
-/// The kind of a burst (IHI 0022, table A3-3).
+/// The kind of a burst (IHI 0022).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Axi4Burst {
@@ -251,7 +249,7 @@ impl Axi4Address {
         self.len + 1
     }
 
-    /// The address of a beat (IHI 0022, A3.4.1).
+    /// The address of a beat (IHI 0022, "Address structure").
     #[inline]
     pub fn beat_address(&self, beat: u32) -> u64 {
         let bytes = 1_u64 << self.size;
@@ -269,7 +267,7 @@ impl Axi4Address {
     }
 
     /// The byte lanes of a beat on a bus of `bus` bytes: the first lane, and their number (IHI
-    /// 0022, A3.4.3).
+    /// 0022, "Data read and write structure").
     #[inline]
     pub fn lanes(&self, beat: u32, bus: u32) -> (u32, u32) {
         let address = self.beat_address(beat);

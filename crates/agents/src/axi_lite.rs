@@ -27,10 +27,11 @@ use std::fmt;
 use verilated::{Pin, Pins};
 
 /// The naming rules of ports like `s_axi_awvalid`, for
-/// [`Block::NAMING`](cosim_harness::harness::Block::NAMING). The channel of all of them is `s_axi`.
+/// [`Block::NAMING`](cosim_harness::harness::Block::NAMING). Its channel is `s_axi_aw`.
 pub const NAMING: Naming = Naming {
     valid: &["awvalid", "wvalid", "bvalid", "arvalid", "rvalid"],
     ready: &["awready", "wready", "bready", "arready", "rready"],
+    joined: &["aw", "w", "b", "ar", "r"],
     ..Naming::DEFAULT
 };
 
@@ -87,7 +88,7 @@ impl<M: Pins, S: Pins> AxiLitePins<M, S> {
     /// constant, this does not compile.
     pub const fn of(prefix: &str) -> Self {
         let wdata = Pin::of(prefix, "wdata");
-        // At most 64 bits (IHI 0022, B1.1.1).
+        // At most 64 bits (IHI 0022, "Definition of AXI4-Lite").
         check_bus::<2>(wdata.width());
         Self {
             awvalid: Pin::of(prefix, "awvalid"),
@@ -122,33 +123,30 @@ impl<M: Pins, S: Pins> AxiLitePins<M, S> {
         address & !(self.bytes() as u64 - 1)
     }
 
-    /// The transfers of a cycle in words, for
+    /// The payload of a channel in a cycle with a high valid, for
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
-    pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
-        let mut words = Vec::new();
+    pub fn words(&self, channel: &str, manager: &M, subordinate: &S) -> Option<String> {
         let (m, s) = (manager, subordinate);
-        if self.awvalid.is_high(m) && self.awready.is_high(s) {
-            words.push(format!("write address {:#x}", self.awaddr.get(m)));
+        let is_of = |valid: &str| valid.strip_suffix("valid") == Some(channel);
+        let response = |pin: Option<Pin<S>>| AxiResponse::of(pin.map_or(0, |pin| pin.get(s)));
+        if is_of(self.awvalid.port().name) {
+            Some(format!("write {:#x}", self.awaddr.get(m)))
+        } else if is_of(self.wvalid.port().name) {
+            let strobe = self.wstrb.map(|pin| format!(" strobe {:#x}", pin.get(m)));
+            Some(format!("{:#x}{}", self.wdata.get(m), strobe.unwrap_or_default()))
+        } else if is_of(self.bvalid.port().name) {
+            Some(response(self.bresp).to_string())
+        } else if is_of(self.arvalid.port().name) {
+            Some(format!("read {:#x}", self.araddr.get(m)))
+        } else if is_of(self.rvalid.port().name) {
+            Some(format!("{:#x} {}", self.rdata.get(s), response(self.rresp)))
+        } else {
+            None
         }
-        if self.wvalid.is_high(m) && self.wready.is_high(s) {
-            words.push(format!("write data {:#x}", self.wdata.get(m)));
-        }
-        if self.bvalid.is_high(s) && self.bready.is_high(m) {
-            let response = self.bresp.map_or(0, |pin| pin.get(s));
-            words.push(format!("write response {}", AxiResponse::of(response)));
-        }
-        if self.arvalid.is_high(m) && self.arready.is_high(s) {
-            words.push(format!("read address {:#x}", self.araddr.get(m)));
-        }
-        if self.rvalid.is_high(s) && self.rready.is_high(m) {
-            let response = AxiResponse::of(self.rresp.map_or(0, |pin| pin.get(s)));
-            words.push(format!("read data {:#x} {response}", self.rdata.get(s)));
-        }
-        (!words.is_empty()).then(|| words.join(", "))
     }
 }
 
-/// A response (IHI 0022, A3.4.4).
+/// A response (IHI 0022, "Read and write response structure").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AxiResponse {
     /// `OKAY`: the access succeeded.

@@ -13,6 +13,9 @@
 //! | [`wishbone`] | Wishbone, classic and pipelined | Wishbone B4 |
 //! | [`memory_port`] | synchronous memory port | the module |
 //! | [`interrupt`] | interrupt lines, level and pulse | the module |
+//! | [`fields`] | input port with fields and without a protocol | the module |
+//!
+//! Rules cite sections by their titles, because issues of a specification number them differently.
 //!
 //! The ports of an interface are found by a prefix and the protocol's names:
 //!
@@ -36,6 +39,7 @@ mod channel;
 mod declare;
 #[cfg(test)]
 mod declared;
+pub mod fields;
 pub mod interrupt;
 mod lanes;
 mod memory_check;

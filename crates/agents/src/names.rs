@@ -3,7 +3,7 @@
 //! A [`Covergroup`] holds a `&'static str`, and a block may have several agents of one protocol.
 //! The functions below join the names in constants.
 
-use cosim_harness::harness::{Covergroup, Parameters};
+use cosim_harness::harness::{Covergroup, Parameters, Violation};
 use verilated::Pins;
 
 /// The longest joined name, in bytes.
@@ -41,6 +41,12 @@ impl GroupNames {
             Err(_) => panic!("joined names are UTF-8"),
         }
     }
+}
+
+/// A violation whose message begins with the name of a port, because a block may have several
+/// interfaces.
+pub(crate) fn at(port: &str, violation: Violation) -> Violation {
+    Violation { message: format!("{port}: {}", violation.message), ..violation }
 }
 
 /// The number of groups of all agents.

@@ -28,9 +28,9 @@ use verilated::{Pin, Pins};
 /// The mode of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WishboneMode {
-    /// One request at a time (B4, 3.1.3.1).
+    /// One request at a time (B4, "Standard protocol").
     Classic,
-    /// Requests follow each other (B4, 3.1.3.2).
+    /// Requests follow each other (B4, "Pipelined protocol").
     Pipelined,
 }
 

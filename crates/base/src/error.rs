@@ -258,14 +258,12 @@ fn with_suggestion(message: &str) -> Cow<'_, str> {
     let (true, Some((name, expected))) = (is_unknown, names.split_first()) else {
         return message.into();
     };
-    let distance = |other: &&&str| strsim::damerau_levenshtein(name, other);
-    match expected.iter().min_by_key(distance) {
-        Some(like) if distance(&like) <= (name.chars().count() / 3).max(1) => {
-            let what = message.split('`').next().unwrap_or_default();
-            format!("{what}`{name}`; did you mean `{like}`?").into()
-        }
-        _ => message.into(),
+    let hint = text::suggestion(name, expected.iter().copied());
+    if hint.is_empty() {
+        return message.into();
     }
+    let what = message.split('`').next().unwrap_or_default();
+    format!("{what}`{name}`{hint}").into()
 }
 
 /// Removes the temporary path that `tempfile` appends to an error of the system.

@@ -24,14 +24,37 @@ pub struct Identity {
 
 static IDENTITY: OnceLock<Identity> = OnceLock::new();
 
-/// Prints a line on standard error. Unlike `eprintln!`, it does not panic when the reader is gone.
+/// Writes text to standard error, if the command line set it.
+static WRITER: OnceLock<fn(&str)> = OnceLock::new();
+
+/// Sets the function that writes to standard error, for example around a progress line. Only the
+/// first call has an effect.
+pub fn set_writer(writer: fn(&str)) {
+    let _ = WRITER.set(writer);
+}
+
+/// Prints a note on standard error. Unlike `eprintln!`, it does not panic when the reader is gone.
 pub fn say(line: fmt::Arguments<'_>) {
-    show(&format!("cosim: {line}\n"));
+    show(&format!("note: {line}\n"));
+}
+
+/// Prints a warning on standard error.
+pub fn warn(line: fmt::Arguments<'_>) {
+    show(&format!("warning: {line}\n"));
+}
+
+/// Prints on standard error why a command fails that has a result.
+pub fn fail(line: fmt::Arguments<'_>) {
+    show(&format!("FAIL  {line}\n"));
 }
 
 /// Writes lines to standard error, and ignores failures.
 pub fn show(text: &str) {
-    let _ = write!(io::stderr(), "{}", text::lines(text));
+    let text = text::lines(text);
+    match WRITER.get() {
+        Some(writer) => writer(&text),
+        None => drop(write!(io::stderr(), "{text}")),
+    }
 }
 
 /// Sets the identity of this process. Only the first call has an effect.

@@ -116,6 +116,18 @@ pub fn github_property(text: &str) -> String {
     github(text).replace(':', "%3A").replace(',', "%2C")
 }
 
+/// A hint such as "; did you mean `run`?" if one of the known names is similar to `name`; otherwise
+/// nothing.
+pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let distance = |other: &&str| strsim::damerau_levenshtein(name, other);
+    match known.into_iter().min_by_key(distance) {
+        Some(like) if distance(&like) <= (name.chars().count() / 3).max(1) => {
+            format!("; did you mean `{like}`?")
+        }
+        _ => String::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

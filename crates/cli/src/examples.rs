@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 23] = [
+const EXAMPLES: [(&str, [Example; 2]); 27] = [
     (
         "run",
         [
@@ -162,6 +162,31 @@ const EXAMPLES: [(&str, [Example; 2]); 23] = [
             ("report runs/latest", "Regenerate the page of one run"),
             ("report runs/latest --history runs.db", "Add the trends of a history"),
         ],
+    ),
+    (
+        "open",
+        [
+            ("open", "Open the page of the latest run"),
+            ("open runs/latest --waves mr_data", "Show the waves of a failure"),
+        ],
+    ),
+    (
+        "doctor",
+        [
+            ("doctor", "Show what is missing on this machine"),
+            ("doctor --format json", "Print it for a script"),
+        ],
+    ),
+    (
+        "completions",
+        [
+            ("completions bash", "Print completions for bash"),
+            ("completions zsh", "Print completions for zsh"),
+        ],
+    ),
+    (
+        "man",
+        [("man", "Print the page of the program"), ("man --out man1", "Write a page per command")],
     ),
     (
         "history add",

@@ -3,7 +3,7 @@
 use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget};
 use super::replay::load;
 use super::summary::rtl_files;
-use super::{interruption, print_json};
+use super::{interruption, print_json, progress};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use cosim_base::error::Error;
@@ -87,18 +87,17 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             print_json(&explanations.iter().map(report).collect::<Vec<_>>())?;
         }
         Format::Text => {
-            // Colour on a terminal, plain text in a pipe.
-            let mut out = anstream::stdout().lock();
-            for explanation in &explanations {
-                let text = page(arguments, vector.loaded.about(), &rtl, explanation);
-                out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
-            }
+            let about = vector.loaded.about();
+            let pages = explanations.iter().map(|one| page(arguments, about, &rtl, one));
+            let mut text: String = pages.collect();
             if !rtl.is_built_in() {
                 let examined = vector.loaded.examine(&rtl)?;
-                let text = format!("RTL {}, {}\n", examined.identity, rtl_files(&examined.files));
-                out.write_all(lines_of(&text).as_bytes())
-                    .map_err(Error::write("standard output"))?;
+                let files = rtl_files(&examined.files);
+                text += &lines_of(&format!("RTL {}, {files}\n", examined.identity));
             }
+            // Colour on a terminal, plain text in a pipe.
+            progress::suspended(|| anstream::stdout().write_all(text.as_bytes()))
+                .map_err(Error::write("standard output"))?;
         }
     }
     let failed = explanations.iter().any(|explanation| explanation.signature.is_some());

@@ -13,8 +13,10 @@
 mod bench;
 mod cache;
 mod channels;
+mod colour;
 mod config;
 mod cover;
+mod doctor;
 mod error;
 mod examples;
 mod explain;
@@ -26,8 +28,10 @@ mod list;
 mod merge;
 mod mutate;
 mod new;
+mod open;
 mod options;
 mod plan;
+mod progress;
 mod prove;
 mod regression;
 mod replay;
@@ -36,6 +40,7 @@ mod rerun;
 mod resume;
 mod run;
 mod schema;
+mod shell;
 mod shrink;
 mod skeleton;
 mod summary;
@@ -45,6 +50,7 @@ mod wording;
 mod worker;
 mod wrapper;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cosim_base::error::{Error, codes};
 use cosim_base::files;
@@ -53,7 +59,7 @@ use cosim_regress::program::{self, Program};
 use std::env;
 use std::error::Error as _;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -114,6 +120,14 @@ enum Command {
     Report(report::Arguments),
     /// Record runs in a history file, and show failures, coverage and speed over time.
     History(history::Arguments),
+    /// Open the page of a run in a browser, or the waves of a failure in a viewer.
+    Open(open::Arguments),
+    /// Show which tools are installed, what needs them and how to get them.
+    Doctor(doctor::Arguments),
+    /// Print completions for a shell.
+    Completions(shell::Completions),
+    /// Print or write manual pages.
+    Man(shell::Man),
     /// Works on models for the other commands.
     #[command(hide = true)]
     Worker(worker::Arguments),
@@ -122,16 +136,15 @@ enum Command {
 /// Runs the command line of this process. This is the whole `main` of a program.
 pub fn main(program: Program) -> ExitCode {
     program::set(program);
+    program::set_writer(progress::show);
     verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {
         // A panic of a worker's model is a verdict; the runner reports it.
         if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
-            program::say(format_args!("internal error, please report it: {info}"));
+            program::show(&format!("internal error, please report it: {info}\n"));
         }
     }));
-    let command = examples::add(Cli::command(), program.identity.name)
-        .name(program.identity.name)
-        .version(program.identity.version);
+    let command = command();
     let words = legacy::translated(env::args_os().collect());
     let words = match config::with_defaults(&command, words) {
         Ok((words, note)) => {
@@ -149,6 +162,8 @@ pub fn main(program: Program) -> ExitCode {
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| end_with(&error));
+    let is_worker = matches!(cli.command, Command::Worker(_));
+    let display = (!is_worker).then(progress::Display::begin);
     let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Replay(arguments) => replay::execute(&arguments),
@@ -170,8 +185,13 @@ pub fn main(program: Program) -> ExitCode {
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::History(arguments) => history::execute(&arguments),
+        Command::Open(arguments) => open::execute(&arguments),
+        Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Completions(arguments) => shell::completions(&arguments),
+        Command::Man(arguments) => shell::man(&arguments),
         Command::Worker(arguments) => worker::execute(&arguments),
     }));
+    drop(display);
     // An abandoned thread may have left unfinished files.
     files::remove_unfinished();
     match result {
@@ -185,6 +205,12 @@ pub fn main(program: Program) -> ExitCode {
     }
 }
 
+/// The command line of this program.
+fn command() -> clap::Command {
+    let command = examples::add(Cli::command(), program::name());
+    command.name(program::name()).version(program::version())
+}
+
 /// Ends the process with the output of clap: help, the version, or a usage error.
 fn end_with(error: &clap::Error) -> ! {
     let text = error.to_string();
@@ -192,7 +218,20 @@ fn end_with(error: &clap::Error) -> ! {
     // The parser of a value may have returned an error with its own code.
     let own = error.source().and_then(|source| source.downcast_ref::<Error>());
     let code = own.map_or(codes::COMMAND_LINE, Error::code);
-    program::show(&format!("error[{code}]: {message}"));
+    // The standard library's words for a number that cannot be read.
+    let message = message.replace("invalid digit found in string", "expected a whole number");
+    let hint = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
+        (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word)))
+            if error.get(ContextKind::SuggestedSubcommand).is_none() =>
+        {
+            let command = command();
+            let known = command.get_subcommands().filter(|known| !known.is_hide_set());
+            text::suggestion(word, known.map(clap::Command::get_name))
+        }
+        _ => String::new(),
+    };
+    let (first, rest) = message.split_once('\n').unwrap_or((&message, ""));
+    program::show(&format!("error[{code}]: {first}{hint}\n{rest}"));
     process::exit(i32::from(code.exit()))
 }
 
@@ -238,7 +277,9 @@ fn print_text(text: &str) -> Result<(), Error> {
 
 fn print_line(text: &str) -> Result<(), Error> {
     use std::io::Write;
-    match writeln!(io::stdout(), "{text}") {
+    let painted = colour::painted(&format!("{text}\n"));
+    let written = progress::suspended(|| anstream::stdout().write_all(painted.as_bytes()));
+    match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::write("standard output")(error))
         }
@@ -280,11 +321,6 @@ fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         if IS_INTERRUPTED.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { work() };
     ENDS_AT_ONCE.store(false, Ordering::SeqCst);
     result
-}
-
-/// Whether standard error is a terminal, so that a progress bar is useful.
-fn is_watched() -> bool {
-    io::stderr().is_terminal()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::options::{
     percent,
 };
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
+use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{MOST_PACKETS, Profile};
@@ -24,11 +24,11 @@ use cosim_report::report::write_grading;
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::Rtl;
 use cosim_rtl::yosys;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use verilated_build::activity::Activity;
 
 /// Default number of mutants of each profile.
 const MUTANTS: u32 = 1000;
@@ -147,14 +147,17 @@ fn grade(
     (min_score, is_quiet): (Option<f64>, bool),
     interrupted: &Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
+    if is_quiet {
+        progress::hush();
+    }
     let are_several = jobs.len() > 1;
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
         let GradingResult { report, is_whole, folder } = match job {
             MutationRequest::Analysis(job) => {
-                let bar = if is_quiet { ProgressBar::hidden() } else { progress_bar() };
-                let result = job.run(interrupted, &mut |event| render(&bar, event))?;
+                let mut renderer = Renderer::default();
+                let result = job.run(interrupted, &mut |event| renderer.show(event))?;
                 let folder = result.lock.folder.clone();
                 if result.is_whole {
                     write_grading(&folder, &result.report)?;
@@ -193,7 +196,7 @@ fn grade(
     let wanted = |one: &Report| min_score.or(one.run.min_score);
     for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
         code = 1;
-        program::say(format_args!("{line}"));
+        program::fail(format_args!("{line}"));
     }
     Ok(ExitCode::from(code))
 }
@@ -257,6 +260,7 @@ impl PreparedGrading {
         let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         block.session(&setup)?;
+        let _activity = Activity::begin(format!("choosing mutants of {}", block.info().name));
         let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
         Ok(Self { name, block, chosen, setup, header })
     }
@@ -277,33 +281,31 @@ struct GradingResult {
     folder: PathBuf,
 }
 
-/// A progress bar, hidden if standard error is no terminal.
-fn progress_bar() -> ProgressBar {
-    let bar = if is_watched() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}, {elapsed}") {
-        bar.set_style(style);
-    }
-    bar
+/// Shows the progress of an analysis.
+#[derive(Default)]
+struct Renderer {
+    profile: Option<Activity>,
 }
 
-/// Shows progress.
-fn render(bar: &ProgressBar, event: AnalysisEvent<'_>) {
-    let text = match event {
-        AnalysisEvent::Profile { block, profile } => {
-            bar.set_prefix(format!("{block} {profile}"));
-            "building models".to_owned()
+impl Renderer {
+    fn show(&mut self, event: AnalysisEvent<'_>) {
+        if let AnalysisEvent::Profile { block, profile } = event {
+            self.profile = Some(Activity::begin(format!("mutating {block} {profile}")));
         }
-        AnalysisEvent::Round { alive, mutants, run, cases } => {
-            format!("{alive} of {} left, {run} of {cases} cases", counted(mutants, "mutant"))
+        let Some(now) = &self.profile else { return };
+        match event {
+            AnalysisEvent::Profile { .. } => {}
+            AnalysisEvent::Round { alive, mutants, run, cases } => {
+                now.count("cases", run, Some(cases));
+                now.note(format!("{alive} of {} left", counted(mutants, "mutant")));
+            }
+            AnalysisEvent::Sorting => now.note("sorting out equivalent mutants"),
+            AnalysisEvent::Equivalence { left } => {
+                now.note(format!("{} survived", counted(left, "mutant")));
+            }
+            AnalysisEvent::Ended => self.profile = None,
         }
-        AnalysisEvent::Sorting => "sorting out equivalent mutants".to_owned(),
-        AnalysisEvent::Equivalence { left } => {
-            format!("checking {} for equivalence", counted(left, "mutant"))
-        }
-        AnalysisEvent::Ended => return bar.finish_and_clear(),
-    };
-    bar.set_message(text);
-    bar.tick();
+    }
 }
 
 /// The analyses from the arguments, each in its own folder.

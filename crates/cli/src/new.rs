@@ -90,8 +90,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         parameters: arguments.parameter.clone(),
         is_of_pins: arguments.pins,
     };
-    let GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper, channels } =
-        skeleton.write(Path::new("."))?;
+    let GeneratedCrate {
+        folder,
+        ports,
+        resets,
+        clocks,
+        is_combinational,
+        wrapper,
+        channels,
+        axi_lite,
+    } = skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
         [] if is_combinational => "no reset".to_owned(),
         [] => "no reset; see its README.md".to_owned(),
@@ -117,6 +125,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         format!("{side} {} ({valid}{ready})", channel.name)
     };
     let channels = match channels.as_slice() {
+        _ if let Some(prefix) = axi_lite => {
+            format!("interface: AXI4-Lite subordinate {prefix}*, with an agent in src/lib.rs\n")
+        }
         [] => String::new(),
         all => {
             let all: Vec<String> = all.iter().map(channel).collect();

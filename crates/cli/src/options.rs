@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
 use cosim_formats::vector::Origin;
-use cosim_harness::harness::{self, Overrides, Profile};
+use cosim_harness::harness::{self, Overrides, Profile, ProfileError};
 use cosim_regress::engine::LoadedVector;
 use cosim_regress::program;
 use cosim_regress::program::AnyBlock;
@@ -306,8 +306,8 @@ impl VectorRtl {
             return Ok(ChosenRtl { rtl, replaces_recorded: false });
         }
         if !self.recorded_rtl {
-            program::say(format_args!(
-                "warning: {} was recorded on user RTL ({}) and runs on the built-in RTL; name the RTL with --rtl, or \
+            program::warn(format_args!(
+                "{} was recorded on user RTL ({}) and runs on the built-in RTL; name the RTL with --rtl, or \
                  use the recorded RTL with --recorded-rtl",
                 text::path(path),
                 text::line(&rtl.command_line()),
@@ -319,8 +319,8 @@ impl VectorRtl {
         if let Some(recorded) = recorded
             && *recorded != now
         {
-            program::say(format_args!(
-                "warning: {}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
+            program::warn(format_args!(
+                "{}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
                 text::path(path)
             ));
         }
@@ -397,7 +397,7 @@ impl Target {
         }
         let block = find_block(block)?;
         let profiles = Profile::parse(profile, block.info().profiles)
-            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--case: {error}")))?;
+            .map_err(|error| unknown_profile("--case", &error))?;
         Ok((block, profiles))
     }
 
@@ -408,7 +408,7 @@ impl Target {
     pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
         let all = block.info().profiles;
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
-            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}")))?;
+            .map_err(|error| unknown_profile("--fixes", &error))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
@@ -420,7 +420,7 @@ impl Target {
     pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
         let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
         let chosen = Profile::choose(text, all, block.info().name, seed)
-            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}")))?;
+            .map_err(|error| unknown_profile("--fixes", &error))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
             .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
@@ -463,10 +463,7 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
     for name in names {
         match name.as_str() {
             ALL => blocks.extend(program::blocks()),
-            name => blocks.push(find_block(name).map_err(|error| match error {
-                Error::Usage(code, message) => Error::Usage(code, format!("{message}, or {ALL}")),
-                other => other,
-            })?),
+            name => blocks.push(program::find(name).ok_or_else(|| unknown_block(name, &[ALL]))?),
         }
     }
     let mut known = BTreeSet::new();
@@ -494,15 +491,27 @@ pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
     }
 }
 
+/// The error for an option that names no profile.
+fn unknown_profile(option: &str, error: &ProfileError) -> Error {
+    let hint = match error {
+        ProfileError::Unknown { text, expected } => text::suggestion(text, expected.split(", ")),
+        _ => String::new(),
+    };
+    Error::Usage(codes::UNKNOWN_PROFILE, format!("{option}: {error}{hint}"))
+}
+
 /// The block with this name.
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
-    program::find(name).ok_or_else(|| {
-        let names: Vec<&str> = program::blocks().iter().map(|block| block.info().name).collect();
-        Error::Usage(
-            codes::UNKNOWN_BLOCK,
-            format!("unknown block `{name}`; expected {}", names.join(", ")),
-        )
-    })
+    program::find(name).ok_or_else(|| unknown_block(name, &[]))
+}
+
+/// The error for a name that is neither a block nor one of the `other` words.
+fn unknown_block(name: &str, other: &[&str]) -> Error {
+    let blocks = program::blocks().iter().map(|block| block.info().name);
+    let known: Vec<&str> = blocks.chain(other.iter().copied()).collect();
+    let hint = text::suggestion(name, known.iter().copied());
+    let message = format!("unknown block `{name}`; expected {}{hint}", known.join(", "));
+    Error::Usage(codes::UNKNOWN_BLOCK, message)
 }
 
 /// Limits of models.

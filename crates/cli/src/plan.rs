@@ -3,6 +3,7 @@
 use super::options::{blocks_of, within_percent};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_base::text;
 use cosim_harness::harness::{MOST_PACKETS, Overrides, Profile};
 use cosim_regress::mutate::report::MOST_MUTANTS;
 use cosim_regress::program::AnyBlock;
@@ -353,10 +354,11 @@ fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, S
     }
     let known: Vec<&str> = built_in.iter().map(|(known, _)| known.as_str()).collect();
     Err(format!(
-        "`scenarios`: block {} has no scenario `{name}`, and {} is not a file; expected {}",
+        "`scenarios`: block {} has no scenario `{name}`, and {} is not a file; expected {}{}",
         block.info().name,
         path.display(),
-        known.join(", ")
+        known.join(", "),
+        text::suggestion(name, known.iter().copied())
     ))
 }
 

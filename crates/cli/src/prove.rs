@@ -1,7 +1,7 @@
 //! `cosim prove`.
 
 use super::options::{Caching, Format, Formatting, ModelLimits, Target, heading, of_block};
-use super::{interruption, is_watched, print_json, print_text};
+use super::{interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
@@ -10,14 +10,14 @@ use cosim_formats::proof::{Counts, PROOF, Proof};
 use cosim_harness::harness::Profile;
 use cosim_regress::program;
 use cosim_regress::program::AnyBlock;
-use cosim_regress::proof::{ProofEvent, ProofRun, places};
+use cosim_regress::proof::{ProofRun, places};
 use cosim_regress::runner::{DirectoryLock, HTML, OutputLocation};
 use cosim_regress::worker::OneShotWorker;
 use cosim_report::report::write_proof;
-use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use verilated_build::activity::Activity;
 
 /// What is to be proved.
 #[derive(Debug, Args)]
@@ -56,6 +56,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
+        let _activity = Activity::begin(format!("preparing the proofs of {}", block.info().name));
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
         rtl.check_profiles(block.info(), &profiles).map_err(of_block(*block, &blocks))?;
         let prover = |profile: &Profile| {
@@ -86,6 +87,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         folder: Path::new(""),
     };
     for (block, provers) in &jobs {
+        let _activity =
+            Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
         run(*block).check_netlists(provers)?;
     }
     let place = match &arguments.out {
@@ -96,19 +99,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut proofs = Vec::new();
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let claim = DirectoryLock::new(&place)?;
-        let bar = ProgressBar::new_spinner();
-        if !is_watched() {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        let name = block.info().name;
-        let show = |event: ProofEvent<'_>| {
-            let ProofEvent { profile, done, all, .. } = event;
-            bar.set_message(format!("{name} {profile}: {done} of {all} properties"));
-            bar.tick();
-        };
         let run = ProofRun { folder: &claim.folder, ..run(block) };
-        let proof = run.prove(provers, &show)?;
-        bar.finish_and_clear();
+        let all = provers.iter().filter_map(|(_, prover)| prover.as_ref().ok());
+        let all: usize = all.map(|prover| places(prover, only).len()).sum();
+        let proving = Activity::begin(format!("proving {}", block.info().name));
+        let proving = proving.counting("properties", 0, Some(all as u64));
+        let proof = run.prove(provers, &|_| proving.advance())?;
+        drop(proving);
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;

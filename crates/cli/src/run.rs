@@ -142,7 +142,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             break;
         }
     }
-    done.end()
+    done.end(&earlier)
 }
 
 /// Builds the models of all runs, then creates their run directories.
@@ -182,8 +182,8 @@ fn warn_of_other_build(build: Option<&str>) {
     if let Some(build) = build
         && build != program::build()
     {
-        program::say(format_args!(
-            "warning: build {build} found the failure, and this is build {}",
+        program::warn(format_args!(
+            "build {build} found the failure, and this is build {}",
             program::build()
         ));
     }

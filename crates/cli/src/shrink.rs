@@ -5,7 +5,7 @@ use super::options::{
     only,
 };
 use super::replay::{CheckedVector, load};
-use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
+use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
@@ -15,12 +15,12 @@ use cosim_regress::engine::{ShrinkProgress, ShrunkVector};
 use cosim_regress::runner::SHRINK_BUDGET;
 use cosim_regress::worker::OneShotWorker;
 use cosim_regress::worker::one_shot::VectorJob;
-use indicatif::ProgressBar;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use verilated_build::activity::Activity;
 
 /// A failing vector to make smaller.
 #[derive(Debug, Args)]
@@ -46,12 +46,11 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
-struct Bar(ProgressBar);
+struct Shown(Activity);
 
-impl ShrinkProgress for Bar {
+impl ShrinkProgress for Shown {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        self.0.set_message(format!("{tried} candidates tried, {kept} accepted"));
-        self.0.tick();
+        self.0.note(format!("{tried} candidates tried, {kept} accepted"));
     }
 }
 
@@ -69,12 +68,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
     check_output(&out)?;
-    let hidden = arguments.quietness.quiet || !is_watched();
-    let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
+    if arguments.quietness.quiet {
+        progress::hush();
+    }
+    let mut shown = Shown(Activity::begin(format!("shrinking {}", arguments.vector.display())));
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-    let shrunk = worker.shrink(&subject, arguments.budget, &mut bar);
-    bar.0.finish_and_clear();
+    let shrunk = worker.shrink(&subject, arguments.budget, &mut shown);
+    drop(shown);
     let shrunk = shrunk?.done()?;
     write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
     let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;

@@ -366,6 +366,9 @@ const OF_CHANNELS: [(&str, &str); 2] = [
     ("src/golden.rs", include_str!("../templates/skeleton/channels/golden.rs.j2")),
     ("src/scoreboard.rs", include_str!("../templates/skeleton/channels/scoreboard.rs.j2")),
 ];
+/// The scoreboard of a module with an AXI4-Lite interface and no other channel.
+const OF_AXI_LITE: (&str, &str) =
+    ("src/scoreboard.rs", include_str!("../templates/skeleton/axi_lite/scoreboard.rs.j2"));
 /// The templates that a module with channels does not need.
 const OF_PINS: [&str; 5] = [
     "src/environment.rs",
@@ -395,6 +398,13 @@ pub struct GeneratedCrate {
     pub wrapper: Option<PathBuf>,
     /// The channels that the crate declares.
     pub channels: Vec<Channel>,
+    /// The prefix of the ports of an AXI4-Lite interface, if the channels are those of one.
+    pub axi_lite: Option<String>,
+}
+
+/// The prefix of an AXI4-Lite interface that the crate declares with an agent. Agents have one clock.
+fn axi_lite(channels: Option<&Channels>, clocks: &[String]) -> Option<String> {
+    channels.filter(|_| clocks.is_empty())?.axi_lite()
 }
 
 /// What the texts of a crate are made of.
@@ -674,8 +684,18 @@ impl Skeleton {
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| folder.join("rtl").join(name));
+        let axi_lite = axi_lite(channels.as_ref(), &clocks);
         let channels = channels.map_or_else(Vec::new, |channels| channels.channels);
-        Ok(GeneratedCrate { folder, ports, resets, clocks, is_combinational, wrapper, channels })
+        Ok(GeneratedCrate {
+            folder,
+            ports,
+            resets,
+            clocks,
+            is_combinational,
+            wrapper,
+            channels,
+            axi_lite,
+        })
     }
 
     /// The channels of the module, if the crate declares them.
@@ -997,6 +1017,7 @@ impl Skeleton {
             cases => if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
             vectors => 1_u64 << vectors,
             first_bits => bits.max(1),
+            axi_lite => axi_lite(*channels, &wrapping.clocks),
             channels => channel_texts,
             source_channels => of_side(true),
             sink_channels => of_side(false),
@@ -1019,6 +1040,10 @@ impl Skeleton {
             let is_needed =
                 |name: &str| name != "src/golden.rs" || !others.other_outputs.is_empty();
             files.extend(OF_CHANNELS.iter().filter(|(name, _)| is_needed(name)));
+            if axi_lite(*channels, &wrapping.clocks).is_some() {
+                files.retain(|(name, _)| *name != OF_AXI_LITE.0);
+                files.push(OF_AXI_LITE);
+            }
         }
         files.push(VECTORS);
         if !types.structs.is_empty() || !types.enums.is_empty() {
@@ -1152,6 +1177,10 @@ impl Types {
             let mut names = BTreeSet::new();
             for field in pin.bits.fields.iter().filter(|field| field.width <= WIDEST_FIELD) {
                 let mut name = field.name.replace('.', "_");
+                // The port itself is an array of structs.
+                if name.starts_with(|first: char| first.is_ascii_digit()) {
+                    name.insert_str(0, "element_");
+                }
                 if is_keyword(&name) {
                     name.push('_');
                 }

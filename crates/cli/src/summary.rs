@@ -9,7 +9,7 @@ use cosim_harness::harness::{Blame, Case};
 use cosim_harness::value::short;
 use cosim_regress::regression::{FinishedRun, Goal, WriteFailures};
 use cosim_regress::runner::{
-    self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Totals, Variant,
+    self, CASES_SHOWN, Cause, End, Evidence, Group, HTML, Header, Totals, Variant,
 };
 use cosim_report::Known;
 use cosim_report::history::FailureHistory;
@@ -251,19 +251,21 @@ impl Summary<'_> {
             Detail::Tables => (GROUPS_SHOWN, 0, usize::MAX),
             _ => ON_A_SCREEN,
         };
-        for group in self.run.failures.iter().take(whole) {
-            self.group(group, text);
+        let causes = runner::causes(&self.run.failures);
+        for cause in causes.iter().take(whole) {
+            self.group(cause, text);
         }
-        for group in self.run.failures.iter().skip(whole).take(brief) {
-            self.brief(group, text);
+        for cause in causes.iter().skip(whole).take(brief) {
+            self.brief(cause, text);
         }
-        let others = self.run.failures.get(whole + brief..).unwrap_or_default();
+        let others = causes.get(whole + brief..).unwrap_or_default();
         if !others.is_empty() {
             text.push_str("\n  more signatures, each with its own vector\n");
         }
-        for Group { signature, count, waived, .. } in others.iter().take(lines) {
+        for cause in others.iter().take(lines) {
+            let Group { signature, waived, .. } = cause.main;
             let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
-            let _ = writeln!(text, "  {count:6}  {signature}{waived}");
+            let _ = writeln!(text, "  {:6}  {signature}{}{waived}", cause.count(), variants(cause));
         }
         if others.len() > lines {
             let _ = writeln!(text, "  and {} more; --details lists them", others.len() - lines);
@@ -271,13 +273,18 @@ impl Summary<'_> {
     }
 
     /// A failure group in three lines.
-    fn brief(&self, group: &Group, text: &mut String) {
-        let Group { signature, count, first, waived, .. } = group;
+    fn brief(&self, cause: &Cause<'_>, text: &mut String) {
+        let group = cause.main;
+        let Group { signature, first, waived, .. } = group;
         let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
         let known = self.known.and_then(|known| known.get(&signature.to_string()));
         let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
-        let cases = counted(*count, "case");
-        let _ = writeln!(text, "\n  {signature}: {cases}{new}{waived}\n    {}", first.verdict);
+        let (cases, variants) = (counted(cause.count(), "case"), variants(cause));
+        let _ = writeln!(
+            text,
+            "\n  {signature}: {cases}{variants}{new}{waived}\n    {}",
+            first.verdict
+        );
         if let Some(case) = group.first_cases.first() {
             let _ = writeln!(text, "    {}", (self.command)(case));
         }
@@ -286,11 +293,13 @@ impl Summary<'_> {
         }
     }
 
-    fn group(&self, group: &Group, text: &mut String) {
+    fn group(&self, cause: &Cause<'_>, text: &mut String) {
+        let group = cause.main;
         let Group { signature, count, first, waves, .. } = group;
         let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
-        let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
+        let (cases, same) = (counted(cause.count(), "case"), variants(cause));
+        let _ = writeln!(text, "\n  {signature}: {cases}{same}\n    {verdict}");
         if let Some(waived) = &group.waived {
             let _ = writeln!(text, "    {waived}");
         }
@@ -334,6 +343,13 @@ impl Summary<'_> {
             let rules = counted(group.further_rules.len() as u64, "further rule");
             let _ = writeln!(text, "    also under {rules}, {}", counted(more, "case"));
         }
+        for Group { signature, count, first, .. } in &cause.variants {
+            let cases = counted(*count, "case");
+            let vector = first.vector.as_ref();
+            let vector = vector.map(|vector| self.run.folder.join(vector).display().to_string());
+            let vector = vector.unwrap_or_else(|| "no vector".to_owned());
+            let _ = writeln!(text, "    also as {signature}, {cases}: {vector}");
+        }
         for note in group.notes() {
             let _ = writeln!(text, "    {note}");
         }
@@ -351,6 +367,14 @@ impl Summary<'_> {
                 }
             }
         }
+    }
+}
+
+/// The number of further signatures of a cause.
+fn variants(cause: &Cause<'_>) -> String {
+    match cause.variants.len() {
+        0 => String::new(),
+        more => format!(" in {} signatures, probably one cause", more + 1),
     }
 }
 

@@ -507,8 +507,7 @@ fn offers(info: &'static BlockInfo) -> Vec<Handshake> {
         let channel = info.naming.channel(port.name)?;
         let ready = info.outputs.iter().find(|port| info.naming.is_ready_of(port.name, channel))?;
         let is_its = |other: &&Port| {
-            info.naming.role(other.name) == Role::Payload
-                && other.name.strip_prefix(channel).is_some_and(|rest| rest.starts_with('_'))
+            info.naming.role(other.name) == Role::Payload && info.naming.is_of(other.name, channel)
         };
         let payload = info.inputs.iter().filter(is_its).collect();
         Some(Handshake { valid: port.name, ready: ready.name, payload })

@@ -1,6 +1,7 @@
 //! The files of a run directory: results, journal, times and the lock.
 
 mod cases;
+mod causes;
 mod directory;
 mod end;
 mod groups;
@@ -18,6 +19,7 @@ mod timing;
 mod waivers;
 
 pub use cases::{Failure, FinishedCase};
+pub use causes::{Cause, causes};
 pub use directory::{DirectoryLock, OutputLocation};
 pub use end::End;
 pub use groups::{

@@ -46,9 +46,9 @@ pub use comparison::{
     COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
 };
 pub use contract::{
-    Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
-    Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
-    reset_inputs,
+    Block, Counter, Document, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule,
+    RuleSet, Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights,
+    power_up_inputs, reset_inputs,
 };
 pub use coverage::sparse;
 pub use coverage::{
@@ -60,6 +60,7 @@ pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl, Wrapper};
+pub use layout::Layout;
 pub use naming::{Naming, Role};
 pub use noise::{IdleBits, Noise};
 pub use pace::{Pace, longest, longest_reset};

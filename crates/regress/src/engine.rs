@@ -15,6 +15,7 @@ use crate::mutate;
 pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_base::text;
 use cosim_formats::coverage::code::Point;
 use cosim_formats::vector::{self, Origin, Vector, VectorFile};
 use cosim_harness::harness::{
@@ -297,9 +298,10 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
         return Err(Error::Usage(
             codes::UNKNOWN_SCENARIO,
             format!(
-                "block {} has no scenario `{name}`, and no file has this path; expected {}",
+                "block {} has no scenario `{name}`, and no file has this path; expected {}{}",
                 B::NAME,
-                names.join(", ")
+                names.join(", "),
+                text::suggestion(name, names.iter().copied())
             ),
         ));
     }

@@ -89,8 +89,8 @@ impl PendingAnswer<'_> {
         if let Err(error) = session.store.put(key, value)
             && !session.has_warned.swap(true, Ordering::Relaxed)
         {
-            program::say(format_args!(
-                "warning: cannot write to {}, so answers of ABC are not cached: {error}; set \
+            program::warn(format_args!(
+                "cannot write to {}, so answers of ABC are not cached: {error}; set \
                  COSIM_CACHE to another folder",
                 session.store.folder().display()
             ));

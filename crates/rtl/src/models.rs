@@ -22,7 +22,8 @@ use cosim_base::program;
 use cosim_harness::harness::{Block, BlockInfo, Parameters, Profile};
 pub use examined::{AssertionFile, Examined, FileRead};
 pub use expanded::{Pragmas, PreprocessedRtl};
-use observer::{OBSERVING_TOP, observing_top};
+use observer::observing_top;
+pub use observer::{OBSERVING_TOP, TEXT_BITS, observed_name};
 pub use on_disk::OnDisk;
 pub use rtl::command_line;
 pub use rtl::{Rtl, Simulator};
@@ -33,6 +34,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use verilated::{Library, ModelKind, Port};
+use verilated_build::activity::Activity;
 use verilated_build::{
     BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
     Verilator, trust,
@@ -141,10 +143,11 @@ impl Rtl {
         if let Some(examined) = known.get(&key) {
             return Ok(Arc::clone(examined));
         }
+        let _activity = Activity::begin(format!("reading the RTL of {}", info.name));
         let examined = Arc::new(Examined::new(info, self)?);
         for place in &examined.computed {
-            program::say(format_args!(
-                "warning: {place}: the RTL computes the name of a file that it opens, so the \
+            program::warn(format_args!(
+                "{place}: the RTL computes the name of a file that it opens, so the \
                  contents of that file are not part of the RTL's identity"
             ));
         }

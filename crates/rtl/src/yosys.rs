@@ -78,6 +78,11 @@ impl YosysSession {
         &self.answers
     }
 
+    /// The module of the wrapper around the RTL, if there is one.
+    pub fn wrapper(&self) -> Option<&str> {
+        self.examined.design.wrapper.as_ref()?.file.file_stem()?.to_str()
+    }
+
     /// The folder that names of data files are relative to.
     fn data(&self) -> PathBuf {
         self.path(DATA).join(["x"; DEPTH].join("/"))

@@ -54,8 +54,8 @@ impl Block for AxiLiteMemory {
 }
 
 impl Explain for AxiLiteMemory {
-    fn words(_: &str, inputs: &Inputs, outputs: &Outputs) -> Option<String> {
-        AXI.words(inputs, outputs)
+    fn words(channel: &str, inputs: &Inputs, outputs: &Outputs) -> Option<String> {
+        AXI.words(channel, inputs, outputs)
     }
 
     fn in_flight(environment: &Environment<'_>) -> Vec<String> {

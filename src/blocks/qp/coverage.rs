@@ -87,7 +87,7 @@ cosim_core::coverage! {
     /// The coverage of `qp` beside its rules.
     pub Coverage of Qp;
     before Before = Before::of;
-    reset |inputs| inputs.rst.is_high(), memory Memory = Memory::remember;
+    reset |inputs| inputs.rst.is_high(), memory Memory = Memory::remember, source "coverage.rs";
     MODIFY = "modify": "commands taken: state after an event at the same edge, state asked for, answer"
         [STATE, NEXT, ANSWER] unless no_such_answer,
         hit |at| modified(at).zip(at.golden.answer())

@@ -12,7 +12,7 @@ use super::rules::{
 };
 use super::stimulus::DP;
 use cosim_core::harness::{
-    self, Bins, Covergroup, Edge, Golden as _, Parameters, RuleSet, WaiverFile, class,
+    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, WaiverFile, class,
 };
 use groups::{
     CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
@@ -185,6 +185,7 @@ impl Coverage {
 
 impl harness::Coverage<Recv> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
     const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {

@@ -240,7 +240,8 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
 /// A compilation for `target` with only the options from the environment.
 fn plain(target: &str) -> cc::Build {
     let mut build = cc::Build::new();
-    build.cpp(true).opt_level(3).debug(false).target(target).host(target).cargo_metadata(false);
+    build.cpp(true).opt_level(3).debug(false).target(target).host(target);
+    build.cargo_metadata(false).cargo_warnings(false);
     build
 }
 

@@ -1,6 +1,7 @@
 //! A cache of files that take long to create. Cached files are complete, verified, owned by a
 //! trusted user, and limited in total size.
 
+use crate::activity::Activity;
 use crate::{Error, tool, trust};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use std::io::{self, Seek, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 use tempfile::Builder;
 
 /// The only value of a record's `format`.
@@ -34,6 +35,9 @@ struct Record {
     about: String,
     size: u64,
     blake3: String,
+    /// The time in seconds that its creation took; 0 if an older version created it.
+    #[serde(default)]
+    seconds: f64,
 }
 
 /// An open cached file. Its content is what was verified, whatever happens to its path.
@@ -166,14 +170,23 @@ impl Kept {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(self.unwritable())?;
         let unfinished = work.join("result");
+        let _activity = Activity::begin(format!("building {about}")).expecting(self.took(about));
+        let began = Instant::now();
         let made = make(&work, &unfinished)
-            .and_then(|()| self.put(&path, &unfinished, about).map_err(E::from));
+            .and_then(|()| self.put(&path, &unfinished, (about, began)).map_err(E::from));
         let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
         made?;
         removed?;
         let Some(kept) = claim(&path) else { return Err(Error::Changed { path }.into()) };
         self.limit_size()?;
         Ok(kept)
+    }
+
+    /// The time that the creation of the last used file with this description took.
+    fn took(&self, about: &str) -> Option<Duration> {
+        let entry = self.entries().ok()?.into_iter().find(|entry| entry.about == about)?;
+        let seconds = Record::read(&entry.path)?.seconds;
+        Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero())
     }
 
     /// All cached files, the most recently used first.
@@ -255,7 +268,12 @@ impl Kept {
     }
 
     /// Moves a finished file to its name and then writes its record.
-    fn put(&self, path: &Path, unfinished: &Path, about: &str) -> Result<(), Error> {
+    fn put(
+        &self,
+        path: &Path,
+        unfinished: &Path,
+        (about, began): (&str, Instant),
+    ) -> Result<(), Error> {
         let mut file = File::open(unfinished).map_err(Error::io(unfinished))?;
         let (size, blake3) = measure(&mut file).map_err(Error::io(unfinished))?;
         // The umask may permit group write access.
@@ -263,8 +281,8 @@ impl Kept {
         file.set_permissions(Permissions::from_mode(mode)).map_err(Error::io(unfinished))?;
         file.sync_all().map_err(Error::io(unfinished))?;
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let about = about.to_owned();
-        let record = Record { format: FORMAT.to_owned(), name, about, size, blake3 };
+        let (about, seconds) = (about.to_owned(), began.elapsed().as_secs_f64());
+        let record = Record { format: FORMAT.to_owned(), name, about, size, blake3, seconds };
         let text = serde_json::to_string(&record)
             .map_err(|error| Error::io(path)(io::Error::other(error)))?;
         // Give the record the same readers as the file: the umask applies to both.
@@ -281,6 +299,7 @@ impl Kept {
     /// Waits until no other process creates the file. Others wait while the result lives.
     fn lock(&self, path: &Path) -> Result<File, Error> {
         let name = beside(path, LOCK);
+        let _activity = Activity::begin("waiting for a process that builds the same model");
         tool::wait(|| {
             let lock = File::options().create(true).append(true).open(&name);
             let lock = lock.map_err(self.unwritable())?;

@@ -11,6 +11,7 @@
 //!
 //! [`Design::elaborate`] reports the structure of a design without translating it.
 
+pub mod activity;
 mod before_reset;
 pub mod codegen;
 pub mod compile;

@@ -123,7 +123,8 @@ pub struct BitsType {
     pub values: Vec<(String, u64)>,
 }
 
-/// A field of a packed struct; those of structs in it have a point in their names.
+/// A field of a packed struct. The names of fields of inner structs have a point, those of arrays of
+/// structs the index, as in `lane.0.valid`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeField {
     /// Its name.
@@ -154,6 +155,27 @@ impl Design {
         let read = |tree: &Tree| Reader::new(tree, &folder).module(&self.top, instance);
         with_tree(&description, read).flatten().ok_or_else(|| self.not_understood())
     }
+}
+
+/// Packed arrays with more structs are fields of bits.
+const MOST_ELEMENTS: i64 = 16;
+
+/// The fields of the structs in a packed array with these bounds. Their names begin with the index.
+fn element_fields(element: &BitsType, left: i64, right: i64) -> Vec<TypeField> {
+    let count = (left - right).abs() + 1;
+    if count > MOST_ELEMENTS {
+        return Vec::new();
+    }
+    let of_element = |place: i64| {
+        let index = if left < right { left + place } else { left - place };
+        let lsb = element.width * (count - 1 - place) as u32;
+        element.fields.iter().map(move |field| TypeField {
+            name: format!("{index}.{}", field.name),
+            lsb: lsb + field.lsb,
+            ..field.clone()
+        })
+    };
+    (0..count).flat_map(of_element).collect()
 }
 
 /// Reads modules and types of a tree.
@@ -432,6 +454,7 @@ impl<'a> Reader<'a> {
                 let (left, right) = bounds(kind)?;
                 let Type::Bits(element) = sub()? else { return None };
                 let width = element.width * u32::try_from((left - right).abs() + 1).ok()?;
+                let fields = element_fields(&element, left, right);
                 // The ranges of an array come before that of its elements, names of types after none.
                 let text = match element.text.find('[') {
                     Some(at) if element.name.is_none() => {
@@ -440,7 +463,7 @@ impl<'a> Reader<'a> {
                     }
                     _ => format!("{} [{left}:{right}]", element.text),
                 };
-                Type::Bits(BitsType { width, text, ..BitsType::default() })
+                Type::Bits(BitsType { width, text, fields, ..BitsType::default() })
             }
             "structdtype" | "uniondtype" => {
                 let mut all = Vec::new();
@@ -817,6 +840,7 @@ package p;
     st_t s;
     struct packed { logic x; logic [1:0] y; } n;
   } req_t;
+  typedef struct packed { logic v; struct packed { logic [2:0] a; st_t s; } [1:0] lane; logic [0:3][1:0] m; } arr_t;
   typedef struct { logic [2:0] v; req_t r; } un_t;
 endpackage
 interface bus #(parameter W = 8) (input logic clk);
@@ -826,7 +850,7 @@ endinterface
 module m import p::*; #(
   parameter int N = 4, parameter D = N * 2, parameter type T = logic [N-1:0], parameter string S = \"x\"
 ) (
-  input req_t q, output st_t st, input T t, input logic signed [7:0] arr [4], output un_t u,
+  input req_t q, input arr_t ar, output st_t st, input T t, input logic signed [7:0] arr [4], output un_t u,
   bus.src b, bus.src bs [2], bus any, input real level, inout pad, input logic \\odd-name
 );
   assign any.ready = q.a[0];
@@ -843,6 +867,13 @@ endmodule";
             q.fields.iter().map(|field| (field.name.as_str(), field.lsb, field.width)).collect();
         assert_eq!(fields, [("a", 5, 4), ("s", 3, 2), ("n.x", 2, 1), ("n.y", 0, 2)]);
         assert_eq!(q.fields[1].enumeration.as_deref(), Some("st_t"));
+        let ar = bits(&module, "ar");
+        let fields: Vec<(&str, u32, u32)> =
+            ar.fields.iter().map(|field| (field.name.as_str(), field.lsb, field.width)).collect();
+        let lanes =
+            [("lane.1.a", 15, 3), ("lane.1.s", 13, 2), ("lane.0.a", 10, 3), ("lane.0.s", 8, 2)];
+        assert_eq!(fields, [&[("v", 18, 1)], &lanes[..], &[("m", 0, 8)]].concat());
+        assert_eq!(ar.fields[2].enumeration.as_deref(), Some("st_t"));
         let st = bits(&module, "st");
         let values = [("IDLE", 0), ("RUN", 1), ("STOP", 3)];
         assert_eq!(st.values, values.map(|(name, value)| (name.to_owned(), value)));

@@ -1,6 +1,7 @@
 //! Runs programs so that an interruption ends them.
 
 use crate::Error;
+use crate::activity::Activity;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -68,7 +69,9 @@ fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> 
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
+    let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut child = spawned.map_err(|source| Error::Program { program, source })?;
+    let _activity = Activity::begin(format!("running {name}"));
     if let (Some(pid), Some(_)) = (Pid::from_raw(child.id().cast_signed()), seconds) {
         let limit = Rlimit { current: seconds, ..getrlimit(Resource::Cpu) };
         // Fails if the program has ended already.

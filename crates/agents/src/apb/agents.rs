@@ -14,7 +14,7 @@ use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
 
-/// The phase of a transfer (IHI 0024, 4.1).
+/// The phase of a transfer (IHI 0024, "Operating states").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// No transfer, for the remaining cycles of the gap.
@@ -96,7 +96,7 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
                 ApbAccess::Write { address: at, data: word, strobe: bytes } => {
                     (write, address, data, strobe) = (1, at.get(), word.get(), bytes.get());
                 }
-                // Strobes are low in a read (IHI 0024, 3.2).
+                // Strobes are low in a read (IHI 0024, "Write strobes").
                 ApbAccess::Read { address: at } => {
                     (write, address, data, strobe) = (0, at.get(), 0, 0);
                 }

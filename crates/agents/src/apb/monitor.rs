@@ -1,6 +1,7 @@
 //! The rules of APB, and the coverage of an interface.
 
 use super::ApbPins;
+use crate::names::at;
 use cosim_harness::channels::STALL;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
 use std::fmt;
@@ -56,31 +57,33 @@ pub struct ApbMonitor<M, S> {
 }
 
 impl<M: Pins, S: Pins> ApbMonitor<M, S> {
-    /// IHI 0024, 4.1: the access phase, in which `PENABLE` is high, only occurs while `PSEL` is
-    /// high.
+    /// IHI 0024, "Operating states": the access phase, in which `PENABLE` is high, only occurs
+    /// while `PSEL` is high.
     pub const ENABLE_WITHOUT_SELECT: &'static str = "apb-enable-without-select";
-    /// IHI 0024, 4.1: a transfer begins with a setup phase, in which `PENABLE` is low.
+    /// IHI 0024, "Operating states": a transfer begins with a setup phase, in which `PENABLE` is
+    /// low.
     pub const NO_SETUP: &'static str = "apb-no-setup";
-    /// IHI 0024, 4.1: the setup phase lasts one cycle, and the access phase follows.
+    /// IHI 0024, "Operating states": the setup phase lasts one cycle, and the access phase follows.
     pub const NO_ACCESS: &'static str = "apb-no-access";
-    /// IHI 0024, 3.1.2 and 4.1: while `PREADY` is low, `PSEL` and `PENABLE` remain high.
+    /// IHI 0024, "Write transfers" and "Operating states": while `PREADY` is low, `PSEL` and
+    /// `PENABLE` remain high.
     pub const WITHDRAWN: &'static str = "apb-withdrawn";
-    /// IHI 0024, 3.1.2 and 3.3.2: `PADDR` does not change in a transfer.
+    /// IHI 0024, "Write transfers" and "Read transfers": `PADDR` does not change in a transfer.
     pub const ADDRESS_HELD: &'static str = "apb-address-held";
-    /// IHI 0024, 3.1.2 and 3.3.2: `PWRITE` does not change in a transfer.
+    /// IHI 0024, "Write transfers" and "Read transfers": `PWRITE` does not change in a transfer.
     pub const WRITE_HELD: &'static str = "apb-write-held";
-    /// IHI 0024, 3.1.2: `PWDATA` does not change in a write.
+    /// IHI 0024, "Write transfers": `PWDATA` does not change in a write.
     pub const DATA_HELD: &'static str = "apb-data-held";
-    /// IHI 0024, 3.1.2: `PSTRB` does not change in a transfer.
+    /// IHI 0024, "Write transfers": `PSTRB` does not change in a transfer.
     pub const STROBE_HELD: &'static str = "apb-strobe-held";
-    /// IHI 0024, 3.1.2 and 3.3.2: `PPROT` does not change in a transfer.
+    /// IHI 0024, "Write transfers" and "Read transfers": `PPROT` does not change in a transfer.
     pub const PROT_HELD: &'static str = "apb-prot-held";
-    /// IHI 0024, 3.2: all bits of `PSTRB` are low in a read.
+    /// IHI 0024, "Write strobes": all bits of `PSTRB` are low in a read.
     pub const STROBE_IN_READ: &'static str = "apb-strobe-in-read";
-    /// IHI 0024, 4.1: the state after a reset is idle, in which `PSEL` is low.
+    /// IHI 0024, "Operating states": the state after a reset is idle, in which `PSEL` is low.
     pub const SELECT_IN_RESET: &'static str = "apb-select-in-reset";
-    /// IHI 0024, 3.1.2: the subordinate completes each transfer with `PREADY`; here, before the
-    /// case ends.
+    /// IHI 0024, "Write transfers": the subordinate completes each transfer with `PREADY`; here,
+    /// before the case ends.
     pub const NOT_COMPLETE: &'static str = "apb-not-complete";
 
     /// The checks that a manager can break.
@@ -112,6 +115,17 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Result<Option<ApbTransfer>, Violation> {
+        let port = self.pins.psel.port().name;
+        self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_cycle(
         &mut self,
         in_reset: bool,
         m: &M,
@@ -190,6 +204,12 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     /// # Errors
     /// If a transfer is not complete.
     pub fn finish(&self) -> Result<(), Violation> {
+        let port = self.pins.psel.port().name;
+        self.check_end().map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_end(&self) -> Result<(), Violation> {
         match &self.open {
             None => Ok(()),
             Some(open) => Err(Violation::new(Self::NOT_COMPLETE, format_args!("{open:x?}"))),

@@ -46,8 +46,8 @@ cosim_harness::axes! {
 pub(super) const GROUPS: &[Covergroup] = &[
     Covergroup::new("bursts", "operations, by kind, burst and length", &[KIND, BURST, LENGTH])
         .unless(|at, _| match at[1..] {
-            [0, 3] => Some("a FIXED burst has at most 16 beats (A3.4.1)"),
-            [2, 0 | 3] => Some("a WRAP burst has 2, 4, 8 or 16 beats (A3.4.1)"),
+            [0, 3] => Some("a FIXED burst has at most 16 beats"),
+            [2, 0 | 3] => Some("a WRAP burst has 2, 4, 8 or 16 beats"),
             _ => None,
         }),
     Covergroup::new(

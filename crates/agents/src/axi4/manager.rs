@@ -13,8 +13,8 @@ use verilated::{Pin, Pins};
 type Due<'a, const WORDS: usize> = (&'a Axi4Operation<WORDS>, u64);
 
 /// Drives a subordinate DUT. Valids are low in reset and in the first cycle after it (IHI 0022,
-/// A3.1.2). They never depend on a ready (A3.3.1). Write data leaves in the order of the
-/// addresses (A5.3.1).
+/// "Reset"). They never depend on a ready ("Dependencies between channel handshake signals"). Write
+/// data leaves in the order of the addresses ("Transaction ordering").
 #[derive(Debug, Clone)]
 pub struct Axi4Manager<'a, M, S, const WORDS: usize> {
     pins: Axi4Pins<M, S>,

@@ -2,6 +2,7 @@
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
 use crate::channel::{Channel, ChannelRules};
+use crate::names::at;
 use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
@@ -163,27 +164,35 @@ impl AddressRules {
 }
 
 impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
-    /// IHI 0022, A3.4.1: `WLAST` is asserted with the last beat of a burst, and with no other.
+    /// IHI 0022, "Address structure": `WLAST` is asserted with the last beat of a burst, and with
+    /// no other.
     pub const W_LAST: &'static str = "axi4-w-last";
-    /// IHI 0022, A3.4.3: strobes are only asserted for the byte lanes of a beat.
+    /// IHI 0022, "Data read and write structure": strobes are only asserted for the byte lanes of a
+    /// beat.
     pub const W_STROBE: &'static str = "axi4-w-strobe";
-    /// IHI 0022, A3.4.1: a burst is not terminated early; here, its beats come before the case
-    /// ends.
+    /// IHI 0022, "Address structure": a burst is not terminated early; here, its beats come before
+    /// the case ends.
     pub const W_MISSING: &'static str = "axi4-w-missing";
-    /// IHI 0022, A3.3.1 and A5.3.1: a write response follows the address and the last beat of a
-    /// write with its ID.
+    /// IHI 0022, "Dependencies between channel handshake signals" and "Transaction ordering": a
+    /// write response follows the address and the last beat of a write with its ID.
     pub const B_WITHOUT_WRITE: &'static str = "axi4-b-without-write";
-    /// IHI 0022, A7.2.3: `EXOKAY` only responds to an exclusive write, which is refused.
+    /// IHI 0022, "Exclusive accesses": `EXOKAY` only responds to an exclusive write, which is
+    /// refused.
     pub const B_EXOKAY: &'static str = "axi4-b-exokay";
-    /// IHI 0022, A3.3.1: each write has a response; here, before the case ends.
+    /// IHI 0022, "Dependencies between channel handshake signals": each write has a response; here,
+    /// before the case ends.
     pub const B_MISSING: &'static str = "axi4-b-missing";
-    /// IHI 0022, A3.3.1 and A5.3.1: read data follows the address of a read with its ID.
+    /// IHI 0022, "Dependencies between channel handshake signals" and "Transaction ordering": read
+    /// data follows the address of a read with its ID.
     pub const R_WITHOUT_READ: &'static str = "axi4-r-without-read";
-    /// IHI 0022, A3.4.1: `RLAST` is asserted with the last beat of a burst, and with no other.
+    /// IHI 0022, "Address structure": `RLAST` is asserted with the last beat of a burst, and with
+    /// no other.
     pub const R_LAST: &'static str = "axi4-r-last";
-    /// IHI 0022, A7.2.3: `EXOKAY` only responds to an exclusive read, which is refused.
+    /// IHI 0022, "Exclusive accesses": `EXOKAY` only responds to an exclusive read, which is
+    /// refused.
     pub const R_EXOKAY: &'static str = "axi4-r-exokay";
-    /// IHI 0022, A3.3.1: each read has its beats; here, before the case ends.
+    /// IHI 0022, "Dependencies between channel handshake signals": each read has its beats; here,
+    /// before the case ends.
     pub const R_MISSING: &'static str = "axi4-r-missing";
 
     /// The rules of the address channels.
@@ -192,19 +201,22 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
 
     /// The checks that a manager can break:
     ///
-    /// - `valid-held`: a valid remains asserted until the handshake (IHI 0022, A3.2.1).
-    /// - `payload-held`: the payload does not change until the handshake (A3.2.1).
-    /// - `valid-in-reset`: valids are low in reset (A3.1.2).
+    /// - `valid-held`: a valid remains asserted until the handshake (IHI 0022, "Handshake
+    ///   process").
+    /// - `payload-held`: the payload does not change until the handshake ("Handshake process").
+    /// - `valid-in-reset`: valids are low in reset ("Reset").
     /// - `valid-after-reset`: a valid may only rise after an edge at which the reset is inactive
-    ///   (A3.1.2).
-    /// - `burst-reserved`: the burst is FIXED, INCR or WRAP (A3.4.1, table A3-3).
-    /// - `size`: a beat is not wider than the data bus (A3.4.1).
-    /// - `fixed-length`: a FIXED burst has at most 16 beats (A3.4.1).
-    /// - `wrap-length`: a WRAP burst has 2, 4, 8 or 16 beats (A3.4.1).
-    /// - `wrap-alignment`: the address of a WRAP burst is a multiple of its size (A3.4.1).
-    /// - `4k-boundary`: a burst does not cross a 4 KB boundary (A3.4.1).
-    /// - `exclusive`: the access is not exclusive (a limit of this monitor, not of A7.2).
-    /// - `cache-reserved`: `AxCACHE` has no reserved encoding (A4.4, table A4-5).
+    ///   ("Reset").
+    /// - `burst-reserved`: the burst is FIXED, INCR or WRAP ("Address structure").
+    /// - `size`: a beat is not wider than the data bus ("Address structure").
+    /// - `fixed-length`: a FIXED burst has at most 16 beats ("Address structure").
+    /// - `wrap-length`: a WRAP burst has 2, 4, 8 or 16 beats ("Address structure").
+    /// - `wrap-alignment`: the address of a WRAP burst is a multiple of its size ("Address
+    ///   structure").
+    /// - `4k-boundary`: a burst does not cross a 4 KB boundary ("Address structure").
+    /// - `exclusive`: the access is not exclusive (a limit of this monitor, not of "Exclusive
+    ///   accesses").
+    /// - `cache-reserved`: `AxCACHE` has no reserved encoding ("Memory types").
     pub const MANAGER_CHECKS: &'static [&'static str] = &[
         "axi4-awvalid-held",
         "axi4-aw-payload-held",
@@ -329,27 +341,31 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
             return Ok(events);
         }
         if let Some(address) = &aw {
-            Self::AW.check(address, pins.bytes())?;
+            let check = Self::AW.check(address, pins.bytes());
+            check.map_err(|violation| at(pins.aw.valid.port().name, violation))?;
         }
         if let Some(address) = &ar {
-            Self::AR.check(address, pins.bytes())?;
+            let check = Self::AR.check(address, pins.bytes());
+            check.map_err(|violation| at(pins.ar.valid.port().name, violation))?;
         }
         // The queues hold what was taken in earlier cycles.
         if let Some(response) = b {
-            let place = self.check_b(response)?;
+            let check = self.check_b(response);
+            let place = check.map_err(|violation| at(pins.bvalid.port().name, violation))?;
             if b_taken.is_some() {
                 let write = self.writes.remove(place);
                 events.write = write.map(|write| (write.address, response.1));
             }
         }
         if let Some(data) = r {
-            events.read = self.read(&data, r_taken.is_some())?;
+            let read = self.read(&data, r_taken.is_some());
+            events.read = read.map_err(|violation| at(pins.rvalid.port().name, violation))?;
         }
         (events.write_start, events.read_start) = (aw_taken, ar_taken);
         self.writes.extend(aw_taken.map(|address| Write { address, is_complete: false }));
         self.reads.extend(ar_taken.map(|address| (address, 0)));
         self.data.extend(w_taken);
-        self.match_data()?;
+        self.match_data().map_err(|violation| at(pins.wvalid.port().name, violation))?;
         Ok(events)
     }
 
@@ -433,19 +449,22 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// # Errors
     /// If data or a response is missing.
     pub fn finish(&self) -> Result<(), Violation> {
+        let pins = &self.pins;
+        let (w, b, r) = (pins.wvalid.port(), pins.bvalid.port(), pins.rvalid.port());
         if let Some(data) = self.data.front() {
-            return Err(Violation::new(Self::W_MISSING, format_args!("{data:x?} has no address")));
+            let message = format_args!("{}: {data:x?} has no address", w.name);
+            return Err(Violation::new(Self::W_MISSING, message));
         }
         if let Some(write) = self.writes.iter().find(|write| !write.is_complete) {
-            let message = format_args!("{} has {} beats", write.address, self.beat);
+            let message = format_args!("{}: {} has {} beats", w.name, write.address, self.beat);
             return Err(Violation::new(Self::W_MISSING, message));
         }
         if let Some(write) = self.writes.front() {
-            let message = format_args!("{} has no response", write.address);
+            let message = format_args!("{}: {} has no response", b.name, write.address);
             return Err(Violation::new(Self::B_MISSING, message));
         }
         if let Some((address, beats)) = self.reads.front() {
-            let message = format_args!("{address} has {beats} beats");
+            let message = format_args!("{}: {address} has {beats} beats", r.name);
             return Err(Violation::new(Self::R_MISSING, message));
         }
         Ok(())

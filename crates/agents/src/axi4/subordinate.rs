@@ -92,9 +92,9 @@ struct ReadOffer<const WORDS: usize> {
     response: AxiResponse,
 }
 
-/// Answers a manager DUT. Responses of one ID come in order (IHI 0022, A5.3.1), those of different
-/// IDs by their latency. A beat of a write takes effect when it and its address are taken, and a
-/// beat of a read when it is first offered.
+/// Answers a manager DUT. Responses of one ID come in order (IHI 0022, "Transaction ordering"),
+/// those of different IDs by their latency. A beat of a write takes effect when it and its address
+/// are taken, and a beat of a read when it is first offered.
 #[derive(Debug, Clone)]
 pub struct Axi4Subordinate<'a, I, O, const WORDS: usize, T = Memory> {
     pins: Axi4Pins<O, I>,

@@ -110,7 +110,7 @@ impl<const WORDS: usize> Axi4Operation<WORDS> {
         }
     }
 
-    /// The field that breaks a rule of IHI 0022, A3.4.1, and the reason.
+    /// The field that breaks a rule of IHI 0022, "Address structure", and the reason.
     fn wrong(&self) -> Option<(&'static str, &'static str)> {
         let beats = self.beats();
         let address = self.address();
@@ -292,7 +292,7 @@ impl Axi4Weights {
             address: Uint::new(address),
             size: Uint::new(size),
             burst,
-            // Reserved encodings have a bit of 3:2 without bit 1 (IHI 0022, A4.4).
+            // Reserved encodings have a bit of 3:2 without bit 1 (IHI 0022, "Memory types").
             cache: Uint::new(rng.one_of(&[0, 1, 2, 3, 6, 7, 10, 11, 14, 15])),
             prot: rng.bits(),
             qos: rng.bits(),

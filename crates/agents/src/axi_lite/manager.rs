@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use verilated::Pins;
 
 /// Drives a subordinate DUT. Valids are low in reset and in the first cycle after it (IHI 0022,
-/// A3.1.2). They never depend on a ready (A3.3.1).
+/// "Reset"). They never depend on a ready ("Dependencies between channel handshake signals").
 #[derive(Debug, Clone)]
 pub struct AxiLiteManager<'a, M, S> {
     pins: AxiLitePins<M, S>,

@@ -93,28 +93,31 @@ macro_rules! channel_rules {
 }
 
 impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
-    /// IHI 0022, A3.3.1: the subordinate waits for address and data of a write before it asserts
-    /// `BVALID`.
+    /// IHI 0022, "Dependencies between channel handshake signals": the subordinate waits for
+    /// address and data of a write before it asserts `BVALID`.
     pub const B_WITHOUT_WRITE: &'static str = "axi-lite-b-without-write";
-    /// IHI 0022, A3.3.1: the subordinate waits for `ARVALID` and `ARREADY` before it asserts
-    /// `RVALID`.
+    /// IHI 0022, "Dependencies between channel handshake signals": the subordinate waits for
+    /// `ARVALID` and `ARREADY` before it asserts `RVALID`.
     pub const R_WITHOUT_READ: &'static str = "axi-lite-r-without-read";
-    /// IHI 0022, B1.1.1: `BRESP` is not `EXOKAY`.
+    /// IHI 0022, "Definition of AXI4-Lite": `BRESP` is not `EXOKAY`.
     pub const B_EXOKAY: &'static str = "axi-lite-b-exokay";
-    /// IHI 0022, B1.1.1: `RRESP` is not `EXOKAY`.
+    /// IHI 0022, "Definition of AXI4-Lite": `RRESP` is not `EXOKAY`.
     pub const R_EXOKAY: &'static str = "axi-lite-r-exokay";
-    /// IHI 0022, A3.3.1: each write has a response; here, before the case ends.
+    /// IHI 0022, "Dependencies between channel handshake signals": each write has a response; here,
+    /// before the case ends.
     pub const B_MISSING: &'static str = "axi-lite-b-missing";
-    /// IHI 0022, A3.3.1: each read has its data; here, before the case ends.
+    /// IHI 0022, "Dependencies between channel handshake signals": each read has its data; here,
+    /// before the case ends.
     pub const R_MISSING: &'static str = "axi-lite-r-missing";
 
     /// The checks that a manager can break:
     ///
-    /// - `valid-held`: a valid remains asserted until the handshake (IHI 0022, A3.2.1).
-    /// - `payload-held`: the payload does not change until the handshake (A3.2.1).
-    /// - `valid-in-reset`: valids are low in reset (A3.1.2).
+    /// - `valid-held`: a valid remains asserted until the handshake (IHI 0022, "Handshake
+    ///   process").
+    /// - `payload-held`: the payload does not change until the handshake ("Handshake process").
+    /// - `valid-in-reset`: valids are low in reset ("Reset").
     /// - `valid-after-reset`: a valid may only rise after an edge at which the reset is inactive
-    ///   (A3.1.2).
+    ///   ("Reset").
     pub const MANAGER_CHECKS: &'static [&'static str] = &[
         "axi-lite-awvalid-held",
         "axi-lite-aw-payload-held",
@@ -236,13 +239,15 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
             return Err(Violation::new(
                 Self::B_WITHOUT_WRITE,
                 format_args!(
-                    "no write waits for a response; {addresses} addresses wait for data, {data} \
-                     data for an address"
+                    "{}: no write waits for a response; {addresses} addresses wait for data, {data} \
+                     data for an address",
+                    self.pins.bvalid.port().name
                 ),
             ));
         }
         if response == AxiResponse::ExOkay {
-            return Err(Violation::new(Self::B_EXOKAY, "bresp is EXOKAY"));
+            let valid = self.pins.bvalid.port().name;
+            return Err(Violation::new(Self::B_EXOKAY, format_args!("{valid}: EXOKAY")));
         }
         Ok(())
     }
@@ -250,10 +255,12 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
     #[inline]
     fn check_r(&self, response: AxiResponse) -> Result<(), Violation> {
         if self.reads.is_empty() {
-            return Err(Violation::new(Self::R_WITHOUT_READ, "no read waits for data"));
+            let message = format_args!("{}: no read waits for data", self.pins.rvalid.port().name);
+            return Err(Violation::new(Self::R_WITHOUT_READ, message));
         }
         if response == AxiResponse::ExOkay {
-            return Err(Violation::new(Self::R_EXOKAY, "rresp is EXOKAY"));
+            let valid = self.pins.rvalid.port().name;
+            return Err(Violation::new(Self::R_EXOKAY, format_args!("{valid}: EXOKAY")));
         }
         Ok(())
     }
@@ -265,15 +272,15 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
     pub fn finish(&self) -> Result<(), Violation> {
         let writes = self.writes.len();
         if writes > 0 {
-            let message = format_args!("{writes} writes have no response");
+            let valid = self.pins.bvalid.port().name;
+            let message = format_args!("{valid}: {writes} writes have no response");
             return Err(Violation::new(Self::B_MISSING, message));
         }
         let reads = self.reads.len();
         if reads > 0 {
-            return Err(Violation::new(
-                Self::R_MISSING,
-                format_args!("{reads} reads have no data"),
-            ));
+            let valid = self.pins.rvalid.port().name;
+            let message = format_args!("{valid}: {reads} reads have no data");
+            return Err(Violation::new(Self::R_MISSING, message));
         }
         Ok(())
     }

@@ -62,20 +62,20 @@ const READ: &str = "arvalid arready";
 #[test]
 fn each_rule_fires() {
     let cases = [
-        // A3.2.1: valid remains asserted until the handshake.
+        // "Handshake process": valid remains asserted until the handshake.
         ("awvalid|", "axi-lite-awvalid-held"),
         ("wvalid|", "axi-lite-wvalid-held"),
         ("arvalid|", "axi-lite-arvalid-held"),
         (&format!("{WRITE}|bvalid|"), "axi-lite-bvalid-held"),
         (&format!("{READ}|rvalid|"), "axi-lite-rvalid-held"),
-        // A3.2.1: the payload is stable until the handshake.
+        // "Handshake process": the payload is stable until the handshake.
         ("awvalid awaddr=4|awvalid awready awaddr=8", "axi-lite-aw-payload-held"),
         ("wvalid wdata=1|wvalid wdata=2", "axi-lite-w-payload-held"),
         ("wvalid wstrb=1|wvalid wready wstrb=2", "axi-lite-w-payload-held"),
         ("arvalid araddr=4|arvalid", "axi-lite-ar-payload-held"),
         (&format!("{WRITE}|bvalid|bvalid bresp=2 bready"), "axi-lite-b-payload-held"),
         (&format!("{READ}|rvalid rdata=1|rvalid rdata=2"), "axi-lite-r-payload-held"),
-        // A3.1.2: valids are low in reset.
+        // "Reset": valids are low in reset.
         ("reset|reset awvalid", "axi-lite-awvalid-in-reset"),
         ("reset|reset wvalid", "axi-lite-wvalid-in-reset"),
         ("reset|reset arvalid", "axi-lite-arvalid-in-reset"),
@@ -84,7 +84,7 @@ fn each_rule_fires() {
         ("reset|awvalid", "axi-lite-awvalid-after-reset"),
         ("reset|wvalid", "axi-lite-wvalid-after-reset"),
         ("reset|arvalid", "axi-lite-arvalid-after-reset"),
-        // A3.3.1: responses follow address and data.
+        // "Dependencies between channel handshake signals": responses follow address and data.
         ("awvalid awready|bvalid", Monitor::B_WITHOUT_WRITE),
         ("wvalid wready|bvalid", Monitor::B_WITHOUT_WRITE),
         ("awvalid awready wvalid wready bvalid", Monitor::B_WITHOUT_WRITE),
@@ -92,10 +92,10 @@ fn each_rule_fires() {
         ("arvalid|arvalid rvalid", Monitor::R_WITHOUT_READ),
         ("arvalid arready rvalid rready", Monitor::R_WITHOUT_READ),
         (&format!("{READ}|reset|rvalid"), Monitor::R_WITHOUT_READ),
-        // B1.1.1: no EXOKAY.
+        // "Definition of AXI4-Lite": no EXOKAY.
         (&format!("{WRITE}|bvalid bresp=1"), Monitor::B_EXOKAY),
         (&format!("{READ}|rvalid rresp=1"), Monitor::R_EXOKAY),
-        // A3.3.1: each operation has a response.
+        // "Dependencies between channel handshake signals": each operation has a response.
         (WRITE, Monitor::B_MISSING),
         (READ, Monitor::R_MISSING),
     ];
@@ -118,7 +118,7 @@ fn legal_cycles_pass() {
         // Responses of two writes in a row, while the third one is taken.
         "awvalid awready wvalid wready|awvalid awready wvalid wready bvalid bready|bvalid bready",
         "arvalid arready|arvalid arready rvalid rready rresp=2|rvalid|rvalid rready",
-        // A ready may fall without a valid (A3.2.1), and a reset ends everything.
+        // A ready may fall without a valid ("Handshake process"), and a reset ends everything.
         "awready|wready|awvalid|reset awvalid|reset|",
     ] {
         assert_eq!(broken(cycles), None, "{cycles}");
@@ -293,9 +293,9 @@ fn coverage_tells_responses_and_skew() {
 #[test]
 fn transfers_are_shown_in_words() {
     let (_, m, s) = cycle("awvalid awready awaddr=16 rvalid rready rdata=5 rresp=2");
-    let words = PINS.words(&m, &s);
-    assert_eq!(words.as_deref(), Some("write address 0x10, read data 0x5 SLVERR"));
-    assert_eq!(PINS.words(&M::default(), &S::default()), None);
+    assert_eq!(PINS.words("s_aw", &m, &s).as_deref(), Some("write 0x10"));
+    assert_eq!(PINS.words("s_r", &m, &s).as_deref(), Some("0x5 SLVERR"));
+    assert_eq!(PINS.words("other", &m, &s), None);
 }
 
 #[test]

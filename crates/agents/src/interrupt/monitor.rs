@@ -1,6 +1,7 @@
 //! The rules of interrupt lines, and their coverage.
 
 use super::{InterruptKind, InterruptPins};
+use crate::names::at;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
 use verilated::Pins;
 
@@ -45,6 +46,12 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, driver: &D, receiver: &R) -> Result<u64, Violation> {
+        let port = self.pins.irq.port().name;
+        self.check_cycle(in_reset, driver, receiver).map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_cycle(&mut self, in_reset: bool, driver: &D, receiver: &R) -> Result<u64, Violation> {
         let (lines, ack) = (self.pins.irq.get(driver), self.pins.acknowledged(receiver));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         let before = std::mem::replace(&mut self.before, if in_reset { 0 } else { lines });
@@ -86,6 +93,12 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// # Errors
     /// If a level with an acknowledge port is high.
     pub fn finish(&self) -> Result<(), Violation> {
+        let port = self.pins.irq.port().name;
+        self.check_end().map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_end(&self) -> Result<(), Violation> {
         let is_checked = self.pins.kind == InterruptKind::Level && self.pins.ack.is_some();
         if is_checked && self.before > 0 {
             return Err(Violation::new(Self::PENDING, format_args!("lines {:#x}", self.before)));

@@ -1,6 +1,7 @@
 //! The rules of a memory port, and its coverage.
 
 use super::MemoryPortPins;
+use crate::names::at;
 use crate::wide::{Lanes, Wide};
 use cosim_harness::channels::GAP;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
@@ -81,6 +82,17 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Result<MemoryPortEvents<WORDS>, Violation> {
+        let port = self.pins.en.port().name;
+        self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_cycle(
         &mut self,
         in_reset: bool,
         m: &M,

@@ -1,6 +1,7 @@
 //! The rules of Wishbone B4, and the coverage of an interface.
 
 use super::{WishbonePins, WishboneTermination};
+use crate::names::at;
 use cosim_harness::channels::STALL;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
 use std::collections::VecDeque;
@@ -59,23 +60,25 @@ pub struct WishboneMonitor<M, S> {
 }
 
 impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
-    /// B4, rule 3.25: `CYC` is asserted for the whole bus cycle, so also while `STB` is.
+    /// B4, "Transfer cycle initiation": `CYC` is asserted for the whole bus cycle, so also while
+    /// `STB` is.
     pub const STB_WITHOUT_CYC: &'static str = "wishbone-stb-without-cyc";
-    /// B4, rule 3.20: `CYC` and `STB` are negated in reset.
+    /// B4, "Reset operation": `CYC` and `STB` are negated in reset.
     pub const ACTIVE_IN_RESET: &'static str = "wishbone-active-in-reset";
-    /// B4, 3.1.3: `STB` remains asserted until the termination, or until `STALL` is low in the
-    /// pipelined mode.
+    /// B4, "Handshaking protocol": `STB` remains asserted until the termination, or until `STALL`
+    /// is low in the pipelined mode.
     pub const STB_HELD: &'static str = "wishbone-stb-held";
-    /// B4, rule 3.60: `ADR`, `WE`, `SEL` and the data of a write are valid while `STB` is
+    /// B4, "Use of STB": `ADR`, `WE`, `SEL` and the data of a write are valid while `STB` is
     /// asserted, so they do not change while a request waits.
     pub const REQUEST_HELD: &'static str = "wishbone-request-held";
-    /// B4, rule 3.25: `CYC` is asserted until the last transfer is terminated.
+    /// B4, "Transfer cycle initiation": `CYC` is asserted until the last transfer is terminated.
     pub const CYC_HELD: &'static str = "wishbone-cyc-held";
-    /// B4, rule 3.45: at most one of `ACK`, `ERR` and `RTY` is asserted.
+    /// B4, "Handshaking protocol": at most one of `ACK`, `ERR` and `RTY` is asserted.
     pub const TWO_TERMINATIONS: &'static str = "wishbone-two-terminations";
-    /// B4, rule 3.35: a termination responds to a request.
+    /// B4, "Handshaking protocol": a termination responds to a request.
     pub const NO_REQUEST: &'static str = "wishbone-no-request";
-    /// B4, 3.1.3: the subordinate terminates each transfer; here, before the case ends.
+    /// B4, "Handshaking protocol": the subordinate terminates each transfer; here, before the case
+    /// ends.
     pub const NOT_TERMINATED: &'static str = "wishbone-not-terminated";
 
     /// The checks that a manager can break.
@@ -98,7 +101,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     }
 
     /// The same monitor for a classic subordinate that holds `ACK` asserted, which B4 permits for
-    /// one that is always ready (permission 3.35).
+    /// one that is always ready ("Handshaking protocol").
     #[must_use]
     pub fn permit_idle_ack(self) -> Self {
         Self { permits_idle_ack: true, ..self }
@@ -110,6 +113,17 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(
+        &mut self,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+    ) -> Result<Option<WishboneTransfer>, Violation> {
+        let port = self.pins.cyc.port().name;
+        self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_cycle(
         &mut self,
         in_reset: bool,
         m: &M,
@@ -194,6 +208,12 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// # Errors
     /// If a transfer is not terminated.
     pub fn finish(&self) -> Result<(), Violation> {
+        let port = self.pins.cyc.port().name;
+        self.check_end().map_err(|violation| at(port, violation))
+    }
+
+    #[inline]
+    fn check_end(&self) -> Result<(), Violation> {
         match self.held.as_ref().or(self.waiting.front()) {
             None => Ok(()),
             Some(first) => Err(Violation::new(Self::NOT_TERMINATED, format_args!("{first:x?}"))),

@@ -49,7 +49,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let failures = reports.iter().flat_map(|report| report.failures(report.run.min_score));
     let wrong: Vec<String> = failures.collect();
-    wrong.iter().for_each(|line| program::say(format_args!("{line}")));
+    wrong.iter().for_each(|line| program::fail(format_args!("{line}")));
     Ok(ExitCode::from(u8::from(!wrong.is_empty())))
 }
 

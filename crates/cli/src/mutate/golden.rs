@@ -117,13 +117,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         for ProfileFaults { profile, score, .. } in &report.profiles {
             if score.seen == 0 {
                 code = 1;
-                program::say(format_args!(
+                program::fail(format_args!(
                     "{} {profile}: no fault changes an output; use more --mutants or --cases",
                     report.block
                 ));
             } else if arguments.min_score.is_some_and(|wanted| score.percent < wanted) {
                 code = 1;
-                program::say(format_args!(
+                program::fail(format_args!(
                     "{} {profile}: {:.2} % of the faults were detected, below {} %",
                     report.block,
                     score.percent,

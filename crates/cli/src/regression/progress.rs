@@ -1,55 +1,51 @@
-//! Shows the events of a regression: a progress bar on a terminal, and warnings.
+//! Shows the events of a regression: progress and warnings.
 
-use crate::is_watched;
+use crate::progress;
+use cosim_harness::value::short;
 use cosim_regress::program;
 use cosim_regress::regression::Event;
-use cosim_regress::runner::Plan;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use verilated_build::activity::Activity;
 
 /// Shows the events of a regression.
+#[derive(Default)]
 pub struct Renderer {
-    bar: ProgressBar,
-    shows_progress: bool,
+    running: Option<Activity>,
+    shrinking: Option<Activity>,
 }
 
 impl Renderer {
-    /// Shows progress, unless it `is_quiet` or standard error is not a terminal. Warnings are
-    /// always printed.
+    /// Shows progress, unless it `is_quiet`. Warnings are always printed.
     pub fn new(is_quiet: bool) -> Self {
-        Self { bar: ProgressBar::hidden(), shows_progress: !is_quiet && is_watched() }
+        if is_quiet {
+            progress::hush();
+        }
+        Self::default()
     }
 
     /// Shows an event.
     pub fn show(&mut self, event: Event<'_>) {
+        if !matches!(event, Event::Warning(_)) {
+            self.shrinking = None;
+        }
         match event {
             Event::Started { plan, before } => {
-                if self.shows_progress {
-                    self.bar = progress_bar(plan);
-                    self.bar.inc(before);
-                }
+                let total = (plan.indices.end != u64::MAX).then(|| plan.len());
+                self.running = Some(Activity::begin(plan.block).counting("cases", before, total));
             }
             Event::Case { totals, .. } => {
-                self.bar.inc(1);
-                self.bar.set_message(format!("{:.1} M cycles", totals.cycles as f64 / 1e6));
+                let Some(running) = &self.running else { return };
+                running.reach(totals.cases);
+                let cycles = format!("{} cycles", short(totals.cycles as f64));
+                running.note(match totals.failures() {
+                    0 => cycles,
+                    failed => format!("{failed} failed, {cycles}"),
+                });
             }
-            Event::Shrinking(case) => self.bar.set_message(format!("shrinking {}", case.name)),
-            Event::Ended => self.bar.finish_and_clear(),
-            Event::Warning(text) => program::say(format_args!("warning: {text}")),
+            Event::Shrinking(case) => {
+                self.shrinking = Some(Activity::begin(format!("shrinking {}", case.name)));
+            }
+            Event::Ended => self.running = None,
+            Event::Warning(text) => program::warn(format_args!("{text}")),
         }
     }
-}
-
-/// The progress bar of a run.
-fn progress_bar(plan: &Plan) -> ProgressBar {
-    let endless = plan.indices.end == u64::MAX;
-    let (length, template) = if endless {
-        (None, "{spinner} {pos} cases, {msg}, {elapsed}")
-    } else {
-        (Some(plan.len()), "{bar:30} {pos}/{len} cases, {msg}, {eta} left")
-    };
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -3,7 +3,7 @@
 use super::Summary;
 use crate::counted;
 use cosim_harness::value::short;
-use cosim_regress::runner::{ProfileTally, Totals};
+use cosim_regress::runner::{End, ProfileTally, Totals};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -66,12 +66,30 @@ impl Summary<'_> {
             text.push('\n');
             return;
         }
-        let _ = writeln!(text, ", {}", counted(holes.len() as u64, "uncovered bin"));
+        let _ = write!(text, ", {}", counted(holes.len() as u64, "uncovered bin"));
+        if let Some(why) = self.says_little() {
+            let _ = writeln!(text, ", not listed because {why}");
+            return;
+        }
+        text.push('\n');
         for bin in holes.iter().take(shown) {
             let _ = writeln!(text, "    not hit: {}", self.run.coverage.bin_name(*bin));
         }
         if holes.len() > shown {
             let _ = writeln!(text, "    and {} more; --details lists them", holes.len() - shown);
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// Why uncovered bins of this run say nothing of its scenarios, if so.
+    fn says_little(&self) -> Option<&'static str> {
+        match self.run.end {
+            End::Complete | End::Covered if self.run.tally.totals.cases > 1 => None,
+            End::Complete | End::Covered => Some("the run has one case"),
+            End::Time | End::MaxFailures | End::MaxHangs | End::Interrupted => {
+                Some("the run ended early")
+            }
         }
     }
 }

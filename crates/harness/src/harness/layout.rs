@@ -1,5 +1,13 @@
 //! Named fields of wide ports.
 
+use verilated::Field;
+
+/// A struct that [`layout!`](crate::layout) declares.
+pub trait Layout {
+    /// The fields' names and bit ranges.
+    const FIELDS: &'static [(&'static str, Field)];
+}
+
 /// Declares a struct of the named fields of a wide port, with their bit ranges as in the
 /// specification, and conversions from and to the port's bits.
 ///
@@ -19,6 +27,10 @@ macro_rules! layout {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $( $(#[$field_meta])* pub $field: $crate::value::Uint<{ $msb - $lsb + 1 }>, )*
+        }
+
+        impl $crate::harness::Layout for $name {
+            const FIELDS: &'static [(&'static str, $crate::verilated::Field)] = Self::FIELDS;
         }
 
         impl $name {

@@ -26,6 +26,9 @@ pub struct Naming {
     /// Payload of input channels that the block reads without their valid, as specified. It is
     /// known in every cycle, also in four-value simulation.
     pub looked_at: &'static [&'static str],
+    /// Letters in front of the last word that name the channel, as `aw` in `s_axi_awvalid`. The
+    /// words of `valid` and `ready` include them.
+    pub joined: &'static [&'static str],
 }
 
 /// The role of a port. Roles that explain others come first.
@@ -47,12 +50,36 @@ impl Naming {
         ready: &["ready", "rdy"],
         boundaries: &[],
         looked_at: &[],
+        joined: &[],
     };
 
-    /// The channel of a valid: its name without the last word.
+    /// The channel of a port that is part of a handshake, and the last word of the port.
+    fn split<'a>(&self, port: &'a str) -> Option<(&'a str, &'a str)> {
+        let (stem, last) = match port.rsplit_once('_') {
+            None if !self.joined.is_empty() => ("", port),
+            words => words?,
+        };
+        let letters = self.joined.iter().filter(|letters| last.starts_with(**letters));
+        let end = match letters.map(|letters| letters.len()).max() {
+            None => stem.len(),
+            Some(letters) => port.len() - last.len() + letters,
+        };
+        Some((&port[..end], last))
+    }
+
+    /// The channel of a valid: its name without the last word, as `s_axis` of `s_axis_valid` and
+    /// `s_axi_aw` of `s_axi_awvalid`.
     pub fn channel<'a>(&self, port: &'a str) -> Option<&'a str> {
-        let (channel, last) = port.rsplit_once('_')?;
+        let (channel, last) = self.split(port)?;
         self.valid.contains(&last).then_some(channel)
+    }
+
+    /// Whether a port belongs to a channel.
+    pub fn is_of(&self, port: &str, channel: &str) -> bool {
+        let last = channel.rsplit_once('_').map_or(channel, |(_, last)| last);
+        let is_joined = self.joined.contains(&last);
+        let rest = port.strip_prefix(channel);
+        rest.is_some_and(|rest| rest.starts_with('_') || is_joined && !rest.is_empty())
     }
 
     /// The port that qualifies a payload: a valid of its channel, or an enable.
@@ -66,11 +93,10 @@ impl Naming {
             return None;
         }
         let channel = |port: &Port| {
-            let (channel, _) = port.name.rsplit_once('_')?;
-            let rest = payload.name.strip_prefix(channel)?;
+            let (channel, _) = self.split(port.name)?;
             let governs = self.role(port.name) == Role::Governs
                 && (or_enable || self.channel(port.name).is_some());
-            (governs && rest.starts_with('_')).then_some(channel.len())
+            (governs && self.is_of(payload.name, channel)).then_some(channel.len())
         };
         let known = ports.iter().filter_map(|port| Some((port, channel(port)?)));
         known.max_by_key(|(_, length)| *length).map(|(port, _)| port)
@@ -78,13 +104,12 @@ impl Naming {
 
     /// Whether a port is the ready of a channel.
     pub fn is_ready_of(&self, port: &str, channel: &str) -> bool {
-        let word = port.strip_prefix(channel).and_then(|rest| rest.strip_prefix('_'));
-        word.is_some_and(|word| self.ready.contains(&word))
+        self.split(port).is_some_and(|(own, last)| own == channel && self.ready.contains(&last))
     }
 
     /// A port's role.
     pub fn role(&self, port: &str) -> Role {
-        match port.rsplit_once('_') {
+        match self.split(port) {
             Some((_, last)) if self.valid.contains(&last) || self.enable.contains(&last) => {
                 Role::Governs
             }
@@ -244,6 +269,27 @@ mod tests {
         assert!(NAMING.is_ready_of("m_axis_tready", "m_axis"));
         assert!(!NAMING.is_ready_of("m_axis_ready", "m_axis"));
         assert!(!NAMING.is_ready_of("m_axis_2_tready", "m_axis"));
+    }
+
+    #[test]
+    fn letters_before_the_last_word_can_name_the_channel() {
+        const NAMING: Naming = Naming {
+            valid: &["awvalid", "rvalid"],
+            ready: &["awready", "rready"],
+            joined: &["aw", "r"],
+            ..Naming::DEFAULT
+        };
+        assert_eq!(NAMING.channel("s_axi_awvalid"), Some("s_axi_aw"));
+        assert_eq!(NAMING.channel("rvalid"), Some("r"));
+        assert!(NAMING.is_ready_of("s_axi_awready", "s_axi_aw"));
+        assert!(!NAMING.is_ready_of("s_axi_rready", "s_axi_aw"));
+        assert!(NAMING.is_of("s_axi_awaddr", "s_axi_aw") && NAMING.is_of("rdata", "r"));
+        assert!(!NAMING.is_of("s_axi_rdata", "s_axi_aw"));
+        assert_eq!(NAMING.role("rready"), Role::Ready);
+        static PORTS: [Port; 3] =
+            [port("s_axi_awaddr"), port("s_axi_awvalid"), port("s_axi_rvalid")];
+        let governor = NAMING.governor(&PORTS[0], &PORTS, false).map(|port| port.name);
+        assert_eq!(governor, Some("s_axi_awvalid"));
     }
 
     #[test]

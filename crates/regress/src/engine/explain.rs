@@ -272,9 +272,7 @@ fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<S
     let all = || B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
     let channels: Vec<&str> = all().filter_map(|port| B::NAMING.channel(port.name)).collect();
     for port in differing(here).take(MOST_DIFFERING) {
-        let of = |channel: &&&str| {
-            port.name.strip_prefix(**channel).is_some_and(|rest| rest.starts_with('_'))
-        };
+        let of = |channel: &&&str| B::NAMING.is_of(port.name, channel);
         if let Some(channel) = channels.iter().find(of) {
             let is_handshake = |other: &&Port| {
                 B::NAMING.channel(other.name) == Some(channel)
@@ -510,12 +508,8 @@ fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
         B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name).collect();
     // Other pins of a channel matter only while its valid is high.
     let channels: Vec<&str> = all.iter().filter_map(|name| B::NAMING.channel(name)).collect();
-    let channel_of = |name: &str| {
-        let is_of = |channel: &&&str| {
-            name.strip_prefix(**channel).is_some_and(|rest| rest.starts_with('_'))
-        };
-        channels.iter().find(is_of).copied()
-    };
+    let channel_of =
+        |name: &str| channels.iter().find(|channel| B::NAMING.is_of(name, channel)).copied();
     let mut shown = Vec::new();
     for name in &high {
         let Some(channel) = channel_of(name) else {

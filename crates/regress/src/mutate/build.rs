@@ -162,12 +162,18 @@ pub fn begin(workshop: &YosysSession, parameters: &[(String, String)]) -> Result
     workshop.write(BASE, &enabled(&workshop.text(BASE)?))
 }
 
-/// Lets Yosys choose mutations. Returns one command per line, without a selector.
+/// Lets Yosys choose mutations. Returns one command per line, without a selector. A wrapper is left
+/// out: a mutant of its lines says nothing about the RTL inside.
 fn choose(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<String, Error> {
     // Yosys parses the seed as an `int`.
     let seed = seed % i32::MAX as u64;
-    workshop
-        .script(&format!("read_ilang {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}\n"))?;
+    let inside = match workshop.wrapper() {
+        Some(wrapper) => format!(" * {wrapper} %d"),
+        None => String::new(),
+    };
+    workshop.script(&format!(
+        "read_ilang {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}{inside}\n"
+    ))?;
     workshop.text(LIST)
 }
 

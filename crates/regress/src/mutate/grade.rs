@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use verilated_build::activity::Activity;
 
 /// Maximum number of mutants of a batch, which share the recorded golden side.
 const GROUP: usize = 64;
@@ -100,10 +101,13 @@ impl Workers<'_> {
         cases: Range<usize>,
         mutations: &[u32],
     ) -> Result<BTreeMap<u32, FirstKill>, Error> {
+        let jobs = batches(cases, mutations, self.threads);
+        let activity = Activity::begin(format!("running mutants of {}", ground.block));
         let mut round = GradingRound {
+            activity: activity.counting("batches", 0, Some(jobs.len() as u64)),
             ground,
             interrupted: self.interrupted,
-            batches: batches(cases, mutations, self.threads),
+            batches: jobs,
             found: BTreeMap::new(),
             again: Vec::new(),
         };
@@ -159,6 +163,7 @@ impl MutantBatch {
 }
 
 struct GradingRound<'a> {
+    activity: Activity,
     ground: &'a CaseSet<'a>,
     interrupted: &'a AtomicBool,
     batches: VecDeque<MutantBatch>,
@@ -218,6 +223,7 @@ impl Client for GradingRound<'_> {
     }
 
     fn landed(&mut self, batch: MutantBatch, completion: Completion) -> Result<PoolAction, Error> {
+        self.activity.advance();
         let lost = match completion {
             Completion::Answer(Answer::Task(json)) => {
                 let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {

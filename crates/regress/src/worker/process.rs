@@ -86,7 +86,7 @@ impl Program {
         if self.in_force.set(in_force).is_ok()
             && let Some(warning) = in_force.warning()
         {
-            program::say(format_args!("warning: {warning}"));
+            program::warn(format_args!("{warning}"));
         }
     }
 

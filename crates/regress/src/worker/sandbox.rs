@@ -25,6 +25,7 @@ use std::env::{self, consts::ARCH};
 use std::fmt;
 use std::path::PathBuf;
 use std::process;
+use std::thread;
 
 /// Whether workers are restricted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -88,6 +89,12 @@ pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<ActiveSandbox, Err
     let may_write = landlock > 0 || !writable.is_empty();
     let seccomp = restrict_calls(may_write, simulated)?;
     Ok(ActiveSandbox::On { landlock, seccomp })
+}
+
+/// The restrictions that this machine supports; `None` if the kernel refuses to apply them.
+pub fn available() -> Option<ActiveSandbox> {
+    // The restrictions end with the thread.
+    thread::spawn(|| enter(&[], false)).join().ok()?.ok()
 }
 
 fn failed(what: &str) -> impl Fn(String) -> Error {

@@ -4,7 +4,7 @@ use super::{Reproduce, Results};
 use cosim_base::text::markdown as code;
 use cosim_harness::harness::Blame;
 use cosim_regress::program;
-use cosim_regress::runner::Group;
+use cosim_regress::runner::{self, Group};
 use std::fmt::Write as _;
 
 /// Maximum number of failure groups.
@@ -35,15 +35,14 @@ pub fn page(results: &Results) -> String {
         return page;
     }
     let _ = writeln!(page, "\n| cases | failure | first seen in |\n|---:|---|---|");
-    for Group { signature, count, first, .. } in results.failures.iter().take(GROUPS) {
-        let _ = writeln!(
-            page,
-            "| {count} | {} | {} |",
-            code(&signature.to_string()),
-            code(&first.case)
-        );
+    let causes = runner::causes(&results.failures);
+    for cause in causes.iter().take(GROUPS) {
+        let Group { signature, first, .. } = cause.main;
+        let (signature, case) = (code(&signature.to_string()), code(&first.case));
+        let _ = writeln!(page, "| {} | {signature} | {case} |", cause.count());
     }
-    for Group { signature, first, waived, .. } in results.failures.iter().take(GROUPS) {
+    for cause in causes.iter().take(GROUPS) {
+        let Group { signature, first, waived, .. } = cause.main;
         let _ = writeln!(page, "\n### {}\n", code(&signature.to_string()));
         let _ = writeln!(page, "{}\n", code(&first.verdict.to_string()));
         if let Some(waived) = waived {
@@ -55,10 +54,17 @@ pub fn page(results: &Results) -> String {
         if let Some(vector) = &first.vector {
             let _ = writeln!(page, "- vector: {}", code(vector));
         }
+        for Group { signature, count, .. } in &cause.variants {
+            let _ = writeln!(
+                page,
+                "- probably the same cause: {}, cases: {count}",
+                code(&signature.to_string())
+            );
+        }
         let reproduce = Reproduce { program: program::name(), run };
         let _ = writeln!(page, "- reproduce: {}", code(&reproduce.command(&first.case)));
     }
-    if let Some(more) = results.failures.len().checked_sub(GROUPS).filter(|more| *more > 0) {
+    if let Some(more) = causes.len().checked_sub(GROUPS).filter(|more| *more > 0) {
         let _ = writeln!(page, "\nand {more} more signatures");
     }
     page

@@ -7,7 +7,7 @@ use verilated_build::own_name;
 /// Module name of the observing top.
 pub const OBSERVING_TOP: &str = "cosim_top";
 /// Width in bits of a text in a trace.
-const TEXT_BITS: u32 = 192;
+pub const TEXT_BITS: u32 = 192;
 
 /// A Verilog top that holds the DUT as `dut`, a cycle counter and a scope `golden` with the golden
 /// model's outputs, state and rules. The pins of the top are not traced: each is in one of the
@@ -31,14 +31,11 @@ pub fn observing_top(info: &'static BlockInfo, parameters: &[String]) -> String 
     let shown = |name: &str, width: u32| {
         format!("  reg [{}:0] {name} /*verilator public_flat_rw*/;\n", width - 1)
     };
-    let is_output = |name: &str| outputs.iter().any(|port| port.name == name);
-    let is_port = |name: &str| {
-        name == clock || is_output(name) || inputs.iter().any(|port| port.name == name)
-    };
+    let own = |name: &str| observed_name(info, name);
     let mut golden: String = outputs.iter().map(|port| shown(port.name, port.width)).collect();
-    golden.extend(["state", "rule"].map(|name| shown(&own_name(name, is_output), TEXT_BITS)));
-    let cycle = shown(&own_name("cycle", is_port), 64);
-    let scope = own_name("golden", is_port);
+    golden.extend(["state", "rule"].map(|name| shown(&own(name), TEXT_BITS)));
+    let cycle = shown(&own("cycle"), 64);
+    let scope = own("golden");
     let mask = info.rtl.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
     let others = info
         .parameters
@@ -64,4 +61,18 @@ pub fn observing_top(info: &'static BlockInfo, parameters: &[String]) -> String 
         info.rtl.top,
         dut_pins.join(",\n"),
     )
+}
+
+/// The name in a trace of something that the observing top adds: `golden`, `cycle`, or `state` and
+/// `rule` in the scope `golden`.
+pub fn observed_name(info: &BlockInfo, name: &str) -> String {
+    let BlockInfo { inputs, outputs, .. } = *info;
+    let is_output = |name: &str| outputs.iter().any(|port| port.name == name);
+    let is_port = |name: &str| {
+        name == info.rtl.clock || is_output(name) || inputs.iter().any(|port| port.name == name)
+    };
+    match name {
+        "state" | "rule" => own_name(name, is_output),
+        _ => own_name(name, is_port),
+    }
 }

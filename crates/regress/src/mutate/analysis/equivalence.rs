@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
+use verilated_build::activity::Activity;
 
 /// Interval between writes of the report. An interruption loses at most this much.
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
@@ -222,8 +223,11 @@ fn each<T: Send>(
 ) -> Result<(), Error> {
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let note = Mutex::new(note);
+    let activity = Activity::begin("checking equivalence");
+    let activity = activity.counting("mutants", 0, Some(ids.len() as u64));
     let one = |id: u32| -> Result<(), Error> {
         let answer = ask(id)?;
+        activity.advance();
         let mut note = note.lock().map_err(|_| lost())?;
         (*note)(id, answer)
     };

@@ -1,0 +1,121 @@
+//! What users install: the release archive, the image and the action.
+
+use crate::common::{code, program, project, python, text};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+fn script(name: &str, out: &Path) -> Command {
+    let program = program();
+    let mut command = Command::new(project().join("scripts").join(name));
+    let set = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command.envs(set).arg(program.get_program()).env("COSIM_PACKAGES", out);
+    command
+}
+
+/// The program of the archive works where nothing else of the checkout is.
+#[test]
+fn the_archive_has_all_that_is_needed_at_run_time() {
+    let folder = TempDir::new().unwrap();
+    let made = script("package", folder.path()).output().unwrap();
+    assert_eq!(code(&made), 0, "{}", text(&made));
+    let archive = String::from_utf8(made.stdout).unwrap();
+    let archive = Path::new(archive.trim());
+    let first = fs::read(archive).unwrap();
+    let place = folder.path().join("place");
+    fs::create_dir(&place).unwrap();
+    let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&place).output();
+    assert!(unpacked.unwrap().status.success());
+    let name = archive.file_name().unwrap().to_str().unwrap().trim_end_matches(".tar.gz");
+    let root = place.join(name);
+    for file in [
+        "share/man/man1/cosim-run.1",
+        "share/bash-completion/completions/cosim",
+        "share/zsh/site-functions/_cosim",
+        "share/doc/cosim/README.md",
+        "share/doc/cosim/LICENSE-MIT",
+        "share/cosim/vectors/schema.json",
+    ] {
+        assert!(root.join(file).is_file(), "{file}");
+    }
+    let run = |words: &[&str]| {
+        let mut command = Command::new(root.join("bin/cosim"));
+        command.args(words).current_dir(&place).env("COSIM_CACHE", place.join("cache"));
+        command.output().unwrap()
+    };
+    let output = run(&["run", "--cases", "1", "--packets", "1", "--scenario", "smoke"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let vectors = root.join("share/cosim/vectors/qp");
+    let output = run(&["replay", "--expect-recorded", "--quiet", vectors.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    // The same program gives the same bytes.
+    let again = script("package", folder.path()).output().unwrap();
+    assert_eq!(code(&again), 0, "{}", text(&again));
+    assert!(fs::read(archive).unwrap() == first, "two archives differ");
+}
+
+/// The commands of the image are those of the README, and its files exist.
+#[test]
+fn the_image_runs_scripts_of_the_checkout() {
+    let text = fs::read_to_string(project().join("packaging/Containerfile")).unwrap();
+    let scripts: Vec<&str> = text
+        .split(|c: char| c.is_whitespace() || "\"[],".contains(c))
+        .filter(|word| word.starts_with("scripts/"))
+        .collect();
+    assert!(scripts.contains(&"scripts/run") && scripts.contains(&"scripts/test"), "{text}");
+    for script in scripts {
+        assert!(project().join(script).is_file(), "{script}");
+    }
+}
+
+/// The steps of the action in a shell, with `cargo` and `sudo` that print their words.
+#[test]
+fn the_action_builds_the_crate_and_keeps_the_run() {
+    const STEPS: &str = "
+import json, sys, yaml
+action = yaml.safe_load(open(sys.argv[1]))
+assert action['runs']['using'] == 'composite'
+steps = action['runs']['steps']
+print(json.dumps([step.get('run', '') for step in steps]))
+assert all('shell' in step for step in steps if 'run' in step), steps
+assert any('upload-artifact' in step.get('uses', '') for step in steps)
+workflow = yaml.safe_load(open(sys.argv[2]))
+uses = [s for job in workflow['jobs'].values() for s in job['steps'] if 'OWNER/cosim' in s.get('uses', '')]
+assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
+";
+    let [action, workflow] = ["action.yml", "docs/how-to/ci/user-block.yml"];
+    let output = python()
+        .args(["-c", STEPS])
+        .args([project().join(action), project().join(workflow)])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    let steps: Vec<String> = serde_json::from_slice(&output.stdout).unwrap();
+    let folder = TempDir::new().unwrap();
+    for tool in ["cargo", "sudo"] {
+        let file = folder.path().join(tool);
+        fs::write(&file, format!("#!/bin/sh\nprintf '<%s>' {tool} \"$@\"\necho\n")).unwrap();
+        assert!(Command::new("chmod").arg("+x").arg(&file).status().unwrap().success());
+    }
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let outputs = folder.path().join("outputs");
+    let mut said = String::new();
+    for step in &steps {
+        let ran = Command::new("bash")
+            .args(["-eo", "pipefail", "-c", step])
+            .env("PATH", &path)
+            .env("GITHUB_OUTPUT", &outputs)
+            .env("OUT", "/out dir")
+            .env("RTL", "my rtl")
+            .env("ARGUMENTS", "--seed random --time 10m")
+            .output()
+            .unwrap();
+        assert!(ran.status.success(), "{step}: {}", text(&ran));
+        said += &text(&ran);
+    }
+    assert!(said.contains("<sudo><apt-get><install>") && said.contains("<cargo><build>"), "{said}");
+    let run = "<--><run><--out></out dir><--force><--rtl><my rtl><--seed><random><--time><10m>";
+    assert!(said.contains(run), "{said}");
+    assert_eq!(fs::read_to_string(outputs).unwrap(), "run=/out dir\n");
+}

@@ -1,0 +1,168 @@
+//! What this process is doing, for a display of progress.
+//!
+//! Code that may take longer than a second begins an [`Activity`] and updates its counts. Nothing
+//! is printed here. A display reads [`current`] now and then.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+static CURRENT: Mutex<Vec<(u64, Snapshot)>> = Mutex::new(Vec::new());
+
+fn all() -> MutexGuard<'static, Vec<(u64, Snapshot)>> {
+    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The state of an activity.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// What is done, as in "compiling alu".
+    pub text: String,
+    /// What the counts count, in the plural; empty if there are no counts.
+    pub unit: &'static str,
+    /// Units that are done.
+    pub done: u64,
+    /// Units that were done before the activity began.
+    pub before: u64,
+    /// All units, if their number is known.
+    pub total: Option<u64>,
+    /// More about the state, as in "2 failed".
+    pub note: String,
+    /// When the activity began.
+    pub began: Instant,
+    /// The expected time from begin to end.
+    pub expected: Option<Duration>,
+}
+
+impl Snapshot {
+    /// The expected time to the end, if there is an estimate.
+    pub fn left(&self) -> Option<Duration> {
+        let elapsed = self.began.elapsed();
+        if let Some(expected) = self.expected {
+            return expected.checked_sub(elapsed);
+        }
+        let (done, left) = (self.done - self.before.min(self.done), self.total?);
+        let left = left.saturating_sub(self.done);
+        (done > 0).then(|| elapsed.mul_f64(left as f64 / done as f64))
+    }
+}
+
+/// An activity, which lasts until the value is dropped.
+#[derive(Debug)]
+#[must_use]
+pub struct Activity(u64);
+
+impl Activity {
+    /// Begins an activity.
+    pub fn begin(text: impl Into<String>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        let snapshot = Snapshot {
+            text: text.into(),
+            unit: "",
+            done: 0,
+            before: 0,
+            total: None,
+            note: String::new(),
+            began: Instant::now(),
+            expected: None,
+        };
+        all().push((id, snapshot));
+        Self(id)
+    }
+
+    /// Counts `total` units. `before` of them are done already.
+    pub fn counting(self, unit: &'static str, before: u64, total: Option<u64>) -> Self {
+        self.change(|now| {
+            (now.unit, now.done, now.before, now.total) = (unit, before, before, total)
+        });
+        self
+    }
+
+    /// Counts `total` units, `done` of which are done.
+    pub fn count(&self, unit: &'static str, done: u64, total: Option<u64>) {
+        self.change(|now| (now.unit, now.done, now.total) = (unit, done, total));
+    }
+
+    /// Sets the expected time from begin to end.
+    pub fn expecting(self, time: Option<Duration>) -> Self {
+        self.change(|now| now.expected = time);
+        self
+    }
+
+    /// One more unit is done.
+    pub fn advance(&self) {
+        self.change(|now| now.done += 1);
+    }
+
+    /// Sets the number of units that are done.
+    pub fn reach(&self, done: u64) {
+        self.change(|now| now.done = done);
+    }
+
+    /// Sets the text.
+    pub fn describe(&self, text: impl Into<String>) {
+        let text = text.into();
+        self.change(|now| now.text = text);
+    }
+
+    /// Sets the note.
+    pub fn note(&self, note: impl Into<String>) {
+        let note = note.into();
+        self.change(|now| now.note = note);
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Snapshot)) {
+        if let Some((_, snapshot)) = all().iter_mut().find(|(id, _)| *id == self.0) {
+            change(snapshot);
+        }
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        all().retain(|(id, _)| *id != self.0);
+    }
+}
+
+/// The current activities, in the order in which they began.
+pub fn current() -> Vec<Snapshot> {
+    all().iter().map(|(_, snapshot)| snapshot.clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> Option<Snapshot> {
+        current().into_iter().find(|now| now.text == text)
+    }
+
+    #[test]
+    fn an_activity_is_current_until_it_is_dropped() {
+        let activity = Activity::begin("first").counting("cases", 2, Some(10));
+        activity.advance();
+        activity.note("1 failed");
+        let now = named("first").unwrap();
+        assert_eq!((now.done, now.total, now.note.as_str()), (3, Some(10), "1 failed"));
+        drop(activity);
+        assert!(named("first").is_none());
+    }
+
+    #[test]
+    fn the_time_left_follows_from_the_counts_or_from_an_earlier_time() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        let activity = Activity::begin("second").counting("cases", 4, Some(10));
+        let now = Snapshot { began: ago(10), ..named("second").unwrap() };
+        assert!(now.left().is_none(), "nothing is done yet");
+        let left = Snapshot { done: 6, ..now.clone() }.left().unwrap();
+        // Two cases in 10 s, and four are left.
+        assert!((20..22).contains(&left.as_secs()), "{left:?}");
+        let expected = Some(Duration::from_secs(15));
+        let left = Snapshot { expected, ..now.clone() }.left().unwrap();
+        assert!((4..=5).contains(&left.as_secs()), "{left:?}");
+        let late = Snapshot { expected: Some(Duration::from_secs(1)), ..now }.left();
+        assert!(late.is_none(), "longer than expected");
+        drop(activity);
+    }
+}
