@@ -22,7 +22,7 @@ pub mod rtl {
 }
 
 use cosim_core::harness::{
-    Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, StableChannel,
+    Block, Document, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, StableChannel,
 };
 pub use environment::Environment;
 pub use golden::Golden;
@@ -36,6 +36,7 @@ impl Block for Dll {
     const NAME: &'static str = "dll";
     const TITLE: &'static str = "PcieAckNak, Ack/Nak and replay of a PCIe data link layer";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const SPECIFICATION: Option<Document> = Some(cosim_core::document!("../../docs/blocks/dll.md"));
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
     /// Half the default: four profiles and long cases take as long as another block's cases.

@@ -20,7 +20,7 @@ pub mod rtl {
 }
 
 use cosim_core::harness::{
-    Block, Explain, LinkedRtl, Parameters, Profile, Properties, StableChannel,
+    Block, Document, Explain, LinkedRtl, Parameters, Profile, Properties, StableChannel,
 };
 pub use environment::Environment;
 pub use golden::Golden;
@@ -35,6 +35,7 @@ impl Block for Qp {
     const NAME: &'static str = "qp";
     const TITLE: &'static str = "QpStateCtrl, states of queue pairs: Modify QP, events, packets";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const SPECIFICATION: Option<Document> = Some(cosim_core::document!("../../docs/blocks/qp.md"));
     /// The source has no erratum, and the RTL has no parameters.
     const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::of::<Self>(0x00))];
 

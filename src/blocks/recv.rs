@@ -21,7 +21,7 @@ pub mod rtl {
 }
 
 use cosim_core::harness::{
-    Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, StableChannel,
+    Block, Document, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, StableChannel,
 };
 pub use environment::Environment;
 pub use golden::Golden;
@@ -36,6 +36,8 @@ impl Block for Recv {
     const NAME: &'static str = "recv";
     const TITLE: &'static str = "RecvSideFsm, packets of messages: ring, credits, copy or keep";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const SPECIFICATION: Option<Document> =
+        Some(cosim_core::document!("../../docs/blocks/recv.md"));
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
     const STATE_REGISTER: Option<&'static str> = Some("cur_state");

@@ -29,7 +29,7 @@ pub mod rtl {
 use crate::blocks::thread2::layout;
 use crate::blocks::{dll, qp, recv};
 use cosim_core::harness::{
-    Block, Explain, LinkedRtl, Naming, Parameter, Parameters, Profile, Properties,
+    Block, Document, Explain, LinkedRtl, Naming, Parameter, Parameters, Profile, Properties,
 };
 use cosim_core::verilated::Field;
 pub use environment::Environment;
@@ -60,6 +60,7 @@ impl Block for Rx {
     const NAME: &'static str = "rx";
     const TITLE: &'static str = "RxSystem, the receive path: link, QP states, requests, messages";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const SPECIFICATION: Option<Document> = Some(cosim_core::document!("../../docs/blocks/rx.md"));
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
     /// A case is as long as one case of each inner block.

@@ -20,7 +20,7 @@ pub mod rtl {
     cosim_core::rtl!("thread2");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Naming, Parameters, Properties};
+use cosim_core::harness::{Block, Document, Explain, LinkedRtl, Naming, Parameters, Properties};
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
@@ -34,6 +34,8 @@ impl Block for Thread2 {
     const NAME: &'static str = "thread2";
     const TITLE: &'static str = "ReqRecvCore_Thread_2, second stage of a NIC's receive path";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const SPECIFICATION: Option<Document> =
+        Some(cosim_core::document!("../../docs/blocks/thread2.md"));
     const STATE_REGISTER: Option<&'static str> = Some("cur_state");
     // DATA_UNIT_s is ready for a used-up unit, whether one is on offer or not. MR_FOR_SEND_s uses
     // the unit that was on offer without looking at its valid again.

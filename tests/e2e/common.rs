@@ -350,11 +350,14 @@ pub fn python() -> std::process::Command {
         "selenium==4.38.0",
         "xmlschema==4.3.1",
     ];
+    // Of this one only the file of axe, so without Playwright and its browser.
+    const AXE: &str = "axe-playwright-python==0.1.8";
     let folder = below_build("python");
     fs::create_dir_all(&folder).expect("a folder");
     let lock = fs::File::create(folder.join("lock")).expect("a lock");
     lock.lock().expect("the lock");
-    let (python, done) = (folder.join("venv/bin/python"), folder.join(PACKAGES.join(" ")));
+    let (python, done) =
+        (folder.join("venv/bin/python"), folder.join(PACKAGES.join(" ") + " " + AXE));
     if !done.exists() {
         let run = |program: &Path, arguments: &[&str]| {
             let output = std::process::Command::new(program).args(arguments).output();
@@ -365,30 +368,45 @@ pub fn python() -> std::process::Command {
         run(Path::new("python3"), &["-m", "venv", "--clear", &venv]);
         let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
         run(&python, &[&install[..], &PACKAGES].concat());
+        run(&python, &[&install[..], &["--no-deps", AXE]].concat());
         fs::write(done, "").expect("a mark");
     }
     std::process::Command::new(python)
 }
 
-/// What a browser shows of the report in a folder, one item per line. `words` filter its table.
-pub fn looked_at(folder: &Path, words: &str) -> Vec<String> {
+/// What a browser shows of the page of a folder. `words` filter its lists.
+pub fn looked_at(folder: &Path, words: &str) -> Value {
+    looked_at_page(&folder.join("report.html"), &[words])
+}
+
+/// What a browser shows of a page.
+pub fn looked_at_page(page: &Path, words: &[&str]) -> Value {
     let script = project().join("tests/e2e/data/look_at_report.py");
-    let output = python().arg(script).arg(folder.join("report.html")).arg(words).output().unwrap();
+    let output = python().arg(script).arg(page).args(words).output().unwrap();
     assert!(
         output.status.success(),
         "Chromium is needed (apt-get install chromium chromium-driver): {}",
         text(&output)
     );
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Checks properties of every report: both themes, phones, screen readers, no network access.
+/// Checks properties of every page: both themes, phones, screen readers, no network access, links
+/// that lead somewhere, and nothing that needs JavaScript without it.
 #[track_caller]
-pub fn assert_is_for_anyone(seen: &[String]) {
-    let [theme, phone, unnamed, network, console] = seen else { panic!("{seen:?}") };
-    assert_eq!(theme, "theme: rgb(255, 255, 255) rgb(13, 17, 23) Light");
-    assert_eq!(phone, "too wide on a phone: 0");
-    assert_eq!(unnamed, "without a name: []");
-    assert_eq!(network, "asked for over the network: []");
-    assert_eq!(console, "console: []");
+pub fn assert_is_for_anyone(seen: &Value) {
+    let nothing = Value::from(Vec::<Value>::new());
+    for name in ["axe", "network", "console"] {
+        assert_eq!(seen[name], nothing, "{name}");
+    }
+    assert_eq!(seen["too wide"], serde_json::json!([0, 0, 0, 0]));
+    assert_eq!(seen["theme"], serde_json::json!(["rgb(255, 255, 255)", "rgb(13, 17, 23)"]));
+    assert_eq!(seen["header stays"], true);
+    assert_eq!((&seen["files"]["missing"], &seen["anchors"]["missing"]), (&nothing, &nothing));
+    assert_eq!(seen["without script"]["buttons"], 0);
+    assert!(seen["without script"]["headings"].as_u64().unwrap() > 0, "{seen}");
+    for (name, list) in seen["lists"].as_object().unwrap() {
+        let order = |place: usize| list["orders"][place][0].as_str();
+        assert_eq!([order(0), order(1)], [Some("ascending"), Some("descending")], "{name}");
+    }
 }

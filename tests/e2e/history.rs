@@ -1,6 +1,8 @@
 //! `cosim history`: failures over many runs.
 
-use crate::common::{changed_rtl, code, cosim, program, run, text};
+use crate::common::{
+    assert_is_for_anyone, changed_rtl, code, cosim, looked_at_page, program, run, text,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -52,6 +54,44 @@ fn a_failure_is_new_once_and_then_known() {
     assert_eq!(code(&report), 0, "{}", text(&report));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("3 runs of this block since 20"), "{page}");
+    // All three runs were in one folder, so that is where each point of each chart leads to.
+    let points = page.matches("<a href=\"report.html\" tabindex=\"-1\"><circle").count();
+    assert_eq!((points, page.matches("<figure>").count()), (9, 3), "{page}");
+}
+
+#[test]
+fn a_history_has_a_page_with_charts_failures_and_linked_runs() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("history.sqlite");
+    let name = file.to_str().unwrap();
+    let rtl = changed_rtl(
+        "ReqRecvCore_Thread_2.v",
+        "fetch_cxt_egress_ready = 1'b1",
+        "fetch_cxt_egress_ready = 1'b0",
+    );
+    let at = |name: &str| folder.path().join("runs of #1").join(name);
+    let history = ["--fixes", "spec", "--history", name];
+    run_into(&at("good"), &history);
+    run_into(&at("bad"), &[&history[..], &["--rtl", rtl.path().to_str().unwrap()]].concat());
+    let output = run(["history", "report", name]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let page = folder.path().join("history.sqlite.html");
+    assert_eq!(text(&output).trim(), page.to_str().unwrap());
+    let written = fs::read_to_string(&page).unwrap();
+    assert!(written.contains("href=\"runs%20of%20%231/bad/report.html\""), "{written}");
+    let seen = looked_at_page(&page, &["bad-is-no-word"]);
+    assert_eq!((&seen["verdict"], &seen["tone"]), (&"FAIL".into(), &"bad".into()));
+    assert_eq!(seen["facts"][1], "1 open failures");
+    assert_eq!(seen["lists"]["runs"]["count"], "2 of 2");
+    assert_eq!(seen["lists"]["failures"]["count"], "1 of 1");
+    assert_is_for_anyone(&seen);
+    // A run that is removed has a row, and no link.
+    fs::remove_dir_all(at("bad")).unwrap();
+    let other = folder.path().join("other.html");
+    let output = run(["history", "report", name, "--out", other.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let written = fs::read_to_string(&other).unwrap();
+    assert!(!written.contains("bad/report.html") && written.contains("good/report.html"));
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn a_bug(outside: &Outside) {
     outside.says(0, &["replay", "--rtl", "built-in", "small.json"]);
     // The number of packets follows from what a packet that is cut needs.
     let small = json(&outside.path().join("small.json"));
-    let lists = small["stimulus"]["traffic"]["requesters"].as_array().unwrap();
+    let lists = small["stimulus"]["traffic"]["req"].as_array().unwrap();
     let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
     assert!((1..=3).contains(&packets), "{small}");
     outside.says(0, &["export", "--rtl", "bad", "small.json", "-o", "small"]);

@@ -43,11 +43,13 @@ fn properties_of_blocks_are_proved() {
     );
     assert!(text(&output).contains("PASS  recv: "), "{}", text(&output));
     let seen = looked_at(&folder.path().join("out"), "release_id");
-    let [title, verdict, _, _, rows, rest @ ..] = &seen[..] else { panic!("{seen:?}") };
-    assert_eq!([title, verdict], ["title: PASS: proof of recv", "verdict: PASS"]);
-    let row = "release_id is 0 while release_valid is 0";
-    assert_eq!(*rows, format!("rows: 68 filtered: ['{row}'] 1 of 68"));
-    assert_is_for_anyone(rest);
+    assert_eq!(seen["title"], "PASS: proof of recv");
+    assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
+    let list = &seen["lists"]["properties"];
+    assert_eq!((&list["count"], &list["searched"]), (&"68 of 68".into(), &"1 of 68".into()));
+    assert_eq!(list["left"], serde_json::json!(["release_id is 0 while release_valid is 0"]));
+    assert!(seen["anchors"]["kinds"].as_array().unwrap().contains(&"assertion".into()), "{seen}");
+    assert_is_for_anyone(&seen);
 }
 
 /// For each: the violated property, and the failing port in a replay.

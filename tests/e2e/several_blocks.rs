@@ -1,7 +1,8 @@
 //! `cosim run --block all`: a regression of several blocks, each with its own run directory.
 
 use crate::common::{
-    assert_error, assert_error_at, code, json, patched_rtl, project, run, run_in, text,
+    assert_error, assert_error_at, assert_is_for_anyone, code, json, looked_at, patched_rtl,
+    project, run, run_in, text,
 };
 use serde_json::Value;
 use std::fs;
@@ -39,9 +40,22 @@ fn all_is_every_block_one_after_another() {
     let folder = TempDir::new().unwrap();
     let output = run_into(folder.path(), &["--block", "all"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let mut sorted = names();
+    let mut sorted = [names(), vec!["report.html"]].concat();
     sorted.sort_unstable();
     assert_eq!(entries(folder.path()), sorted);
+    // The index page has a row for each block, which leads to its page.
+    let seen = looked_at(folder.path(), "dll");
+    assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
+    assert_eq!(seen["facts"][0], "5 of 5 blocks passed");
+    assert_eq!(seen["lists"]["blocks"]["left"], serde_json::json!(["dll"]));
+    assert_eq!(seen["files"]["count"], 5);
+    assert_is_for_anyone(&seen);
+    // `cosim report` writes it again.
+    let page = folder.path().join("report.html");
+    let first = fs::read(&page).unwrap();
+    fs::remove_file(&page).unwrap();
+    assert_eq!(code(&run(["report", folder.path().to_str().unwrap()])), 0);
+    assert!(fs::read(&page).unwrap() == first, "the same bytes");
     let words: Vec<String> = names().iter().map(|name| format!("{name} passed")).collect();
     assert_eq!(last_line(&output), format!("PASS  {} blocks: {}", words.len(), words.join(", ")));
     let mut from = 0;
@@ -139,7 +153,7 @@ fn a_folder_with_anything_else_is_left_as_it_is() {
     fs::write(out.join("notes.txt"), "mine").unwrap();
     let output = run_into(out, &[&both[..], &["--force"]].concat());
     assert_error_at(&output, "E0602", "`notes.txt`");
-    assert_eq!(entries(out), ["dll", "notes.txt", "qp"]);
+    assert_eq!(entries(out), ["dll", "notes.txt", "qp", "report.html"]);
 }
 
 #[test]
@@ -151,5 +165,5 @@ fn without_out_they_lie_below_one_folder_of_runs() {
     let names = entries(&runs);
     assert!(names[1].starts_with("qp+dll-1-"), "{names:?}");
     assert_eq!(names[0], "latest");
-    assert_eq!(entries(&runs.join("latest")), ["dll", "qp"]);
+    assert_eq!(entries(&runs.join("latest")), ["dll", "qp", "report.html"]);
 }

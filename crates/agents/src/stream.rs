@@ -15,7 +15,7 @@ pub use monitor::{StreamMonitor, StreamSampler};
 use crate::agent::AgentWeights;
 use crate::channel::ReadyWeights;
 use crate::wide::{Lanes, Wide};
-use cosim_harness::channels::{ChannelScenario, Offer, SourceWeights};
+use cosim_harness::channels::{Burst, ChannelScenario, Offer, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -155,6 +155,15 @@ impl<const WORDS: usize> StreamBeat<WORDS> {
     pub fn new(data: Wide<WORDS>, last: bool) -> Self {
         let (id, user) = (Uint::new(0), Lanes::ZERO);
         Self { data, keep: all(), strb: all(), last, id, dest: id, user }
+    }
+}
+
+impl<const WORDS: usize> Burst for StreamBeat<WORDS> {
+    type Item = Self;
+
+    #[inline]
+    fn item(&self, _: u64) -> Self {
+        *self
     }
 }
 

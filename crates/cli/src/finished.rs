@@ -4,13 +4,15 @@ use super::options::Format;
 use super::summary::{Detail, Summary};
 use super::{INTERRUPTED, counted, print_json, print_text};
 use cosim_base::error::Error;
+use cosim_base::text;
 use cosim_harness::harness::Case;
 use cosim_regress::program;
 use cosim_regress::regression::FinishedRun;
 use cosim_regress::runner::{self, End, WaiverUse};
-use cosim_report::RunReport;
 use cosim_report::report::{self, Ci, Reproduce, Results};
+use cosim_report::{EarlierRuns, RunReport};
 use std::env;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Exit code of a run that passed but could not write all its files.
@@ -38,6 +40,10 @@ pub struct FinishedRuns {
     /// The cases that each waiver matched, over all runs.
     waivers: Vec<WaiverUse>,
     summaries: Vec<serde_json::Value>,
+    /// The folder above the runs of several blocks.
+    folder: Option<PathBuf>,
+    /// Whether the index page could not be written.
+    unwritten: bool,
 }
 
 impl FinishedRuns {
@@ -45,7 +51,17 @@ impl FinishedRuns {
     pub fn new(names: Vec<String>, format: Format) -> Self {
         let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
         let (codes, waivers, summaries) = (Vec::new(), Vec::new(), Vec::new());
-        Self { names, format, program, ci: Ci::detect(), codes, waivers, summaries }
+        Self {
+            names,
+            format,
+            program,
+            ci: Ci::detect(),
+            codes,
+            waivers,
+            summaries,
+            folder: None,
+            unwritten: false,
+        }
     }
 
     /// Prints the result of a run, followed by `more`.
@@ -72,6 +88,7 @@ impl FinishedRuns {
             tell(ci, report);
         }
         self.codes.push((name.to_owned(), exit_code(&report.run)));
+        self.folder = report.run.folder.parent().map(Path::to_owned);
         self.summaries.push(summary.json());
         self.add_waivers(report.run.waivers());
         Ok(())
@@ -120,11 +137,23 @@ impl FinishedRuns {
         })
     }
 
-    /// Prints the final summary. Returns the exit code.
+    /// Writes the index page of several runs and prints the final summary. Returns the exit code.
     ///
     /// # Errors
     /// If printing fails.
-    pub fn end(&self) -> Result<ExitCode, Error> {
+    pub fn end(&mut self, earlier: &EarlierRuns) -> Result<ExitCode, Error> {
+        if let Some(folder) = self.folder.take().filter(|_| self.names.len() > 1) {
+            match earlier.index(&folder, &self.names) {
+                Ok(page) if self.format == Format::Text => {
+                    print_text(&format!("wrote {}", text::path(&page)))?;
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    program::say(format_args!("error: {error}"));
+                    self.unwritten = true;
+                }
+            }
+        }
         match (self.format, self.summaries.as_slice()) {
             (Format::Json, [summary]) if self.names.len() == 1 => print_json(summary)?,
             (Format::Json, summaries) => print_json(&summaries)?,
@@ -141,7 +170,10 @@ impl FinishedRuns {
     /// The overall exit code: the most severe of all runs.
     fn code(&self) -> u8 {
         let by_severity = [INTERRUPTED, 1, UNWRITTEN];
-        let is_there = |code: &u8| self.codes.iter().any(|(_, other)| other == code);
+        let is_there = |code: &u8| {
+            self.codes.iter().any(|(_, other)| other == code)
+                || (*code == UNWRITTEN && self.unwritten)
+        };
         by_severity.into_iter().find(is_there).unwrap_or(0)
     }
 

@@ -1,11 +1,12 @@
 //! `cosim history`.
 
-use super::options::{Format, Formatting, heading};
+use super::options::{Format, Formatting, check_output, heading};
 use super::{counted, print_json, print_text};
 use clap::{Args, Subcommand};
 use cosim_base::error::Error;
 use cosim_harness::value::short;
 use cosim_report::history::{FailureHistory, History, Run};
+use cosim_report::report;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -28,6 +29,18 @@ enum HistoryQuery {
         /// Run directories to add.
         #[arg(value_name = "DIR", required = true)]
         folders: Vec<PathBuf>,
+    },
+    /// Write a page with charts, failures and all runs.
+    Report {
+        /// History file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Show this block only.
+        #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
+        block: Option<String>,
+        /// Write the page to PAGE [default: FILE.html].
+        #[arg(long, value_name = "PAGE", help_heading = heading::OUTPUT)]
+        out: Option<PathBuf>,
     },
     /// Show runs, and failures with first and last occurrence, count and RTL.
     Show {
@@ -56,6 +69,19 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             }
             let known = folders.len() as u64 - added;
             print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
+        }
+        HistoryQuery::Report { file, block, out } => {
+            let history = History::existing(file)?;
+            let page = out.clone().unwrap_or_else(|| {
+                let mut name = file.clone().into_os_string();
+                name.push(".html");
+                PathBuf::from(name)
+            });
+            if out.is_some() {
+                check_output(&page)?;
+            }
+            report::write_history(&page, &history, block.as_deref())?;
+            print_text(&page.display().to_string())?;
         }
         HistoryQuery::Show { file, block, formatting } => {
             let history = History::existing(file)?;

@@ -63,7 +63,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let report = one(shards, &place, earlier)?;
         done.tell(name, &report, arguments.output.detail(), "")?;
     }
-    done.end()
+    done.end(earlier)
 }
 
 /// The output folder of each run, with the layout of the shards' folders.

@@ -260,6 +260,7 @@ impl PreparedGrading {
         let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         block.session(&setup)?;
+        let _activity = Activity::begin(format!("choosing mutants of {}", block.info().name));
         let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
         Ok(Self { name, block, chosen, setup, header })
     }

@@ -56,6 +56,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
+        let _activity = Activity::begin(format!("preparing the proofs of {}", block.info().name));
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
         rtl.check_profiles(block.info(), &profiles).map_err(of_block(*block, &blocks))?;
         let prover = |profile: &Profile| {
@@ -86,6 +87,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         folder: Path::new(""),
     };
     for (block, provers) in &jobs {
+        let _activity =
+            Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
         run(*block).check_netlists(provers)?;
     }
     let place = match &arguments.out {

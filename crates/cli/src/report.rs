@@ -4,14 +4,14 @@ use super::print_text;
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_report::history::History;
-use cosim_report::report::{self, Results};
+use cosim_report::report;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// A run to report of.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories.
+    /// Run directories, folders with the runs of several blocks, or results of `mutate` and `prove`.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Also show the trends of the history FILE; see `cosim history`.
@@ -19,15 +19,11 @@ pub struct Arguments {
     history: Option<PathBuf>,
 }
 
-/// Regenerates the page of each run directory.
+/// Regenerates the page of each directory.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let history = arguments.history.as_deref().map(History::existing).transpose()?;
     for folder in &arguments.folders {
-        let results = Results::read(folder, |_, _| ())?;
-        let trend = match &arguments.history {
-            Some(path) => History::existing(path)?.runs(Some(&results.run.block))?,
-            None => Vec::new(),
-        };
-        print_text(&report::page(folder, &results, &trend)?.display().to_string())?;
+        print_text(&report::regenerate(folder, history.as_ref())?.display().to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }

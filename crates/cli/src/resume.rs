@@ -174,7 +174,7 @@ fn run_remaining(
             (None, None) => {}
         }
     }
-    done.end()
+    done.end(earlier)
 }
 
 /// The run in a folder, or the runs of several blocks below it with their folders' names.

@@ -142,7 +142,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             break;
         }
     }
-    done.end()
+    done.end(&earlier)
 }
 
 /// Builds the models of all runs, then creates their run directories.

@@ -6,18 +6,30 @@
 //! a block whose pins are channels and a reset, [`channels!`](crate::channels) declares traffic,
 //! environment, weights and coverage from a list of pins.
 
+mod block;
 mod coverage;
 mod declare;
+mod delivery;
 mod expected;
+mod grants;
+mod items;
 mod monitor;
+mod packet;
 mod sink;
 mod source;
 mod weights;
 
 pub use coverage::{ChannelSampler, GAP, STALL};
-pub use declare::{DRAIN, DomainReset, SLACK, check_clocks, choose, raw_pins, steps_per_edge};
+#[doc(hidden)]
+pub use declare::with_lane;
+pub use declare::{
+    DRAIN, DomainReset, SLACK, check_clocks, choose, choose_lane, raw_pins, steps_per_edge,
+};
+pub use delivery::{Delivery, DeliveryChecks};
 pub use expected::{InOrder, PerId, TransactionChecks};
+pub use grants::{GrantChecks, RoundRobin};
 pub use monitor::{Monitor, Protocol};
+pub use packet::{Packet, PacketBeat};
 pub use sink::Sink;
-pub use source::{Offer, Source};
+pub use source::{Burst, Lanes, Offer, Source, Sources};
 pub use weights::{ChannelScenario, SinkWeights, SourceWeights, default_scenarios};

@@ -16,18 +16,23 @@ mod info;
 mod layout;
 mod naming;
 mod noise;
+mod pace;
 mod parameters;
 mod properties;
 mod random_sets;
 pub mod raw_pins;
 mod reset;
+mod ring;
 mod rng;
 mod rules;
+mod scoring;
 mod side_by_side;
 mod span;
+mod states;
 mod stimulus;
 mod table;
 mod tally;
+mod traffic_types;
 mod verdict;
 mod weights;
 
@@ -41,15 +46,15 @@ pub use comparison::{
     COMPARED, COMPARED_TRANSACTIONS, Comparison, Untimed, bit_name, follows_dut, has_masks,
 };
 pub use contract::{
-    Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
-    Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
-    reset_inputs,
+    Block, Counter, Document, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule,
+    RuleSet, Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights,
+    power_up_inputs, reset_inputs,
 };
 pub use coverage::sparse;
 pub use coverage::{
-    Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value, WaiverFile,
+    Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value, WaiverFile,
 };
-pub use coverage::{bin_name, bins, unreachable};
+pub use coverage::{bin_name, bins, class, unreachable};
 pub use delays::Delays;
 pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
@@ -57,16 +62,20 @@ pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl, Wrapper};
 pub use layout::Layout;
 pub use naming::{Naming, Role};
-pub use noise::Noise;
+pub use noise::{IdleBits, Noise};
+pub use pace::{Pace, longest, longest_reset};
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use properties::{
     KnownDeadlock, Progress, Properties, StableChannel, TransitionProperty, WordAbstraction,
 };
 pub use reset::{Reset, ResetTimer};
+pub use ring::Ring;
 pub use rng::CaseRng;
+pub use scoring::{all_low, count_names, joined_names};
 pub use side_by_side::{Difference, first_difference};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
-pub use table::{Row, Table};
+pub use table::{Row, Table, conditions};
+pub use traffic_types::check_resets;
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};
 pub use weights::{Weight, scenario_from, scenarios_from};

@@ -32,6 +32,21 @@ impl<const WIDTH: u32> Uint<WIDTH> {
     const IS_WIDE: bool = WIDTH > 32;
 }
 
+impl Uint<1> {
+    /// Whether the flag is 1.
+    #[inline]
+    pub const fn is_high(self) -> bool {
+        self.0 == 1
+    }
+}
+
+impl From<bool> for Uint<1> {
+    #[inline]
+    fn from(is_high: bool) -> Self {
+        Self(u64::from(is_high))
+    }
+}
+
 /// [`Uint::new`], for tables of many numbers.
 pub const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
     Uint::new(value)

@@ -66,6 +66,17 @@ impl EarlierRuns {
         RunReport { run, known }
     }
 
+    /// Writes the index page of the runs of several blocks, which are in subfolders of `folder`.
+    ///
+    /// # Errors
+    /// If the page cannot be written, or the history cannot be read.
+    pub fn index(&self, folder: &Path, names: &[String]) -> Result<PathBuf, Error> {
+        let history = self.history.as_ref().or(self.baseline.as_ref());
+        let history = history.map(|path| History::existing(path)).transpose()?;
+        let runs: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
+        crate::report::write_index(folder, &runs, history.as_ref())
+    }
+
     /// Adds the run to the history, if there is one, and writes its reports.
     fn report(&self, block: &str, folder: &Path) -> Result<(), Error> {
         let Some(path) = &self.history else { return crate::report::write(folder, &[]) };

@@ -4,7 +4,7 @@
 //! A run is recorded once: its key is a hash of its `results.json` and its end time. Concurrent
 //! writers wait for each other.
 
-use crate::report::{Results, RunTiming};
+use crate::report::{Results, RunTiming, relative};
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_regress::runner::RESULTS;
@@ -50,6 +50,15 @@ CREATE TABLE failures (
 CREATE INDEX runs_by_time ON runs (block, ended);
 ";
 
+/// The run directories. Older files lack the table, and older programs ignore it, so the version
+/// stays. A path is relative to the folder of the history file.
+const FOLDERS: &str = "
+CREATE TABLE IF NOT EXISTS folders (
+  run TEXT PRIMARY KEY REFERENCES runs (id),
+  path TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
 /// A history file.
 pub struct History {
     path: PathBuf,
@@ -85,6 +94,8 @@ pub struct Run {
     pub bins_hit: u64,
     /// Number of reachable bins of all profiles.
     pub bins_reachable: u64,
+    /// Its run directory, if it is known.
+    pub folder: Option<PathBuf>,
 }
 
 /// The history of a failure with one signature.
@@ -184,6 +195,7 @@ impl History {
                 })
             }
         };
+        let place = self.relative(folder);
         let refuse = |error| of(&self.path, error);
         let change = self
             .connection
@@ -221,8 +233,37 @@ impl History {
                     .map_err(refuse)?;
             }
         }
+        // A run that is added again may have been moved.
+        if let Some(folder) = place {
+            change.execute_batch(FOLDERS).map_err(refuse)?;
+            let insert = "INSERT OR REPLACE INTO folders VALUES (?, ?)";
+            change.execute(insert, params![id, folder]).map_err(refuse)?;
+        }
         change.commit().map_err(refuse)?;
         Ok(added == 1)
+    }
+
+    /// The folder of the history file.
+    fn folder(&self) -> Option<PathBuf> {
+        fs::canonicalize(&self.path).ok()?.parent().map(Path::to_owned)
+    }
+
+    /// A run directory relative to the history file; `None` if its path is not text.
+    fn relative(&self, folder: &Path) -> Option<String> {
+        let path = relative(&self.folder()?, &fs::canonicalize(folder).ok()?);
+        path.to_str().map(str::to_owned)
+    }
+
+    /// The run directories by run, as absolute paths.
+    fn folders(&self) -> Result<BTreeMap<String, PathBuf>, Error> {
+        let exists = "SELECT name FROM sqlite_schema WHERE name = 'folders' AND ?1 IS NULL";
+        let is_old = self.all(exists, None, |row| row.get::<_, String>(0))?.is_empty();
+        let Some(base) = self.folder().filter(|_| !is_old) else { return Ok(BTreeMap::new()) };
+        let all = self.all("SELECT run, path FROM folders WHERE ?1 IS NULL", None, |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let path = |path: String| fs::canonicalize(base.join(&path)).unwrap_or(base.join(path));
+        Ok(all.into_iter().map(|(run, folder)| (run, path(folder))).collect())
     }
 
     /// The runs of a block, or of all, oldest first.
@@ -230,9 +271,10 @@ impl History {
     /// # Errors
     /// [`Error::File`] if the file cannot be read.
     pub fn runs(&self, block: Option<&str>) -> Result<Vec<Run>, Error> {
+        let folders = self.folders()?;
         self.all(
             "SELECT ended, block, seed, rtl, build, commit_id, verdict, cases, failed, cycles, \
-             cycles_per_second, bins_hit, bins_reachable FROM runs \
+             cycles_per_second, bins_hit, bins_reachable, id FROM runs \
              WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
             block,
             |row| {
@@ -250,6 +292,7 @@ impl History {
                     cycles_per_second: row.get(10)?,
                     bins_hit: row.get(11)?,
                     bins_reachable: row.get(12)?,
+                    folder: folders.get(&row.get::<_, String>(13)?).cloned(),
                 })
             },
         )

@@ -3,26 +3,35 @@
 //! shows `coverage.json`, `timing.json`, `failures/*.explained.json` and the history.
 
 mod annotations;
+mod cases;
+mod charts;
 mod code;
 mod coverage;
 mod diagram;
+mod fields;
 mod grading;
 mod html;
+mod index;
 mod junit;
 mod markdown;
 mod page;
 mod proof;
 mod reproduce;
+mod specification;
+mod trends;
 mod waves;
 
-use crate::history::Run;
+use crate::history::{History, Run};
+use cases::Cases;
 use cosim_base::error::Error;
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::{LARGEST_INPUT, Sync, read_input_text, write_whole};
+use cosim_formats::proof::PROOF;
 use cosim_regress::mutate;
-use cosim_regress::runner::{HTML, JUNIT, MARKDOWN};
+use cosim_regress::runner::{HTML, JUNIT, MARKDOWN, RESULTS, runs_in};
 use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};
+pub(crate) use charts::relative;
 pub use cosim_formats::run::{Entry, ProfileResults, Results, RunTiming};
 pub use reproduce::Reproduce;
 
@@ -31,30 +40,89 @@ fn page_of_run(results: &Results) -> String {
     markdown::page(results)
 }
 
-/// Writes the reports of a run directory with a complete `results.json`.
+/// Writes the reports of a run directory with a complete `results.json`. `trend` holds the runs of
+/// the block, this one last.
 ///
 /// # Errors
 /// [`Error::Write`] if a report cannot be written, after writing the others. Errors of
 /// `results.json`.
 pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
-    let mut junit = junit::Suites::default();
-    let results = Results::read(folder, |header, entry| junit.add(header, entry))?;
+    let (mut junit, mut cases) = (junit::Suites::default(), Cases::default());
+    let results = Results::read(folder, |header, entry| {
+        cases.add(&entry);
+        junit.add(header, entry);
+    })?;
     let path = folder.join(JUNIT);
     let first = write_whole(&path, junit.finish(&results)?.as_bytes(), Sync::Lazy);
     let path = folder.join(MARKDOWN);
     let second = write_whole(&path, page_of_run(&results).as_bytes(), Sync::Lazy);
-    first.and(second).and(page(folder, &results, trend).map(drop))
+    first.and(second).and(page(folder, &results, &cases, trend).map(drop))
 }
 
-/// Writes `report.html` of a run directory and returns its path. `trend` holds the runs of the
-/// block, this one last.
+/// Writes `report.html` of a run directory, of runs of several blocks, of a mutation analysis or of
+/// a proof again and returns its path.
 ///
 /// # Errors
-/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
-pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<PathBuf, Error> {
+/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails. Errors
+/// of the results and of the history.
+pub fn regenerate(folder: &Path, history: Option<&History>) -> Result<PathBuf, Error> {
+    let has = |name: &str| folder.join(name).exists();
+    if !has(RESULTS) && has(mutate::report::RESULT) {
+        write_grading(folder, &mutate::report::Report::read(folder)?)?;
+        return Ok(folder.join(HTML));
+    }
+    if !has(RESULTS) && has(PROOF) {
+        let path = folder.join(PROOF);
+        let text = read_input_text(&path, LARGEST_INPUT)?;
+        let proof = serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
+        write_proof(folder, &proof)?;
+        return Ok(folder.join(HTML));
+    }
+    let runs = if has(RESULTS) { Vec::new() } else { runs_in(folder, &[RESULTS])? };
+    if !runs.is_empty() {
+        for run in &runs {
+            regenerate(run, history)?;
+        }
+        return write_index(folder, &runs, history);
+    }
+    let mut cases = Cases::default();
+    let results = Results::read(folder, |_, entry| cases.add(&entry))?;
+    let trend = match history {
+        Some(history) => history.runs(Some(&results.run.block))?,
+        None => Vec::new(),
+    };
+    page(folder, &results, &cases, &trend)
+}
+
+fn page(folder: &Path, results: &Results, cases: &Cases, trend: &[Run]) -> Result<PathBuf, Error> {
     let path = folder.join(HTML);
-    write_whole(&path, html::page(folder, results, trend)?.as_bytes(), Sync::Lazy)?;
+    write_whole(&path, html::page(folder, results, cases, trend)?.as_bytes(), Sync::Lazy)?;
     Ok(path)
+}
+
+/// Writes the index page, `report.html`, of run directories below `folder` and returns its path.
+///
+/// # Errors
+/// As [`regenerate`].
+pub fn write_index(
+    folder: &Path,
+    runs: &[PathBuf],
+    history: Option<&History>,
+) -> Result<PathBuf, Error> {
+    let path = folder.join(HTML);
+    write_whole(&path, index::page(folder, runs, history)?.as_bytes(), Sync::Lazy)?;
+    Ok(path)
+}
+
+/// Writes the page of a history: charts, failures and runs of one block or of all.
+///
+/// # Errors
+/// As [`regenerate`].
+pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Result<(), Error> {
+    let (runs, failures) = (history.runs(block)?, history.failures(block)?);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = html::absolute(parent.unwrap_or(Path::new(".")));
+    write_whole(path, trends::page(&runs, &failures, &folder)?.as_bytes(), Sync::Lazy)
 }
 
 /// Writes `report.html` of a mutation analysis.

@@ -1,22 +1,371 @@
 "use strict";
+// The page is complete without this script. It adds a theme, copying, search, sorting and details.
+const all = (selector, from = document) => [...from.querySelectorAll(selector)];
+const element = (name, properties = {}, ...children) => {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+};
+const say = (text) => { document.getElementById("said").textContent = text; };
+
+// Theme.
 const theme = document.getElementById("theme");
-const dark = () => document.documentElement.dataset.theme
+const isDark = () => document.documentElement.dataset.theme
   ? document.documentElement.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-const show = () => { theme.textContent = dark() ? "Light" : "Dark"; theme.setAttribute("aria-pressed", dark()); };
-theme.addEventListener("click", () => { document.documentElement.dataset.theme = dark() ? "light" : "dark"; show(); });
-show();
-// An input that names a table shows those of its rows that have all of its words.
-for (const filter of document.querySelectorAll("input[data-table]")) {
-  const rows = [...document.getElementById(filter.dataset.table).tBodies[0].rows];
-  const told = document.getElementById(filter.dataset.told);
-  filter.addEventListener("input", () => {
-    const words = filter.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      row.hidden = !words.every((word) => text.includes(word));
-      shown += !row.hidden;
-    }
-    told.textContent = words.length ? `${shown} of ${rows.length}` : "";
-  });
+const showTheme = () => { theme.textContent = isDark() ? "Light" : "Dark"; theme.title = `Switch to ${isDark() ? "light" : "dark"} colours`; };
+theme.addEventListener("click", () => { document.documentElement.dataset.theme = isDark() ? "light" : "dark"; showTheme(); });
+theme.hidden = false;
+showTheme();
+
+// Copying. Pages in local files may have no clipboard.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.body.appendChild(element("textarea", { value: text }));
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  say("Copied");
 }
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button.copy");
+  if (!button) return;
+  copy(button.dataset.text ?? document.getElementById(button.dataset.copy).textContent);
+  button.classList.add("good");
+  setTimeout(() => button.classList.remove("good"), 1000);
+});
+all("button.copy").forEach((button) => { button.hidden = false; });
+
+// The header does not cover the target of a link.
+const top_ = document.querySelector(".top");
+new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${top_.offsetHeight + 8}px`)).observe(top_);
+
+// A link opens the sections around its target.
+function openTarget() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  const list = target.closest("tr[hidden]") && lists.get(target.closest(".list"));
+  if (list) list.clear();
+  for (let around = target; around; around = around.parentElement) if (around.tagName === "DETAILS") around.open = true;
+  target.scrollIntoView();
+}
+addEventListener("hashchange", openTarget);
+
+// The section on the screen is marked in the header.
+const links = all(".top nav a");
+const sections = links.map((link) => document.getElementById(link.hash.slice(1)));
+function markSection() {
+  const at = sections.findLastIndex((section) => section.getBoundingClientRect().top < top_.offsetHeight + 80);
+  links.forEach((link, place) => place === Math.max(at, 0) ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current"));
+}
+if (links.length) { addEventListener("scroll", markSection, { passive: true }); markSection(); }
+
+// A timing diagram begins at the first wrong cycle.
+function showWrong(waves) {
+  const name = waves.querySelector(".name");
+  const side = getComputedStyle(name).position === "sticky" && innerWidth > 640 ? name.offsetWidth : 0;
+  const middle = side + (waves.clientWidth - side) / 2;
+  waves.scrollLeft = side + Number(waves.dataset.x) - middle;
+}
+for (const waves of all(".waves")) {
+  showWrong(waves);
+  waves.closest("details").addEventListener("toggle", () => showWrong(waves), { once: true });
+}
+
+// Lists. A list shows one page of the rows that match the search and the filters. Rows are those
+// of the table, or come from data: then `cells` makes a row when it is shown.
+const lists = new Map();
+class List {
+  constructor(root) {
+    this.root = root;
+    this.table = root.querySelector("table");
+    this.body = this.table.tBodies[0];
+    this.page = 0;
+    this.order = null;
+    const source = root.dataset.source;
+    this.data = source ? SOURCES[source](JSON.parse(document.getElementById(source).textContent)) : domRows(this.table);
+    this.makeTools();
+    this.update();
+  }
+  makeTools() {
+    const { columns, hint } = this.data;
+    this.search = element("input", { type: "search", autocomplete: "off", placeholder: hint ?? "" });
+    this.count = element("span", { className: "dim" });
+    this.count.setAttribute("role", "status");
+    this.facets = columns.flatMap((column, place) => column.facet ? [this.makeFacet(column, place)] : []);
+    const tools = element("div", { className: "tools" }, element("label", {}, "Search", this.search), ...this.facets.map((facet) => facet.label), this.count);
+    this.search.addEventListener("input", () => this.restart());
+    const button = (text, step) => {
+      const made = element("button", { type: "button", textContent: text });
+      made.addEventListener("click", () => { this.page += step; this.update(); this.root.scrollIntoView(); });
+      return made;
+    };
+    this.previous = button("Previous", -1);
+    this.next = button("Next", 1);
+    this.place = element("span", { className: "dim" });
+    this.pages = element("div", { className: "pages" }, this.previous, this.place, this.next);
+    this.root.prepend(tools);
+    this.root.append(this.pages);
+    all("th", this.table.tHead).forEach((head, place) => {
+      if (columns[place].sort === false) return;
+      const button = element("button", { type: "button" }, ...head.childNodes);
+      button.addEventListener("click", () => this.sort(place));
+      head.append(button);
+    });
+  }
+  makeFacet({ title, facet, chosen }, place) {
+    const values = facet === true ? [...new Set(this.data.rows.map((row) => this.data.columns[place].value(row)))].sort() : facet;
+    const select = element("select", {}, element("option", { value: "", textContent: "all" }), ...values.map((value) => element("option", { value, textContent: value })));
+    if (chosen && values.includes(chosen)) select.value = chosen;
+    select.addEventListener("change", () => this.restart());
+    return { place, select, label: element("label", {}, title, select) };
+  }
+  clear() {
+    this.search.value = "";
+    this.facets.forEach((facet) => { facet.select.value = ""; });
+    this.restart();
+  }
+  restart() {
+    this.page = 0;
+    this.update();
+  }
+  sort(place) {
+    const down = this.order?.place === place && !this.order.down;
+    this.order = { place, down };
+    all("th", this.table.tHead).forEach((head, other) => other === place
+      ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort"));
+    this.restart();
+  }
+  matching() {
+    const { rows, columns, text } = this.data;
+    const words = this.search.value.toLowerCase().split(/[\s,]+/).filter(Boolean);
+    const facets = this.facets.filter((facet) => facet.select.value);
+    const is = (row) => facets.every(({ place, select }) => String(columns[place].value(row)) === select.value)
+      && words.every((word) => text(row, word).includes(word));
+    const found = words.length || facets.length ? rows.filter(is) : rows;
+    if (!this.order) return found;
+    const { value } = columns[this.order.place];
+    const sign = this.order.down ? -1 : 1;
+    const compare = (a, b) => typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+    return [...found].sort((a, b) => sign * compare(value(a), value(b)));
+  }
+  update() {
+    const found = this.matching();
+    const first = this.page * this.data.size;
+    const shown = found.slice(first, first + this.data.size);
+    this.data.show(this.body, shown);
+    this.count.textContent = `${found.length} of ${this.data.rows.length}`;
+    this.pages.hidden = found.length <= this.data.size;
+    this.previous.disabled = this.page === 0;
+    this.next.disabled = first + this.data.size >= found.length;
+    this.place.textContent = `${first + 1} to ${first + shown.length} of ${found.length}`;
+  }
+}
+
+// The rows of a table. Cells that are numbers are sorted as such.
+function domRows(table) {
+  const rows = [...table.tBodies[0].rows];
+  const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const column = (head, place) => ({
+    title: head.textContent,
+    facet: "facet" in head.dataset,
+    chosen: head.dataset.facet,
+    value: (row) => {
+      const cell = row.cells[place].textContent.trim();
+      return cell !== "" && !isNaN(cell) ? Number(cell) : cell;
+    },
+  });
+  return {
+    rows,
+    size: 100,
+    columns: all("th", table.tHead).map(column),
+    text: (row) => texts.get(row),
+    // Hidden rows stay in the page, so that links reach them.
+    show: (body, shown) => {
+      const visible = new Set(shown);
+      rows.forEach((row) => { row.hidden = !visible.has(row); });
+      body.prepend(...shown);
+    },
+  };
+}
+const showCells = (cells) => (body, shown) => body.replaceChildren(...shown.map((row) => element("tr", {}, ...cells(row))));
+const cell = (text, className = "") => element("td", { className, textContent: text });
+const link = (text, anchor) => element("a", { href: `#${anchor}`, textContent: text });
+
+const SOURCES = {
+  // A row is the position of a case among all of them.
+  "cases-data": ({ block, seed, profiles, scenarios, step, signatures, commands, rows }) => {
+    const places = [], cycles = [], packets = [], groups = [];
+    for (const [from, itsCycles, itsPackets, itsGroups] of rows) {
+      itsCycles.forEach((count, index) => {
+        places.push(from + index * step);
+        cycles.push(count);
+        packets.push(itsPackets[index]);
+        groups.push(itsGroups ? itsGroups[index] : -1);
+      });
+    }
+    const columns = profiles.length * scenarios.length;
+    const scenario = (row) => places[row] % scenarios.length;
+    const profile = (row) => Math.floor(places[row] % columns / scenarios.length);
+    const name = (row) => `${block}/${profiles[profile(row)]}/${scenarios[scenario(row)]}/${Math.floor(places[row] / columns)}`;
+    const verdict = (row) => groups[row] < 0 ? "match" : (signatures[groups[row]] ?? ["failed"])[0];
+    const seeds = new Map();
+    const itsSeed = (row) => {
+      if (!seeds.has(row)) seeds.set(row, seedOf(`${seed}:${name(row)}`));
+      return seeds.get(row);
+    };
+    const command = (row) => { const [placeholder, text] = commands[scenario(row)]; return text.replace(placeholder, name(row)); };
+    const cells = (row) => {
+      const [, failure] = groups[row] < 0 ? [] : signatures[groups[row]] ?? [];
+      const shown = failure ? link(verdict(row), `failure-${failure}`) : verdict(row);
+      const button = element("button", { type: "button", className: "copy", textContent: "Copy", ariaLabel: `Copy the command of ${name(row)}` });
+      button.dataset.text = command(row);
+      const head = element("th", { scope: "row" }, element("code", { textContent: name(row) }));
+      return [head, cell(profiles[profile(row)]), cell(scenarios[scenario(row)]), element("td", { className: groups[row] < 0 ? "good" : "bad" }, shown),
+        cell(cycles[row], "n"), cell(packets[row], "n"), element("td", {}, element("code", { textContent: itsSeed(row) })), element("td", {}, button)];
+    };
+    return {
+      rows: places.map((_, row) => row),
+      size: 25,
+      hint: "name, seed 0x…, verdict",
+      columns: [
+        { title: "Case", value: (row) => places[row] },
+        { title: "Profile", facet: profiles, value: (row) => profiles[profile(row)] },
+        { title: "Scenario", facet: scenarios, value: (row) => scenarios[scenario(row)] },
+        { title: "Verdict", facet: ["match", ...new Set(signatures.map(([verdict]) => verdict))], value: verdict },
+        { title: "Cycles", value: (row) => cycles[row] },
+        { title: "Packets", value: (row) => packets[row] },
+        { title: "Seed", value: itsSeed },
+        { title: "Command", sort: false },
+      ],
+      // Seeds are computed only if the search is for one.
+      text: (row, word) => word.startsWith("0x") ? itsSeed(row) : `${name(row)} ${verdict(row)}`.toLowerCase(),
+      show: showCells(cells),
+    };
+  },
+  // A row is [profile, group, bin in the group, bin].
+  "bins-data": ({ groups, profiles, links }) => {
+    const sizes = groups.map(([, axes]) => axes.reduce((size, [, values]) => size * values.length, 1));
+    const rows = profiles.flatMap((_, profile) => {
+      let bin = 0;
+      return sizes.flatMap((size, group) => Array.from({ length: size }, (_, index) => [profile, group, index, bin++]));
+    });
+    const names = new Map();
+    const name = ([, group, index]) => {
+      const key = `${group} ${index}`;
+      if (!names.has(key)) {
+        const parts = [];
+        let left = index;
+        for (const [, values] of [...groups[group][1]].reverse()) {
+          parts.unshift(values[left % values.length]);
+          left = Math.floor(left / values.length);
+        }
+        names.set(key, parts.join(", "));
+      }
+      return names.get(key);
+    };
+    const hits = ([profile, , , bin]) => profiles[profile][1][bin];
+    const reason = ([profile, , , bin]) => profiles[profile][2][bin];
+    const status = (row) => reason(row) !== undefined ? "unreachable" : hits(row) ? "hit" : "uncovered";
+    const anchor = ([, group, index]) => links[group].length === 1 ? links[group][0] : links[group][index];
+    const cells = (row) => {
+      const target = anchor(row);
+      const is = status(row);
+      return [element("th", { scope: "row", textContent: groups[row[1]][0] }), element("td", {}, target ? link(name(row), target) : name(row)), cell(profiles[row[0]][0]), cell(hits(row), "n"),
+        cell(is === "unreachable" ? `unreachable: ${reason(row)}` : is, { hit: "good", uncovered: "miss", unreachable: "cannot" }[is])];
+    };
+    return {
+      rows,
+      size: 25,
+      hint: "group, bin, reason",
+      columns: [
+        { title: "Group", facet: groups.map(([group]) => group), value: ([, group]) => groups[group][0] },
+        { title: "Bin", value: name },
+        { title: "Profile", facet: profiles.map(([profile]) => profile), value: ([profile]) => profiles[profile][0] },
+        { title: "Cases", value: hits },
+        { title: "Status", facet: ["uncovered", "hit", "unreachable"], chosen: "uncovered", value: status },
+      ],
+      text: (row) => `${groups[row[1]][0]} ${name(row)} ${status(row)} ${reason(row) ?? ""}`.toLowerCase(),
+      show: showCells(cells),
+    };
+  },
+};
+
+// The seed of a case: the first 8 bytes, little-endian, of the SHA-256 of a short text.
+const [ROOTS, CUBES] = (() => {
+  const primes = [];
+  for (let number = 2; primes.length < 64; number++) if (primes.every((prime) => number % prime)) primes.push(number);
+  const fraction = (root) => Math.floor((root % 1) * 2 ** 32) | 0;
+  return [primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime))), primes.map((prime) => fraction(Math.cbrt(prime)))];
+})();
+function seedOf(text) {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new Uint8Array(Math.ceil((bytes.length + 9) / 64) * 64);
+  padded.set(bytes);
+  padded[bytes.length] = 0x80;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 4, bytes.length * 8);
+  const turn = (word, by) => word >>> by | word << 32 - by;
+  const state = [...ROOTS];
+  for (let block = 0; block < padded.length; block += 64) {
+    const words = Array.from({ length: 16 }, (_, index) => view.getInt32(block + 4 * index));
+    let [a, b, c, d, e, f, g, h] = state;
+    for (let round = 0; round < 64; round++) {
+      if (round >= 16) {
+        const [early, late] = [words[round - 15], words[round - 2]];
+        words[round] = words[round - 16] + (turn(early, 7) ^ turn(early, 18) ^ early >>> 3) + words[round - 7] + (turn(late, 17) ^ turn(late, 19) ^ late >>> 10) | 0;
+      }
+      const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + (e & f ^ ~e & g) + CUBES[round] + words[round] | 0;
+      const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + (a & b ^ a & c ^ b & c) | 0;
+      [a, b, c, d, e, f, g, h] = [one + two | 0, a, b, c, d + one | 0, e, f, g];
+    }
+    [a, b, c, d, e, f, g, h].forEach((word, index) => { state[index] = state[index] + word | 0; });
+  }
+  const digest = new DataView(new ArrayBuffer(8));
+  digest.setInt32(0, state[0]);
+  digest.setInt32(4, state[1]);
+  return `0x${digest.getBigUint64(0, true).toString(16).padStart(16, "0")}`;
+}
+
+// A list in a closed section is made when the section opens.
+for (const root of all(".list")) {
+  const make = () => { if (!lists.has(root)) lists.set(root, new List(root)); };
+  const closed = root.closest("details:not([open])");
+  if (closed) closed.addEventListener("toggle", make, { once: true }); else make();
+}
+
+// The state diagram: hits of one profile or of all, and the rules of a selected transition.
+for (const diagram of all(".states")) {
+  const arrows = all("a.arrow", diagram);
+  const labels = all("g.label", diagram);
+  const profiles = diagram.dataset.profiles.split("|");
+  const select = element("select", {}, ...["all profiles", ...profiles].map((name, value) => element("option", { value, textContent: name })));
+  select.addEventListener("change", () => arrows.forEach((arrow, place) => {
+    const heat = arrow.dataset.heats.split(" ")[select.value];
+    arrow.setAttribute("class", `arrow ${heat}${arrow.classList.contains("chosen") ? " chosen" : ""}`);
+    labels[place].setAttribute("class", `label ${heat}`);
+    labels[place].querySelector(".hits").textContent = arrow.dataset.hits.split("|")[select.value];
+  }));
+  const panel = diagram.querySelector(".transition");
+  const heads = all("#rules-list thead th").map((head) => head.textContent);
+  function choose(event) {
+    event.preventDefault();
+    const arrow = event.currentTarget;
+    arrows.forEach((other) => other.classList.toggle("chosen", other === arrow));
+    const rows = arrow.dataset.rules.split(" ").map((rule) => {
+      const copied = document.getElementById(`rule-${rule}`).cloneNode(true);
+      copied.removeAttribute("id");
+      copied.hidden = false;
+      return copied;
+    });
+    const table = element("table", {}, element("caption", { textContent: `${arrow.dataset.from} to ${arrow.dataset.to}` }),
+      element("thead", {}, element("tr", {}, ...heads.map((head) => element("th", { scope: "col", textContent: head })))), element("tbody", {}, ...rows));
+    panel.replaceChildren(element("div", { className: "scroll" }, table));
+  }
+  arrows.forEach((arrow) => arrow.addEventListener("click", choose));
+  if (profiles.length > 1) diagram.prepend(element("div", { className: "tools" }, element("label", {}, "Hits of", select)));
+}
+
+if (location.hash) openTarget();

@@ -34,6 +34,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use verilated::{Library, ModelKind, Port};
+use verilated_build::activity::Activity;
 use verilated_build::{
     BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
     Verilator, trust,
@@ -142,6 +143,7 @@ impl Rtl {
         if let Some(examined) = known.get(&key) {
             return Ok(Arc::clone(examined));
         }
+        let _activity = Activity::begin(format!("reading the RTL of {}", info.name));
         let examined = Arc::new(Examined::new(info, self)?);
         for place in &examined.computed {
             program::warn(format_args!(

@@ -1,151 +1,108 @@
 //! The golden model, written from the specification: it executes the row that applies.
 
-use crate::rtl::{Bits1, Bits2, Bits4, Bits16, Inputs, Outputs};
-use crate::rules::{Action, TABLE, when, won};
-use crate::{Arbiter, MAX_BEATS, REQUESTERS, rules};
+use crate::rtl::{Bits1, Bits4, Inputs, Outputs};
+use crate::{Arbiter, Beat, MAX_BEATS, Out};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
+use cosim_core::value::Uint;
 
-/// The model's registers.
-#[derive(Debug, Clone)]
+cosim_core::table! {
+    /// The table of the specification.
+    pub static TABLE: ();
+    conditions RST, ROOM, LOCKED, OFFERED, LAST, LIMIT;
+    R1: "reset", [RST];
+    W1: "no room: no transfer", [] not [RST ROOM];
+    F1: "free, no request", [ROOM] not [RST LOCKED OFFERED];
+    F2: "free: a packet of one beat", [ROOM OFFERED LAST] not [RST LOCKED];
+    F3: "free: a packet begins, the lock is set", [ROOM OFFERED] not [RST LOCKED LAST LIMIT];
+    F4: "free: cut after its first beat", [ROOM OFFERED LIMIT] not [RST LOCKED LAST];
+    L1: "locked: the owner offers nothing", [ROOM LOCKED] not [RST OFFERED];
+    L2: "locked: the last beat", [ROOM LOCKED OFFERED LAST] not [RST];
+    L3: "locked: one more beat", [ROOM LOCKED OFFERED] not [RST LAST LIMIT];
+    L4: "locked: cut at the limit", [ROOM LOCKED OFFERED LIMIT] not [RST LAST];
+    + N0: "requester 0 wins";
+    + N1: "requester 1 wins";
+    + N2: "requester 2 wins";
+    + N3: "requester 3 wins";
+    + C1: "several requests: round robin picks the winner";
+}
+
+/// The model's registers. All are 0 in reset.
+#[derive(Debug, Clone, Default)]
 pub struct Golden {
-    max_beats: u64,
-    /// The requester that holds the output, and the number of its beats accepted so far.
-    lock: Option<(u8, u64)>,
-    last_won: u8,
-    out: Beat,
-}
-
-/// An evaluated cycle.
-pub struct Cycle {
-    /// The chosen requester; `None` if the arbiter is free and there is no request.
-    chosen: Option<u8>,
-    has_room: bool,
-}
-
-/// The beat on the output.
-#[derive(Debug, Clone, Copy, Default)]
-struct Beat {
-    valid: bool,
-    last: bool,
-    cut: bool,
-    src: u8,
-    data: u16,
-}
-
-#[inline]
-fn bit(pins: Bits4, n: u8) -> bool {
-    pins.get() >> n & 1 == 1
-}
-
-impl Golden {
-    fn in_reset(max_beats: u64) -> Self {
-        Self { max_beats, lock: None, last_won: 3, out: Beat::default() }
-    }
-
-    /// For coverage: the holder of the output with its accepted beats, the last winner, and whether
-    /// a beat is on offer.
-    #[inline]
-    pub(crate) fn registers(&self) -> (Option<(u8, u64)>, u8, bool) {
-        (self.lock, self.last_won, self.out.valid)
-    }
-
-    #[inline]
-    fn chosen(&self, inputs: &Inputs) -> Option<u8> {
-        if let Some((owner, _)) = self.lock {
-            return Some(owner);
-        }
-        let count = REQUESTERS as u8;
-        (1..=count).map(|ahead| (self.last_won + ahead) % count).find(|n| bit(inputs.req_valid, *n))
-    }
-
-    /// The bits of [`when`] in this cycle.
-    #[inline]
-    fn combination(&self, inputs: &Inputs, &Cycle { chosen, has_room }: &Cycle) -> usize {
-        let taken_before = self.lock.map_or(0, |(_, beats)| beats);
-        let says = |holds: bool, flag: usize| if holds { flag } else { 0 };
-        says(inputs.rst.get() == 1, when::RST)
-            | says(has_room, when::ROOM)
-            | says(self.lock.is_some(), when::LOCKED)
-            | says(chosen.is_some_and(|n| bit(inputs.req_valid, n)), when::OFFERED)
-            | says(chosen.is_some_and(|n| bit(inputs.req_last, n)), when::LAST)
-            | says(taken_before + 1 == self.max_beats, when::LIMIT)
-    }
-
-    /// Accepts a beat of requester `n`.
-    #[inline]
-    fn take(&mut self, inputs: &Inputs, n: u8, lock: bool, cut: bool) {
-        let data = (inputs.req_data.get() >> (16 * n)) as u16;
-        self.out = Beat { valid: true, last: !lock, cut, src: n, data };
-        let beats = self.lock.map_or(0, |(_, beats)| beats) + 1;
-        self.lock = lock.then_some((n, beats));
-        if !lock {
-            self.last_won = n;
-        }
-    }
+    pub max_beats: u64,
+    /// The requester that holds the output.
+    pub owner: Option<u64>,
+    /// The number of its beats accepted so far; 0 while the output is free.
+    pub beats: u64,
+    /// The requester after the one that won last.
+    pub first: u64,
+    pub is_valid: bool,
+    out: Out,
 }
 
 impl harness::Golden<Arbiter> for Golden {
-    const RULES: &'static [Rule] = &rules::RULES;
+    const RULES: &'static [Rule] = &RULES;
+
+    /// The chosen requester, and whether there is room.
+    type Cycle = (Option<u64>, bool);
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        rules::unreachable(rule, parameters.get(MAX_BEATS))
+        let max_beats = parameters.get(MAX_BEATS);
+        let (is_reachable, needs) = match RULES[rule].name {
+            "F4" => (max_beats == 1, "needs MAX_BEATS = 1"),
+            "F3" | "L1" | "L2" | "L4" => (max_beats > 1, "needs MAX_BEATS above 1"),
+            "L3" => (max_beats > 2, "needs MAX_BEATS above 2"),
+            _ => return None,
+        };
+        (!is_reachable).then(|| needs.to_owned())
     }
 
     fn new(parameters: &Parameters) -> Self {
-        Self::in_reset(parameters.get(MAX_BEATS))
+        Self { max_beats: parameters.get(MAX_BEATS), ..Self::default() }
     }
 
-    type Cycle = Cycle;
-
-    #[inline]
-    fn cycle(&self, inputs: &Inputs) -> Cycle {
-        let has_room = !self.out.valid || inputs.out_ready.get() == 1;
-        Cycle { chosen: self.chosen(inputs), has_room }
+    fn cycle(&self, inputs: &Inputs) -> Self::Cycle {
+        let mut in_turn = (0..4).map(|ahead| (self.first + ahead) % 4);
+        let first = || in_turn.find(|n| inputs.req_valid.get() >> n & 1 == 1);
+        (self.owner.or_else(first), !self.is_valid || inputs.out_ready.is_high())
     }
 
-    #[inline]
-    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
-        let in_reset = inputs.rst.get() == 1;
-        let out = if in_reset { Beat::default() } else { self.out };
-        let ready = match cycle.chosen {
-            Some(n) if !in_reset && cycle.has_room => 1 << n,
-            _ => 0,
-        };
-        let bit = Bits1::from;
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        *outputs = Outputs {
-            req_ready: Bits4::new(ready),
-            out_valid: bit(out.valid),
-            out_last: bit(out.last),
-            out_cut: bit(out.cut),
-            out_src: Bits2::new(u64::from(out.src)),
-            out_data: Bits16::new(u64::from(out.data)),
-            padding: Default::default(),
-        };
+    fn outputs(&self, inputs: &Inputs, &(chosen, has_room): &Self::Cycle, outputs: &mut Outputs) {
+        *outputs = Outputs::default();
+        if !inputs.rst.is_high() {
+            let ready = chosen.filter(|_| has_room).map_or(0, |n| 1 << n);
+            outputs.req_ready = Bits4::new(ready);
+            outputs.out_valid = Bits1::from(self.is_valid);
+            self.out.put(outputs);
+        }
     }
 
-    #[inline]
-    fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
-        let (row, rule) = TABLE.row(self.combination(inputs, cycle));
-        let is_free = self.lock.is_none();
-        match (row.then, cycle.chosen) {
-            (Action::Reset, _) => *self = Self::in_reset(self.max_beats),
-            (Action::Stay, _) => {}
-            (Action::Empty, _) => self.out.valid = false,
-            (Action::Take { lock, cut }, Some(n)) => {
-                self.take(inputs, n, lock, cut);
-                if is_free {
-                    return rule.with(won(n, inputs.req_valid.get().count_ones() > 1));
-                }
-            }
-            (Action::Take { .. }, None) => unreachable!("what is taken was offered"),
+    fn clock(&mut self, inputs: &Inputs, &(chosen, has_room): &Self::Cycle) -> RuleSet {
+        let beat = chosen.and_then(|n| Beat::offered_at(n as u32, inputs));
+        let Beat { data, last } = beat.unwrap_or_default();
+        let (in_reset, locked) = (inputs.rst.is_high(), self.owner.is_some());
+        let (offered, at_limit) = (beat.is_some(), self.beats + 1 == self.max_beats);
+        let rule = TABLE.rule([in_reset, has_room, locked, offered, last.is_high(), at_limit]);
+        let (locks, cuts) = (rule.has(F3.with(L3)), rule.has(F4.with(L4)));
+        if rule.has(R1) {
+            *self = Self { max_beats: self.max_beats, ..Self::default() };
+        } else if rule.has(F1.with(L1)) {
+            self.is_valid = false;
+        } else if let Some(n) = chosen.filter(|_| !rule.has(W1)) {
+            let contended = C1.only_if(inputs.req_valid.get().count_ones() > 1);
+            let won = [N0, N1, N2, N3][n as usize].with(contended).only_if(self.owner.is_none());
+            let (last, cut) = ((!locks).into(), cuts.into());
+            (self.is_valid, self.out) = (true, Out { data, src: Uint::new(n), last, cut });
+            self.owner = Some(n).filter(|_| locks);
+            self.beats = if locks { self.beats + 1 } else { 0 };
+            self.first = if locks { self.first } else { (n + 1) % 4 };
+            return rule.with(won);
         }
         rule
     }
 
-    #[inline]
     fn state(&self) -> &'static str {
-        if self.lock.is_some() { "LOCKED" } else { "FREE" }
+        if self.owner.is_some() { "LOCKED" } else { "FREE" }
     }
 }
 

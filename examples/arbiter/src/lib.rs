@@ -1,13 +1,8 @@
 //! Block `arbiter`: a round-robin arbiter of four requesters. Its specification is `README.md`.
 
 mod coverage;
-mod environment;
-mod generator;
 mod golden;
-mod rules;
-mod scenarios;
 mod scoreboard;
-mod stimulus;
 
 #[allow(missing_docs, unsafe_code, clippy::all)]
 pub mod rtl {
@@ -15,67 +10,65 @@ pub mod rtl {
     cosim_core::rtl!("arbiter");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Parameters, Profile};
+use cosim_core::channels::PacketBeat;
+use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Span};
+use cosim_core::value::Uint;
+use rand::RngExt;
 
-/// Number of requesters.
-pub const REQUESTERS: usize = 4;
+cosim_core::channels! {
+    pins rtl::Inputs, rtl::Outputs;
+    reset rst high;
+    weights {
+        /// The requesters with packets: bit n is requester n.
+        requesters: Uint<4> = 0b1111,
+        /// Number of beats of a packet, unless it is around the limit.
+        beats: Span<8, 1> = 1..=6,
+        /// Packets with a number of beats around the limit.
+        around_the_limit: Percent = 20,
+        /// Packets with pauses between their beats.
+        pauses: Percent = 20,
+        /// Longest pause in cycles.
+        longest_pause: Uint<6> = 3,
+    }
+    scenarios "scenarios.toml";
+    source req[4 among requesters]: Beat { data: req_data[16], last: req_last[1] }
+        on req_valid, req_ready from Packet drawn by packet;
+    sink out: Out { data: out_data[16], src: out_src[2], last: out_last[1], cut: out_cut[1] }
+        on out_valid, out_ready;
+}
 
-/// Index of the parameter for the number of beats after which a packet is cut.
-pub const MAX_BEATS: usize = 0;
+/// A packet of a requester, as a vector stores it.
+pub type Packet = cosim_core::channels::Packet<Beat, 16>;
 
-/// The block.
-#[derive(Debug, Clone, Copy)]
-pub struct Arbiter;
+impl PacketBeat<16> for Beat {
+    fn beat(data: Uint<16>, is_last: bool) -> Self {
+        Self { data, last: is_last.into() }
+    }
+}
 
-const fn max_beats(beats: u64) -> Parameters {
+/// Draws a packet. A uniform draw of its beats would never meet the limit.
+fn packet(weights: &Weights, parameters: &Parameters, rng: &mut CaseRng) -> Packet {
+    let edge = parameters.get(MAX_BEATS) * rng.random_range(1..=2);
+    let around = rng.random_range(edge.max(2) - 1..=edge + 1);
+    let is_around = rng.chance(weights.around_the_limit);
+    let beats = if is_around { around } else { weights.beats.draw(rng) };
+    Packet::new(beats, rng.wait(weights.pauses, weights.longest_pause), rng.bits())
+}
+
+cosim_core::channel_block! {
+    /// The block.
+    pub Arbiter = "arbiter": "Arbiter, round robin of four requesters with locked packets";
+    parameter MAX_BEATS = 8 in 1..=255, "beats after which a packet is cut";
+    profile "spec" { MAX_BEATS = 8 }
+    profile "single" { MAX_BEATS = 1 }
+    profile "pairs" { MAX_BEATS = 2 }
+    golden golden::Golden;
+    scoreboard scoreboard::Scoreboard;
+    coverage (Coverage, coverage::Coverage);
+    states "state": ["FREE", "LOCKED"];
+}
+
+#[cfg(test)]
+fn max_beats(beats: u64) -> Parameters {
     Parameters::of::<Arbiter>(0).with(MAX_BEATS, beats)
-}
-
-impl Block for Arbiter {
-    const NAME: &'static str = "arbiter";
-    const TITLE: &'static str = "Arbiter, round robin of four requesters with locked packets";
-    const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
-    const PARAMETERS: &'static [Parameter] = &[Parameter {
-        name: "MAX_BEATS",
-        default: 8,
-        least: 1,
-        most: 255,
-        power_of_two: false,
-        about: "beats after which a packet is cut",
-    }];
-    const PROFILES: &'static [Profile] = &[
-        Profile::new("spec", max_beats(8)),
-        Profile::new("single", max_beats(1)),
-        Profile::new("pairs", max_beats(2)),
-    ];
-    const STATE_REGISTER: Option<&'static str> = Some("state");
-
-    type Inputs = rtl::Inputs;
-    type Outputs = rtl::Outputs;
-    type Golden = golden::Golden;
-    type Traffic = stimulus::Traffic;
-    type Environment<'a> = environment::Environment<'a>;
-    type Scoreboard<'a> = scoreboard::Scoreboard;
-    type Weights = scenarios::Weights;
-    type Coverage = coverage::Coverage;
-}
-
-impl Explain for Arbiter {
-    fn state_name(code: u64) -> Option<&'static str> {
-        ["FREE", "LOCKED"].get(code as usize).copied()
-    }
-
-    fn words(channel: &str, _: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
-        let end = match (outputs.out_last.get(), outputs.out_cut.get()) {
-            (0, _) => "",
-            (_, 0) => ", last",
-            _ => ", cut",
-        };
-        let (data, src) = (outputs.out_data.get(), outputs.out_src.get());
-        (channel == "out").then(|| format!("{data:#06x} of requester {src}{end}"))
-    }
-
-    fn in_flight(environment: &environment::Environment<'_>) -> Vec<String> {
-        environment.in_flight()
-    }
 }

@@ -10,7 +10,7 @@ use super::golden::{Cycle, Golden, RegisterView};
 use super::rtl::Inputs;
 use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
 use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0, Rules};
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
+use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
 use groups::{
     A_ACKED, A_BUFFER, A_EDGE, A_LIMIT, A_LINK, A_NUMBERS, A_REPLAYS, A_REWIND, A_ROLL_OVER,
     A_TIMER, ACKED, B_DLLP, B_LINK, B_NAK, B_NUMBERS, B_ROLL_OVER, B_TIMER, B_TLP, GROUPS,
@@ -306,6 +306,7 @@ fn count_dllp(fired: Rules, last: usize, bins: &mut Bins<'_>) -> usize {
 
 impl harness::Coverage<Dll> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
 
     fn new(_: &Parameters) -> Self {
         let (a, b) = (AxisPosition(0), AxisPosition(0));

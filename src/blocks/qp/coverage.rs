@@ -4,7 +4,7 @@ use super::Qp;
 use super::golden::{Cycle, Golden, QueuePair};
 use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
+use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
 
 cosim_core::axes! {
     /// The QP's state before what is counted.
@@ -286,6 +286,7 @@ impl Coverage {
 
 impl harness::Coverage<Qp> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage.rs"));
 
     fn new(_: &Parameters) -> Self {
         Self::default()

@@ -11,7 +11,9 @@ use super::rules::{
     U1, U2, U3,
 };
 use super::stimulus::DP;
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet, WaiverFile};
+use cosim_core::harness::{
+    self, Bins, Covergroup, Document, Edge, Parameters, RuleSet, WaiverFile,
+};
 use groups::{
     CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
     STARVED, STRAYS,
@@ -189,6 +191,7 @@ impl Coverage {
 
 impl harness::Coverage<Recv> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
     const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {

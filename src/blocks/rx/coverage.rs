@@ -8,7 +8,9 @@ use super::rules::{
     CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK1, PK2, PK3, RQ1, RQ2, RQ4,
 };
 use crate::blocks::thread2::layout::{Header, qp_state};
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet, WaiverFile};
+use cosim_core::harness::{
+    self, Bins, Covergroup, Document, Edge, Parameters, RuleSet, WaiverFile,
+};
 
 cosim_core::axes! {
     DESCRIPTOR = "descriptor" {
@@ -313,6 +315,7 @@ impl Coverage {
 
 impl harness::Coverage<Rx> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage.rs"));
     const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(_: &Parameters) -> Self {

@@ -1,79 +1,251 @@
-"""Looks at a report in a real browser as a person would; says what it finds, a line each."""
+"""Opens a page in a real browser as a person would, and prints what it finds as JSON.
 
+    look_at_report.py PAGE WORDS [--time]    # WORDS filter the lists of the page
+
+With --time it prints only how much processor time the page takes until it can be used.
+"""
+
+import base64
+import importlib.util
+import json
 import os
+import pathlib
+import re
 import sys
 import tempfile
+import time
 
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+PAGE, WORDS = "file://" + os.path.abspath(sys.argv[1]), sys.argv[2]
+AXE = pathlib.Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]) / "axe.min.js"
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+DESK = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+# Elements that are wider than the page, if nothing scrolls them.
+OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+OVERFLOW = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 options = webdriver.ChromeOptions()
 for argument in ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]:
     options.add_argument(argument)
 options.add_argument("--user-data-dir=" + tempfile.mkdtemp())
 options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-driver = "/usr/bin/chromedriver"
-service = webdriver.ChromeService(executable_path=driver)
-browser = webdriver.Chrome(options=options, service=service)
-try:
-    browser.set_window_size(1300, 1000)
-    browser.get("file://" + os.path.abspath(sys.argv[1]))
+browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(executable_path="/usr/bin/chromedriver"))
+browser.set_script_timeout(300)
+command, script = browser.execute_cdp_cmd, browser.execute_script
 
-    def find(selector):
-        return browser.find_elements(By.CSS_SELECTOR, selector)
 
-    def shown(selector):
-        return [element for element in find(selector) if element.is_displayed()]
+def find(selector):
+    return browser.find_elements(By.CSS_SELECTOR, selector)
 
-    print("title:", browser.title)
-    print("verdict:", find(".verdict")[0].text)
 
+def shown(selector):
+    return [element for element in find(selector) if element.is_displayed()]
+
+
+def look(device, scheme):
+    command("Emulation.setDeviceMetricsOverride", device)
+    command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    browser.get(PAGE)
+
+
+def wait(condition):
+    end = time.time() + 60
+    while not condition():
+        assert time.time() < end, "the page does not react"
+        time.sleep(0.02)
+
+
+# Leaves of each table and listing the first lines, and lines that look different from those before.
+TRIM = """
+for (const body of document.querySelectorAll('tbody, pre.rtl')) {
+  const looks = new Set();
+  [...body.children].forEach((line, place) => {
+    const all = [line, ...line.querySelectorAll('*')].map((one) => one.tagName + one.getAttribute('class'));
+    if (place > 2 && all.every((look) => looks.has(look))) line.remove();
+    all.forEach((look) => looks.add(look));
+  });
+}
+"""
+
+
+def accessibility():
+    """The violations that axe finds, also in what is folded at first. Thousands of equal cells take
+    it minutes, so it sees one of each kind."""
+    script(AXE.read_text())
+    script(OPEN_ALL)
+    wait(lambda: len(find(".list")) == len(find(".list .tools")))
+    script(TRIM)
+    result = browser.execute_async_script(
+        "const done = arguments[arguments.length - 1];"
+        "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(done);"
+    )
+    assert result["passes"], "axe checked nothing"
+    return [
+        f"{one['id']}: {node['target']} {node['html'][:160]}" for one in result["violations"] for node in one["nodes"][:3]
+    ]
+
+
+def lists():
+    """Every list of the page: rows, and what a search and a click on the first head leave."""
+    found = {}
+    for root in find(".list"):
+        name = root.get_attribute("id").removesuffix("-list")
+        table = root.find_element(By.TAG_NAME, "table")
+        box = root.find_element(By.CSS_SELECTOR, "input[type=search]")
+        count = root.find_element(By.CSS_SELECTOR, "[role=status]")
+        first = lambda: [
+            row.find_element(By.CSS_SELECTOR, "th, td").text.split("\n")[0]
+            for row in table.find_elements(By.CSS_SELECTOR, "tbody tr") if row.is_displayed()
+        ]
+        before = count.text
+        box.send_keys(WORDS)
+        searched, left = count.text, first()
+        box.send_keys(Keys.CONTROL, "a")
+        box.send_keys(Keys.DELETE)
+        head = table.find_element(By.CSS_SELECTOR, "thead th")
+        orders = []
+        for _ in range(2):
+            head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+            orders.append([head.get_attribute("aria-sort"), first()[:1]])
+        facets = {
+            select.find_element(By.XPATH, "..").text.split("\n")[0]: [one.text for one in select.find_elements(By.TAG_NAME, "option")]
+            for select in root.find_elements(By.TAG_NAME, "select")
+        }
+        found[name] = {"count": before, "searched": searched, "left": left, "orders": orders, "facets": facets}
+    return found
+
+
+def transition():
+    """Selects the first transition of the state diagram by keyboard."""
+    arrows = find("a.arrow")
+    if not arrows:
+        return None
+    arrows[0].send_keys(Keys.ENTER)
+    rows = find(".transition tbody tr")
+    return {
+        "caption": find(".transition caption")[0].text,
+        "rules": [row.find_element(By.TAG_NAME, "th").text for row in rows],
+        "heads": [head.text.split("\n")[0] for head in find(".transition thead th")],
+    }
+
+
+def smallest_text():
+    """The smallest text of the state diagram, in pixels."""
+    sizes = script(
+        "return [...document.querySelectorAll('.states text')]"
+        ".map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    )
+    return round(min(sizes), 1) if sizes else None
+
+
+def whole():
+    seen = {}
+    look(DESK, "light")
+    seen["title"] = browser.title
+    seen["verdict"] = find(".verdict")[0].text
+    seen["tone"] = find(".verdict")[0].get_attribute("class").split()[-1]
+    seen["facts"] = [fact.text for fact in find(".top .facts li")]
+    seen["command"] = "".join(one.text for one in find("#reproduce"))
+    seen["sections"] = [link.get_attribute("href").split("#")[1] for link in find(".top nav a")]
+    seen["folded"] = [one.get_attribute("id") for one in find("details.section:not([open])")]
+    # The header stays, whatever is scrolled.
+    script("scrollTo(0, document.documentElement.scrollHeight)")
+    seen["header stays"] = script("return Math.abs(document.querySelector('.top').getBoundingClientRect().top) < 1")
+    script("scrollTo(0, 0)")
+    for button in shown(".top button.copy"):
+        button.click()
+        wait(lambda: find("#said")[0].get_property("textContent") == "Copied")
     failures = find("details.failure")
-    print("failures:", len(failures), "open:", len(find("details.failure[open]")))
-    if failures:
-        print("timing diagrams:", len(shown("svg.waves")))
-        print("wrong values:", len(shown("svg.waves rect.wrong")) > 0)
+    seen["failures"] = {"count": len(failures), "open": len(find("details.failure[open]"))}
+    seen["diagrams"] = len(shown(".waves"))
+    seen["wrong"] = len(shown(".waves rect.wrong"))
     if len(failures) > 1:
-        # By keyboard: the summary of the second one.
-        summary = failures[1].find_element(By.TAG_NAME, "summary")
-        summary.send_keys(Keys.ENTER)
-        print("open after Enter:", len(find("details.failure[open]")))
-    links = [link.get_attribute("href") for link in find("details.failure a")]
-    missing = [link for link in links if not os.path.exists(link.removeprefix("file://"))]
-    print("links:", len(links) > 0, "missing:", missing)
-
-    # The table that can be filtered, by the words that are given.
-    for box in find("#filter"):
-        table = "#" + box.get_attribute("data-table") + " tbody tr"
-        rows = len(shown(table))
-        box.send_keys(sys.argv[2])
-        left = [row.find_element(By.TAG_NAME, "th").text for row in shown(table)]
-        print("rows:", rows, "filtered:", left, find("#shown")[0].text)
-        box.clear()
-
-    back = lambda: browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        failures[1].find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
+        seen["failures"]["open after Enter"] = len(find("details.failure[open]"))
+    files = [link.get_attribute("href") for link in find("a[href]:not([href^='#'])")]
+    missing = [link for link in files if not os.path.exists(link.removeprefix("file://").split("#")[0].replace("%20", " "))]
+    seen["files"] = {"count": len(files), "missing": missing}
+    script(OPEN_ALL)
+    wait(lambda: len(find(".list")) == len(find(".list .tools")))
+    seen["lists"] = lists()
+    seen["transition"] = transition()
+    anchors = script(
+        "return [...new Set([...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))"
+        ".filter((href) => href?.startsWith('#')))]"
+    )
+    seen["anchors"] = {
+        "count": len(anchors),
+        "missing": [one for one in anchors if not script("return document.getElementById(arguments[0]) !== null", one[1:])],
+        "kinds": sorted({one[1:].split("-")[0] for one in anchors}),
+    }
+    # A deep link opens what is folded around its target.
+    rule = next((one for one in anchors if one.startswith("#spec-")), None)
+    if rule:
+        browser.get("about:blank")
+        browser.get(PAGE + rule)
+        wait(lambda: script("return document.getElementById(arguments[0]).getBoundingClientRect().top < innerHeight", rule[1:]))
+        seen["deep link"] = script(
+            "const top = document.getElementById(arguments[0]).getBoundingClientRect().top;"
+            "return top >= document.querySelector('.top').offsetHeight - 1 && top < innerHeight", rule[1:])
+    back = lambda: script("return getComputedStyle(document.body).backgroundColor")
     before = back()
     find("#theme")[0].click()
-    print("theme:", before, back(), find("#theme")[0].text)
-
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True},
+    seen["theme"] = [before, back()]
+    seen["axe"], seen["too wide"], seen["smallest text"] = [], [], []
+    for device in (DESK, PHONE):
+        for scheme in ("light", "dark"):
+            look(device, scheme)
+            script(OPEN_ALL)
+            seen["too wide"].append(script(OVERFLOW))
+            seen["smallest text"].append(smallest_text())
+            seen["axe"] += [f"{device['width']} {scheme}: {one}" for one in accessibility()]
+    # A timing diagram on a phone scrolls, and the first wrong cycle is in sight.
+    seen["scrolled to the error"] = script(
+        "const waves = document.querySelector('.waves');"
+        "if (!waves) return null;"
+        "const box = waves.getBoundingClientRect();"
+        "const wrong = [...waves.querySelectorAll('rect.wrong')].map((one) => one.getBoundingClientRect().left);"
+        "return Math.min(...wrong) >= box.left - 1 && Math.min(...wrong) < box.right"
     )
-    overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    print("too wide on a phone:", browser.execute_script(overflow))
+    look(DESK, "light")
+    pdf = base64.b64decode(command("Page.printToPDF", {"printBackground": True})["data"])
+    seen["printed pages"] = max(int(count) for count in re.findall(rb"/Count (\d+)", pdf))
+    seen["network"] = script(
+        "return performance.getEntriesByType('resource').map((entry) => entry.name).filter((name) => !name.startsWith('data:'))"
+    )
+    seen["console"] = [entry["message"] for entry in browser.get_log("browser")]
+    # Without JavaScript everything is there, and no control that needs it.
+    command("Emulation.setScriptExecutionDisabled", {"value": True})
+    browser.get(PAGE)
+    seen["without script"] = {
+        "headings": len(find("h2")),
+        "buttons": len(shown("button")),
+        "rows": len(find("table tr")),
+    }
+    return seen
 
-    unnamed = [
-        element.get_attribute("outerHTML")[:80]
-        for element in find("button, input, a, svg")
-        if element.is_displayed() and not element.accessible_name and element.get_attribute("class") != "skip"
-    ]
-    print("without a name:", unnamed)
-    print("asked for over the network:", browser.execute_script(
-        "return performance.getEntriesByType('resource').map((entry) => entry.name)"
-        ".filter((name) => !name.startsWith('data:'))"
-    ))
-    print("console:", [entry["message"] for entry in browser.get_log("browser")])
+
+def timed():
+    """Processor time of the page's thread until its lists react to a search, in seconds."""
+    command("Performance.enable", {"timeDomain": "threadTicks"})
+    browser.get(PAGE)
+    metrics = lambda: {one["name"]: one["value"] for one in command("Performance.getMetrics", {})["metrics"]}
+    wait(lambda: script("return document.readyState") == "complete" and find("#cases-list .tools"))
+    loaded = metrics()["TaskDuration"]
+    box = find("#cases-list input[type=search]")[0]
+    box.send_keys(WORDS)
+    return {
+        "until usable": loaded,
+        "with a search": metrics()["TaskDuration"],
+        "count": find("#cases-list [role=status]")[0].text,
+        "rows": len(find("#cases-list tbody tr")),
+    }
+
+
+try:
+    print(json.dumps(timed() if "--time" in sys.argv else whole()))
 finally:
     browser.quit()

@@ -71,7 +71,7 @@ fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> 
         .spawn();
     let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut child = spawned.map_err(|source| Error::Program { program, source })?;
-    let _activity = Activity::begin(name);
+    let _activity = Activity::begin(format!("running {name}"));
     if let (Some(pid), Some(_)) = (Pid::from_raw(child.id().cast_signed()), seconds) {
         let limit = Rlimit { current: seconds, ..getrlimit(Resource::Cpu) };
         // Fails if the program has ended already.

@@ -55,16 +55,16 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<
         self.offers = beat.is_some();
         pins.tvalid.set(inputs, u64::from(self.offers));
         let lanes: [u32; 4] = noise.words();
-        let data = beat.map_or_else(|| noise.words(), |beat| beat.data.0);
+        let data = beat.as_ref().map_or_else(|| noise.words(), |beat| beat.data.0);
         let mut set = |pin: &Option<Pin<I>>, words: &[u32]| {
             if let Some(pin) = pin {
                 pin.set_words(inputs, words);
             }
         };
         set(&pins.tdata, &data);
-        set(&pins.tkeep, beat.map_or(&lanes, |beat| &beat.keep.0));
-        set(&pins.tstrb, beat.map_or(&lanes, |beat| &beat.strb.0));
-        set(&pins.tuser, beat.map_or(&lanes, |beat| &beat.user.0));
+        set(&pins.tkeep, beat.as_ref().map_or(&lanes, |beat| &beat.keep.0));
+        set(&pins.tstrb, beat.as_ref().map_or(&lanes, |beat| &beat.strb.0));
+        set(&pins.tuser, beat.as_ref().map_or(&lanes, |beat| &beat.user.0));
         let number = |value: u64| [value as u32];
         set(&pins.tlast, &beat.map_or([lanes[0]], |beat| number(u64::from(beat.last))));
         set(&pins.tid, &beat.map_or([lanes[1]], |beat| number(beat.id.get())));

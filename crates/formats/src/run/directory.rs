@@ -86,7 +86,7 @@ impl OutputLocation {
         }
         let (folder, replace) = match self {
             Self::Named { folder, replace } => {
-                check_above(&folder, blocks)?;
+                check_above(&folder, blocks, replace)?;
                 (folder, replace)
             }
             Self::New { stem } => {
@@ -104,8 +104,9 @@ impl OutputLocation {
     }
 }
 
-/// Checks that a folder for the runs of several blocks contains nothing else.
-fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
+/// Checks that a folder for the runs of several blocks contains nothing else, except for their
+/// index page if it may be replaced.
+fn check_above(folder: &Path, blocks: &[&str], replace: bool) -> Result<(), Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -117,9 +118,12 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
             );
         }
     };
+    // With a run below the folder, its own check says how to replace it.
+    let has_runs = blocks.iter().any(|block| folder.join(block).exists());
     for entry in entries {
         let name = entry.map_err(|error| Error::unreadable(folder, &error))?.file_name();
-        if !blocks.iter().any(|block| name == OsStr::new(block)) {
+        let is_index = (replace || has_runs) && name == OsStr::new(HTML);
+        if !is_index && !blocks.iter().any(|block| name == OsStr::new(block)) {
             let name = Path::new(&name).display();
             let message = format!(
                 "contains `{name}`, which is not a run of these blocks; choose another --out"

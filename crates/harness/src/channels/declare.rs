@@ -16,6 +16,51 @@ pub fn choose(count: usize, rng: &mut CaseRng) -> usize {
     if count == 0 { 0 } else { rng.random_range(0..count) }
 }
 
+/// A lane below `count` whose bit in `among` is 1; `None` if there is none.
+pub fn choose_lane(count: usize, among: u64, rng: &mut CaseRng) -> Option<usize> {
+    let among: Vec<usize> = (0..count).filter(|lane| among >> lane & 1 == 1).collect();
+    match among.as_slice() {
+        [] => None,
+        [lane] => Some(*lane),
+        lanes => Some(lanes[choose(lanes.len(), rng)]),
+    }
+}
+
+/// `pins` with `value` in the place of a lane, of which each has `width` bits.
+#[doc(hidden)]
+#[inline]
+pub const fn with_lane(pins: u64, lane: usize, width: u32, value: u64) -> u64 {
+    let (mask, shift) = (u64::MAX >> (64 - width), lane as u32 * width);
+    pins & !(mask << shift) | (value & mask) << shift
+}
+
+/// One of two types, by whether something is in the brackets.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! channel_type {
+    ([] $otherwise:ty) => {
+        $otherwise
+    };
+    ([lanes $lanes:literal] $list:ty) => {
+        [$list; $lanes]
+    };
+    ([burst $burst:ident] $item:ty) => {
+        $burst
+    };
+}
+
+/// Draws an item, or a burst.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! channel_item {
+    ([$weights:ident $parameters:ident $rng:ident] $item:ident) => {
+        $item::any($rng)
+    };
+    ([$weights:ident $parameters:ident $rng:ident] $item:ident drawn by $draw:path) => {
+        $draw($weights, $parameters, $rng)
+    };
+}
+
 /// Random values on all pins for `count` cycles. Each case draws how often each pin of one bit is
 /// high, so some cases run free and others crawl. Resets are rare.
 pub fn raw_pins<B: Block>(count: u32, rng: &mut CaseRng) -> Vec<B::Inputs> {
@@ -134,18 +179,26 @@ impl DomainReset {
 ///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, [`DRAIN`].
 /// - `tie PIN = VALUE;` holds an input at a value.
+/// - `weights { .. }` adds weights of the block to the generated ones, in the form of
+///   [`weights!`](crate::weights), and `scenarios "FILE";` names a TOML file with scenarios in the
+///   place of the default ones.
 /// - `source` is a channel into the block: its name, the type of its items with their fields, pins
 ///   and widths of at most 64 bits, and the pins for valid and ready. Without ready, the block
 ///   takes an item in each cycle with a high valid. `!full` in the place of ready means that the
 ///   block takes an item while `full` is low. `drawn by FUNCTION`, before the semicolon,
-///   draws items with a `fn(&Parameters, &mut CaseRng) -> Item`; otherwise all bits are random.
+///   draws items with a `fn(&Weights, &Parameters, &mut CaseRng) -> Item`; otherwise all bits are
+///   random.
+/// - `source req[4]: ..` has four lanes: bit n of valid and ready, and the n-th part of each
+///   payload pin, belong to lane n. `[4 among WEIGHT]` names a weight with the lanes of a case.
+/// - `from TYPE`, after the pins of a source, is the type of its entries in the traffic: a
+///   [`Burst`](crate::channels::Burst) of items. `drawn by` then draws bursts.
 /// - `sink` is a channel out of the block. Without ready, the environment always takes the item.
 ///   `!empty` in the place of valid means that an item is there while `empty` is low.
 ///   `unless CLOSURE`, before the semicolon, gives the reason for an unreachable bin of its
 ///   coverage, as in [`covergroups!`](crate::covergroups).
 ///
-/// Every input must be in the declaration, otherwise it does not compile. Items have the functions
-/// `offered`, `is_ready` and `taken`, which read them from the pins of a cycle.
+/// Every input must be in the declaration with its width, otherwise it does not compile. Items have
+/// the functions `offered`, `is_ready` and `taken`, which read them from the pins of a cycle.
 #[macro_export]
 macro_rules! channels {
     (
@@ -154,8 +207,11 @@ macro_rules! channels {
         $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
         $( tie $tied:ident = $value:literal; )*
-        $( source $s:ident: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
-            on $sv:ident $(, $(! $sn:ident)? $($sr:ident)? )? $(at $sc:ident)? $(drawn by $draw:path)?; )*
+        $( weights { $($weights:tt)* } )?
+        $( scenarios $file:literal; )?
+        $( source $s:ident $([$lanes:literal $(among $among:ident)?])?: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
+            on $sv:ident $(, $(! $sn:ident)? $($sr:ident)? )? $(at $sc:ident)?
+            $(from $burst:ident)? $(drawn by $draw:path)?; )*
         $( sink $k:ident: $K:ident { $( $kf:ident: $kp:ident[$kw:literal] ),* $(,)? }
             on $(! $kn:ident)? $($kv:ident)? $(, $kr:ident)? $(at $kc:ident)? $(unless $unreachable:expr)?; )*
     ) => {
@@ -173,18 +229,33 @@ macro_rules! channels {
 
             #[allow(dead_code)]
             impl $S {
-                /// The item on offer.
+                /// The number of lanes.
+                pub const LANES: u32 = 1 $( * $lanes )?;
+
+                /// The item on offer, of the first lane.
                 #[inline]
                 pub fn offered(inputs: &$inputs) -> Option<Self> {
-                    inputs.$sv.is_high().then(|| Self {
-                        $( $sf: $crate::value::Uint::new(inputs.$sp.get()), )*
+                    Self::offered_at(0, inputs)
+                }
+
+                /// The item on offer, of a lane.
+                #[inline]
+                pub fn offered_at(lane: u32, inputs: &$inputs) -> Option<Self> {
+                    (inputs.$sv.get() >> lane & 1 == 1).then(|| Self {
+                        $( $sf: $crate::value::Uint::new(inputs.$sp.get() >> ($sw * lane)), )*
                     })
                 }
 
-                /// Whether the block takes an item.
+                /// Whether the block takes an item, of the first lane.
                 #[inline]
-                pub fn is_ready(_outputs: &$outputs) -> bool {
-                    true $( $( & _outputs.$sr.is_high() )? $( & !_outputs.$sn.is_high() )? )?
+                pub fn is_ready(outputs: &$outputs) -> bool {
+                    Self::readies(outputs) & 1 == 1
+                }
+
+                /// Whether the block takes an item: a bit for each lane.
+                #[inline]
+                pub fn readies(_outputs: &$outputs) -> u64 {
+                    u64::MAX $( $( & _outputs.$sr.get() )? $( & !_outputs.$sn.get() )? )?
                 }
 
                 /// Whether the clock of the channel rises at the end of the step.
@@ -203,6 +274,15 @@ macro_rules! channels {
                 /// An item with random bits.
                 pub fn any(_rng: &mut $crate::harness::CaseRng) -> Self {
                     Self { $( $sf: $crate::harness::Draw::bits(_rng), )* }
+                }
+            }
+
+            impl $crate::channels::Burst for $S {
+                type Item = Self;
+
+                #[inline]
+                fn item(&self, _: u64) -> Self {
+                    *self
                 }
             }
         )*
@@ -250,8 +330,27 @@ macro_rules! channels {
                     let takes = Self::is_clocked(inputs) && Self::is_ready(inputs);
                     Self::offered(outputs).filter(|_| takes)
                 }
+
+                /// Writes the item to its pins, for a golden model.
+                #[inline]
+                pub fn put(self, _outputs: &mut $outputs) {
+                    $( _outputs.$kp = $crate::verilated::Bits::new(self.$kf.get()); )*
+                }
             }
         )*
+
+        /// The widths of the declaration are those of the ports; otherwise it does not compile.
+        const _: fn(&$inputs, &$outputs) = |_inputs, _outputs| {
+            $(
+                let _: &$crate::verilated::Bits<{ $S::LANES }, _> = &_inputs.$sv;
+                $(
+                    $( let _: &$crate::verilated::Bits<{ $S::LANES }, _> = &_outputs.$sr; )?
+                    $( let _: &$crate::verilated::Bits<{ $S::LANES }, _> = &_outputs.$sn; )?
+                )?
+                $( let _: &$crate::verilated::Bits<{ $sw * $S::LANES }, _> = &_inputs.$sp; )*
+            )*
+            $( $( let _: &$crate::verilated::Bits<{ $kw }, _> = &_outputs.$kp; )* )*
+        };
 
         /// Whether the block is in reset.
         #[inline]
@@ -274,6 +373,40 @@ macro_rules! channels {
             _all
         }
 
+        /// The item on a channel in a cycle, in words.
+        #[allow(dead_code)]
+        pub fn channel_words(
+            channel: &str,
+            inputs: &$inputs,
+            outputs: &$outputs,
+        ) -> Option<String> {
+            let mut words = Vec::new();
+            $(
+                for lane in 0..$S::LANES {
+                    let item = $S::offered_at(lane, inputs).filter(|_| channel == stringify!($s));
+                    if let Some(_item) = item {
+                        let of: &[String] = &[
+                            $( format!("{} {:#x}", stringify!($sf), _item.$sf.get()), )*
+                        ];
+                        let of = of.join(", ");
+                        words.push(match $S::LANES {
+                            1 => of,
+                            _ => format!("[{lane}] {of}"),
+                        });
+                    }
+                }
+            )*
+            $(
+                let item = $K::offered(outputs).filter(|_| channel == stringify!($k));
+                if let Some(_item) = item {
+                    let of: &[String] =
+                        &[$( format!("{} {:#x}", stringify!($kf), _item.$kf.get()), )*];
+                    words.push(of.join(", "));
+                }
+            )*
+            (!words.is_empty()).then(|| words.join("; "))
+        }
+
         /// The number of clocks, of a block with several; else 0.
         const CLOCKS: usize = { 0 $( + [$( stringify!($clk) ),+].len() )? };
 
@@ -291,7 +424,10 @@ macro_rules! channels {
             $(
                 /// The items of this source.
                 #[serde(default)]
-                pub $s: Vec<$crate::channels::Offer<$S>>,
+                pub $s: $crate::channel_type!(
+                    [$(lanes $lanes)?]
+                    Vec<$crate::channels::Offer<$crate::channel_type!([$(burst $burst)?] $S)>>
+                ),
             )*
             $(
                 /// Cycles of stall before each item of this sink; items after the list have none.
@@ -304,14 +440,10 @@ macro_rules! channels {
             fn check(&self) -> Result<(), $crate::harness::TrafficError> {
                 $crate::channels::check_clocks(&self.clocks, CLOCKS)?;
                 $(
-                    for (index, offer) in self.$s.iter().enumerate() {
-                        if offer.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-                            return Err($crate::harness::TrafficError {
-                                path: format!("{}[{index}].reset.cycles", stringify!($s)),
-                                message: "0; a reset lasts at least one cycle".to_owned(),
-                            });
-                        }
-                    }
+                    $crate::channels::Sources::<_, { $S::LANES as usize }>::check(
+                        stringify!($s),
+                        &self.$s,
+                    )?;
                 )*
                 Ok(())
             }
@@ -321,7 +453,13 @@ macro_rules! channels {
         #[derive(Debug, Clone)]
         pub struct Environment<'a> {
             noise: $crate::harness::Noise,
-            $( $s: $crate::channels::Source<'a, $S>, )*
+            $(
+                $s: $crate::channels::Sources<
+                    'a,
+                    $crate::channel_type!([$(burst $burst)?] $S),
+                    { $S::LANES as usize },
+                >,
+            )*
             $( $k: $crate::channels::Sink<'a>, )*
             reset: $crate::channels::DomainReset,
             clocks: $crate::harness::clocks::Clocks,
@@ -345,8 +483,7 @@ macro_rules! channels {
             /// What each source is doing, in words.
             #[allow(dead_code)]
             pub fn in_flight(&self) -> Vec<String> {
-                let sources: Vec<Option<String>> =
-                    vec![$( self.$s.in_flight(stringify!($s)) ),*];
+                let sources: Vec<Vec<String>> = vec![$( self.$s.in_flight(stringify!($s)) ),*];
                 sources.into_iter().flatten().collect()
             }
         }
@@ -364,12 +501,16 @@ macro_rules! channels {
                 let scale = $crate::channels::steps_per_edge(clocks);
                 let drain = Self::DRAIN * scale;
                 let delays = [
-                    $( $crate::channels::Source::longest_delay(&traffic.$s), )*
+                    $(
+                        $crate::channels::Sources::<_, { $S::LANES as usize }>::longest_delay(
+                            &traffic.$s,
+                        ),
+                    )*
                     $( $crate::channels::Sink::longest_delay(&traffic.$k), )*
                 ];
                 Self {
                     noise: $crate::harness::Noise::new(traffic.noise.get()),
-                    $( $s: $crate::channels::Source::new(&traffic.$s), )*
+                    $( $s: $crate::channels::Sources::new(&traffic.$s), )*
                     $( $k: $crate::channels::Sink::new(&traffic.$k), )*
                     reset: $crate::channels::DomainReset::new(CLOCKS),
                     clocks: $crate::harness::clocks::Clocks::new(clocks, traffic.noise.get()),
@@ -405,12 +546,21 @@ macro_rules! channels {
                 )*
                 $( *$tied = $crate::verilated::Bits::new($value); )*
                 $(
-                    let offer = self.$s.offer();
-                    *$sv = $crate::verilated::Bits::from(offer.is_some());
+                    let offers = self.$s.offers();
+                    let mut valid = 0;
+                    for (lane, offer) in offers.iter().enumerate() {
+                        valid |= u64::from(offer.is_some()) << lane;
+                    }
+                    *$sv = $crate::verilated::Bits::new(valid);
                     $(
                         let [low, high] = self.noise.words();
-                        let noise = u64::from(high) << 32 | u64::from(low);
-                        let value = offer.map_or(noise, |item| item.$sf.get());
+                        let mut value = u64::from(high) << 32 | u64::from(low);
+                        for (lane, offer) in offers.iter().enumerate() {
+                            if let Some(item) = offer {
+                                let field = item.$sf.get();
+                                value = $crate::channels::with_lane(value, lane, $sw, field);
+                            }
+                        }
                         *$sp = $crate::verilated::Bits::new(value);
                     )*
                 )*
@@ -425,20 +575,18 @@ macro_rules! channels {
             ) {
                 let _rising: &[bool] = &[$( $( inputs.$clk.is_high() ),+ )?];
                 if in_reset(inputs) {
+                    $( self.$s.reset(); )*
                     self.reset.clock(_rising);
                     return;
                 }
                 let mut is_idle = true;
                 $(
-                    is_idle &= self.$s.left() == 0;
-                    let clocked = $S::is_clocked(inputs);
-                    let taken = clocked.then(|| self.$s.clock($S::is_ready(outputs)));
-                    if let Some(offer) = taken.flatten() {
-                        self.packets += 1;
-                        self.handshakes += 1;
-                        if let Some(reset) = offer.reset {
-                            self.reset.start(reset);
-                        }
+                    is_idle &= self.$s.is_done();
+                    if $S::is_clocked(inputs) {
+                        let reset = |reset| self.reset.start(reset);
+                        let [taken, finished] = self.$s.clock($S::readies(outputs), reset);
+                        self.handshakes += taken;
+                        self.packets += finished;
                     }
                 )*
                 $(
@@ -488,6 +636,7 @@ macro_rules! channels {
                     /// The weights of this sink.
                     $k: $crate::channels::SinkWeights = $crate::channels::SinkWeights::default(),
                 )*
+                $( $($weights)* )?
             }
         }
 
@@ -501,16 +650,20 @@ macro_rules! channels {
             >,
         {
             fn scenarios() -> Vec<$crate::harness::Scenario<Self>> {
+                let own: Option<&str> = None;
+                $( let own = own.or(Some(include_str!($file))); )?
+                if let Some(own) = own {
+                    return $crate::harness::scenarios_from(own);
+                }
                 let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
                 let has_raw = CosimBlock::TRANSACTION_OUTPUTS.len() < outputs.len();
                 let all = $crate::channels::default_scenarios(CosimBlock::RESET.is_some(), has_raw);
                 let scenario = |scenario: $crate::channels::ChannelScenario| {
-                    let weights = Self {
-                        raw_cycles_per_packet: $crate::value::Uint::new(scenario.raw),
-                        reset: $crate::harness::Percent::new(scenario.reset),
-                        $( $s: scenario.source.clone(), )*
-                        $( $k: scenario.sink.clone(), )*
-                    };
+                    let mut weights = Self::default();
+                    weights.raw_cycles_per_packet = $crate::value::Uint::new(scenario.raw);
+                    weights.reset = $crate::harness::Percent::new(scenario.reset);
+                    $( weights.$s = scenario.source.clone(); )*
+                    $( weights.$k = scenario.sink.clone(); )*
                     $crate::harness::Scenario::new(scenario.name, scenario.about, weights)
                 };
                 all.into_iter().map(scenario).collect()
@@ -535,10 +688,18 @@ macro_rules! channels {
                     let mut _place = 0;
                     $(
                         if chosen == _place {
-                            let item = None::<$S>;
-                            $( let item = item.or_else(|| Some($draw(_parameters, rng))); )?
-                            let item = item.unwrap_or_else(|| $S::any(rng));
-                            traffic.$s.push(self.$s.offer(item, self.reset, rng));
+                            let _among = u64::MAX;
+                            $( $( let _among = self.$among.get(); )? )?
+                            let lane =
+                                $crate::channels::choose_lane($S::LANES as usize, _among, rng);
+                            let item = $crate::channel_item!(
+                                [self _parameters rng] $S $(drawn by $draw)?
+                            );
+                            let entry = self.$s.offer(item, self.reset, rng);
+                            if let Some(lane) = lane {
+                                $crate::channels::Lanes::list_mut(&mut traffic.$s, lane)
+                                    .push(entry);
+                            }
                         }
                         _place += 1;
                     )*
@@ -561,7 +722,7 @@ macro_rules! channels {
         /// Coverage of the channels: gap before an item, crossed with its stall.
         #[derive(Debug, Default)]
         pub struct Coverage {
-            $( $s: $crate::channels::ChannelSampler, )*
+            $( $s: [$crate::channels::ChannelSampler; { $S::LANES as usize }], )*
             $( $k: $crate::channels::ChannelSampler, )*
         }
 
@@ -629,10 +790,13 @@ macro_rules! channels {
                 $(
                     let place =
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($s)) };
-                    let (valid, ready) = (inputs.$sv.is_high(), $S::is_ready(outputs));
                     if in_reset || $S::is_clocked(inputs) {
-                        if let Some(hit) = self.$s.clock(in_reset, valid, ready) {
-                            bins.hit(place.bin(hit));
+                        let (valid, ready) = (inputs.$sv.get(), $S::readies(outputs));
+                        for (lane, sampler) in self.$s.iter_mut().enumerate() {
+                            let [valid, ready] = [valid, ready].map(|all| all >> lane & 1 == 1);
+                            if let Some(hit) = sampler.clock(in_reset, valid, ready) {
+                                bins.hit(place.bin(hit));
+                            }
                         }
                     }
                 )*

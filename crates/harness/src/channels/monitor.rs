@@ -15,6 +15,19 @@ pub struct Protocol {
     pub quiet_in_reset: Option<&'static str>,
 }
 
+impl Protocol {
+    /// The names of the checks.
+    ///
+    /// # Panics
+    /// If a rule is not checked; at compile time in a constant.
+    pub const fn all(&self) -> [&'static str; 3] {
+        match (self.valid_held, self.item_held, self.quiet_in_reset) {
+            (Some(valid), Some(item), Some(quiet)) => [valid, item, quiet],
+            _ => panic!("a rule of the protocol has no check"),
+        }
+    }
+}
+
 /// The names of the checks of a channel's protocol, and the protocol:
 ///
 /// ```

@@ -1,9 +1,8 @@
 //! Weights of channels, and the scenarios that a block of channels gets by default.
 
 use super::source::Offer;
-use crate::harness::{CaseRng, Draw, Percent, Reset};
+use crate::harness::{CaseRng, Draw, Percent};
 use crate::value::Uint;
-use rand::RngExt;
 
 /// The largest distance in cycles between an item and the reset that follows it.
 const RESET_WITHIN: u64 = 12;
@@ -35,10 +34,7 @@ impl SourceWeights {
     /// An item with a drawn gap, and a reset after it with the chance `reset`.
     pub fn offer<T>(&self, item: T, reset: Percent, rng: &mut CaseRng) -> Offer<T> {
         let gap = rng.wait(self.gap, self.longest_gap);
-        let reset = rng.chance(reset).then(|| Reset {
-            after: Uint::new(rng.random_range(0..RESET_WITHIN)),
-            cycles: Uint::new(rng.random_range(1..=3)),
-        });
+        let reset = rng.reset(reset, RESET_WITHIN);
         Offer { gap, item, reset }
     }
 }

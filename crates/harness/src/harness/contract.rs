@@ -63,6 +63,9 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// scoreboard checks their transactions, and environment and scoreboard follow the DUT
     /// instead of the golden model. See [`Comparison`](super::Comparison).
     const TRANSACTION_OUTPUTS: &'static [&'static str] = &[];
+    /// The specification that RTL and golden model are written from, in Markdown
+    /// ([`document!`](crate::document)). Reports show it, and link each rule to its text.
+    const SPECIFICATION: Option<Document> = None;
     /// Naming rules of ports. They decide which of several differing outputs a report names
     /// first, and which channels an explanation shows.
     const NAMING: Naming = Naming::DEFAULT;
@@ -113,6 +116,23 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     fn fields(_port: &str) -> &'static [(&'static str, Field)] {
         &[]
     }
+}
+
+/// A text that reports show and link to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Document {
+    /// Its path, as named in the block's source.
+    pub path: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// A [`Document`] at a path relative to the file that names it.
+#[macro_export]
+macro_rules! document {
+    ($file:literal) => {
+        $crate::harness::Document { path: $file, text: include_str!($file) }
+    };
 }
 
 /// An input of one bit that resets a block.

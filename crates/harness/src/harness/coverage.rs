@@ -8,11 +8,13 @@ use super::comparison::{
     COMPARED, COMPARED_TRANSACTIONS, OpenCounts, bit_name, counted_bits, counted_outputs,
     follows_dut,
 };
-use super::contract::{Block, Golden, RuleSet};
+use super::contract::{Block, Document, Golden, RuleSet};
 use super::parameters::Parameters;
 use super::tally::Tally;
 use std::any::TypeId;
 use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ops::Deref;
 use std::rc::Rc;
 
 /// The largest number of axes of a group.
@@ -175,6 +177,18 @@ impl Covergroup {
     }
 }
 
+/// The position of a number on an axis, given where its values begin; the first one begins at 0.
+///
+/// ```
+/// use cosim_harness::harness::class;
+///
+/// assert_eq!([0, 1, 7, 8].map(|cycles| class(cycles, [1, 2, 8])), [0, 1, 2, 3]);
+/// ```
+#[inline]
+pub fn class<const COUNT: usize>(number: u64, from: [u64; COUNT]) -> usize {
+    from.iter().filter(|from| number >= **from).count()
+}
+
 /// The first bin of a group. As a constant, it makes a hit an addition of a number that is known
 /// at compile time.
 #[derive(Debug, Clone, Copy)]
@@ -246,6 +260,21 @@ impl Bins<'_> {
     }
 }
 
+impl Bins<'_> {
+    /// Records the bins that a sample hits, for [`coverage!`](crate::coverage).
+    #[inline]
+    pub fn hit_all<S, const AXES: usize, I: IntoIterator<Item = [usize; AXES]>>(
+        &mut self,
+        sample: &S,
+        place: &Place<AXES>,
+        hits: impl FnOnce(&S) -> I,
+    ) {
+        for at in hits(sample) {
+            self.hit(place.bin(at));
+        }
+    }
+}
+
 /// A rising edge.
 #[derive(Debug)]
 pub struct Edge<'a, B: Block> {
@@ -262,7 +291,8 @@ pub struct Edge<'a, B: Block> {
 /// The functional coverage that a block declares in addition to its golden model's rules.
 ///
 /// The harness samples it on the golden side in each cycle of a case of legal stimulus. It must
-/// not allocate. `()` is the coverage of a block that declares none.
+/// not allocate. `()` is the coverage of a block that declares none, and `(A, B)` is that of `A`
+/// and `B` together.
 pub trait Coverage<B: Block>: Sized {
     /// Every group.
     const GROUPS: &'static [Covergroup] = &[];
@@ -270,6 +300,10 @@ pub trait Coverage<B: Block>: Sized {
     /// The file of unreachable lines, branches and toggles of the RTL, each with its reason
     /// ([`waivers!`](crate::waivers)). `cosim run --coverage` uses it.
     const WAIVERS: Option<WaiverFile> = None;
+
+    /// The file that declares the groups, `document!("coverage.rs")`. Reports link each bin to its
+    /// declaration.
+    const SOURCE: Option<Document> = None;
 
     /// The sampler at the beginning of a case.
     fn new(parameters: &Parameters) -> Self;
@@ -295,13 +329,187 @@ impl<B: Block> Coverage<B> for () {
     fn after(&mut self, _: &Edge<'_, B>, _: &mut Bins<'_>) {}
 }
 
-const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
-    let (mut bins, mut index) = (B::Golden::RULES.len(), 0);
-    while index < C::GROUPS.len() {
-        bins += C::GROUPS[index].bins();
+/// What a covergroup of [`coverage!`](crate::coverage) samples: a rising edge, the registers before
+/// it, and what the coverage remembers of earlier cycles.
+pub struct Sample<'a, B: Block, S, M> {
+    /// The registers before the edge.
+    pub before: &'a S,
+    /// What the coverage remembers.
+    pub memory: &'a M,
+    /// The edge.
+    pub edge: &'a Edge<'a, B>,
+}
+
+impl<'a, B: Block, S, M> Deref for Sample<'a, B, S, M> {
+    type Target = Edge<'a, B>;
+
+    #[inline]
+    fn deref(&self) -> &Edge<'a, B> {
+        self.edge
+    }
+}
+
+/// Declares the coverage of a block: covergroups as in [`covergroups!`](crate::covergroups), each
+/// with the bins that a [`Sample`](crate::harness::Sample) hits.
+///
+/// ```ignore
+/// cosim_core::coverage! {
+///     /// The coverage of the arbiter.
+///     pub Coverage of Arbiter;
+///     before Golden = |golden, _| golden.clone();
+///     reset crate::in_reset;
+///     STALLS = "stalls": "cycles without room, by the state" [STATE],
+///         hit |at| at.rules.has(W1).then(|| [locked(at.before)]);
+///     RESETS = "resets": "resets, by the state they interrupt" [STATE],
+///         on reset |at| [[locked(at.before)]];
+/// }
+/// ```
+///
+/// - `before` has the type of the registers before the edge, and how they follow from the golden
+///   model and the inputs.
+/// - `reset` tells from the inputs whether the block is in reset.
+/// - `, memory TYPE = FUNCTION`, after it, is what the coverage remembers of earlier cycles. The
+///   function changes it at each edge outside reset, after the groups; a reset makes it the
+///   default.
+/// - `, waivers "FILE"`, after it, names the file of unreachable code.
+/// - `hit` gives the bins that an edge outside reset hits, and `on reset` those of the first cycle
+///   of a reset: any iterator over their places on the axes.
+#[macro_export]
+macro_rules! coverage {
+    (
+        $(#[$meta:meta])* pub $coverage:ident of $block:ty;
+        before $before:ty = $look:expr;
+        reset $in_reset:expr $(, memory $memory:ty = $remember:expr)? $(, waivers $file:literal)?;
+        $( $place:ident = $name:literal: $about:literal [$( $axis:expr ),+]
+            $( unless $unreachable:expr )? $(, hit $hit:expr)? $(, on reset $interrupted:expr)?; )+
+    ) => {
+        $crate::covergroups! {
+            GROUPS;
+            $( $place = $name: $about [$( $axis ),+] $( unless $unreachable )?; )+
+        }
+
+        $(#[$meta])*
+        #[derive(Debug)]
+        pub struct $coverage {
+            before: Option<$before>,
+            in_reset: bool,
+            memory: ($( $memory )?),
+        }
+
+        impl $crate::harness::Coverage<$block> for $coverage {
+            const GROUPS: &'static [$crate::harness::Covergroup] = GROUPS;
+            $( const WAIVERS: Option<$crate::harness::WaiverFile> = Some($crate::waivers!($file)); )?
+
+            fn new(_: &$crate::harness::Parameters) -> Self {
+                Self { before: None, in_reset: false, memory: Default::default() }
+            }
+
+            #[inline]
+            fn before(
+                &mut self,
+                golden: &<$block as $crate::harness::Block>::Golden,
+                inputs: &<$block as $crate::harness::Block>::Inputs,
+                _: &<<$block as $crate::harness::Block>::Golden as
+                    $crate::harness::Golden<$block>>::Cycle,
+            ) {
+                let look: fn(
+                    &<$block as $crate::harness::Block>::Golden,
+                    &<$block as $crate::harness::Block>::Inputs,
+                ) -> $before = $look;
+                self.before = Some(look(golden, inputs));
+            }
+
+            #[inline]
+            fn after(
+                &mut self,
+                edge: &$crate::harness::Edge<'_, $block>,
+                bins: &mut $crate::harness::Bins<'_>,
+            ) {
+                let in_reset: fn(&<$block as $crate::harness::Block>::Inputs) -> bool = $in_reset;
+                let in_reset = in_reset(edge.inputs);
+                let was_reset = std::mem::replace(&mut self.in_reset, in_reset);
+                let Some(before) = &self.before else { return };
+                let at = $crate::harness::Sample { before, memory: &self.memory, edge };
+                match (in_reset, was_reset) {
+                    (false, _) => {
+                        $( $( bins.hit_all(&at, &$place, $hit); )? )+
+                        $( $remember(&mut self.memory, before, edge); )?
+                    }
+                    (true, false) => {
+                        $( $( bins.hit_all(&at, &$place, $interrupted); )? )+
+                        self.memory = Default::default();
+                    }
+                    (true, true) => {}
+                }
+            }
+        }
+    };
+}
+
+/// The largest number of groups of two coverages together.
+const MOST_GROUPS: usize = 64;
+
+/// The groups of two coverages together.
+struct Joined<B, L, R>(PhantomData<(B, L, R)>);
+
+impl<B: Block, L: Coverage<B>, R: Coverage<B>> Joined<B, L, R> {
+    const PADDED: [Covergroup; MOST_GROUPS] = {
+        assert!(L::GROUPS.len() + R::GROUPS.len() <= MOST_GROUPS, "too many covergroups");
+        let mut all = [Covergroup::new("", "", &[]); MOST_GROUPS];
+        let mut index = 0;
+        while index < L::GROUPS.len() + R::GROUPS.len() {
+            let left = index < L::GROUPS.len();
+            all[index] = if left { L::GROUPS[index] } else { R::GROUPS[index - L::GROUPS.len()] };
+            index += 1;
+        }
+        all
+    };
+    const GROUPS: &'static [Covergroup] =
+        Self::PADDED.split_at(L::GROUPS.len() + R::GROUPS.len()).0;
+}
+
+/// The coverage of the channels of a block, and its own.
+impl<B: Block, L: Coverage<B>, R: Coverage<B>> Coverage<B> for (L, R) {
+    const GROUPS: &'static [Covergroup] = Joined::<B, L, R>::GROUPS;
+    const WAIVERS: Option<WaiverFile> = match L::WAIVERS {
+        Some(file) => Some(file),
+        None => R::WAIVERS,
+    };
+
+    fn new(parameters: &Parameters) -> Self {
+        (L::new(parameters), R::new(parameters))
+    }
+
+    #[inline]
+    fn before(
+        &mut self,
+        golden: &B::Golden,
+        inputs: &B::Inputs,
+        cycle: &<B::Golden as Golden<B>>::Cycle,
+    ) {
+        self.0.before(golden, inputs, cycle);
+        self.1.before(golden, inputs, cycle);
+    }
+
+    #[inline]
+    fn after(&mut self, edge: &Edge<'_, B>, bins: &mut Bins<'_>) {
+        self.0.after(edge, bins);
+        let behind = const { groups_bins(L::GROUPS) };
+        self.1.after(edge, &mut Bins { groups: &mut bins.groups[behind..] });
+    }
+}
+
+const fn groups_bins(groups: &[Covergroup]) -> usize {
+    let (mut bins, mut index) = (0, 0);
+    while index < groups.len() {
+        bins += groups[index].bins();
         index += 1;
     }
     bins
+}
+
+const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
+    B::Golden::RULES.len() + groups_bins(C::GROUPS)
 }
 
 /// The number of bins of a block: rules, covergroups, compared bits if the block has don't-cares,

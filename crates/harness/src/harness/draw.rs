@@ -1,5 +1,6 @@
 //! Random draws of generators that the `rand` crate does not have.
 
+use super::reset::Reset;
 use super::rng::CaseRng;
 use crate::value::Uint;
 use rand::RngExt;
@@ -47,7 +48,23 @@ pub trait Draw {
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH>;
 
     /// A delay of 1 to `longest` cycles with the given chance, else 0.
-    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12>;
+    fn wait<const WIDTH: u32>(&mut self, chance: Percent, longest: Uint<WIDTH>) -> Uint<WIDTH>;
+
+    /// The delays of `count` consecutive items. Zeros at the end are left out.
+    fn waits(&mut self, count: u64, chance: Percent, longest: Uint<12>) -> Vec<Uint<12>> {
+        let mut waits: Vec<Uint<12>> = (0..count).map(|_| self.wait(chance, longest)).collect();
+        let used = waits.iter().rposition(|wait| wait.get() > 0).map_or(0, |last| last + 1);
+        waits.truncate(used);
+        waits
+    }
+
+    /// A reset of 1 to 3 cycles with the given chance, fewer than `within` cycles after its packet.
+    fn reset(&mut self, chance: Percent, within: u64) -> Option<Reset>;
+
+    /// A flag that is 1 with the given chance.
+    fn flag(&mut self, chance: Percent) -> Uint<1> {
+        self.chance(chance).into()
+    }
 
     /// Random words, for the pins of a port.
     fn words<const N: usize>(&mut self) -> [u32; N];
@@ -58,7 +75,8 @@ pub trait Draw {
     /// A pin that is high with this probability.
     fn pin(&mut self, probability: f64) -> Bits<1, u8>;
 
-    /// How often each of some handshake pins is high in a case: some cases run free and others crawl.
+    /// How often each of some handshake pins is high in a case: some cases run free and others
+    /// crawl.
     fn probabilities<const N: usize>(&mut self) -> [f64; N] {
         std::array::from_fn(|_| self.one_of(&[0.1, 0.5, 0.9, 1.0]))
     }
@@ -76,12 +94,19 @@ impl Draw for CaseRng {
     }
 
     #[inline]
-    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
+    fn wait<const WIDTH: u32>(&mut self, chance: Percent, longest: Uint<WIDTH>) -> Uint<WIDTH> {
         if longest.get() > 0 && self.chance(chance) {
             Uint::new(self.random_range(1..=longest.get()))
         } else {
             Uint::new(0)
         }
+    }
+
+    fn reset(&mut self, chance: Percent, within: u64) -> Option<Reset> {
+        self.chance(chance).then(|| Reset {
+            after: Uint::new(self.random_range(0..within)),
+            cycles: Uint::new(self.random_range(1..=3)),
+        })
     }
 
     // A plain loop, because `array::from_fn` is not inlined here.
@@ -123,9 +148,9 @@ mod tests {
     fn waits_stay_within_their_limit_and_reach_it() {
         let mut rng = CaseRng::seed_from_u64(1);
         let waits: Vec<u64> =
-            (0..1000).map(|_| rng.wait(Percent::new(50), Uint::new(3)).get()).collect();
+            (0..1000).map(|_| rng.wait(Percent::new(50), Uint::<12>::new(3)).get()).collect();
         assert_eq!(waits.iter().max(), Some(&3));
         assert_eq!(waits.iter().min(), Some(&0));
-        assert_eq!(rng.wait(Percent::new(100), Uint::new(0)).get(), 0);
+        assert_eq!(rng.wait(Percent::new(100), Uint::<12>::new(0)).get(), 0);
     }
 }

@@ -1,7 +1,9 @@
 //! A block as plain data, for code that needs none of its types.
 
 use super::comparison::{Comparison, is_transaction_output};
-use super::contract::{Block, Explain, Golden, ResetPin, Rule, Scoreboard, Total, power_up_inputs};
+use super::contract::{
+    Block, Document, Explain, Golden, ResetPin, Rule, Scoreboard, Total, power_up_inputs,
+};
 use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -55,6 +57,10 @@ pub struct BlockInfo {
     pub groups: &'static [Covergroup],
     /// [`Coverage::WAIVERS`].
     pub waivers: Option<WaiverFile>,
+    /// [`Coverage::SOURCE`].
+    pub groups_source: Option<Document>,
+    /// [`Block::SPECIFICATION`].
+    pub specification: Option<Document>,
     /// Names of [`Scoreboard::counters`], and how the numbers of cases are added up.
     pub counters: fn() -> Vec<(&'static str, Total)>,
     /// Names and purposes of [`Block::scenarios`].
@@ -145,6 +151,8 @@ impl BlockInfo {
                 unreachable_rule: B::Golden::unreachable,
                 groups: B::Coverage::GROUPS,
                 waivers: B::Coverage::WAIVERS,
+                groups_source: B::Coverage::SOURCE,
+                specification: B::SPECIFICATION,
                 counters: counters::<B>,
                 scenarios: scenarios::<B>,
                 properties: B::properties,

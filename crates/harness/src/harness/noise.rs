@@ -1,5 +1,6 @@
 //! Values of idle pins: a fixed function of a key, which is part of the vector format.
 
+use crate::value::Uint;
 use std::hint::black_box;
 use verilated::Bits;
 
@@ -70,6 +71,12 @@ impl Noise {
         *self.slice()
     }
 
+    /// The next two words as bits for the payloads of a cycle.
+    #[inline]
+    pub fn idle(&mut self) -> IdleBits<2> {
+        IdleBits::new(self.words())
+    }
+
     /// Drives a payload: the given value while valid is high, else noise.
     #[inline]
     pub fn drive<const WIDTH: u32, const N: usize>(
@@ -79,6 +86,26 @@ impl Noise {
         held: &Bits<WIDTH, [u32; N]>,
     ) {
         pins.set_words(if valid { held.words() } else { self.slice() });
+    }
+}
+
+/// Words of noise, whose bits go to the idle payload pins of a cycle one after the other.
+#[derive(Debug, Clone, Copy)]
+pub struct IdleBits<const WORDS: usize>([u64; WORDS]);
+
+impl<const WORDS: usize> IdleBits<WORDS> {
+    /// The bits of these words.
+    #[inline]
+    pub fn new(words: [u32; WORDS]) -> Self {
+        Self(words.map(u64::from))
+    }
+
+    /// The next `WIDTH` bits of a word. A number of more bits than are left ends in zeros.
+    #[inline]
+    pub fn take<const WIDTH: u32>(&mut self, word: usize) -> Uint<WIDTH> {
+        let bits = Uint::new(self.0[word]);
+        self.0[word] = self.0[word].checked_shr(WIDTH).unwrap_or(0);
+        bits
     }
 }
 
@@ -112,6 +139,16 @@ mod tests {
             assert_eq!(noise.words::<31>(), expected, "{place}");
         }
         assert_eq!(noise.computed, WORDS);
+    }
+
+    #[test]
+    fn idle_bits_follow_one_another() {
+        let mut idle = IdleBits([0x1234, 0b101]);
+        assert_eq!((idle.take::<4>(0).get(), idle.take::<8>(0).get()), (4, 0x23));
+        assert_eq!(
+            [idle.take::<1>(1), idle.take::<1>(1), idle.take::<1>(1)].map(Uint::get),
+            [1, 0, 1]
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::contract::Block;
 use super::random_sets::MOST_RANDOM;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// A parameter of the top module, other than the mask of fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,23 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// A parameter with its default and its legal values.
+    pub const fn new(
+        name: &'static str,
+        default: u64,
+        legal: RangeInclusive<u64>,
+        about: &'static str,
+    ) -> Self {
+        let (least, most) = (*legal.start(), *legal.end());
+        Self { name, default, least, most, power_of_two: false, about }
+    }
+
+    /// The same parameter, of whose values only powers of two are legal.
+    #[must_use]
+    pub const fn power_of_two(self) -> Self {
+        Self { power_of_two: true, ..self }
+    }
+
     /// Whether a value is legal.
     pub const fn allows(&self, value: u64) -> bool {
         self.least <= value && value <= self.most && (!self.power_of_two || value.is_power_of_two())
@@ -214,7 +232,8 @@ impl Parameters {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Profile {
     /// `spec`, `repaired`, another profile of the block, or a mask like `0x5a`; followed by the
-    /// parameters that differ from it, as in `spec+REPLAY_DEPTH=2`. [`Profile::parse`] reads it again.
+    /// parameters that differ from it, as in `spec+REPLAY_DEPTH=2`. [`Profile::parse`] reads it
+    /// again.
     pub name: Cow<'static, str>,
     /// The parameters.
     pub parameters: Parameters,

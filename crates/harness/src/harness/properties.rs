@@ -58,6 +58,14 @@ pub struct Progress {
     pub known_deadlocks: Vec<KnownDeadlock>,
 }
 
+impl Progress {
+    /// A task that the block finishes within a number of its own cycles.
+    pub fn new(what: impl Into<String>, busy: &str, waits: &str, within: u32) -> Self {
+        let (what, busy, waits) = (what.into(), busy.to_owned(), waits.to_owned());
+        Self { what, busy, waits, within, ..Self::default() }
+    }
+}
+
 /// A known deadlock.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownDeadlock {
@@ -89,6 +97,39 @@ pub struct TransitionProperty {
     pub outputs: Vec<(&'static str, String)>,
     /// Values of registers after the edge, unless a reset begins there.
     pub next: Vec<(&'static str, String)>,
+}
+
+impl TransitionProperty {
+    /// A rule that applies under a condition.
+    pub fn new(rule: &'static str, when: impl Into<String>) -> Self {
+        Self { rule, when: when.into(), ..Self::default() }
+    }
+
+    /// The same rule in a family.
+    #[must_use]
+    pub fn one_of(self, family: &str) -> Self {
+        Self { one_of: Some(family.to_owned()), ..self }
+    }
+
+    /// The same rule with further values of outputs and wires.
+    #[must_use]
+    pub fn shows<V: Into<String>>(
+        mut self,
+        outputs: impl IntoIterator<Item = (&'static str, V)>,
+    ) -> Self {
+        self.outputs.extend(outputs.into_iter().map(|(name, value)| (name, value.into())));
+        self
+    }
+
+    /// The same rule with further values of registers after the edge.
+    #[must_use]
+    pub fn loads<V: Into<String>>(
+        mut self,
+        next: impl IntoIterator<Item = (&'static str, V)>,
+    ) -> Self {
+        self.next.extend(next.into_iter().map(|(name, value)| (name, value.into())));
+        self
+    }
 }
 
 /// A channel whose offer is stable until it is accepted.

@@ -106,6 +106,12 @@ impl<T: 'static, const COMBINATIONS: usize> Table<T, COMBINATIONS> {
         (&self.rows[index], RuleSet::one(index))
     }
 
+    /// The rule of the row that applies; the conditions are as those of [`conditions`].
+    #[inline]
+    pub fn rule<const COUNT: usize>(&self, hold: [bool; COUNT]) -> RuleSet {
+        self.row(conditions(hold)).1
+    }
+
     /// The rules of the rows, followed by `others`, for [`Golden::RULES`](super::Golden::RULES).
     ///
     /// # Panics
@@ -124,6 +130,96 @@ impl<T: 'static, const COMBINATIONS: usize> Table<T, COMBINATIONS> {
         }
         rules
     }
+}
+
+/// Conditions as bits of a combination, the first one as bit 0.
+#[inline]
+pub fn conditions<const COUNT: usize>(hold: [bool; COUNT]) -> usize {
+    hold.iter().rev().fold(0, |all, holds| all << 1 | usize::from(*holds))
+}
+
+/// Declares a [`Table`] with its rules. The conditions are bits in the order of their names, for
+/// [`conditions`]. A row names the conditions that must hold, and after `not` those that must not.
+/// A rule after `+` is beside the rows. Each rule is a constant, and `RULES` has all of them.
+///
+/// ```
+/// use cosim_harness::harness::conditions;
+///
+/// cosim_harness::table! {
+///     /// What happens to an offer.
+///     pub static TABLE: bool;
+///     conditions VALID, READY;
+///     T1: "nothing is offered", [] not [VALID] => false;
+///     T2: "the offer waits", [VALID] not [READY] => false;
+///     T3: "it is taken", [VALID READY] => true;
+///     + X1: "two items in a row";
+/// }
+/// let (row, rule) = TABLE.row(conditions([true, true]));
+/// assert_eq!((row.then, rule), (true, T3));
+/// assert_eq!(RULES[3].name, "X1");
+/// ```
+#[macro_export]
+macro_rules! table {
+    (
+        $(#[$meta:meta])* pub static $table:ident: $then:ty;
+        conditions $( $condition:ident ),+;
+        $( $row:ident: $meaning:literal, [$($yes:ident)*] $(not [$($no:ident)*])? $(=> $effect:expr)?; )+
+        $( + $other:ident: $other_meaning:literal; )*
+    ) => {
+        $crate::rules! {
+            $( $row: $meaning; )+
+            $( $other: $other_meaning; )*
+        }
+
+        $(#[$meta])*
+        pub static $table: $crate::harness::Table<
+            $then,
+            { 1 << [$( stringify!($condition) ),+].len() },
+        > = {
+            #[allow(dead_code)]
+            enum Condition { $( $condition ),+ }
+            $crate::harness::Table::new(&[$( $crate::harness::Row::new(
+                stringify!($row),
+                $meaning,
+                0 $( | 1 << Condition::$yes as usize )* $( $( | 1 << Condition::$no as usize )* )?,
+                0 $( | 1 << Condition::$yes as usize )*,
+                { $( $effect )? },
+            ) ),+])
+        };
+    };
+}
+
+/// The index of the row that applies to each case, for rows with guards of their own. It is for a
+/// constant, and does not compile unless exactly one row applies to each case below `CASES` for
+/// which `if` holds.
+///
+/// ```
+/// struct Row(u64);
+/// const ROWS: [Row; 2] = [Row(0b0011), Row(0b0100)];
+/// static ROW_OF: [u8; 4] =
+///     cosim_harness::case_table!(ROWS, 4, |row, case| row.0 >> case & 1 == 1, if case != 3);
+/// assert_eq!(ROW_OF[2], 1);
+/// ```
+#[macro_export]
+macro_rules! case_table {
+    ($rows:expr, $cases:expr, |$row:ident, $case:ident| $applies:expr, if $possible:expr) => {{
+        let mut row_of = [0_u8; $cases];
+        let mut $case = 0;
+        while $case < $cases {
+            let (mut index, mut found) = (0, 0);
+            while index < $rows.len() {
+                let $row = &$rows[index];
+                if $applies {
+                    row_of[$case] = index as u8;
+                    found += 1;
+                }
+                index += 1;
+            }
+            assert!(found == 1 || !$possible, "exactly one row applies to each case");
+            $case += 1;
+        }
+        row_of
+    }};
 }
 
 #[cfg(test)]

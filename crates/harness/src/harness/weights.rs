@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// A weight whose default `weights!` writes as a `Text`: a number, a range, or a value of its own type.
+/// A weight whose default `weights!` writes as a `Text`: a number, a range, or a value of its own
+/// type.
 pub trait Weight<Text> {
     /// The weight of this text.
     fn of(text: Text) -> Self;
@@ -41,12 +42,12 @@ impl<W: Checked> Weight<W> for W {
     }
 }
 
-/// Declares structs of weights: for each field its type and its default, which is a number, a range, or
-/// another struct of weights.
+/// Declares structs of weights: for each field its type and its default, which is a number, a
+/// range, or another struct of weights.
 ///
 /// Each struct gets `Default`, `Serialize`, `Deserialize` and
-/// [`Checked`](crate::harness::Checked). A file may leave out fields, and must not have others. `check`
-/// rejects values that are wrong together; it runs whenever the struct is read.
+/// [`Checked`](crate::harness::Checked). A file may leave out fields, and must not have others.
+/// `check` rejects values that are wrong together; it runs whenever the struct is read.
 ///
 /// ```
 /// use cosim_harness::harness::{Percent, Span, beyond_all};
@@ -112,13 +113,62 @@ macro_rules! weights {
     )* };
 }
 
-/// The scenarios of a TOML text: `[[scenario]]`, each with `name`, `about`, `weights` and maybe `long`.
+/// Implements [`Weights`](crate::harness::Weights) with a file of scenarios and the functions of a
+/// generator. `raw` draws unconstrained stimulus for scenarios whose weight `raw_cycles_per_packet`
+/// is not 0. `bench "NAME";`, before `traffic`, names the scenario that `cosim bench` measures.
+///
+/// ```ignore
+/// cosim_core::generated! {
+///     Weights of Qp;
+///     scenarios "scenarios.toml";
+///     traffic generator::traffic;
+///     raw chaos::cycles;
+/// }
+/// ```
+///
+/// The functions are `fn(&Weights, &Parameters, u32, &mut CaseRng) -> Traffic`, with the number of
+/// packets, and `fn(u32, &Parameters, &mut CaseRng) -> Vec<Inputs>`, with the number of cycles.
+#[macro_export]
+macro_rules! generated {
+    ($weights:ident of $block:ty; scenarios $file:literal; $( bench $bench:literal; )?
+        traffic $traffic:path; raw $raw:path;) => {
+        impl $crate::harness::Weights<$block> for $weights {
+            $( const BENCH: &'static str = $bench; )?
+
+            fn scenarios() -> Vec<$crate::harness::Scenario<Self>> {
+                $crate::harness::scenarios_from(include_str!($file))
+            }
+
+            fn traffic(
+                &self,
+                parameters: &$crate::harness::Parameters,
+                packets: u32,
+                rng: &mut $crate::harness::CaseRng,
+            ) -> <$block as $crate::harness::Block>::Traffic {
+                $traffic(self, parameters, packets, rng)
+            }
+
+            fn raw_pins(
+                &self,
+                parameters: &$crate::harness::Parameters,
+                packets: u32,
+                rng: &mut $crate::harness::CaseRng,
+            ) -> Option<Vec<<$block as $crate::harness::Block>::Inputs>> {
+                let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+                (cycles > 0).then(|| $raw(cycles, parameters, rng))
+            }
+        }
+    };
+}
+
+/// The scenarios of a TOML text: `[[scenario]]`, each with `name`, `about`, `weights` and maybe
+/// `long`.
 ///
 /// A weight that a scenario leaves out has its default, also inside another struct of weights.
 ///
 /// # Panics
-/// If the text is no list of scenarios. It is part of the program, so the authors of the block see it:
-/// the check `scenarios_can_be_read_again` reads the scenarios of a block.
+/// If the text is no list of scenarios. It is part of the program, so the authors of the block see
+/// it: the check `scenarios_can_be_read_again` reads the scenarios of a block.
 pub fn scenarios_from<W: Checked + Serialize + DeserializeOwned>(text: &str) -> Vec<Scenario<W>> {
     let file = toml::from_str(text).and_then(|file: File<Map<String, Value>>| {
         let read = file.scenario.into_iter().map(with_defaults).collect();

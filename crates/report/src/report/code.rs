@@ -4,7 +4,7 @@ use cosim_base::error::Error;
 use cosim_formats::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
 use cosim_formats::coverage::{COVERAGE, Database};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Maximum bytes of source text on a page, so that it opens quickly. The folder `sources` has all
@@ -15,18 +15,40 @@ pub const MOST_TEXT: usize = 400 << 10;
 #[derive(Debug, Serialize)]
 pub struct Code {
     shares: String,
+    #[serde(skip)]
+    lines: String,
     profiles: Vec<CodeRatios>,
     files: Vec<File>,
     /// Files that are too large for the page.
     left_out: Vec<String>,
 }
 
+impl Code {
+    /// The share of lines that were reached, as in `99.3 %`.
+    pub fn percent(&self) -> String {
+        self.lines.split(" of ").next().unwrap_or_default().to_owned()
+    }
+}
+
 #[derive(Debug, Serialize)]
 struct CodeRatios {
     profile: String,
     shares: String,
-    holes: Vec<String>,
+    holes: Vec<Hole>,
     waived: Vec<(String, String)>,
+}
+
+/// A line or branch that was not reached.
+#[derive(Debug, Serialize)]
+struct Hole {
+    place: String,
+    /// The anchor of its line, if the page shows the file.
+    link: Option<String>,
+}
+
+/// The anchor of a line of the page's files.
+pub fn anchor(file: usize, line: u32) -> String {
+    format!("code-{file}-{line}")
 }
 
 #[derive(Debug, Serialize)]
@@ -40,6 +62,8 @@ struct File {
 /// A line of a source file.
 #[derive(Debug, Serialize)]
 struct Text {
+    /// The anchor, if a list refers to the line.
+    id: Option<String>,
     /// The line number and, if counted, the number of cases that executed the line.
     head: String,
     text: String,
@@ -72,26 +96,38 @@ pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
         false => Sources::default(),
     };
     let places = places(&reached);
+    let holes = reached.iter().flat_map(CodeHits::holes);
+    let targets: BTreeSet<(&str, u32)> =
+        holes.map(|point| (point.file.as_str(), point.line)).collect();
     let (mut files, mut left_out, mut size) = (Vec::new(), Vec::new(), 0);
     for name in sources.names() {
         let lines = sources.lines(name);
         size += lines.iter().map(String::len).sum::<usize>();
         match size <= MOST_TEXT {
-            true => files.push(file(name, lines, &places)),
+            true => files.push(file(files.len(), name, lines, &places, &targets)),
             false => left_out.push(name.to_owned()),
         }
     }
-    let profiles = reached.iter().map(of_profile).collect();
-    Ok(Some(Code { shares: shares.text(), profiles, files, left_out }))
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    let profiles = reached.iter().map(|reached| of_profile(reached, &names)).collect();
+    let lines = shares.lines.text();
+    Ok(Some(Code { shares: shares.text(), lines, profiles, files, left_out }))
 }
 
-fn of_profile(reached: &CodeHits<'_>) -> CodeRatios {
+fn of_profile(reached: &CodeHits<'_>, files: &[&str]) -> CodeRatios {
+    let hole = |point: &Point| Hole {
+        place: point.place(),
+        link: files
+            .iter()
+            .position(|name| *name == point.file)
+            .map(|file| anchor(file, point.line)),
+    };
     let waived =
         reached.points().filter_map(|(point, _, reason)| Some((point.place(), reason?.to_owned())));
     CodeRatios {
         profile: reached.profile.to_owned(),
         shares: reached.shares().text(),
-        holes: reached.holes().map(Point::place).collect(),
+        holes: reached.holes().map(hole).collect(),
         waived: waived.collect(),
     }
 }
@@ -118,7 +154,13 @@ fn places(profiles: &[CodeHits<'_>]) -> BTreeMap<(String, u32), Place> {
     places
 }
 
-fn file(name: &str, lines: Vec<String>, places: &BTreeMap<(String, u32), Place>) -> File {
+fn file(
+    index: usize,
+    name: &str,
+    lines: Vec<String>,
+    places: &BTreeMap<(String, u32), Place>,
+    targets: &BTreeSet<(&str, u32)>,
+) -> File {
     let line = |(text, number): (String, u32)| {
         let place = places.get(&(name.to_owned(), number));
         let state = match place {
@@ -132,7 +174,9 @@ fn file(name: &str, lines: Vec<String>, places: &BTreeMap<(String, u32), Place>)
         let branches = branches.map(|((_, what), (hits, _))| format!("{what} {hits}"));
         let branches = branches.collect::<Vec<_>>().join(", ");
         let hits = place.and_then(|place| place.hits).map(|hits| hits.to_string());
-        Text { head: format!("{number:5} {:>8}", hits.unwrap_or_default()), text, state, branches }
+        let head = format!("{number:5} {:>8}", hits.unwrap_or_default());
+        let id = targets.contains(&(name, number)).then(|| anchor(index, number));
+        Text { id, head, text, state, branches }
     };
     let lines: Vec<Text> = lines.into_iter().zip(1..).map(line).collect();
     let counted = lines.iter().filter(|line| !["", "waived"].contains(&line.state));

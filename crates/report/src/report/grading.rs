@@ -1,13 +1,14 @@
 //! The page of a mutation analysis: the score, the survivors, and the RTL with the mutants of
 //! each line.
 
-use super::code::MOST_TEXT;
-use super::page::render;
+use super::code::{MOST_TEXT, anchor};
+use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
 use cosim_regress::mutate::report::{
-    Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
+    Header, KillMethod, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
 use cosim_regress::program;
+use cosim_rtl::models::command_line;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +18,11 @@ const TEMPLATE: &str = include_str!("../../templates/grading.html");
 struct Page<'a> {
     run: &'a Header,
     is_whole: bool,
-    title: Option<&'static str>,
     score: MutationScore,
     /// Why the analysis fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
+    /// Mutants that survived, then undecided ones.
     left: Vec<SurvivorRow<'a>>,
     files: Vec<File>,
     /// Why the RTL is not shown.
@@ -43,6 +44,8 @@ struct SurvivorRow<'a> {
     profile: &'a str,
     id: u32,
     at: String,
+    /// The anchor and the text of its line, if the page shows the file.
+    line: Option<(String, String)>,
     does: &'a str,
     verdict: &'static str,
     because: &'a str,
@@ -59,6 +62,8 @@ struct File {
 
 #[derive(Serialize)]
 struct Line {
+    /// The anchor, if the list of mutants refers to the line.
+    id: Option<String>,
     head: String,
     text: String,
     /// `hit` if all mutants are killed or equivalent, `part` if one is undecided, `miss` if one
@@ -101,19 +106,81 @@ pub fn page(report: &Report) -> Result<String, Error> {
         Ok(files) => (files, None),
         Err(because) => (Vec::new(), Some(because)),
     };
+    let (mut files, score, failures) = (files, report.score(), report.failures(run.min_score));
+    let mut rows = each(report, left);
+    rows.sort_by_key(|row| row.verdict != "survived");
+    for row in &mut rows {
+        row.line = target(&mut files, &row.at);
+    }
+    let MutationScore { survived, undecided, killed, .. } = score;
+    let head = Head {
+        title: format!("Mutation: {}, {} %", run.block, score.percent_without_equivalent),
+        verdict: format!("{} %", score.percent_without_equivalent),
+        tone: match (failures.is_empty(), survived + undecided, report.complete) {
+            (false, ..) => Tone::Bad,
+            (true, 0, true) => Tone::Good,
+            _ => Tone::Open,
+        },
+        heading: format!("{}, mutation analysis", run.block),
+        about: program::find(&run.block).map_or("", |block| block.info().title).to_owned(),
+        facts: vec![
+            Fact::new(survived.to_string(), "survived").tone(Tone::Bad, survived > 0),
+            Fact::new(undecided.to_string(), "undecided").tone(Tone::Open, undecided > 0),
+            Fact::new(killed.to_string(), "killed"),
+            Fact::new(score.equivalent.to_string(), "equivalent"),
+        ],
+        command: Some(command(run)),
+        sections: vec![
+            Section::new("left", "Not killed", rows.len().to_string()),
+            Section::new("profiles", "Profiles", report.profiles.len().to_string()),
+            Section::new("code", "Code", ""),
+            Section::new("run", "Run", ""),
+        ],
+    };
     let page = Page {
         run,
         is_whole: report.complete,
-        title: program::find(&run.block).map(|block| block.info().title),
-        score: report.score(),
-        failures: report.failures(run.min_score),
+        score,
+        failures,
         profiles: report.profiles.iter().map(profile).collect(),
-        left: each(report, left),
+        left: rows,
         files,
         because,
     };
-    let title = format!("Mutation: {}, {} %", run.block, page.score.percent_without_equivalent);
-    render(&title, TEMPLATE, &page)
+    render(&head, TEMPLATE, &page)
+}
+
+/// The command that repeats the analysis.
+fn command(run: &Header) -> String {
+    let mut words = [program::name(), "mutate", "--block", &run.block].map(str::to_owned).to_vec();
+    let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    say("--fixes", run.profiles.join(","));
+    say("--mutants", run.mutants.to_string());
+    say("--seed", run.seed.to_string());
+    say("--run-seed", run.run_seed.to_string());
+    say("--cases", run.cases.to_string());
+    if let Some(packets) = run.packets {
+        say("--packets", packets.to_string());
+    }
+    for scenario in &run.scenarios {
+        say("--scenario", scenario.clone());
+    }
+    if run.means == KillMethod::Checks {
+        words.push("--checks-only".to_owned());
+    }
+    words.extend(run.given.arguments());
+    command_line(&words)
+}
+
+/// The anchor and the text of a place in the RTL, as in `file:line`.
+fn target(files: &mut [File], at: &str) -> Option<(String, String)> {
+    let (name, line) = at.rsplit_once(':')?;
+    let number: u32 = line.parse().ok()?;
+    let place = files.iter().position(|file| file.name == name)?;
+    let line = files[place].lines.get_mut(number.checked_sub(1)? as usize)?;
+    let id = anchor(place, number);
+    line.id = Some(id.clone());
+    Some((id, line.text.trim().to_owned()))
 }
 
 /// Collects items for the mutants of all profiles.
@@ -136,7 +203,8 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
         MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
     };
     let (id, at) = (mutant.mutation.id, mutant.mutation.at());
-    Some(SurvivorRow { profile, id, at, does: &mutant.does, verdict, because, vector })
+    let (does, line) = (mutant.does.as_str(), None);
+    Some(SurvivorRow { profile, id, at, line, does, verdict, because, vector })
 }
 
 /// The RTL with the mutants of all profiles by line, or why it cannot be shown.
@@ -184,6 +252,7 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
             all => format!("{}/{all}", score.killed),
         };
         Line {
+            id: None,
             head: format!("{number:5} {told:>8}"),
             text: text.to_owned(),
             state: state(&score),

@@ -1,19 +1,24 @@
 //! `report.html`: one self-contained page.
 
+use super::cases::Cases;
+use super::charts::{self, Chart};
 use super::code::{self, Code};
-use super::coverage::{self, CoverageMaps};
+use super::coverage::{self, Coverage};
 use super::diagram::{self, Diagram};
-use super::page::render;
+use super::fields::{self, FieldRow};
+use super::page::{Fact, Head, Json, Section, Tone, grouped, render};
+use super::specification::{self, Specification};
 use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
 use crate::history::Run;
 use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, read_input};
-use cosim_harness::harness::Blame;
+use cosim_harness::harness::{Blame, BlockInfo};
 use cosim_regress::engine::{Difference, Explanation};
 use cosim_regress::program;
 use cosim_regress::runner::{Group, Totals};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
@@ -30,46 +35,33 @@ struct Page<'a> {
     failures_total: u64,
     verdict: &'static str,
     reason: Option<&'static str>,
-    title: Option<&'static str>,
+    /// Whether sections behind the failures are folded.
+    is_red: bool,
     timing: Option<RunTiming>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
     more_groups: usize,
     profiles: Vec<Profile<'a>>,
+    diagram: Option<Diagram>,
     rules: Vec<Rule<'a>>,
-    coverage: Vec<CoverageMaps>,
+    coverage: Coverage,
     code: Option<Code>,
-    trend: Trend<'a>,
+    cases: Json,
+    cases_left_out: u64,
+    charts: Vec<Chart>,
+    runs: Vec<RunLink<'a>>,
+    specification: Option<Specification>,
     /// How the outputs were compared.
     compared: String,
     rtl_files: Vec<&'a str>,
 }
 
-/// Earlier runs from the history, and this one.
+/// A run in a list, with the link to its page.
 #[derive(Serialize)]
-struct Trend<'a> {
-    runs: usize,
-    speed: Option<String>,
-    coverage: Option<String>,
-    failed: Option<String>,
-    first: Option<&'a str>,
-}
-
-impl<'a> Trend<'a> {
-    fn of(runs: &'a [Run]) -> Self {
-        let line = |of: fn(&Run) -> f64| {
-            let values: Vec<(f64, f64)> =
-                runs.iter().enumerate().map(|(place, run)| (place as f64, of(run))).collect();
-            path(&values)
-        };
-        Self {
-            runs: runs.len(),
-            speed: line(|run| run.cycles_per_second),
-            coverage: line(|run| run.bins_hit as f64 / run.bins_reachable.max(1) as f64),
-            failed: line(|run| run.failed as f64),
-            first: runs.first().map(|run| run.ended.as_str()),
-        }
-    }
+pub struct RunLink<'a> {
+    run: &'a Run,
+    ended: String,
+    href: Option<String>,
 }
 
 /// A group of failures.
@@ -78,10 +70,13 @@ struct Failure<'a> {
     signature: String,
     count: u64,
     group: &'a Group,
+    /// The rule of the golden model in the decisive cycle, if the specification has its text.
+    rules: Vec<String>,
     notes: Vec<&'a str>,
     verdict: String,
     judgement: Vec<String>,
-    differences: Vec<Difference>,
+    differences: Vec<FieldRow>,
+    decoded: Vec<FieldRow>,
     in_flight: Vec<String>,
     waves: Option<Waves>,
     reproduce: String,
@@ -93,7 +88,6 @@ struct Profile<'a> {
     fixes: &'a str,
     scenarios: Vec<Scenario<'a>>,
     counters: Vec<(&'a str, u64)>,
-    diagram: Option<Diagram>,
 }
 
 #[derive(Serialize)]
@@ -108,6 +102,8 @@ struct Scenario<'a> {
 struct Rule<'a> {
     name: &'a str,
     meaning: &'a str,
+    /// Whether the specification has its text.
+    is_specified: bool,
     cells: Vec<RuleCell<'a>>,
 }
 
@@ -121,74 +117,178 @@ struct RuleCell<'a> {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails.
-pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, Error> {
-    let block = program::find(&results.run.block);
+pub fn page(
+    folder: &Path,
+    results: &Results,
+    cases: &Cases,
+    trend: &[Run],
+) -> Result<String, Error> {
+    let block = program::find(&results.run.block).map(|block| block.info());
     let timing = RunTiming::read(folder).ok();
-    let profile = |profile: &'_ super::ProfileResults| {
-        block.and_then(|block| diagram::of(block.info(), &profile.rules))
-    };
+    let specification = block.and_then(specification::of);
+    let hits: Vec<(&str, &BTreeMap<String, u64>)> =
+        results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
+    let reproduce = Reproduce { program: program::name(), run: &results.run };
+    let groups: Vec<Failure<'_>> = results
+        .failures
+        .iter()
+        .take(GROUPS_TOLD)
+        .map(|group| failure(folder, results, group, block, specification.as_ref()))
+        .collect();
+    let signatures = results.failures.iter().enumerate().map(|(place, group)| {
+        let verdict = group.signature.to_string();
+        (verdict, (place < groups.len()).then_some(place + 1))
+    });
+    let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
     let page = Page {
         run: &results.run,
         totals: &results.totals,
         failures_total: results.totals.failures(),
         verdict: results.verdict(),
         reason: results.no_pass(),
-        title: block.map(|block| block.info().title),
+        is_red: results.open_failures() > 0,
         plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,
-        groups: results
-            .failures
-            .iter()
-            .take(GROUPS_TOLD)
-            .map(|group| failure(folder, results, group))
-            .collect(),
         more_groups: results.failures.len().saturating_sub(GROUPS_TOLD),
-        profiles: results
-            .profiles
-            .iter()
-            .map(|results| Profile {
-                name: &results.profile,
-                fixes: &results.fixes,
-                scenarios: results
-                    .scenarios
-                    .iter()
-                    .map(|(name, totals)| Scenario { name, failed: totals.failures(), totals })
-                    .collect(),
-                counters: results
-                    .counters
-                    .iter()
-                    .map(|(name, count)| (name.as_str(), *count))
-                    .collect(),
-                diagram: profile(results),
-            })
-            .collect(),
-        rules: rules(results),
-        coverage: coverage::of(folder)?,
+        profiles: results.profiles.iter().map(profile).collect(),
+        diagram: block.and_then(|block| diagram::of(block, &hits)),
+        rules: rules(results, specification.as_ref()),
         code: code::of(folder)?,
-        trend: Trend::of(trend),
+        cases: cases.json(&results.run, signatures.collect(), reproduce),
+        cases_left_out: cases.left_out(),
+        charts: charts::of(trend, &absolute(folder)),
+        runs: links(trend, &absolute(folder)),
         compared: results.run.comparison_text(),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
+        groups,
+        coverage,
+        specification,
     };
-    let title = format!("{}: {}, seed {}", page.verdict, page.run.block, page.run.seed);
-    render(&title, TEMPLATE, &page)
+    render(&head(&page, results, block, reproduce), TEMPLATE, &page)
 }
 
-fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a> {
+/// The folder as an absolute path, for links to other runs.
+pub fn absolute(folder: &Path) -> std::path::PathBuf {
+    std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
+fn head(
+    page: &Page<'_>,
+    results: &Results,
+    block: Option<&'static BlockInfo>,
+    reproduce: Reproduce<'_>,
+) -> Head {
+    let Page { run, totals, failures_total, verdict, .. } = page;
+    let failed = Fact::new(
+        format!("{} of {}", grouped(*failures_total), grouped(totals.cases)),
+        if totals.cases == 1 { "case failed" } else { "cases failed" },
+    );
+    let mut facts = vec![failed.tone(Tone::Bad, *failures_total > 0)];
+    let (hit, reachable) = page.coverage.totals();
+    let percent = (reachable > 0).then(|| percent(hit, reachable));
+    if let Some(percent) = &percent {
+        facts.push(Fact::new(percent, "coverage").tone(Tone::Open, hit < reachable));
+    }
+    let mut sections =
+        vec![Section::new("failures", "Failures", results.failures.len().to_string())];
+    sections.push(Section::new("coverage", "Coverage", percent.unwrap_or_default()));
+    if let Some(code) = &page.code {
+        sections.push(Section::new("code", "Code", code.percent()));
+    }
+    sections.push(Section::new("cases", "Cases", grouped(totals.cases)));
+    sections.push(Section::new(
+        "history",
+        "History",
+        match page.runs.len() {
+            0 => String::new(),
+            runs => runs.to_string(),
+        },
+    ));
+    if page.specification.is_some() {
+        sections.push(Section::new("specification", "Specification", ""));
+    }
+    sections.push(Section::new("run", "Run", ""));
+    Head {
+        title: format!("{verdict}: {}, seed {}", run.block, run.seed),
+        verdict: (*verdict).to_owned(),
+        tone: Tone::of_verdict(verdict),
+        heading: format!("{}, seed {}", run.block, run.seed),
+        about: block.map_or(String::new(), |block| block.title.to_owned()),
+        facts,
+        command: Some(match results.failures.first() {
+            Some(group) => reproduce.command(&group.first.case),
+            None => reproduce.whole(),
+        }),
+        sections,
+    }
+}
+
+/// A share in per cent, rounded down: 100 % means all.
+pub fn percent(part: u64, all: u64) -> String {
+    let thousandths = part.saturating_mul(1000) / all.max(1);
+    match thousandths {
+        1000 => "100 %".to_owned(),
+        _ => format!("{}.{} %", thousandths / 10, thousandths % 10),
+    }
+}
+
+/// The list of runs, newest first.
+pub fn links<'a>(runs: &'a [Run], folder: &Path) -> Vec<RunLink<'a>> {
+    let link = |run: &'a Run| RunLink {
+        run,
+        ended: charts::minute(&run.ended),
+        href: charts::link(run, folder),
+    };
+    runs.iter().rev().map(link).collect()
+}
+
+fn profile(results: &super::ProfileResults) -> Profile<'_> {
+    let scenarios = results.scenarios.iter();
+    let counters = results.counters.iter();
+    Profile {
+        name: &results.profile,
+        fixes: &results.fixes,
+        scenarios: scenarios
+            .map(|(name, totals)| Scenario { name, failed: totals.failures(), totals })
+            .collect(),
+        counters: counters.map(|(name, count)| (name.as_str(), *count)).collect(),
+    }
+}
+
+fn failure<'a>(
+    folder: &Path,
+    results: &Results,
+    group: &'a Group,
+    block: Option<&BlockInfo>,
+    specification: Option<&Specification>,
+) -> Failure<'a> {
     let text = group.explanation.as_ref().map(|path| read_input(&folder.join(path), LARGEST_INPUT));
     let explanation: Option<Explanation> =
         text.and_then(Result::ok).and_then(|text| serde_json::from_slice(&text).ok());
     let reproduce = Reproduce { program: program::name(), run: &results.run };
     let judgement = group.first.judgement.iter().flat_map(Blame::lines).collect();
     let waves = explanation.as_ref().and_then(waves::of);
-    let (differences, in_flight) = explanation.map_or_else(Default::default, |explanation| {
-        (explanation.differences, explanation.in_flight)
+    let decoded = explanation
+        .as_ref()
+        .map_or_else(Vec::new, |explanation| fields::decoded(explanation, block));
+    let rules = explanation.iter().flat_map(|explanation| &explanation.golden);
+    let rules = rules.flat_map(|step| &step.rules).filter_map(|rule| rule.split_once(": "));
+    let rules = rules.map(|(name, _)| name).filter(|name| {
+        specification.is_some_and(|specification| specification.rules.contains(name))
     });
+    let rules = rules.map(str::to_owned).collect();
+    let (differences, in_flight): (Vec<Difference>, Vec<String>) = explanation
+        .map_or_else(Default::default, |explanation| {
+            (explanation.differences, explanation.in_flight)
+        });
     Failure {
         signature: group.signature.to_string(),
         count: group.count,
+        rules,
         verdict: group.first.verdict.to_string(),
         judgement,
-        differences,
+        differences: fields::different(&differences, block),
+        decoded,
         in_flight,
         waves,
         reproduce: reproduce.command(&group.first.case),
@@ -198,7 +298,7 @@ fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a
 }
 
 /// The rules in the order of the block; by name if this program does not contain the block.
-fn rules(results: &Results) -> Vec<Rule<'_>> {
+fn rules<'a>(results: &'a Results, specification: Option<&Specification>) -> Vec<Rule<'a>> {
     let known = program::find(&results.run.block).map_or(&[][..], |block| block.info().rules);
     let mut names: Vec<(&str, &str)> = known.iter().map(|rule| (rule.name, rule.meaning)).collect();
     for profile in &results.profiles {
@@ -211,6 +311,7 @@ fn rules(results: &Results) -> Vec<Rule<'_>> {
     let rule = |(name, meaning)| Rule {
         name,
         meaning,
+        is_specified: specification.is_some_and(|text| text.rules.contains(name)),
         cells: results
             .profiles
             .iter()
@@ -236,7 +337,7 @@ fn plot(progress: &[(f64, u64)]) -> Option<String> {
 }
 
 /// Values over time as an SVG path across the plot; `None` for fewer than two values.
-fn path(values: &[(f64, f64)]) -> Option<String> {
+pub fn path(values: &[(f64, f64)]) -> Option<String> {
     let end = values.last()?.0;
     let most = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     if values.len() < 2 || end <= 0.0 {

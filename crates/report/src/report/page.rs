@@ -1,4 +1,4 @@
-//! The frame of all HTML pages: style, script and escaping.
+//! The frame of all HTML pages: header, style, script and escaping.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
@@ -6,14 +6,122 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, esca
 use serde::Serialize;
 
 const FRAME: &str = include_str!("../../templates/page.html");
+const PARTS: &str = include_str!("../../templates/parts.html");
 const STYLE: &str = include_str!("../../templates/page.css");
 const SCRIPT: &str = include_str!("../../templates/page.js");
 
-/// Renders a template with `shown` as its context, as a page with this title.
+/// The header of a page, which stays visible.
+#[derive(Debug, Default, Serialize)]
+pub struct Head {
+    /// The title in the browser.
+    pub title: String,
+    /// The verdict in one to three words.
+    pub verdict: String,
+    /// Its colour.
+    pub tone: Tone,
+    /// What the verdict is of.
+    pub heading: String,
+    /// A description of the block.
+    pub about: String,
+    /// The most important numbers.
+    pub facts: Vec<Fact>,
+    /// The command that reproduces the result.
+    pub command: Option<String>,
+    /// The sections of the page.
+    pub sections: Vec<Section>,
+}
+
+/// The colour of a verdict.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tone {
+    /// Everything holds.
+    Good,
+    /// Something needs attention.
+    #[default]
+    Open,
+    /// Something fails.
+    Bad,
+}
+
+impl Tone {
+    /// The colour of the verdict of a run.
+    pub fn of_verdict(verdict: &str) -> Self {
+        match verdict {
+            "PASS" => Self::Good,
+            "FAIL" => Self::Bad,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// A number in the header.
+#[derive(Debug, Serialize)]
+pub struct Fact {
+    /// The number.
+    pub value: String,
+    /// What it counts.
+    pub label: String,
+    /// Its colour, if it has one.
+    pub tone: Option<Tone>,
+}
+
+impl Fact {
+    /// A number without a colour.
+    pub fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
+        Self { value: value.into(), label: label.into(), tone: None }
+    }
+
+    /// The same number in a colour, if `is` holds.
+    #[must_use]
+    pub fn tone(self, tone: Tone, is: bool) -> Self {
+        Self { tone: is.then_some(tone), ..self }
+    }
+}
+
+/// A section of the page.
+#[derive(Debug, Serialize)]
+pub struct Section {
+    /// The anchor.
+    pub id: &'static str,
+    /// The heading.
+    pub title: &'static str,
+    /// A number beside it in the header.
+    pub note: String,
+}
+
+impl Section {
+    /// A section with a number.
+    pub fn new(id: &'static str, title: &'static str, note: impl Into<String>) -> Self {
+        Self { id, title, note: note.into() }
+    }
+}
+
+/// JSON that may stand in a script element: no character in it can end the element.
+#[derive(Debug, Default, Serialize)]
+#[serde(transparent)]
+pub struct Json(#[serde(serialize_with = "unescaped")] String);
+
+impl Json {
+    /// Serializes a value.
+    pub fn of(value: &impl Serialize) -> Self {
+        let json = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
+        // In JSON these characters occur in strings only.
+        let json = text::json(&json).replace('<', "\\u003c").replace('&', "\\u0026");
+        Self(json.replace('>', "\\u003e"))
+    }
+}
+
+fn unescaped<S: serde::Serializer>(json: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    Value::from_safe_string(json.to_owned()).serialize(serializer)
+}
+
+/// Renders a template with `shown` as its context, as a page with this header.
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails.
-pub fn render(title: &str, template: &str, shown: &impl Serialize) -> Result<String, Error> {
+pub fn render(head: &Head, template: &str, shown: &impl Serialize) -> Result<String, Error> {
+    let wrong = |error| Error::Environment(codes::INTERNAL, format!("report.html: {error:#}"));
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     templates.set_trim_blocks(true);
@@ -26,9 +134,45 @@ pub fn render(title: &str, template: &str, shown: &impl Serialize) -> Result<Str
         }
         _ => escape_formatter(out, state, value),
     });
-    let wrong = |error| Error::Environment(codes::INTERNAL, format!("report.html: {error:#}"));
+    templates.add_filter("grouped", |number: u64| grouped(number));
+    templates.add_template("parts", PARTS).map_err(wrong)?;
     let body = templates.render_str(template, shown).map_err(wrong)?;
     let [body, style, script] =
         [body, STYLE.to_owned(), SCRIPT.to_owned()].map(Value::from_safe_string);
-    templates.render_str(FRAME, context! { title, style, body, script }).map_err(wrong)
+    templates.render_str(FRAME, context! { head, style, body, script }).map_err(wrong)
+}
+
+/// A number with its digits in groups of three, as in `8 800`, by thin spaces that do not break.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) && digits.len() > 4 {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_cannot_end_its_script_element() {
+        let Json(json) = Json::of(&["</script><!--", "a & b", "\u{202e}"]);
+        assert_eq!(
+            json, r#"["\u003c/script\u003e\u003c!--","a \u0026 b","\u202e"]"#,
+            "it is escaped"
+        );
+        let back: Vec<String> = serde_json::from_str(&json).unwrap();
+        assert_eq!(back, ["</script><!--", "a & b", "\u{202e}"]);
+    }
+
+    #[test]
+    fn long_numbers_have_groups() {
+        let spaced = |number| grouped(number).replace('\u{202f}', " ");
+        assert_eq!([8, 8800, 13_250, 1_234_567].map(spaced), ["8", "8800", "13 250", "1 234 567"]);
+    }
 }

@@ -1,10 +1,11 @@
 //! The page of a proof, with a line for each property.
 
-use super::page::render;
+use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
 use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Proof, PropertyResult};
 use cosim_regress::program;
+use cosim_rtl::models::command_line;
 use serde::Serialize;
 use std::path::Path;
 
@@ -13,14 +14,27 @@ const TEMPLATE: &str = include_str!("../../templates/proof.html");
 #[derive(Serialize)]
 struct Page<'a> {
     proof: &'a Proof,
-    result: &'static str,
-    about: Option<&'static str>,
-    /// Numbers of properties by result.
-    counts: Vec<(&'static str, usize)>,
+    /// The properties that fail, then all.
+    failed: Vec<Row<'a>>,
     rows: Vec<Row<'a>>,
+    assertions: Option<Assertions>,
+}
+
+/// The file with the assertions of the built-in RTL.
+#[derive(Serialize)]
+struct Assertions {
+    name: &'static str,
+    lines: Vec<Line>,
 }
 
 #[derive(Serialize)]
+struct Line {
+    number: usize,
+    text: &'static str,
+    is_target: bool,
+}
+
+#[derive(Clone, Serialize)]
 struct Row<'a> {
     profile: &'a str,
     property: &'a str,
@@ -28,6 +42,12 @@ struct Row<'a> {
     more: String,
     holds: bool,
     vector: Option<&'a Path>,
+    /// The line of its assertion.
+    line: Option<usize>,
+    /// What the rule means that the property is about.
+    meaning: Option<&'static str>,
+    /// What to do next.
+    next: Option<String>,
 }
 
 /// Renders the page.
@@ -37,8 +57,10 @@ struct Row<'a> {
 pub fn page(proof: &Proof) -> Result<String, Error> {
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
-    let rows: Vec<Row<'_>> =
-        all.map(|(profile, proven)| row(&profile.profile, proven, proof.accept_bounded)).collect();
+    let mut rows: Vec<Row<'_>> =
+        all.map(|(profile, proven)| row(&profile.profile, proven, proof)).collect();
+    // The sort is stable: the properties of each kind keep their order.
+    rows.sort_by_key(|row| (row.holds, severity(row.word)));
     let mut counts: Vec<(&'static str, usize)> = Vec::new();
     for Row { word, .. } in &rows {
         match counts.iter_mut().find(|(known, _)| known == word) {
@@ -47,12 +69,78 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
         }
     }
     let result = if proof.holds() { "PASS" } else { "FAIL" };
-    let about = program::find(&proof.block).map(|block| block.info().title);
-    let title = format!("{result}: proof of {}", proof.block);
-    render(&title, TEMPLATE, &Page { proof, result, about, counts, rows })
+    let is_broken = rows.iter().any(|row| severity(row.word) == 0)
+        || proof.profiles.iter().any(|profile| profile.because.is_some());
+    let tone = match () {
+        () if proof.holds() => Tone::Good,
+        () if is_broken || rows.is_empty() => Tone::Bad,
+        () => Tone::Open,
+    };
+    let block = program::find(&proof.block).map(|block| block.info());
+    let about = block.map_or("", |block| block.title);
+    let assertions = block.and_then(|block| block.rtl.assertions).map(|(name, text)| Assertions {
+        name,
+        lines: text
+            .lines()
+            .zip(1..)
+            .map(|(text, number)| {
+                let is_target = rows.iter().any(|row| row.line == Some(number));
+                Line { number, text, is_target }
+            })
+            .collect(),
+    });
+    let failed: Vec<Row<'_>> = rows.iter().filter(|row| !row.holds).cloned().collect();
+    let fact = |(word, count): (&'static str, usize)| {
+        let bad = rows.iter().any(|row| row.word == word && !row.holds);
+        let tone = if severity(word) == 0 { Tone::Bad } else { Tone::Open };
+        Fact::new(count.to_string(), word).tone(tone, bad)
+    };
+    let head = Head {
+        title: format!("{result}: proof of {}", proof.block),
+        verdict: result.to_owned(),
+        tone,
+        heading: format!("{}, proof", proof.block),
+        about: about.to_owned(),
+        facts: counts.into_iter().map(fact).collect(),
+        command: Some(command(proof)),
+        sections: vec![
+            Section::new("failed", "Not proved", failed.len().to_string()),
+            Section::new("properties", "All properties", rows.len().to_string()),
+            Section::new("assertions", "Assertions", ""),
+            Section::new("run", "Run", ""),
+        ],
+    };
+    let mut head = head;
+    head.sections.retain(|section| assertions.is_some() || section.id != "assertions");
+    render(&head, TEMPLATE, &Page { proof, failed, rows, assertions })
 }
 
-fn row<'a>(profile: &'a str, proven: &'a PropertyResult, accepted: Option<u32>) -> Row<'a> {
+/// The order of results that do not hold: broken ones first.
+fn severity(word: &str) -> u8 {
+    match word {
+        "BROKEN" | "broken?" => 0,
+        "open" => 1,
+        "bounded" => 2,
+        _ => 3,
+    }
+}
+
+/// The command that repeats the proof.
+fn command(proof: &Proof) -> String {
+    let mut words = [program::name(), "prove", "--block", &proof.block].map(str::to_owned).to_vec();
+    let profiles: Vec<&str> = proof.profiles.iter().map(|one| one.profile.as_str()).collect();
+    words.extend(["--fixes".to_owned(), profiles.join(",")]);
+    if let Some(only) = &proof.only {
+        words.extend(["--only".to_owned(), only.clone()]);
+    }
+    if let Some(depth) = proof.accept_bounded {
+        words.extend(["--accept-bounded".to_owned(), depth.to_string()]);
+    }
+    words.extend(proof.given.arguments());
+    command_line(&words)
+}
+
+fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'a> {
     let PropertyResult { property, shown, .. } = proven;
     let vector = match shown {
         PropertyStatus::Reached { vector, .. }
@@ -60,6 +148,29 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, accepted: Option<u32>) 
         | PropertyStatus::Unconfirmed { vector, .. } => Some(vector.as_path()),
         _ => None,
     };
-    let holds = shown.holds(accepted);
-    Row { profile, property, word: shown.word(), more: shown.more(), holds, vector }
+    let holds = shown.holds(proof.accept_bounded);
+    let replay = |vector: &Path| {
+        let words =
+            [program::name().to_owned(), "explain".to_owned(), vector.display().to_string()];
+        command_line(&words)
+    };
+    let next = match shown {
+        _ if holds => None,
+        PropertyStatus::Bounded { cycles, .. } => Some(format!(
+            "The property has no counterexample within {cycles} cycles. --accept-bounded accepts that depth."
+        )),
+        PropertyStatus::Open { .. } => None,
+        _ => vector.map(replay),
+    };
+    let block = program::find(&proof.block).map(|block| block.info());
+    let assertions = block.and_then(|block| block.rtl.assertions);
+    let is_it = |line: &str| {
+        line.trim_start().strip_prefix("// property: ").is_some_and(|text| text.trim() == property)
+    };
+    let line = assertions.and_then(|(_, text)| text.lines().position(is_it)).map(|place| place + 1);
+    let first = property.split([' ', ':']).next().unwrap_or_default();
+    let rule = block.and_then(|block| block.rules.iter().find(|rule| rule.name == first));
+    let more = shown.more().trim_start_matches([':', ';', ' ']).to_owned();
+    let (word, meaning) = (shown.word(), rule.map(|rule| rule.meaning));
+    Row { profile, property, word, more, holds, vector, line, meaning, next }
 }

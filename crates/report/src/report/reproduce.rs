@@ -1,5 +1,7 @@
 //! The command lines that reproduce a case.
 
+use cosim_harness::harness::BlockInfo;
+use cosim_regress::program;
 use cosim_regress::runner::Header;
 use cosim_rtl::models::command_line;
 
@@ -13,6 +15,37 @@ pub struct Reproduce<'a> {
 }
 
 impl Reproduce<'_> {
+    /// The command line for the whole run. Options with their default values are left out.
+    pub fn whole(&self) -> String {
+        let Header { block, seed, profiles, scenarios, cases, packets, given, .. } = self.run;
+        let mut words = vec![self.program.to_owned(), "run".to_owned()];
+        let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        let info = program::find(block).map(|block| block.info());
+        say("--block", block.clone());
+        say("--seed", seed.to_string());
+        let default = |info: &BlockInfo| info.profiles.iter().map(|one| one.name.to_string());
+        if info.is_none_or(|info| !default(info).eq(profiles.iter().cloned())) {
+            say("--fixes", profiles.join(","));
+        }
+        let built_in = info.map_or_else(Vec::new, |info| (info.scenarios)());
+        if !built_in.iter().map(|(name, _)| name).eq(scenarios) {
+            for name in scenarios {
+                say("--scenario", self.run.scenario_files.get(name).unwrap_or(name).clone());
+            }
+        }
+        if let Some(cases) = cases.filter(|cases| info.is_none_or(|info| info.cases != *cases)) {
+            say("--cases", cases.to_string());
+        }
+        if let Some(packets) = packets {
+            say("--packets", packets.to_string());
+        }
+        if !self.run.is_whole() {
+            say("--shard", self.run.shard.to_string());
+        }
+        words.extend(given.arguments());
+        command_line(&words)
+    }
+
     /// The command line for a case.
     pub fn command(&self, case: &str) -> String {
         let Header { seed, build, packets, given, scenario_files, .. } = self.run;

@@ -1,6 +1,7 @@
 //! Draws a failure as a timing diagram: a row for each signal, expected values above the actual
-//! ones.
+//! ones. Cycles in which the RTL is wrong are marked, and so are the digits that differ.
 
+use super::fields::{Part, literal, parts};
 use cosim_regress::engine::{Explanation, Signal};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -13,18 +14,20 @@ const ROW: f64 = 30.0;
 const LEVELS: [f64; 2] = [6.0, 22.0];
 /// Number of characters that fit a cycle.
 const CHARACTERS: usize = 9;
-/// Width of the column of names.
-const NAMES: f64 = 250.0;
+/// Width of the labels of the rows.
+const SIDE: f64 = 62.0;
 
 /// A timing diagram.
 #[derive(Debug, Serialize)]
 pub struct Waves {
     width: f64,
-    height: f64,
-    names: f64,
     cycle_width: f64,
     cycles: Vec<Tick>,
-    rows: Vec<Row>,
+    signals: Vec<Rows>,
+    /// Position of the first wrong cycle.
+    first_wrong: f64,
+    /// The same in words, for those who do not see the diagram.
+    summary: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,17 +37,31 @@ struct Tick {
     differs: bool,
 }
 
+/// The rows of a signal: an input has one, an output two.
+#[derive(Debug, Serialize)]
+struct Rows {
+    name: String,
+    width: u32,
+    height: f64,
+    rows: Vec<Row>,
+}
+
 #[derive(Debug, Serialize)]
 struct Row {
     y: f64,
-    name: String,
     /// `input`, `golden` or `rtl`.
     side: &'static str,
     /// The SVG path of a one-bit signal.
     path: String,
     boxes: Vec<Value>,
-    /// Positions of cycles in which the RTL differs.
-    wrong: Vec<f64>,
+    /// Consecutive cycles in which the RTL differs.
+    wrong: Vec<Span>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+struct Span {
+    x: f64,
+    width: f64,
 }
 
 /// A value that is constant for some cycles.
@@ -52,7 +69,7 @@ struct Row {
 struct Value {
     x: f64,
     width: f64,
-    text: String,
+    text: Vec<Part>,
     whole: String,
 }
 
@@ -67,48 +84,91 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
         cycle: line.cycle,
         differs: !line.differing.is_empty(),
     });
-    let mut rows = Vec::new();
-    let mut add = |name: &str, side, values: &[String], is_bit: bool, wrong: Vec<f64>| {
-        let y = ROW * (rows.len() as f64 + 1.0);
-        let path = if is_bit { square(values) } else { String::new() };
-        let boxes = if is_bit { Vec::new() } else { boxes(values) };
-        rows.push(Row { y, name: name.to_owned(), side, path, boxes, wrong });
-    };
+    let mut signals = Vec::new();
     let golden: Vec<String> = cycles.iter().map(|line| line.golden.clone()).collect();
     let rtl: Option<Vec<String>> = cycles.iter().map(|line| line.rtl.clone()).collect();
-    add("state", "golden", &golden, false, Vec::new());
-    if let Some(rtl) = rtl {
-        let wrong = differing(&golden, &rtl);
-        add("state", "rtl", &rtl, false, wrong);
-    }
+    signals.push(match &rtl {
+        Some(rtl) => output("state", 0, &golden, rtl),
+        None => Rows {
+            name: "state".to_owned(),
+            width: 0,
+            height: ROW,
+            rows: vec![row(0.0, "golden", &golden, &golden, false)],
+        },
+    });
     for Signal { port, width, values, actual } in &explanation.signals {
-        let is_bit = *width == 1;
-        match actual {
-            None => add(port, "input", values, is_bit, Vec::new()),
-            Some(actual) => {
-                add(port, "golden", values, is_bit, Vec::new());
-                add(port, "rtl", actual, is_bit, differing(values, actual));
-            }
-        }
+        signals.push(match actual {
+            Some(actual) => output(port, *width, values, actual),
+            None => Rows {
+                name: port.clone(),
+                width: *width,
+                height: ROW,
+                rows: vec![row(0.0, "input", values, values, *width == 1)],
+            },
+        });
     }
+    let wrong =
+        |signal: &Rows| signal.rows.last().and_then(|row| row.wrong.first()).map(|one| one.x);
+    let first_wrong = signals.iter().filter_map(wrong).fold(f64::INFINITY, f64::min);
+    let named = signals.iter().filter(|signal| wrong(signal).is_some());
+    let named: Vec<String> = named.map(|signal| described(signal, cycles[0].cycle)).collect();
     Some(Waves {
-        width: at(cycles.len()),
-        height: ROW * (rows.len() as f64 + 1.0),
-        names: NAMES,
+        width: at(cycles.len()) + 2.0,
         cycle_width: CYCLE,
         cycles: ticks.collect(),
-        rows,
+        signals,
+        first_wrong: if first_wrong.is_finite() { first_wrong } else { 0.0 },
+        summary: named.join("; "),
     })
+}
+
+/// Which cycles of a signal are wrong, in words.
+fn described(signal: &Rows, first_cycle: u64) -> String {
+    let spans = signal.rows.iter().flat_map(|row| &row.wrong).map(|span| {
+        let begin = first_cycle + ((span.x - SIDE) / CYCLE) as u64;
+        match (span.width / CYCLE) as u64 {
+            1 => format!("cycle {begin}"),
+            count => format!("cycles {begin} to {}", begin + count - 1),
+        }
+    });
+    format!("{} is wrong in {}", signal.name, spans.collect::<Vec<_>>().join(", "))
+}
+
+fn output(name: &str, width: u32, expected: &[String], actual: &[String]) -> Rows {
+    let is_bit = width == 1;
+    let rows = vec![
+        row(0.0, "golden", expected, actual, is_bit),
+        Row { wrong: differing(expected, actual), ..row(ROW, "rtl", actual, expected, is_bit) },
+    ];
+    Rows { name: name.to_owned(), width, height: 2.0 * ROW, rows }
+}
+
+fn row(y: f64, side: &'static str, values: &[String], other: &[String], is_bit: bool) -> Row {
+    let (path, boxes) = match is_bit {
+        true => (square(values), Vec::new()),
+        false => (String::new(), boxes(values, other)),
+    };
+    Row { y, side, path, boxes, wrong: Vec::new() }
 }
 
 /// The x coordinate at which a cycle begins.
 fn at(place: usize) -> f64 {
-    NAMES + place as f64 * CYCLE
+    SIDE + place as f64 * CYCLE
 }
 
-fn differing(expected: &[String], actual: &[String]) -> Vec<f64> {
-    let pairs = expected.iter().zip(actual).enumerate();
-    pairs.filter(|(_, (expected, actual))| expected != actual).map(|(place, _)| at(place)).collect()
+/// Consecutive cycles with different values.
+fn differing(expected: &[String], actual: &[String]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for (place, (expected, actual)) in expected.iter().zip(actual).enumerate() {
+        if expected == actual {
+            continue;
+        }
+        match spans.last_mut() {
+            Some(last) if last.x + last.width == at(place) => last.width += CYCLE,
+            _ => spans.push(Span { x: at(place), width: CYCLE }),
+        }
+    }
+    spans
 }
 
 /// The path of a one-bit signal, relative to the top of its row.
@@ -129,35 +189,79 @@ fn square(values: &[String]) -> String {
     path
 }
 
-/// Merges equal values of adjacent cycles.
-fn boxes(values: &[String]) -> Vec<Value> {
-    let mut boxes: Vec<Value> = Vec::new();
+/// Merges equal values of adjacent cycles. `other` is the other side: its first different value
+/// decides which digits are marked and visible.
+fn boxes(values: &[String], other: &[String]) -> Vec<Value> {
+    let mut boxes: Vec<(usize, usize)> = Vec::new();
     for (place, value) in values.iter().enumerate() {
         match boxes.last_mut() {
-            Some(last) if last.whole == *value => last.width += CYCLE,
-            _ => boxes.push(Value {
-                x: at(place),
-                width: CYCLE,
-                text: String::new(),
-                whole: value.clone(),
-            }),
+            Some((first, length)) if values[*first] == *value => *length = place + 1 - *first,
+            _ => boxes.push((place, 1)),
         }
     }
-    for value in &mut boxes {
-        let room = (value.width / CYCLE) as usize * CHARACTERS;
-        // The row's name has the width. The last digits of a number are the most important ones.
-        let digits =
-            value.whole.split_once("'h").map_or(value.whole.as_str(), |(_, digits)| digits);
-        let length = digits.chars().count();
-        value.text = match length {
-            length if length <= room => digits.to_owned(),
-            _ if digits.len() == value.whole.len() => {
-                digits.chars().take(room - 1).chain(['…']).collect()
-            }
-            length => ['…'].into_iter().chain(digits.chars().skip(length - room + 1)).collect(),
-        };
+    let boxed = |(first, length): (usize, usize)| {
+        let whole = &values[first];
+        let wrong = other[first..first + length].iter().find(|other| *other != whole);
+        Value {
+            x: at(first),
+            width: length as f64 * CYCLE,
+            text: visible(whole, wrong.unwrap_or(whole), length * CHARACTERS),
+            whole: whole.clone(),
+        }
+    };
+    boxes.into_iter().map(boxed).collect()
+}
+
+/// The part of a value that fits `room` characters, with the characters that differ from `other`.
+fn visible(value: &str, other: &str, room: usize) -> Vec<Part> {
+    // The name of the row has the width. A value with a meaning is shown by it.
+    let short = |value: &str| {
+        let digits = literal(value).map_or(value, |(_, digits)| digits);
+        let meaning = digits.split_once(" (").and_then(|(_, meaning)| meaning.strip_suffix(')'));
+        match meaning {
+            Some(meaning) if digits.chars().count() > room => meaning.to_owned(),
+            _ => digits.to_owned(),
+        }
+    };
+    let (text, other) = (short(value), short(other));
+    let all: Vec<(char, bool)> = parts(&text, &other)
+        .into_iter()
+        .flat_map(|part| part.text.chars().map(|c| (c, part.differs)).collect::<Vec<_>>())
+        .collect();
+    if all.len() <= room {
+        return joined(&all);
     }
-    boxes
+    let is_number = literal(value).is_some();
+    let difference = all.iter().position(|(_, differs)| *differs);
+    // The first difference, with a digit in front of it; else the last digits of a number, which
+    // are the most important ones, or the first letters of a word.
+    let start = match difference {
+        Some(place) if is_number => place.saturating_sub(2),
+        None if is_number => all.len(),
+        _ => 0,
+    };
+    let inside = room - 2;
+    let start = match start + room - 1 >= all.len() {
+        true => all.len() - (room - 1),
+        false => start,
+    };
+    let dots = ('…', false);
+    match start {
+        0 => joined(&[&all[..room - 1], &[dots]].concat()),
+        _ if start + room - 1 == all.len() => joined(&[&[dots], &all[start..]].concat()),
+        _ => joined(&[&[dots], &all[start..start + inside], &[dots]].concat()),
+    }
+}
+
+fn joined(letters: &[(char, bool)]) -> Vec<Part> {
+    let mut all: Vec<Part> = Vec::new();
+    for (letter, differs) in letters {
+        match all.last_mut() {
+            Some(last) if last.differs == *differs => last.text.push(*letter),
+            _ => all.push(Part { text: letter.to_string(), differs: *differs }),
+        }
+    }
+    all
 }
 
 #[cfg(test)]
@@ -168,17 +272,54 @@ mod tests {
         values.iter().map(|value| (*value).to_owned()).collect()
     }
 
+    fn plain(parts: &[Part]) -> String {
+        let mark = |part: &Part| match part.differs {
+            true => format!("[{}]", part.text),
+            false => part.text.clone(),
+        };
+        parts.iter().map(mark).collect()
+    }
+
     #[test]
     fn a_bit_is_a_line_that_goes_up_and_down() {
         let path = square(&texts(&["1'h0", "1'h1", "1'h1"]));
-        assert_eq!(path, "M250 22H326V6H402H478");
+        assert_eq!(path, "M62 22H138V6H214H290");
+    }
+
+    #[test]
+    fn a_stuck_signal_is_wrong_in_all_cycles_in_which_the_other_one_moved() {
+        let expected = texts(&["8'h1", "8'h2", "8'h3", "8'h1", "8'h4"]);
+        let stuck = texts(&["8'h1"; 5]);
+        let spans = differing(&expected, &stuck);
+        let span = |place: usize, cycles: f64| Span { x: at(place), width: cycles * CYCLE };
+        assert_eq!(spans, [span(1, 2.0), span(4, 1.0)]);
+        // Its value is one box, and differs from the first other value.
+        let [one] = &boxes(&stuck, &expected)[..] else { panic!("one box") };
+        assert_eq!((one.width, plain(&one.text)), (5.0 * CYCLE, "[1]".to_owned()));
     }
 
     #[test]
     fn a_long_value_shows_its_last_digits_and_a_long_word_its_first_letters() {
-        let shown = boxes(&texts(&["64'h0123456789abcdef", "8'h2a", "8'h2a", "MR_FOR_SEND_s"]));
-        let shown: Vec<(&str, f64)> =
-            shown.iter().map(|value| (value.text.as_str(), value.width)).collect();
-        assert_eq!(shown, [("…89abcdef", 76.0), ("2a", 152.0), ("MR_FOR_S…", 76.0)]);
+        let values = texts(&["64'h0123456789abcdef", "8'h2a", "8'h2a", "MR_FOR_SEND_s"]);
+        let shown = boxes(&values, &values);
+        let shown: Vec<(String, f64)> =
+            shown.iter().map(|value| (plain(&value.text), value.width)).collect();
+        let pairs = [("…89abcdef", 76.0), ("2a", 152.0), ("MR_FOR_S…", 76.0)];
+        assert_eq!(shown, pairs.map(|(text, width)| (text.to_owned(), width)));
+    }
+
+    #[test]
+    fn a_wide_value_shows_the_digits_that_differ() {
+        let shown = |value: &str, other: &str| plain(&visible(value, other, CHARACTERS));
+        assert_eq!(
+            shown("64'h0123456789abcdef", "64'h0123056789abcdef"),
+            "…23[4]5678…",
+            "in the middle"
+        );
+        assert_eq!(shown("64'h0123456789abcdef", "64'h1123456789abcdef"), "[0]1234567…");
+        assert_eq!(shown("64'h0123456789abcdef", "64'h0123456789abcde0"), "…89abcde[f]");
+        assert_eq!(shown("24'h10", "24'h0"), "[1]0");
+        assert_eq!(shown("24'h0", "24'h10"), "[0]0");
+        assert_eq!(shown("0x4 (RDMA_READ)", "0x0 (SEND)"), "[RDMA_READ]");
     }
 }

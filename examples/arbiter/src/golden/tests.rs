@@ -1,8 +1,20 @@
 //! The rows of the specification, with expectations worked out by hand.
 
 use super::*;
-use crate::rules::RULES;
 use harness::Golden as _;
+
+#[test]
+fn the_table_has_the_rows_of_the_specification_in_its_order() {
+    let specified = include_str!("../../README.md").lines().filter_map(|line| {
+        let (name, _) = line.strip_prefix("| **")?.split_once("**")?;
+        Some(name)
+    });
+    let specified: Vec<&str> = specified.collect();
+    let rows: Vec<&str> = RULES[..specified.len()].iter().map(|rule| rule.name).collect();
+    assert_eq!(rows, specified);
+    assert_eq!(TABLE.rule([true, false, true, false, false, false]), R1);
+    assert_eq!(TABLE.rule([false, true, true, false, false, false]), L1);
+}
 
 /// Runs (valid, last, out_ready) cycle by cycle after reset; the payload of requester n is n + 1.
 /// Returns the ready of each cycle, the output as (source, last, cut), and the rules of its edge.

@@ -1,0 +1,146 @@
+//! The delivery of expected items on a channel.
+
+use super::expected::{InOrder, TransactionChecks};
+use super::monitor::{Monitor, Protocol};
+use crate::harness::Violation;
+use std::fmt::Debug;
+
+/// The names of the checks of a delivery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeliveryChecks {
+    /// The checks of the protocol.
+    pub protocol: Protocol,
+    /// The checks of the items.
+    pub transactions: TransactionChecks,
+}
+
+impl DeliveryChecks {
+    /// All of them, for [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
+    pub const fn all(&self) -> [&'static str; 7] {
+        crate::harness::joined_names(&[&self.protocol.all(), &self.transactions.all()])
+    }
+}
+
+/// The checks of the delivery on a channel, with its name:
+///
+/// ```
+/// const OUT: cosim_harness::channels::DeliveryChecks = cosim_harness::delivery!("out");
+/// assert_eq!(OUT.transactions.late, "out-late");
+/// ```
+#[macro_export]
+macro_rules! delivery {
+    ($channel:literal) => {
+        $crate::channels::DeliveryChecks {
+            protocol: $crate::protocol!($channel),
+            transactions: $crate::transactions!($channel),
+        }
+    };
+}
+
+/// Checks a channel out of the block: its protocol, and that it delivers the expected items in
+/// order, each on offer within a number of cycles. A reset drops what is expected.
+#[derive(Debug, Clone)]
+pub struct Delivery<T> {
+    monitor: Monitor<T>,
+    expected: InOrder<T>,
+    late: &'static str,
+    /// Cycles in which an expected item may be hidden; `None` if there is no bound.
+    latency: Option<u64>,
+    hidden: u64,
+    dropped: u64,
+}
+
+impl<T: Copy + PartialEq + Debug> Delivery<T> {
+    /// A channel on which nothing is expected. With a latency of 1, an item is on offer in the
+    /// cycle after its expectation.
+    pub fn new(checks: DeliveryChecks, latency: Option<u64>) -> Self {
+        let DeliveryChecks { protocol, transactions } = checks;
+        let (monitor, expected) = (Monitor::new(protocol), InOrder::new(transactions, None));
+        Self { monitor, expected, late: transactions.late, latency, hidden: 0, dropped: 0 }
+    }
+
+    /// Observes a cycle, before the items that it makes expected. Returns whether an item was
+    /// taken.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    #[inline]
+    pub fn observe(
+        &mut self,
+        in_reset: bool,
+        offer: Option<T>,
+        ready: bool,
+    ) -> Result<bool, Violation> {
+        let taken = self.monitor.observe(in_reset, offer, ready)?;
+        if in_reset {
+            self.dropped += self.expected.clear() as u64;
+        }
+        let is_hidden = offer.is_none() && self.expected.pending() > 0;
+        self.hidden = if is_hidden { self.hidden + 1 } else { 0 };
+        if let Some(latency) = self.latency.filter(|latency| is_hidden && self.hidden >= *latency) {
+            let message = format_args!("no item is on offer {latency} cycles after its cause");
+            return Err(Violation::new(self.late, message));
+        }
+        if let Some(item) = &taken {
+            self.expected.check(item)?;
+        }
+        self.expected.clock()?;
+        Ok(taken.is_some())
+    }
+
+    /// Expects an item, after those that are expected already.
+    #[inline]
+    pub fn expect(&mut self, item: T) {
+        self.expected.expect(item);
+    }
+
+    /// Items that were expected when a reset came.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Items that came and were equal.
+    pub fn compared(&self) -> u64 {
+        self.expected.compared()
+    }
+
+    /// Checks the end of the case.
+    ///
+    /// # Errors
+    /// If an item has not come.
+    pub fn finish(&self) -> Result<(), Violation> {
+        self.expected.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The check that fails in the last of some cycles (in reset, offer, ready, expected before).
+    fn broken(cycles: &[(bool, Option<u8>, bool, Option<u8>)]) -> Option<String> {
+        let mut out = Delivery::new(crate::delivery!("out"), Some(2));
+        let mut failed = None;
+        for (in_reset, offer, ready, expected) in cycles {
+            assert_eq!(failed, None);
+            expected.iter().for_each(|item| out.expect(*item));
+            failed = out.observe(*in_reset, *offer, *ready).err().map(|violation| violation.check);
+        }
+        failed.or(out.finish().err().map(|violation| violation.check))
+    }
+
+    #[test]
+    fn each_check_fires_and_a_delivery_in_time_passes() {
+        let due = (false, None, true, Some(7));
+        assert_eq!(broken(&[due, (false, None, true, None)]).as_deref(), Some("out-late"));
+        assert_eq!(broken(&[due, (false, Some(8), true, None)]).as_deref(), Some("out-differs"));
+        assert_eq!(broken(&[due]).as_deref(), Some("out-missing"));
+        let waits = (false, Some(7), false, None);
+        assert_eq!(
+            broken(&[due, waits, (false, None, false, None)]).as_deref(),
+            Some("out-valid-held")
+        );
+        assert_eq!(broken(&[due, waits, waits, waits, (false, Some(7), true, None)]), None);
+        assert_eq!(broken(&[due, (true, None, true, None)]), None);
+    }
+}

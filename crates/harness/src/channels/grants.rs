@@ -1,0 +1,140 @@
+//! The grants of an arbiter.
+
+use crate::harness::Violation;
+
+/// The names of the checks of grants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrantChecks {
+    /// Several lanes have a grant.
+    pub several: &'static str,
+    /// A lane has a grant without room for its item, or in reset.
+    pub no_room: &'static str,
+    /// There is room, a lane that may send offers an item, and no lane has a grant.
+    pub idle: &'static str,
+    /// A grant interrupts the packet of another lane.
+    pub interleaved: &'static str,
+    /// A lane has a grant out of turn.
+    pub out_of_turn: &'static str,
+}
+
+impl GrantChecks {
+    /// All of them, for [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS).
+    pub const fn all(&self) -> [&'static str; 5] {
+        [self.several, self.no_room, self.idle, self.interleaved, self.out_of_turn]
+    }
+}
+
+/// The checks of the grants of a source with lanes, with its name:
+///
+/// ```
+/// const REQ: cosim_harness::channels::GrantChecks = cosim_harness::grants!("req");
+/// assert_eq!(REQ.idle, "req-idle");
+/// ```
+#[macro_export]
+macro_rules! grants {
+    ($source:literal) => {
+        $crate::channels::GrantChecks {
+            several: concat!($source, "-several-grants"),
+            no_room: concat!($source, "-grant-without-room"),
+            idle: concat!($source, "-idle"),
+            interleaved: concat!($source, "-interleaved"),
+            out_of_turn: concat!($source, "-out-of-turn"),
+        }
+    };
+}
+
+/// Checks the grants of a round-robin arbiter with packets: it keeps the lanes in a row, and moves
+/// a lane to the end of the row when its packet ends.
+#[derive(Debug, Clone)]
+pub struct RoundRobin<const LANES: usize> {
+    checks: GrantChecks,
+    /// The lanes in the order of their turns.
+    row: [u32; LANES],
+    /// The lane whose packet is not at its end.
+    owner: Option<u32>,
+}
+
+impl<const LANES: usize> RoundRobin<LANES> {
+    /// After reset lane 0 is first.
+    pub fn new(checks: GrantChecks) -> Self {
+        Self { checks, row: std::array::from_fn(|lane| lane as u32), owner: None }
+    }
+
+    /// Returns to the state after reset.
+    pub fn reset(&mut self) {
+        *self = Self::new(self.checks);
+    }
+
+    /// Checks the grants of a cycle: bit n of `valid` and of `grants` belongs to lane n. Within a
+    /// packet its lane has the grant whether it offers an item or not. Returns the lane whose item
+    /// is taken.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    #[inline]
+    pub fn observe(
+        &self,
+        valid: u64,
+        grants: u64,
+        has_room: bool,
+    ) -> Result<Option<u32>, Violation> {
+        let in_turn = || self.row.iter().find(|lane| valid >> **lane & 1 == 1).copied();
+        let expected = self.owner.or_else(in_turn).filter(|_| has_room);
+        if grants == expected.map_or(0, |lane| 1 << lane) {
+            return Ok(expected.filter(|lane| valid >> lane & 1 == 1));
+        }
+        let check = match (grants.count_ones(), has_room, self.owner) {
+            (2.., ..) => self.checks.several,
+            (_, false, _) => self.checks.no_room,
+            (0, ..) => self.checks.idle,
+            (_, _, Some(_)) => self.checks.interleaved,
+            (_, _, None) => self.checks.out_of_turn,
+        };
+        let (row, owner) = (&self.row, self.owner);
+        let message = format_args!(
+            "grants {grants:#b}, requests {valid:#b}, turns {row:?}, packet of {owner:?}"
+        );
+        Err(Violation::new(check, message))
+    }
+
+    /// An item of a lane was taken, and its packet ends with it or goes on.
+    #[inline]
+    pub fn take(&mut self, lane: u32, ends: bool) {
+        self.owner = (!ends).then_some(lane);
+        if ends && let Some(place) = self.row.iter().position(|other| *other == lane) {
+            self.row.rotate_left(place + 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CHECKS: GrantChecks = crate::grants!("req");
+
+    #[test]
+    fn each_check_fires() {
+        let mut grants = RoundRobin::<4>::new(CHECKS);
+        let failed = |grants: &RoundRobin<4>, valid, ready, room| {
+            grants.observe(valid, ready, room).err().map(|violation| violation.check)
+        };
+        assert_eq!(failed(&grants, 0b11, 0b11, true).as_deref(), Some("req-several-grants"));
+        assert_eq!(failed(&grants, 0b11, 0b01, false).as_deref(), Some("req-grant-without-room"));
+        assert_eq!(failed(&grants, 0b11, 0b00, true).as_deref(), Some("req-idle"));
+        assert_eq!(failed(&grants, 0b11, 0b10, true).as_deref(), Some("req-out-of-turn"));
+        assert_eq!(grants.observe(0b11, 0b01, true), Ok(Some(0)));
+        grants.take(0, false);
+        assert_eq!(grants.observe(0b10, 0b01, true), Ok(None));
+        assert_eq!(failed(&grants, 0b10, 0b10, true).as_deref(), Some("req-interleaved"));
+    }
+
+    #[test]
+    fn the_lanes_behind_the_winner_go_first() {
+        let mut grants = RoundRobin::<4>::new(CHECKS);
+        grants.take(1, true);
+        assert_eq!(grants.row, [2, 3, 0, 1]);
+        grants.take(3, true);
+        assert_eq!(grants.row, [0, 1, 2, 3]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Names of checks, violations and counters, so that a scoreboard contains its checks alone.
+
+use super::contract::Violation;
+use verilated::Pins;
+
+/// Declares the names of checks: a constant for each, and a constant with all of them for
+/// [`Scoreboard::CHECKS`](crate::harness::Scoreboard::CHECKS). A list after `+` has the names of a
+/// part or of another module.
+///
+/// ```
+/// cosim_harness::check_names! {
+///     CHECKS;
+///     /// Each item leaves once.
+///     ONCE = "item-once";
+///     /// The queue holds at most as many items as it has places.
+///     OVERFLOW = "overflow";
+///     + &["pop-held"];
+/// }
+/// assert_eq!(CHECKS, [ONCE, OVERFLOW, "pop-held"]);
+/// ```
+#[macro_export]
+macro_rules! check_names {
+    ($all:ident; $( $(#[$meta:meta])* $name:ident = $text:literal; )* $( + $list:expr; )*) => {
+        $( $(#[$meta])* const $name: &str = $text; )*
+
+        /// Every check.
+        const $all: &[&str] = {
+            const LISTS: &[&[&str]] = &[&[$( $name ),*], $( $list ),*];
+            &$crate::harness::joined_names::<{ $crate::harness::count_names(LISTS) }>(LISTS)
+        };
+    };
+}
+
+/// The number of names in some lists.
+pub const fn count_names(lists: &[&[&str]]) -> usize {
+    let (mut count, mut list) = (0, 0);
+    while list < lists.len() {
+        count += lists[list].len();
+        list += 1;
+    }
+    count
+}
+
+/// The names of some lists one after the other.
+///
+/// # Panics
+/// Unless there are `COUNT` of them; at compile time in a constant.
+pub const fn joined_names<const COUNT: usize>(lists: &[&[&'static str]]) -> [&'static str; COUNT] {
+    assert!(count_names(lists) == COUNT, "each name has a place");
+    let (mut all, mut place, mut list) = ([""; COUNT], 0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            all[place] = lists[list][index];
+            (place, index) = (place + 1, index + 1);
+        }
+        list += 1;
+    }
+    all
+}
+
+/// Returns a violation of a check unless a condition holds. The message has the form of `format!`.
+///
+/// ```
+/// use cosim_harness::harness::Violation;
+///
+/// fn observe(items: u64) -> Result<(), Violation> {
+///     cosim_harness::require!(items <= 4, "overflow", "{items} items are inside");
+///     Ok(())
+/// }
+/// assert_eq!(observe(4), Ok(()));
+/// assert_eq!(observe(5).unwrap_err().message, "5 items are inside");
+/// ```
+#[macro_export]
+macro_rules! require {
+    ($holds:expr, $check:expr, $($message:tt)+) => {
+        let holds: bool = $holds;
+        if !holds {
+            return Err($crate::harness::Violation::new($check, format_args!($($message)+)));
+        }
+    };
+}
+
+/// Declares the counters of a scoreboard: a struct with a number for each, and its names in the
+/// summary. `max` before a name shows the largest number of all cases instead of the sum.
+///
+/// The scoreboard has the struct in a field, and `Counts::all()` is its
+/// [`Scoreboard::counters`](crate::harness::Scoreboard::counters).
+///
+/// ```
+/// #[derive(Default)]
+/// struct Board {
+///     counts: Counts,
+/// }
+///
+/// cosim_harness::counters! {
+///     /// What the board counts.
+///     struct Counts of Board.counts {
+///         taken: "items taken",
+///         most: max "most items inside",
+///     }
+/// }
+/// let counters = Counts::all();
+/// assert_eq!(counters[1].name, "most items inside");
+/// assert_eq!((counters[0].value)(&Board { counts: Counts { taken: 3, most: 1 } }), 3);
+/// ```
+#[macro_export]
+macro_rules! counters {
+    ($(#[$meta:meta])* $visible:vis struct $counts:ident of $board:ident $(<$life:lifetime>)?
+        . $place:ident { $( $field:ident: $($kind:ident)? $name:literal, )+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default)]
+        $visible struct $counts {
+            $( #[doc = $name] $visible $field: u64, )+
+        }
+
+        impl $counts {
+            /// The counters of a scoreboard.
+            $visible fn all$(<$life>)?() -> Vec<$crate::harness::Counter<$board$(<$life>)?>> {
+                vec![$( $crate::counter!($($kind)? $name, |board| board.$place.$field) ),+]
+            }
+        }
+    };
+}
+
+/// One counter.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! counter {
+    (max $name:literal, $value:expr) => {
+        $crate::harness::Counter::max($name, $value)
+    };
+    ($name:literal, $value:expr) => {
+        $crate::harness::Counter::sum($name, $value)
+    };
+}
+
+/// Checks that all outputs are 0, as in reset.
+///
+/// # Errors
+/// A violation of `check` that names the first output that is not 0.
+#[inline]
+pub fn all_low<O: Pins>(check: &str, outputs: &O) -> Result<(), Violation> {
+    if outputs.as_bytes().iter().all(|byte| *byte == 0) {
+        return Ok(());
+    }
+    Err(first_high(check, outputs.as_bytes(), O::PORTS))
+}
+
+#[cold]
+fn first_high(check: &str, pins: &[u8], ports: &[verilated::Port]) -> Violation {
+    let is_high = |port: &&verilated::Port| port.bytes(pins).iter().any(|byte| *byte != 0);
+    let port = ports.iter().find(is_high);
+    let (name, value) =
+        port.map_or(("padding", String::new()), |port| (port.name, port.show(pins)));
+    Violation::new(check, format_args!("{name} is {value} in reset, expected 0"))
+}
