@@ -169,7 +169,7 @@ pub fn page(
         coverage,
         specification,
     };
-    render(&head(&page, results, block, reproduce), TEMPLATE, &page)
+    render(&head(&page, block, reproduce), TEMPLATE, &page)
 }
 
 /// The folder as an absolute path, for links to other runs.
@@ -177,12 +177,7 @@ pub fn absolute(folder: &Path) -> std::path::PathBuf {
     std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
-fn head(
-    page: &Page<'_>,
-    results: &Results,
-    block: Option<&'static BlockInfo>,
-    reproduce: Reproduce<'_>,
-) -> Head {
+fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce<'_>) -> Head {
     let Page { run, totals, failures_total, verdict, .. } = page;
     let failed = Fact::new(
         format!("{} of {}", grouped(*failures_total), grouped(totals.cases)),
