@@ -26,6 +26,7 @@ pub use environment::Environment;
 pub use golden::Golden;
 use rules::{DESTROY, State};
 pub use scoreboard::Scoreboard;
+use stimulus::Command;
 
 /// The block.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +64,7 @@ impl Block for Qp {
 
 /// The name of a state by its code.
 fn name_of(state: u64) -> &'static str {
-    State::ALL.get(state as usize).map_or("no state", |state| state.name())
+    State::of(state).map_or("no state", State::name)
 }
 
 const SERVICES: [&str; 8] = ["RC", "UC", "RD", "UD", "CNP", "XRC", "service 6", "service 7"];
@@ -73,34 +74,24 @@ const EVENTS: [&str; 4] = ["SQ drained", "communication established", "QP fatal"
 
 impl Explain for Qp {
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
-        let known = |names: &[&'static str], code: u64| names[code as usize];
+        let of = |qpn: rtl::Bits8, what: &str| Some(format!("QP {} {what}", qpn.get()));
+        let named = |names: &[&'static str], code: u64| names[code as usize];
         match channel {
             "cmd" => {
-                let next = inputs.cmd_next.get();
-                let what = match next == u64::from(DESTROY) {
+                let Command { next, service, notify, .. } = Command::pins(inputs);
+                let what = match next.get() == u64::from(DESTROY) {
                     true => "destroy".to_owned(),
-                    false => format!("to {}", name_of(next)),
+                    false => format!("to {}", name_of(next.get())),
                 };
-                let service = known(&SERVICES, inputs.cmd_service.get());
-                let notify = if inputs.cmd_notify.get() == 1 { ", notify" } else { "" };
-                Some(format!("QP {} {what} ({service}{notify})", inputs.cmd_qpn.get()))
+                let service = named(&SERVICES, service.get());
+                let notify = if notify.is_high() { ", notify" } else { "" };
+                of(inputs.cmd_qpn, &format!("{what} ({service}{notify})"))
             }
-            "rsp" => {
-                let code = known(&ANSWERS, outputs.rsp_code.get());
-                Some(format!("QP {} {code}", outputs.rsp_qpn.get()))
-            }
-            "hw" => {
-                let kind = known(&KINDS, inputs.hw_kind.get());
-                Some(format!("QP {} {kind}", inputs.hw_qpn.get()))
-            }
-            "msg" => {
-                let error = if inputs.msg_error.get() == 1 { ", error" } else { "" };
-                Some(format!("QP {} packet{error}", inputs.msg_qpn.get()))
-            }
-            "evt" => {
-                let code = known(&EVENTS, outputs.evt_code.get());
-                Some(format!("QP {} {code}", outputs.evt_qpn.get()))
-            }
+            "rsp" => of(outputs.rsp_qpn, named(&ANSWERS, outputs.rsp_code.get())),
+            "hw" => of(inputs.hw_qpn, named(&KINDS, inputs.hw_kind.get())),
+            "msg" if inputs.msg_error.is_high() => of(inputs.msg_qpn, "packet, error"),
+            "msg" => of(inputs.msg_qpn, "packet"),
+            "evt" => of(outputs.evt_qpn, named(&EVENTS, outputs.evt_code.get())),
             _ => None,
         }
     }

@@ -211,6 +211,15 @@ fn a_block_without_registers_is_compared_for_all_inputs() {
     write(&new.path("bad/given.sv"), &wrong);
     let said = new.says(1, &["run", "--rtl", "bad", "--out", "found"]);
     assert!(said.contains("1 of them failed") && said.contains("y is 7'h7e"), "{said}");
+    // A port whose type is an enum is shown with the names of its values.
+    let wrong = ALU.replace("assign op = req.op;", "assign op = op_e'(req.op ^ 2'd1);");
+    write(&new.path("names/given.sv"), &wrong);
+    let run = ["run", "--rtl", "names", "--max-failures", "1", "--out", "named"];
+    new.says(1, &run);
+    let results = json(&new.path("named/results.json"));
+    let vector = format!("named/{}", results["failures"][0]["vector"].as_str().unwrap());
+    let said = new.says(1, &["explain", "--recorded-rtl", &vector]);
+    assert!(said.contains("(ADD)") && said.contains("(SUB)"), "{said}");
 }
 
 const ODD: &str = r"

@@ -25,7 +25,7 @@ use std::fmt;
 use verilated::{Pin, Pins};
 
 /// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
-/// receiver. All ports but `tvalid` are optional (IHI 0051, 3.1).
+/// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
 #[derive(Debug, Clone, Copy)]
 pub struct StreamPins<T, R> {
     /// The transmitter offers a beat.
@@ -76,8 +76,8 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
         }
     }
 
-    /// The beat on offer. Ports that do not exist have the values of IHI 0051, 3.1: all bytes are
-    /// data, and the rest is 0.
+    /// The beat on offer. Ports that do not exist have the values of IHI 0051, "Default value
+    /// signaling": all bytes are data, and the rest is 0.
     #[inline]
     pub fn offered<const WORDS: usize>(&self, transmitter: &T) -> Option<StreamBeat<WORDS>> {
         if !self.tvalid.is_high(transmitter) {

@@ -9,7 +9,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::text;
 use cosim_harness::harness::Verdict;
 use cosim_regress::program;
-use cosim_regress::runner::{self, Group, HTML};
+use cosim_regress::runner::{self, Cause, Group, HTML};
 use cosim_report::report::Results;
 use std::env;
 use std::ffi::OsStr;
@@ -85,10 +85,7 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
         message,
     };
     let causes = runner::causes(&results.failures);
-    let groups: Vec<&Group> = causes
-        .iter()
-        .flat_map(|cause| std::iter::once(cause.main).chain(cause.variants.clone()))
-        .collect();
+    let groups: Vec<&Group> = causes.iter().flat_map(Cause::groups).collect();
     let has = |text: &str| text.contains(wanted);
     let is_wanted = |group: &&&Group| {
         has(&group.signature.to_string()) || group.first.vector.as_deref().is_some_and(has)

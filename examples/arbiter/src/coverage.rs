@@ -21,7 +21,7 @@ cosim_core::coverage! {
     /// The coverage of the arbiter beside its channels.
     pub Coverage of Arbiter;
     before Golden = |golden, _| golden.clone();
-    reset crate::in_reset;
+    reset crate::in_reset, source "coverage.rs";
     GRANTS = "grants": "packets that begin: who won last, who wins, whether others ask" [LAST, WINNER, OTHERS]
         unless |at, _| (at[0] == at[1] && at[2] == 1).then_some("the last winner goes last"),
         hit |at| at.rules.has(F2.with(F3).with(F4)).then(|| {

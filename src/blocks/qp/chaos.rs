@@ -3,12 +3,12 @@
 //! Two random choices of 256 QPs are rarely equal, so most pins of a case name only a few QPs.
 
 use super::rtl::{Bits2, Bits3, Bits8, Inputs};
-use cosim_core::harness::{CaseRng, Draw as _};
+use cosim_core::harness::{CaseRng, Draw as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins. Each case draws how often the valids, the ready and rst are high,
 /// and the number of its QPs.
-pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
+pub fn cycles(count: u32, _: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     let qps = rng.one_of(&[1, 2, 4, 30]);
     let few = (0..qps).map(|_| rng.random()).collect();
     let often = rng.probabilities();

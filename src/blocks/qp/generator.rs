@@ -6,7 +6,7 @@ use super::golden::QueuePair;
 use super::rules::{DESTROY, State};
 use super::scenarios::Weights;
 use super::stimulus::{Command, Event, Packet, Step, Traffic};
-use cosim_core::harness::{CaseRng, Draw, Percent, Reset};
+use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
@@ -14,7 +14,7 @@ use rand::RngExt;
 const RESET_WITHIN: u64 = 12;
 
 /// Draws traffic of `packets` steps; every traffic is legal.
-pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
+pub fn traffic(weights: &Weights, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
     let noise = rng.bits();
     let few = few(weights, rng);
     life(weights, noise, few, &[], packets, rng)
@@ -39,11 +39,8 @@ pub(crate) fn life(
         steps.extend((0..packets).map(|_| generator.step()));
     }
     // There are at most as many events as steps.
-    let mut evt_stalls: Vec<Uint<12>> = (0..packets)
-        .map(|_| generator.rng.wait(weights.evt_stall, weights.longest_evt_stall))
-        .collect();
-    let used = evt_stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
-    evt_stalls.truncate(used);
+    let evt_stalls =
+        generator.rng.waits(packets.into(), weights.evt_stall, weights.longest_evt_stall);
     Traffic { noise, steps, evt_stalls }
 }
 
@@ -106,12 +103,12 @@ impl Generator<'_> {
         let drains = state == State::Rts && next == State::Sqd as u8;
         let often = if drains { self.weights.notify } else { self.weights.stray_notify };
         let service: u8 = self.rng.random_range(0..8);
-        let notify = self.rng.chance(often);
+        let notify = self.rng.flag(often);
         Command {
             qpn: Uint::new(u64::from(qpn)),
             next: Uint::new(u64::from(next)),
             service: Uint::new(u64::from(service)),
-            notify: Uint::new(u64::from(notify)),
+            notify,
         }
     }
 
@@ -197,11 +194,10 @@ impl Generator<'_> {
     }
 
     fn packet(&mut self, qpn: u8) -> Packet {
-        let bit = |holds: bool| Uint::new(u64::from(holds));
         Packet {
             qpn: Uint::new(u64::from(qpn)),
-            consumes_wqe: bit(self.rng.random()),
-            error: bit(self.rng.chance(self.weights.packet_error)),
+            consumes_wqe: self.rng.random::<bool>().into(),
+            error: self.rng.flag(self.weights.packet_error),
         }
     }
 
@@ -214,7 +210,7 @@ impl Generator<'_> {
         };
         self.last.command = step.command.or(self.last.command);
         self.last.event = step.event.or(self.last.event);
-        Step { instead: Uint::new(u64::from(instead)), ..step }
+        Step { instead: instead.into(), ..step }
     }
 
     fn fresh(&mut self) -> Step {
@@ -242,10 +238,7 @@ impl Generator<'_> {
             self.packet(qpn)
         });
         let query = self.rng.chance(self.weights.query).then(|| Uint::new(u64::from(self.qpn())));
-        let reset = self.rng.chance(self.weights.reset).then(|| Reset {
-            after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
-            cycles: Uint::new(self.rng.random_range(1..=3)),
-        });
+        let reset = self.rng.reset(self.weights.reset, RESET_WITHIN);
         if reset.is_some() {
             // Approximate: what is accepted until the reset is lost as well.
             *self.qps = [QueuePair::RESET; 256];

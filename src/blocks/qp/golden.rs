@@ -6,9 +6,9 @@
 use super::Qp;
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
 use super::rules::{
-    self, Answer, E1, E2, E3, E4, Event, PERMITS, Q1, R1, State, Store, Transition, X1,
+    self, Answer, E1, E2, E3, E4, Event, Q1, R1, State, Store, Transition, X1, permits,
 };
-use cosim_core::harness::{self, Parameters, Rule, RuleSet};
+use cosim_core::harness::{self, Parameters, Ring, Rule, RuleSet};
 
 /// Capacity of the event queue.
 const DEPTH: usize = 16;
@@ -35,20 +35,13 @@ struct Response {
     answer: Answer,
 }
 
-/// Events, the oldest first.
-#[derive(Debug, Clone)]
-struct Queue {
-    events: [SoftwareEvent; DEPTH],
-    oldest: usize,
-    len: usize,
-}
-
 /// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
     qps: [QueuePair; 256],
     response: Option<Response>,
-    queue: Queue,
+    /// Events, the oldest first.
+    queue: Ring<SoftwareEvent, DEPTH>,
 }
 
 impl QueuePair {
@@ -59,16 +52,8 @@ impl QueuePair {
     pub(super) fn modify(&mut self, next: u8, service: u8, notify: bool) -> &'static Transition {
         let row = rules::transition(self.state, next, notify);
         self.state = row.to.unwrap_or(self.state);
-        self.service = match row.service {
-            Store::Keep => self.service,
-            Store::Load => service,
-            Store::Clear => 0,
-        };
-        self.notify = match row.notify {
-            Store::Keep => self.notify,
-            Store::Load => notify,
-            Store::Clear => false,
-        };
+        self.service = row.service.of(self.service, service);
+        self.notify = row.notify.of(self.notify, notify);
         row
     }
 
@@ -94,36 +79,6 @@ impl QueuePair {
     }
 }
 
-impl Queue {
-    const EMPTY: Self = Self {
-        events: [SoftwareEvent { qpn: 0, event: Event::Drained }; DEPTH],
-        oldest: 0,
-        len: 0,
-    };
-
-    #[inline]
-    fn is_full(&self) -> bool {
-        self.len == DEPTH
-    }
-
-    #[inline]
-    fn shown(&self) -> Option<SoftwareEvent> {
-        (self.len > 0).then(|| self.events[self.oldest])
-    }
-
-    #[inline]
-    fn leave(&mut self) {
-        self.oldest = (self.oldest + 1) % DEPTH;
-        self.len -= 1;
-    }
-
-    #[inline]
-    fn enter(&mut self, told: SoftwareEvent) {
-        self.events[(self.oldest + self.len) % DEPTH] = told;
-        self.len += 1;
-    }
-}
-
 /// An evaluated cycle.
 pub struct Cycle {
     /// The row for the request packet on the pins.
@@ -134,12 +89,16 @@ pub struct Cycle {
 }
 
 impl Golden {
-    const RESET: Self = Self { qps: [QueuePair::RESET; 256], response: None, queue: Queue::EMPTY };
+    const RESET: Self = Self {
+        qps: [QueuePair::RESET; 256],
+        response: None,
+        queue: Ring::new(SoftwareEvent { qpn: 0, event: Event::Drained }),
+    };
 
     /// Number of events in the queue.
     #[inline]
     pub(super) fn level(&self) -> usize {
-        self.queue.len
+        self.queue.len()
     }
 
     /// The answer on the pins.
@@ -196,12 +155,12 @@ impl harness::Golden<Qp> for Golden {
             return;
         }
         let qp = self.qp(inputs.query_qpn);
-        let [sq_post, rq_post, sq_run, rq_run] = PERMITS[qp.state as usize];
+        let [sq_post, rq_post, sq_run, rq_run] = permits(qp.state);
         let packet = |is_so: fn(&rules::RequestRule) -> bool| {
             Bits1::from(cycle.reception.is_some_and(is_so))
         };
         let takes_wqe = cycle.reception.is_some_and(|row| row.takes_wqe);
-        let shown = self.queue.shown();
+        let shown = self.queue.first();
         // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
             cmd_ready: Bits1::from(self.takes_commands()),
@@ -262,12 +221,12 @@ impl harness::Golden<Qp> for Golden {
         }
         fired = fired.with(X1.only_if(happens && modifies && inputs.hw_qpn == inputs.cmd_qpn));
         // Step 3.
-        if self.queue.shown().is_some() && inputs.evt_ready.is_high() {
-            self.queue.leave();
+        if self.queue.first().is_some() && inputs.evt_ready.is_high() {
+            self.queue.pop();
             fired = fired.with(E2);
         }
         if let Some(told) = made {
-            self.queue.enter(told);
+            self.queue.push(told);
             fired = fired.with(E1);
         }
         fired

@@ -2,7 +2,8 @@
 //! over the registers and wires that `rtl/qp/qp_sva.sv` names.
 
 use super::rules::{
-    Answer, HAPPENINGS, HardwareEventRule, PERMITS, RECEPTIONS, RULES, Store, TRANSITIONS,
+    Answer, HAPPENINGS, HardwareEventRule, RECEPTIONS, RULES, RequestRule, State, Store,
+    TRANSITIONS, Transition, permits,
 };
 use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
 
@@ -38,70 +39,54 @@ fn is_in(cases: u128, index: &str) -> String {
 
 /// The value of a register after a row.
 fn stored(store: Store, kept: &str, loaded: &str, zero: &str) -> String {
-    match store {
-        Store::Keep => kept,
-        Store::Load => loaded,
-        Store::Clear => zero,
-    }
-    .to_owned()
+    let value = store.of(Some(kept), Some(loaded));
+    value.unwrap_or(zero).to_owned()
 }
 
-/// A transition for cycles of a family in which no rule applies. `outputs` and `next` are the
-/// values in these cycles.
-fn nothing(
-    rule: &'static str,
-    family: &str,
-    when: &str,
-    outputs: Vec<(&'static str, String)>,
-    next: Vec<(&'static str, String)>,
-) -> TransitionProperty {
-    let (one_of, when) = (Some(family.to_owned()), when.to_owned());
-    TransitionProperty { rule, one_of, when, outputs, next }
+/// A state that a row leads to, or the state before.
+fn led_to(to: Option<State>, before: &str) -> String {
+    to.map_or(before.to_owned(), |to| format!("3'd{}", to.code()))
+}
+
+fn bit(is_high: bool) -> String {
+    format!("1'b{}", u8::from(is_high))
+}
+
+/// The cycles of a family in which no rule applies, and those in which the word has code 7.
+fn others(family: &str, idle: &'static str, code_7: &'static str) -> [TransitionProperty; 2] {
+    [("no rule", idle), ("code 7", code_7)]
+        .map(|(rule, when)| TransitionProperty::new(rule, when).one_of(family))
 }
 
 /// C1 to C13, and X1.
 fn of_commands() -> Vec<TransitionProperty> {
     const FAMILY: &str = "a command";
-    let mut all: Vec<TransitionProperty> = Vec::new();
-    for row in &TRANSITIONS {
+    let row = |row: &Transition| {
         let is_done = row.answer == Answer::Done;
-        let mut outputs = vec![("cmd_writes", format!("1'b{}", u8::from(is_done)))];
-        if is_done {
-            let state = row.to.map_or("cmd_state".to_owned(), |to| format!("3'd{}", to as u64));
-            outputs.extend([
-                ("cmd_state_d", state),
-                ("cmd_service_d", stored(row.service, "cmd_old_service", "cmd_service", "3'd0")),
-                ("cmd_flag_d", stored(row.notify, "cmd_flag", "cmd_notify", "1'b0")),
-            ]);
-        }
         let case = is_in(row.cases, "cmd_state, cmd_next, cmd_notify");
-        all.push(TransitionProperty {
-            rule: name(row.rule),
-            one_of: Some(FAMILY.to_owned()),
-            when: format!("cmd_known & ({case})"),
-            outputs,
-            next: vec![
-                ("answer_valid", "1'b1".to_owned()),
-                ("answer_qpn", "cmd_qpn".to_owned()),
-                ("answer_code", format!("2'd{}", row.answer as u64)),
-            ],
-        });
-    }
-    let none = ["answer_valid", "answer_qpn", "answer_code"].map(|name| (name, "8'd0".to_owned()));
-    let writes_nothing = vec![("cmd_writes", "1'b0".to_owned())];
-    all.push(nothing("no rule", FAMILY, "~cmd_taken", writes_nothing, none.to_vec()));
-    all.push(nothing("code 7", FAMILY, "cmd_code_7", Vec::new(), Vec::new()));
-    all.push(TransitionProperty {
-        rule: "X1",
-        when: "same_qp".to_owned(),
-        outputs: vec![
-            ("cmd_state", "hw_state_d".to_owned()),
-            ("cmd_old_service", "hw_service".to_owned()),
-            ("cmd_flag", "hw_notify_d".to_owned()),
-        ],
-        ..TransitionProperty::default()
-    });
-    all
+        let service = stored(row.service, "cmd_old_service", "cmd_service", "3'd0");
+        let flag = stored(row.notify, "cmd_flag", "cmd_notify", "1'b0");
+        let written = [
+            ("cmd_state_d", led_to(row.to, "cmd_state")),
+            ("cmd_service_d", service),
+            ("cmd_flag_d", flag),
+        ];
+        TransitionProperty::new(name(row.rule), format!("cmd_known & ({case})"))
+            .one_of(FAMILY)
+            .shows([("cmd_writes", bit(is_done))])
+            .shows(written.into_iter().filter(|_| is_done))
+            .loads([("answer_valid", "1'b1"), ("answer_qpn", "cmd_qpn")])
+            .loads([("answer_code", format!("2'd{}", row.answer as u64))])
+    };
+    let [idle, code_7] = others(FAMILY, "~cmd_taken", "cmd_code_7");
+    let answer = ["answer_valid", "answer_qpn", "answer_code"];
+    let idle = idle.shows([("cmd_writes", "1'b0")]).loads(answer.map(|name| (name, "8'd0")));
+    let x1 = TransitionProperty::new("X1", "same_qp").shows([
+        ("cmd_state", "hw_state_d"),
+        ("cmd_old_service", "hw_service"),
+        ("cmd_flag", "hw_notify_d"),
+    ]);
+    TRANSITIONS.iter().map(row).chain([idle, code_7, x1]).collect()
 }
 
 /// Whether the hardware event on the pins notifies software: see E4.
@@ -118,120 +103,68 @@ fn happens(row: &HardwareEventRule) -> String {
 /// H1 to H9.
 fn of_hardware() -> Vec<TransitionProperty> {
     const FAMILY: &str = "an event of hardware";
-    let mut all: Vec<TransitionProperty> = Vec::new();
-    for row in &HAPPENINGS {
-        let mut outputs = vec![
-            ("hw_state_d", row.to.map_or("hw_state".to_owned(), |to| format!("3'd{}", to as u64))),
-            ("hw_notify_d", stored(row.notify, "hw_notify", "hw_notify", "1'b0")),
-        ];
-        if let Some(event) = row.event {
-            outputs.push(("hw_code", format!("2'd{}", event as u64)));
-        }
+    let row = |row: &HardwareEventRule| {
         let enters = u8::from(row.event.is_some());
-        all.push(TransitionProperty {
-            rule: name(row.rule),
-            one_of: Some(FAMILY.to_owned()),
-            when: format!("hw_known & {}", happens(row)),
-            outputs,
-            next: vec![("evt_count", format!("evt_left + 5'd{enters}"))],
-        });
-    }
-    all.push(nothing(
-        "no rule",
-        FAMILY,
-        "~hw_taken",
-        Vec::new(),
-        vec![("evt_count", "evt_left".to_owned())],
-    ));
-    all.push(nothing("code 7", FAMILY, "hw_code_7", Vec::new(), Vec::new()));
-    all
+        let code = row.event.map(|event| ("hw_code", format!("2'd{}", event as u64)));
+        TransitionProperty::new(name(row.rule), format!("hw_known & {}", happens(row)))
+            .one_of(FAMILY)
+            .shows([
+                ("hw_state_d", led_to(row.to, "hw_state")),
+                ("hw_notify_d", stored(row.notify, "hw_notify", "hw_notify", "1'b0")),
+            ])
+            .shows(code)
+            .loads([("evt_count", format!("evt_left + 5'd{enters}"))])
+    };
+    let [idle, code_7] = others(FAMILY, "~hw_taken", "hw_code_7");
+    let idle = idle.loads([("evt_count", "evt_left")]);
+    HAPPENINGS.iter().map(row).chain([idle, code_7]).collect()
 }
 
 /// M1 to M4.
 fn of_packets() -> Vec<TransitionProperty> {
     const FAMILY: &str = "a request packet";
-    let bit = |is_so: bool| format!("1'b{}", u8::from(is_so));
-    let mut all: Vec<TransitionProperty> = Vec::new();
-    for row in &RECEPTIONS {
-        let takes_wqe = if row.takes_wqe { "msg_consumes_wqe" } else { "1'b0" };
+    const PINS: [&str; 4] = ["msg_accept", "msg_take_wqe", "msg_ack", "msg_nak"];
+    let row = |row: &RequestRule| {
+        let takes_wqe = if row.takes_wqe { "msg_consumes_wqe" } else { "1'b0" }.to_owned();
+        let values = [bit(row.accept), takes_wqe, bit(row.ack), bit(row.nak)];
         let case = is_in(row.cases, "msg_state, msg_service, msg_error");
-        all.push(TransitionProperty {
-            rule: name(row.rule),
-            one_of: Some(FAMILY.to_owned()),
-            when: format!("msg_known & ({case})"),
-            outputs: vec![
-                ("msg_accept", bit(row.accept)),
-                ("msg_take_wqe", takes_wqe.to_owned()),
-                ("msg_ack", bit(row.ack)),
-                ("msg_nak", bit(row.nak)),
-            ],
-            ..TransitionProperty::default()
-        });
-    }
-    let none = ["msg_accept", "msg_take_wqe", "msg_ack", "msg_nak"];
-    let none = none.map(|name| (name, "1'b0".to_owned())).to_vec();
-    all.push(nothing("no rule", FAMILY, "~msg_valid", none, Vec::new()));
-    all.push(nothing("code 7", FAMILY, "msg_code_7", Vec::new(), Vec::new()));
-    all
+        TransitionProperty::new(name(row.rule), format!("msg_known & ({case})"))
+            .one_of(FAMILY)
+            .shows(PINS.into_iter().zip(values))
+    };
+    let [idle, code_7] = others(FAMILY, "~msg_valid", "msg_code_7");
+    let idle = idle.shows(PINS.map(|name| (name, "1'b0")));
+    RECEPTIONS.iter().map(row).chain([idle, code_7]).collect()
 }
 
 /// E1 to E4, but for the contents of the queue, which is a memory.
-fn of_the_queue() -> Vec<TransitionProperty> {
-    let transition = |rule, when: String, outputs, next| TransitionProperty {
-        rule,
-        when,
-        outputs,
-        next,
-        ..TransitionProperty::default()
-    };
+fn of_the_queue() -> [TransitionProperty; 4] {
     let tells = tells();
-    let low = |name| vec![(name, "1'b0".to_owned())];
-    vec![
-        transition(
-            "E1",
-            format!("hw_known & ({tells})"),
-            Vec::new(),
-            vec![("evt_count", "evt_left + 5'd1".to_owned())],
-        ),
-        transition(
-            "E2",
-            "evt_leaves & ~hw_taken".to_owned(),
-            Vec::new(),
-            vec![("evt_count", "evt_left".to_owned())],
-        ),
-        transition("E3", "cmd_offered".to_owned(), low("cmd_ready"), Vec::new()),
-        transition("E4", format!("hw_offered & ({tells})"), low("hw_ready"), Vec::new()),
+    let rule = TransitionProperty::new;
+    [
+        rule("E1", format!("hw_known & ({tells})")).loads([("evt_count", "evt_left + 5'd1")]),
+        rule("E2", "evt_leaves & ~hw_taken".to_owned()).loads([("evt_count", "evt_left")]),
+        rule("E3", "cmd_offered".to_owned()).shows([("cmd_ready", "1'b0")]),
+        rule("E4", format!("hw_offered & ({tells})")).shows([("hw_ready", "1'b0")]),
     ]
 }
 
 /// Q1.
 fn query() -> TransitionProperty {
-    let permits = |column: usize| {
-        let mask = PERMITS.iter().rev().fold(0_u8, |mask, row| mask << 1 | u8::from(row[column]));
+    let permitted = |column: usize| {
+        let states = State::ALL.iter().rev();
+        let mask = states.fold(0_u8, |mask, state| mask << 1 | u8::from(permits(*state)[column]));
         format!("((7'd{mask} >> asked_state) & 7'd1) == 7'd1")
     };
-    TransitionProperty {
-        rule: "Q1",
-        when: "asked_known".to_owned(),
-        outputs: vec![
-            ("query_state", "asked_state".to_owned()),
-            ("query_sq_post", permits(0)),
-            ("query_rq_post", permits(1)),
-            ("query_sq_run", permits(2)),
-            ("query_rq_run", permits(3)),
-        ],
-        ..TransitionProperty::default()
-    }
+    let pins = ["query_sq_post", "query_rq_post", "query_sq_run", "query_rq_run"];
+    TransitionProperty::new("Q1", "asked_known")
+        .shows([("query_state", "asked_state")])
+        .shows(pins.into_iter().zip([0, 1, 2, 3].map(permitted)))
 }
 
 /// Progress: the waits of offered commands and events, which a full event queue causes.
 pub fn progress() -> Vec<Progress> {
-    let wait = |of: &str, channel: &str| Progress {
-        what: format!("the wait of {of} on offer"),
-        busy: format!("{channel}_waits"),
-        waits: "evt_waits".to_owned(),
-        within: 1,
-        ..Progress::default()
-    };
-    vec![wait("a command", "cmd"), wait("an event of hardware", "hw")]
+    let wait =
+        |of: &str, busy| Progress::new(format!("the wait of {of} on offer"), busy, "evt_waits", 1);
+    vec![wait("a command", "cmd_waits"), wait("an event of hardware", "hw_waits")]
 }

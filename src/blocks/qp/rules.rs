@@ -1,7 +1,7 @@
 //! The rules as data: transitions by Modify QP, hardware events, and answers to packets.
 //!
 //! Each row has a guard, as a set of cases, and its effects. The golden model executes the row
-//! whose guard holds. A test enumerates all cases and checks that exactly one guard holds.
+//! whose guard holds. The tables compile only if exactly one guard holds in each case.
 
 use cosim_core::harness::RuleSet;
 
@@ -41,36 +41,20 @@ cosim_core::rules! {
     R1: "reset";
 }
 
-/// The state of a QP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// Nothing is set up.
-    Reset,
-    /// Its service is known.
-    Init,
-    /// Ready to receive.
-    Rtr,
-    /// Ready to send.
-    Rts,
-    /// Send queue drain.
-    Sqd,
-    /// Send queue error.
-    Sqe,
-    /// Error.
-    Err,
+cosim_core::states! {
+    /// The state of a QP, by its code.
+    pub enum State {
+        Reset = "RESET": "nothing is set up",
+        Init = "INIT": "its service is known",
+        Rtr = "RTR": "ready to receive",
+        Rts = "RTS": "ready to send",
+        Sqd = "SQD": "send queue drain",
+        Sqe = "SQE": "send queue error",
+        Err = "ERR": "error",
+    }
 }
 
 use State::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
-
-impl State {
-    /// Every state, by its code.
-    pub const ALL: [Self; 7] = [Reset, Init, Rtr, Rts, Sqd, Sqe, Err];
-
-    /// The name as in the specification.
-    pub const fn name(self) -> &'static str {
-        ["RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"][self as usize]
-    }
-}
 
 /// `cmd_next` of Destroy QP.
 pub const DESTROY: u8 = 7;
@@ -93,6 +77,18 @@ pub enum Store {
 }
 
 use Store::{Clear, Keep, Load};
+
+impl Store {
+    /// The value of a register after the row.
+    #[inline]
+    pub fn of<T: Default>(self, kept: T, loaded: T) -> T {
+        match self {
+            Keep => kept,
+            Load => loaded,
+            Clear => T::default(),
+        }
+    }
+}
 
 /// `rsp_code`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,76 +287,54 @@ pub const HAPPENINGS: [HardwareEventRule; 9] = [
     ignored(H9, 3, UNUSED),
 ];
 
+const fn refused_packet(rule: RuleSet, cases: u128) -> RequestRule {
+    RequestRule { rule, cases, accept: false, takes_wqe: false, ack: false, nak: false }
+}
+
 const fn received(rule: RuleSet, cases: u128, [ack, nak]: [bool; 2]) -> RequestRule {
     RequestRule { rule, cases, accept: true, takes_wqe: !nak, ack, nak }
 }
 
 /// Section 8 of the specification. The bit of a case means that the packet cannot be executed.
 pub const RECEPTIONS: [RequestRule; 4] = [
-    RequestRule {
-        rule: M1,
-        cases: EVERY & !receiving(ANY_SERVICE),
-        accept: false,
-        takes_wqe: false,
-        ack: false,
-        nak: false,
-    },
+    refused_packet(M1, EVERY & !receiving(ANY_SERVICE)),
     received(M2, receiving(!RELIABLE), [false, false]),
     received(M3, receiving(RELIABLE) & !with_bit(receiving(RELIABLE)), [true, false]),
     received(M4, with_bit(receiving(RELIABLE)), [false, true]),
 ];
 
-/// What each state permits and does, as `[sq_post, rq_post, sq_run, rq_run]`, by state code.
-pub const PERMITS: [[bool; 4]; 7] = {
-    const NO: bool = false;
-    const YES: bool = true;
-    [
-        [NO, NO, NO, NO],
-        [NO, YES, NO, NO],
-        [NO, YES, NO, YES],
-        [YES, YES, YES, YES],
-        [YES, YES, NO, YES],
-        [YES, YES, NO, YES],
-        [YES, YES, NO, NO],
-    ]
-};
+/// What each state permits and does, by state code: the bits are `sq_post`, `rq_post`, `sq_run` and
+/// `rq_run`, from the left.
+const PERMITS_BITS: [u8; 7] = [0b0000, 0b0100, 0b0101, 0b1111, 0b1101, 0b1101, 0b1100];
 
-/// The index of the row for each case. A test shows that exactly one guard holds for each.
+/// What a state permits and does, as `[sq_post, rq_post, sq_run, rq_run]`.
+#[inline]
+pub fn permits(state: State) -> [bool; 4] {
+    [3, 2, 1, 0].map(|bit| PERMITS_BITS[state as usize] >> bit & 1 == 1)
+}
+
+/// The number of cases: the highest ones have no state.
+const CASES: usize = 128;
+
+/// The index of the row of each case, and that of hardware events by kind.
 macro_rules! row_of_case {
-    ($rows:ident, $is_asked:expr) => {{
-        let mut row_of = [0; 128];
-        let mut index = 0;
-        while index < $rows.len() {
-            let is_asked: bool = $is_asked(&$rows[index]);
-            let mut case = 0;
-            while case < 128 {
-                if is_asked && $rows[index].cases >> case & 1 == 1 {
-                    row_of[case] = index as u8;
-                }
-                case += 1;
-            }
-            index += 1;
-        }
-        row_of
-    }};
+    ($rows:ident, |$row:ident| $is_asked:expr) => {
+        cosim_core::case_table!(
+            $rows,
+            CASES,
+            |$row, case| $is_asked && $row.cases >> case & 1 == 1,
+            if EVERY >> case & 1 == 1
+        )
+    };
 }
 
-const fn every<Row>(_: &Row) -> bool {
-    true
-}
-
-const fn is_of_kind<const KIND: u8>(row: &HardwareEventRule) -> bool {
-    row.kind == KIND
-}
-
-static TRANSITION_OF: [u8; 128] = row_of_case!(TRANSITIONS, every);
-static RECEPTION_OF: [u8; 128] = row_of_case!(RECEPTIONS, every);
-/// The index of the row, by kind and case.
-static HAPPENING_OF: [[u8; 128]; 4] = [
-    row_of_case!(HAPPENINGS, is_of_kind::<0>),
-    row_of_case!(HAPPENINGS, is_of_kind::<1>),
-    row_of_case!(HAPPENINGS, is_of_kind::<2>),
-    row_of_case!(HAPPENINGS, is_of_kind::<3>),
+static TRANSITION_OF: [u8; CASES] = row_of_case!(TRANSITIONS, |row| true);
+static RECEPTION_OF: [u8; CASES] = row_of_case!(RECEPTIONS, |row| true);
+static HAPPENING_OF: [[u8; CASES]; 4] = [
+    row_of_case!(HAPPENINGS, |row| row.kind == 0),
+    row_of_case!(HAPPENINGS, |row| row.kind == 1),
+    row_of_case!(HAPPENINGS, |row| row.kind == 2),
+    row_of_case!(HAPPENINGS, |row| row.kind == 3),
 ];
 
 /// The index of a case: state, 3 bits of command or service, 1 bit.
@@ -459,7 +433,7 @@ mod tests {
         assert_eq!(tables.len(), 7);
         for (index, cells) in tables.iter().enumerate() {
             assert_eq!(cells[0], names[index]);
-            let permits = PERMITS[index].map(|permits| if permits { "1" } else { "0" });
+            let permits = permits(State::ALL[index]).map(|may| if may { "1" } else { "0" });
             assert_eq!(cells[1..5], permits, "{}", cells[0]);
         }
     }

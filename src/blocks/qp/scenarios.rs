@@ -1,9 +1,7 @@
 //! Scenarios: named weights for the generator.
 
-use super::rtl::Inputs;
-use super::stimulus::Traffic;
 use super::{Qp, chaos, generator};
-use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
+use cosim_core::harness::{Percent, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -53,17 +51,9 @@ weights! {
     }
 }
 
-impl harness::Weights<Qp> for Weights {
-    fn scenarios() -> Vec<Scenario<Self>> {
-        harness::scenarios_from(include_str!("scenarios.toml"))
-    }
-
-    fn traffic(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        generator::traffic(self, packets, rng)
-    }
-
-    fn raw_pins(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Option<Vec<Inputs>> {
-        let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
-        (cycles > 0).then(|| chaos::cycles(cycles, rng))
-    }
+cosim_core::generated! {
+    Weights of Qp;
+    scenarios "scenarios.toml";
+    traffic generator::traffic;
+    raw chaos::cycles;
 }

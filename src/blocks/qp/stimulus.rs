@@ -1,111 +1,83 @@
 //! The traffic of `qp`, as vectors store it.
 
-use cosim_core::harness::{self, Reset, TrafficError};
+use super::rtl::Inputs;
+use cosim_core::harness::{self, Reset, TrafficError, check_resets};
 use cosim_core::value::Uint;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// The environment of one case. Gaps and stalls are in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Key of the noise on payload pins whose valid is low; 0 is silence.
-    pub noise: Uint<64>,
-    /// The steps, in order.
-    pub steps: Vec<Step>,
-    /// Cycles that software lets each event wait; 0 after the end of the list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evt_stalls: Vec<Uint<12>>,
+cosim_core::traffic! {
+    /// The environment of one case. Gaps and stalls are in cycles.
+    pub struct Traffic {
+        /// Key of the noise on payload pins whose valid is low; 0 is silence.
+        noise: Uint<64>,
+        /// The steps, in order.
+        steps: Vec<Step>,
+        /// Cycles that software lets each event wait; 0 after the end of the list.
+        evt_stalls: Vec<Uint<12>> = default,
+    }
+
+    /// A step: a command, a hardware event, a request packet, or several of them, in one cycle.
+    ///
+    /// Commands and events stay on offer until they are accepted; a packet lasts one cycle. The next
+    /// step begins in the next cycle or later, when its gap is over and the channels that it uses are
+    /// free. So a waiting command delays the next command but no event. A step with `instead` only
+    /// waits for its gap.
+    pub struct Step {
+        /// Cycles before the step begins.
+        gap: Uint<12> = default,
+        /// 1: when the step begins, it withdraws offers of earlier steps that were not accepted. So an
+        /// offer changes or disappears.
+        instead: Uint<1> = default,
+        /// A Modify QP.
+        command: Option<Command> = default,
+        /// A hardware event.
+        event: Option<Event> = default,
+        /// A request packet.
+        packet: Option<Packet> = default,
+        /// The QP to query from then on, until a command or an event is accepted; then its QP is
+        /// queried.
+        query: Option<Uint<8>> = default,
+        /// A reset after the step began.
+        reset: Option<Reset> = default,
+    }
 }
 
-/// A step: a command, a hardware event, a request packet, or several of them, in one cycle.
-///
-/// Commands and events stay on offer until they are accepted; a packet lasts one cycle. The next
-/// step begins in the next cycle or later, when its gap is over and the channels that it uses are
-/// free. So a waiting command delays the next command but no event. A step with `instead` only
-/// waits for its gap.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// Cycles before the step begins.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub gap: Uint<12>,
-    /// 1: when the step begins, it withdraws offers of earlier steps that were not accepted. So an
-    /// offer changes or disappears.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub instead: Uint<1>,
+cosim_core::items! {
+    pins Inputs { rst, query_qpn, evt_ready };
+
     /// A Modify QP.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub command: Option<Command>,
+    pub struct Command on cmd_valid {
+        /// The QP.
+        qpn: cmd_qpn[8],
+        /// Requested state: 0 RESET, 1 INIT, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 ERR, 7 Destroy QP.
+        next: cmd_next[3] of 1,
+        /// Service type.
+        service: cmd_service[3] of 1 = default,
+        /// 1: with the parameter of Table 12-5.
+        notify: cmd_notify[1] of 1 = default,
+    }
+
     /// A hardware event.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub event: Option<Event>,
+    pub struct Event on hw_valid {
+        /// The QP.
+        qpn: hw_qpn[8],
+        /// 0 first request packet, 1 send queue drained, 2 send completion error, 3 fatal error.
+        kind: hw_kind[2] of 1,
+    }
+
     /// A request packet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub packet: Option<Packet>,
-    /// The QP to query from then on, until a command or an event is accepted; then its QP is
-    /// queried.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query: Option<Uint<8>>,
-    /// A reset after the step began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reset: Option<Reset>,
-}
-
-/// A Modify QP.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Command {
-    /// The QP.
-    pub qpn: Uint<8>,
-    /// Requested state: 0 RESET, 1 INIT, 2 RTR, 3 RTS, 4 SQD, 5 SQE, 6 ERR, 7 Destroy QP.
-    pub next: Uint<3>,
-    /// Service type.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub service: Uint<3>,
-    /// 1: with the parameter of Table 12-5.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub notify: Uint<1>,
-}
-
-/// A hardware event.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Event {
-    /// The QP.
-    pub qpn: Uint<8>,
-    /// 0 first request packet, 1 send queue drained, 2 send completion error, 3 fatal error.
-    pub kind: Uint<2>,
-}
-
-/// A request packet.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Packet {
-    /// The target QP.
-    pub qpn: Uint<8>,
-    /// 1: it uses the RQ WQE of its message.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub consumes_wqe: Uint<1>,
-    /// 1: it cannot be executed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub error: Uint<1>,
-}
-
-fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
-    number.get() == 0
+    pub struct Packet on msg_valid {
+        /// The target QP.
+        qpn: msg_qpn[8],
+        /// 1: it uses the RQ WQE of its message.
+        consumes_wqe: msg_consumes_wqe[1] of 1 = default,
+        /// 1: it cannot be executed.
+        error: msg_error[1] of 1 = default,
+    }
 }
 
 impl harness::Traffic for Traffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let empty = |step: &Step| step.reset.is_some_and(|reset| reset.cycles.get() == 0);
-        match self.steps.iter().position(empty) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("steps[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("steps", self.steps.iter().map(|step| step.reset))
     }
 }
 

@@ -12,7 +12,7 @@ use super::rules::{
 };
 use super::stimulus::DP;
 use cosim_core::harness::{
-    self, Bins, Covergroup, Document, Edge, Parameters, RuleSet, WaiverFile,
+    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, WaiverFile, class,
 };
 use groups::{
     CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
@@ -56,12 +56,6 @@ struct CoverageState {
     /// Cycles in which the credit on offer waited, and whether it grew.
     stall: u64,
     grown: bool,
-}
-
-/// The position of a number on an axis, given where its values begin; the first one begins at 0.
-#[inline]
-fn class<const COUNT: usize>(number: u64, from: [u64; COUNT]) -> usize {
-    from.iter().filter(|from| number >= **from).count()
 }
 
 impl Coverage {
@@ -195,13 +189,7 @@ impl harness::Coverage<Recv> for Coverage {
     const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {
-        let before = RegisterView {
-            state: State::AwaitCp,
-            ring_level: 0,
-            credit_pending: 0,
-            complete: false,
-            copying: false,
-        };
+        let before = Golden::new(parameters).look();
         let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
         Self { low, high, keep, before, so_far: CoverageState::default(), in_reset: false }
     }

@@ -17,30 +17,9 @@ pub const fn is_repaired(parameters: &Parameters) -> bool {
 
 /// The parameters of section 1 of the specification.
 pub const PARAMETERS: [Parameter; 3] = [
-    Parameter {
-        name: "LOW",
-        default: 4,
-        least: 1,
-        most: 255,
-        power_of_two: false,
-        about: "the ring is refilled when it holds fewer buffers",
-    },
-    Parameter {
-        name: "HIGH",
-        default: 16,
-        least: 1,
-        most: 255,
-        power_of_two: false,
-        about: "buffers of the full ring",
-    },
-    Parameter {
-        name: "KEEP",
-        default: 8,
-        least: 0,
-        most: 255,
-        power_of_two: false,
-        about: "with fewer free buffers unexpected messages are copied",
-    },
+    Parameter::new("LOW", 4, 1..=255, "the ring is refilled when it holds fewer buffers"),
+    Parameter::new("HIGH", 16, 1..=255, "buffers of the full ring"),
+    Parameter::new("KEEP", 8, 0..=255, "with fewer free buffers unexpected messages are copied"),
 ];
 
 const fn parameters(fixes: u8, low: u64, high: u64, keep: u64) -> Parameters {

@@ -113,97 +113,62 @@ fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
         ("protocol_error", format!("1'b{}", u8::from(row.error))),
         ("state", format!("3'd{}", row.from as u64)),
     ];
-    let loads = |register, value: &str| (register, value.to_owned());
-    let stays = |register: &'static str| (register, register.to_owned());
-    let mut next = vec![("cur_state", format!("3'd{}", row.to as u64))];
-    next.extend(match row.load {
-        Load::Cp => [
-            loads("cp_id", "pkt_id"),
-            loads("cp_len", "pkt_len"),
-            loads("cp_msg_len", "pkt_msg_len"),
-            loads("complete", "pkt_last"),
-        ],
-        Load::Complete => {
-            [stays("cp_id"), stays("cp_len"), stays("cp_msg_len"), loads("complete", "pkt_last")]
-        }
-        Load::Nothing => ["cp_id", "cp_len", "cp_msg_len", "complete"].map(stays),
-    });
-    if row.outcome != PacketOutcome::Choose {
-        next.push(stays("copying"));
-    }
-    TransitionProperty {
-        rule: RULES[index].name,
-        one_of: Some("P0 to P30".to_owned()),
-        when: guard(row, parameters),
-        outputs,
-        next,
-    }
+    const LATCHED: [(&str, &str); 3] =
+        [("cp_id", "pkt_id"), ("cp_len", "pkt_len"), ("cp_msg_len", "pkt_msg_len")];
+    let latched = |(register, pin)| (register, if row.load == Load::Cp { pin } else { register });
+    let complete = if row.load == Load::Nothing { "complete" } else { "pkt_last" };
+    let copying = Some(("copying", "copying"));
+    TransitionProperty::new(RULES[index].name, guard(row, parameters))
+        .one_of("P0 to P30")
+        .shows(outputs)
+        .loads([("cur_state", format!("3'd{}", row.to as u64))])
+        .loads(LATCHED.map(latched))
+        .loads([("complete", complete)])
+        .loads(copying.filter(|_| row.outcome != PacketOutcome::Choose))
 }
 
 /// The choice for an unexpected message, and F0.
-fn of_the_choice(parameters: &Parameters) -> Vec<TransitionProperty> {
+fn of_the_choice(parameters: &Parameters) -> [TransitionProperty; 4] {
     let choice = is_in(State::ProcUnexpCp);
-    let chosen = |rule, when: &str, copying: u8| TransitionProperty {
-        rule,
-        when: format!("{choice} & {when}"),
-        next: vec![("copying", format!("1'b{copying}"))],
-        ..TransitionProperty::default()
+    let chosen = |rule, when: &str, copying: &str| {
+        TransitionProperty::new(rule, format!("{choice} & {when}")).loads([("copying", copying)])
     };
     let over = fact(ask::OVER, State::ProcUnexpCp, parameters);
-    let onwards = [State::AwaitCp, State::DetermineCpType].map(|state| state as u64);
-    vec![
-        chosen("U1", "copies", 1),
-        chosen("U2", "pool_is_low & ~temp_alloc_ok", 0),
-        chosen("U3", "~pool_is_low", 0),
-        TransitionProperty {
-            rule: "F0",
-            when: format!("{choice} & {over}"),
-            next: vec![("cur_state", format!("pkt_valid ? 3'd{} : 3'd{}", onwards[1], onwards[0]))],
-            ..TransitionProperty::default()
-        },
+    let [waits, idle] = [State::DetermineCpType, State::AwaitCp].map(State::code);
+    [
+        chosen("U1", "copies", "1'b1"),
+        chosen("U2", "pool_is_low & ~temp_alloc_ok", "1'b0"),
+        chosen("U3", "~pool_is_low", "1'b0"),
+        TransitionProperty::new("F0", format!("{choice} & {over}"))
+            .loads([("cur_state", format!("pkt_valid ? 3'd{waits} : 3'd{idle}"))]),
     ]
 }
 
 /// The ring's rules: of G1 to G4 and none of them exactly one applies.
-fn of_the_ring() -> Vec<TransitionProperty> {
+fn of_the_ring() -> [TransitionProperty; 6] {
     let ring = |rule, when: &str, refills: bool, level: &str| {
         let count = if refills { "refill" } else { "8'd0" };
-        TransitionProperty {
-            rule,
-            one_of: Some("the ring".to_owned()),
-            when: when.to_owned(),
-            outputs: vec![
-                ("alloc_valid", format!("1'b{}", u8::from(refills))),
-                ("alloc_count", count.to_owned()),
-            ],
-            next: vec![("level", format!("{level} + {count}"))],
-        }
+        TransitionProperty::new(rule, when)
+            .one_of("the ring")
+            .shows([("alloc_valid", if refills { "1'b1" } else { "1'b0" }), ("alloc_count", count)])
+            .loads([("level", format!("{level} + {count}"))])
     };
-    vec![
+    [
         ring("G1", "taken & ~level_is_low", false, "level_below"),
         ring("G2", "taken & level_is_low & is_refilled", true, "level_below"),
         ring("G3", "taken & level_is_low & ~is_refilled", false, "level_below"),
         ring("G4", "~taken & is_refilled", true, "level"),
         ring("no rule", "~taken & ~is_refilled", false, "level"),
-        TransitionProperty {
-            rule: "O1",
-            when: "too_much".to_owned(),
-            outputs: vec![("alloc_valid", "1'b0".to_owned())],
-            ..TransitionProperty::default()
-        },
+        TransitionProperty::new("O1", "too_much").shows([("alloc_valid", "1'b0")]),
     ]
 }
 
 /// The rules of credits: of K1 to K3 and none of them exactly one applies.
-fn of_credits() -> Vec<TransitionProperty> {
-    let credits = |rule, when: &str, next: &str| TransitionProperty {
-        rule,
-        one_of: Some("credits".to_owned()),
-        when: when.to_owned(),
-        next: vec![("credit_pending", next.to_owned())],
-        ..TransitionProperty::default()
+fn of_credits() -> [TransitionProperty; 4] {
+    let credits = |rule, when: &str, next: &str| {
+        TransitionProperty::new(rule, when).one_of("credits").loads([("credit_pending", next)])
     };
-    vec![
+    [
         credits("K1", "is_refilled & ~credit_sent", "credit_pending + refill"),
         credits("K2", "is_refilled & credit_sent", "refill"),
         credits("K3", "~is_refilled & credit_sent", "8'd0"),
@@ -218,22 +183,17 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
         when: "waits_for_no_dp".to_owned(),
         until: Some(("another packet comes", "pkt_valid".to_owned())),
     };
+    let is_repaired = is_repaired(parameters);
+    // CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and PROC_UNEXP_DP; or
+    // RECV_POSTED_DATA.
+    let within = if is_repaired { 2 } else { 4 };
+    let taken = "a message whose packets were all taken";
+    let waits = "answer_is_owed | no_buffer_comes";
     vec![
         Progress {
-            what: "a message whose packets were all taken".to_owned(),
-            busy: "message_is_open".to_owned(),
-            waits: "answer_is_owed".to_owned(),
-            // CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and PROC_UNEXP_DP; or RECV_POSTED_DATA.
-            within: if is_repaired(parameters) { 2 } else { 4 },
-            known_deadlocks: if is_repaired(parameters) { Vec::new() } else { vec![unasked] },
-            ..Progress::default()
+            known_deadlocks: if is_repaired { Vec::new() } else { vec![unasked] },
+            ..Progress::new(taken, "message_is_open", "answer_is_owed", within)
         },
-        Progress {
-            what: "the wait of a packet on offer".to_owned(),
-            busy: "packet_waits".to_owned(),
-            waits: "answer_is_owed | no_buffer_comes".to_owned(),
-            within: 4,
-            ..Progress::default()
-        },
+        Progress::new("the wait of a packet on offer", "packet_waits", waits, 4),
     ]
 }

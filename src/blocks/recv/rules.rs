@@ -70,25 +70,18 @@ pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
     Some(reason.to_owned())
 }
 
-/// A state of the block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
-    /// S2's state [Await CP].
-    AwaitCp,
-    /// S2's action [Determine CP Type].
-    DetermineCpType,
-    /// S2's action [Check For Posted Request].
-    CheckPosted,
-    /// S2's action [Proc Unexp Eager CP Data].
-    ProcUnexpCp,
-    /// S2's state [Await Unexp DP].
-    AwaitUnexpDp,
-    /// S2's action [Proc Unexp DP].
-    ProcUnexpDp,
-    /// S2's state [Recv Posted Data].
-    RecvPostedData,
-    /// Code 7.
-    None,
+cosim_core::states! {
+    /// A state of the block.
+    pub enum State {
+        AwaitCp = "AWAIT_CP": "S2's state [Await CP]",
+        DetermineCpType = "DETERMINE_CP_TYPE": "S2's action [Determine CP Type]",
+        CheckPosted = "CHECK_POSTED": "S2's action [Check For Posted Request]",
+        ProcUnexpCp = "PROC_UNEXP_CP": "S2's action [Proc Unexp Eager CP Data]",
+        AwaitUnexpDp = "AWAIT_UNEXP_DP": "S2's state [Await Unexp DP]",
+        ProcUnexpDp = "PROC_UNEXP_DP": "S2's action [Proc Unexp DP]",
+        RecvPostedData = "RECV_POSTED_DATA": "S2's state [Recv Posted Data]",
+        None = "NONE": "code 7",
+    }
 }
 
 use State::{
@@ -96,32 +89,6 @@ use State::{
 };
 
 impl State {
-    /// Every state, by its code.
-    pub const ALL: [Self; 8] = [
-        AwaitCp,
-        DetermineCpType,
-        CheckPosted,
-        ProcUnexpCp,
-        AwaitUnexpDp,
-        ProcUnexpDp,
-        RecvPostedData,
-        Self::None,
-    ];
-
-    /// The name as in the specification.
-    pub const fn name(self) -> &'static str {
-        [
-            "AWAIT_CP",
-            "DETERMINE_CP_TYPE",
-            "CHECK_POSTED",
-            "PROC_UNEXP_CP",
-            "AWAIT_UNEXP_DP",
-            "PROC_UNEXP_DP",
-            "RECV_POSTED_DATA",
-            "NONE",
-        ][self as usize]
-    }
-
     /// Which packets the state accepts while the ring has a buffer.
     #[inline]
     pub const fn takes(self) -> PacketSelector {

@@ -25,9 +25,9 @@ pub fn traffic(
 ) -> Traffic {
     let noise = rng.bits();
     let for_qps = (0..packets).filter(|_| rng.chance(weights.requests_share)).count() as u32;
-    let fixes = of_thread2(parameters).fixes();
-    let drawn = thread2::generator::traffic(&weights.requests, fixes, for_qps, rng);
-    let receive = recv::generator::traffic(&weights.receive, packets - for_qps, rng);
+    let for_thread2 = of_thread2(parameters);
+    let drawn = thread2::generator::traffic(&weights.requests, &for_thread2, for_qps, rng);
+    let receive = recv::generator::traffic(&weights.receive, parameters, packets - for_qps, rng);
     let qps = qps(&drawn.packets);
     let is_long = of_long_sends(drawn.packets.iter());
 

@@ -14,7 +14,7 @@ use crate::blocks::qp::{self, Qp};
 use crate::blocks::recv::{self, Recv};
 use crate::blocks::thread2::layout::{MrData, opcode, qp_state, status};
 use crate::blocks::thread2::{self, Thread2};
-use cosim_core::harness::{self, Block, Golden as _, Parameters, Rule, RuleSet};
+use cosim_core::harness::{self, Block, Golden as _, Parameters, Ring, Rule, RuleSet};
 
 /// Capacity of the FIFO, which is also the number of credits.
 const PLACES: usize = 16;
@@ -23,44 +23,11 @@ const PLACES: usize = 16;
 const FIRST_REQUEST: u64 = 0;
 const FATAL: u64 = 3;
 
-/// The ingress FIFO, the oldest descriptor first.
-#[derive(Debug, Clone)]
-struct Fifo {
-    entries: [u32; PLACES],
-    oldest: usize,
-    len: usize,
-}
-
-impl Fifo {
-    const EMPTY: Self = Self { entries: [0; PLACES], oldest: 0, len: 0 };
-
-    #[inline]
-    fn is_full(&self) -> bool {
-        self.len == PLACES
-    }
-
-    #[inline]
-    fn head(&self) -> Option<Bits32> {
-        (self.len > 0).then(|| Bits32::new(u64::from(self.entries[self.oldest])))
-    }
-
-    #[inline]
-    fn leave(&mut self) {
-        self.oldest = (self.oldest + 1) % PLACES;
-        self.len -= 1;
-    }
-
-    #[inline]
-    fn enter(&mut self, descriptor: Bits32) {
-        self.entries[(self.oldest + self.len) % PLACES] = descriptor.get() as u32;
-        self.len += 1;
-    }
-}
-
 /// The registers of the top-level logic.
 #[derive(Debug, Clone)]
 struct TopRegisters {
-    fifo: Fifo,
+    /// The ingress FIFO, the oldest descriptor first.
+    fifo: Ring<u32, PLACES>,
     credits_used: usize,
     /// The QP whose first request packet is to be reported to qp.
     established: Option<Bits8>,
@@ -69,7 +36,14 @@ struct TopRegisters {
 }
 
 impl TopRegisters {
-    const RESET: Self = Self { fifo: Fifo::EMPTY, credits_used: 0, established: None, fatal: None };
+    const RESET: Self =
+        Self { fifo: Ring::new(0), credits_used: 0, established: None, fatal: None };
+
+    /// The descriptor at the head of the FIFO.
+    #[inline]
+    fn head(&self) -> Option<Descriptor> {
+        self.fifo.first().map(|bits| Descriptor::decode(Bits32::new(bits.into())))
+    }
 
     #[inline]
     fn is_event_pending(&self) -> bool {
@@ -230,8 +204,8 @@ impl Cycle {
                 a_tlp_ready: Bits1::from(dll.a_tlp_ready.is_high() && glue.has_credit()),
                 x_credits_used: Bits5::new(glue.credits_used as u64),
                 x_fifo_overflow: Bits1::from(dll.b_deliver_valid.is_high() && glue.fifo.is_full()),
-                x_fifo_level: Bits5::new(glue.fifo.len as u64),
-                x_fifo_head: glue.fifo.head().unwrap_or_default(),
+                x_fifo_level: Bits5::new(glue.fifo.len() as u64),
+                x_fifo_head: Bits32::new(glue.fifo.first().unwrap_or(0).into()),
                 fetch_valid: Bits1::from(self.head.is_some()),
                 fetch_request: Bits1::from(matches!(self.head, Some(Descriptor::Request(_)))),
                 fetch_handle: byte(self.head.map_or(0, Descriptor::handle)),
@@ -321,10 +295,10 @@ impl TopRegisters {
         fires(FI2, delivered && full);
         fires(FI3, leaves);
         if leaves {
-            self.fifo.leave();
+            self.fifo.pop();
         }
         if delivered && !full {
-            self.fifo.enter(dll.b_deliver_data);
+            self.fifo.push(dll.b_deliver_data.get() as u32);
         }
 
         let tells_first = self.established.is_some();
@@ -375,7 +349,7 @@ impl harness::Golden<Rx> for Golden {
     /// Section 5: evaluates each block once, in the order of their dependencies.
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
-        let head = self.glue.fifo.head().map(Descriptor::decode);
+        let head = self.glue.head();
         let asked = match head {
             Some(Descriptor::Request(request)) => {
                 let is_asked = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
@@ -432,7 +406,7 @@ impl harness::Golden<Rx> for Golden {
     #[inline]
     fn state(&self) -> &'static str {
         // The state of the inner blocks is visible at their own boundaries.
-        let head = self.glue.fifo.head().map(Descriptor::decode);
+        let head = self.glue.head();
         match (self.glue.is_event_pending(), head) {
             (false, None) => "empty",
             (false, Some(Descriptor::Request(_))) => "request",

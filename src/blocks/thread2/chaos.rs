@@ -2,13 +2,13 @@
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use super::rtl::{Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
-use cosim_core::harness::{CaseRng, Draw};
+use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
 /// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so
 /// that some cases run at full speed and others stall.
-pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
+pub fn cycles(count: u32, _: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     let often = rng.probabilities();
     let reset = rng.one_of(&[0.0, 0.0, 0.01, 0.1]);
     let qps: Vec<u64> = (0..3).map(|_| rng.random()).collect();

@@ -11,11 +11,11 @@ use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
 use super::stimulus::{self, Packet, PacketCursor, Queue, Traffic, Unit};
-use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
+use cosim_core::harness::{self, Noise, Pace, Parameters};
 use cosim_core::value::Uint;
 
 /// Idle cycles after the last packet, in which nothing else may happen.
-const DRAIN: u32 = 4;
+const DRAIN: u64 = 4;
 /// Cycles without a handshake to tolerate in addition to the delays of the traffic.
 const SLACK: u64 = 64;
 /// Number of waits that may follow without a handshake: one that a reset cuts short, the reset, and
@@ -33,10 +33,7 @@ pub struct Environment<'a> {
     taken: u64,
     station: HeaderSource,
     modules: Modules<'a>,
-    reset: ResetTimer,
-    drained: u32,
-    handshakes: u64,
-    progress_timeout: u64,
+    pace: Pace,
 }
 
 /// All modules except for OoOStation. They answer for the packet that was accepted last.
@@ -213,7 +210,7 @@ impl<'a> Environment<'a> {
     fn take_packet(&mut self, packet: &'a Packet) {
         self.modules.begin(packet);
         if let Some(reset) = packet.reset {
-            self.reset.start(reset);
+            self.pace.reset.start(reset);
         }
         self.taken += 1;
         self.place.step(packet);
@@ -441,10 +438,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
                 data: Bits488::ZERO,
             },
             modules: Modules::new(&traffic.tables),
-            reset: ResetTimer::default(),
-            drained: 0,
-            handshakes: 0,
-            progress_timeout: progress_timeout(traffic.packets.iter()),
+            pace: Pace::new(DRAIN, progress_timeout(traffic.packets.iter())),
         };
         environment.offer_packet();
         environment
@@ -452,73 +446,45 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        let Inputs {
-            rst,
-            fetch_cxt_egress_valid,
-            fetch_cxt_egress_head,
-            fetch_cxt_egress_data,
-            fetch_cxt_egress_start,
-            fetch_cxt_egress_last,
-            fetch_mr_ingress_ready: _,
-            wqe_req_ready: _,
-            wqe_resp_valid: _,
-            wqe_resp_head: _,
-            wqe_resp_data: _,
-            wqe_resp_start: _,
-            wqe_resp_last: _,
-            cache_offset_dout: _,
-            cache_owned_dout: _,
-            rq_offset_dout: _,
-            cq_req_ready: _,
-            cq_resp_valid: _,
-            cq_resp_head: _,
-            eq_req_ready: _,
-            eq_resp_valid: _,
-            eq_resp_head: _,
-            padding: _,
-        } = inputs;
         let Self { noise, station, .. } = self;
         let [flags] = noise.words();
-        *rst = Bits1::from(self.reset.asserted());
-
-        *fetch_cxt_egress_valid = Bits1::from(station.offered);
-        noise.drive(fetch_cxt_egress_head, station.offered, &station.head);
-        noise.drive(fetch_cxt_egress_data, station.offered, &station.data);
-        *fetch_cxt_egress_start = flag(flags, 0, station.offered, true);
-        *fetch_cxt_egress_last = flag(flags, 1, station.offered, true);
+        inputs.rst = Bits1::from(self.pace.reset.asserted());
+        inputs.fetch_cxt_egress_valid = Bits1::from(station.offered);
+        noise.drive(&mut inputs.fetch_cxt_egress_head, station.offered, &station.head);
+        noise.drive(&mut inputs.fetch_cxt_egress_data, station.offered, &station.data);
+        inputs.fetch_cxt_egress_start = flag(flags, 0, station.offered, true);
+        inputs.fetch_cxt_egress_last = flag(flags, 1, station.offered, true);
         self.modules.drive(&mut self.noise, flags, inputs);
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let high = |pin: Bits1| pin.get() == 1;
         self.modules.clock(&mut self.noise, inputs, outputs);
-        if high(inputs.rst) {
-            self.reset.clock();
+        if inputs.rst.is_high() {
+            self.pace.reset.clock();
             return;
         }
-        let ready = high(outputs.fetch_cxt_egress_ready);
+        let ready = outputs.fetch_cxt_egress_ready.is_high();
         let idle = ready && !self.station.offered && self.place.index == self.packets.len();
-        self.drained = if idle { self.drained + 1 } else { 0 };
-        self.handshakes += u64::from(self.station.offered && ready);
+        self.pace.handshakes += u64::from(self.station.offered && ready);
         self.clock_station(ready);
-        self.reset.clock();
-    }
-
-    #[inline]
-    fn finished(&self) -> bool {
-        self.drained >= DRAIN && self.reset.is_over()
+        self.pace.packets = self.taken;
+        self.pace.clock(idle);
     }
 
     #[inline]
     fn handshakes(&self) -> u64 {
-        self.handshakes + self.modules.handshakes()
+        self.pace.handshakes + self.modules.handshakes()
+    }
+
+    #[inline]
+    fn finished(&self) -> bool {
+        self.pace.is_over()
     }
 
     #[inline]
     fn progress_timeout(&self) -> u64 {
-        self.progress_timeout
+        self.pace.timeout()
     }
 
     fn packets(&self) -> u64 {

@@ -5,7 +5,7 @@ use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
 use super::scenarios::Weights;
 use super::stimulus::{Entry, LONGEST_MESSAGE, Packet, Queue, Tables, Traffic, Unit, Wqe};
-use cosim_core::harness::{CaseRng, Draw, Reset};
+use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
@@ -19,8 +19,13 @@ const UNIT: u64 = Uint::<31>::MAX;
 const RESET_WITHIN: u64 = 40;
 
 /// Draws traffic of `packets` packets that is legal under `mask`.
-pub fn traffic(weights: &Weights, mask: u8, packets: u32, rng: &mut CaseRng) -> Traffic {
-    let mut generator = Generator { weights, mask, count: packets, rng };
+pub fn traffic(
+    weights: &Weights,
+    parameters: &Parameters,
+    packets: u32,
+    rng: &mut CaseRng,
+) -> Traffic {
+    let mut generator = Generator { weights, mask: parameters.fixes(), count: packets, rng };
     let mut pairs = generator.pairs();
     let tables = Tables {
         rq_offset: pairs.iter().map(|qp| entry(qp.index(), qp.rq_offset)).collect(),
@@ -260,10 +265,7 @@ impl Generator<'_> {
             true => (message.room() - message.placed).checked_div(length).unwrap_or(most),
             false => most,
         });
-        let reset = self.rng.chance(self.weights.reset).then(|| Reset {
-            after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
-            cycles: Uint::new(self.rng.random_range(1..=3)),
-        });
+        let reset = self.rng.reset(self.weights.reset, RESET_WITHIN);
         // If the last packet of a SEND is lost, its partial state stays for the next message of the
         // QP.
         let ends_long_send = matches!(net_opcode, opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM);

@@ -13,96 +13,34 @@ pub use conditions::{
     Conditions, CycleInputs, Opcodes, PacketConditions, PacketInputs, ask, consumes_wqe, ends_send,
     fix, is_acknowledged, is_read, is_send, is_write, is_write_with_imm, processes_messages,
 };
-use cosim_core::harness::Rule;
 
-/// States of the block; the discriminants are S0's encodings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(non_camel_case_types)]
-#[repr(u8)]
-pub enum State {
-    /// A code that is not a state; S0's "default" (T46).
-    Undefined = 0,
-    /// Waits for a packet's context and header.
-    IDLE_s = 0b00_0001,
-    /// Selects the next state by opcode.
-    JUDGE_s = 0b00_0010,
-    /// Requests the WQE from RecvQueueMgt.
-    WQE_REQ_s = 0b00_0011,
-    /// Accepts the WQE's NextUnit.
-    NEXT_UNIT_s = 0b00_0100,
-    /// Accepts the WQE's DataUnits.
-    DATA_UNIT_s = 0b00_0101,
-    /// Requests the CQ's address.
-    CQ_REQ_s = 0b00_0110,
-    /// Receives the CQ's address.
-    CQ_RESP_s = 0b00_0111,
-    /// Requests the EQ's address.
-    EQ_REQ_s = 0b00_1000,
-    /// Receives the EQ's address.
-    EQ_RESP_s = 0b00_1001,
-    /// Steps the RQ and writes the tables.
-    UPDATE_RQ_s = 0b00_1010,
-    /// MR request for a piece of a SEND.
-    MR_FOR_SEND_s = 0b00_1011,
-    /// MR request for an RDMA WRITE.
-    MR_FOR_WRITE_s = 0b00_1100,
-    /// MR request for an RDMA READ.
-    MR_FOR_READ_s = 0b00_1101,
-    /// MR request for the CQE.
-    MR_FOR_CQ_s = 0b00_1110,
-    /// MR request for the event.
-    MR_FOR_EQ_s = 0b00_1111,
-    /// Requests an acknowledge from the next stage.
-    GEN_ACK_s = 0b01_0000,
+cosim_core::states! {
+    /// States of the block; the codes are S0's encodings.
+    #[derive(Hash)]
+    #[allow(non_camel_case_types)]
+    #[repr(u8)]
+    pub enum State {
+        Undefined = "undefined": "a code that is not a state; S0's `default` (T46)",
+        IDLE_s = "IDLE_s": "waits for a packet's context and header",
+        JUDGE_s = "JUDGE_s": "selects the next state by opcode",
+        WQE_REQ_s = "WQE_REQ_s": "requests the WQE from RecvQueueMgt",
+        NEXT_UNIT_s = "NEXT_UNIT_s": "accepts the WQE's NextUnit",
+        DATA_UNIT_s = "DATA_UNIT_s": "accepts the WQE's DataUnits",
+        CQ_REQ_s = "CQ_REQ_s": "requests the CQ's address",
+        CQ_RESP_s = "CQ_RESP_s": "receives the CQ's address",
+        EQ_REQ_s = "EQ_REQ_s": "requests the EQ's address",
+        EQ_RESP_s = "EQ_RESP_s": "receives the EQ's address",
+        UPDATE_RQ_s = "UPDATE_RQ_s": "steps the RQ and writes the tables",
+        MR_FOR_SEND_s = "MR_FOR_SEND_s": "MR request for a piece of a SEND",
+        MR_FOR_WRITE_s = "MR_FOR_WRITE_s": "MR request for an RDMA WRITE",
+        MR_FOR_READ_s = "MR_FOR_READ_s": "MR request for an RDMA READ",
+        MR_FOR_CQ_s = "MR_FOR_CQ_s": "MR request for the CQE",
+        MR_FOR_EQ_s = "MR_FOR_EQ_s": "MR request for the event",
+        GEN_ACK_s = "GEN_ACK_s": "requests an acknowledge from the next stage",
+    }
 }
 
 use State::*;
-
-impl State {
-    /// All states, and [`State::Undefined`].
-    pub const ALL: [Self; 17] = [
-        Undefined,
-        IDLE_s,
-        JUDGE_s,
-        WQE_REQ_s,
-        NEXT_UNIT_s,
-        DATA_UNIT_s,
-        CQ_REQ_s,
-        CQ_RESP_s,
-        EQ_REQ_s,
-        EQ_RESP_s,
-        UPDATE_RQ_s,
-        MR_FOR_SEND_s,
-        MR_FOR_WRITE_s,
-        MR_FOR_READ_s,
-        MR_FOR_CQ_s,
-        MR_FOR_EQ_s,
-        GEN_ACK_s,
-    ];
-
-    /// S0's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Undefined => "undefined",
-            IDLE_s => "IDLE_s",
-            JUDGE_s => "JUDGE_s",
-            WQE_REQ_s => "WQE_REQ_s",
-            NEXT_UNIT_s => "NEXT_UNIT_s",
-            DATA_UNIT_s => "DATA_UNIT_s",
-            CQ_REQ_s => "CQ_REQ_s",
-            CQ_RESP_s => "CQ_RESP_s",
-            EQ_REQ_s => "EQ_REQ_s",
-            EQ_RESP_s => "EQ_RESP_s",
-            UPDATE_RQ_s => "UPDATE_RQ_s",
-            MR_FOR_SEND_s => "MR_FOR_SEND_s",
-            MR_FOR_WRITE_s => "MR_FOR_WRITE_s",
-            MR_FOR_READ_s => "MR_FOR_READ_s",
-            MR_FOR_CQ_s => "MR_FOR_CQ_s",
-            MR_FOR_EQ_s => "MR_FOR_EQ_s",
-            GEN_ACK_s => "GEN_ACK_s",
-        }
-    }
-}
 
 /// When a row applies: all conditions of `on`, none of `off`, and one of `opcodes`.
 #[derive(Debug, Clone, Copy)]
@@ -225,310 +163,110 @@ const WQE_AND_PACKET_END: Guard = PACKET_PLACED.and(WQE_RESP_LAST);
 /// packet.
 const LAST_UNIT_TAKEN: Guard = on(MR_READY | WQE_ENDS | REST_FITS);
 
-/// The table, in S0's order. Decisions and fixes follow the rows that they belong to.
-pub const ROWS: &[Row] = &[
-    row("T01", IDLE_s, JUDGE_s, on(CXT_VALID), "context received, decide by opcode")
-        .does(Effect::TakePacket),
-    row("T02", IDLE_s, IDLE_s, off(CXT_VALID), "no context, stay idle"),
-    row(
-        "T03",
-        JUDGE_s,
-        WQE_REQ_s,
-        off(REFUSED).opcodes(SENDS | WRITES_WITH_IMM),
-        "the operation consumes a receive WQE",
-    ),
-    row(
-        "T04",
-        JUDGE_s,
-        MR_FOR_WRITE_s,
-        off(REFUSED).opcodes(PLAIN_WRITES),
-        "RDMA WRITE, check the MR at once",
-    ),
-    row(
-        "T05",
-        JUDGE_s,
-        MR_FOR_READ_s,
-        off(REFUSED).opcodes(READS),
-        "RDMA READ request, check the MR",
-    ),
-    row(
-        "T06",
-        JUDGE_s,
-        IDLE_s,
-        off(REFUSED).opcodes(!(SENDS | WRITES | READS)),
-        "unknown opcode, back to idle",
-    ),
-    row("F7", JUDGE_s, IDLE_s, on(REFUSED), "the QP's state does not process messages"),
-    row("T07", WQE_REQ_s, NEXT_UNIT_s, on(WQE_REQ_READY), "WQE request accepted"),
-    row(
-        "T08",
-        WQE_REQ_s,
-        IDLE_s,
-        off(WQE_REQ_READY | F0),
-        "WQE request not accepted, the packet is lost",
-    ),
-    row("F0", WQE_REQ_s, WQE_REQ_s, on(F0).off(WQE_REQ_READY), "WQE request waits"),
-    row("T09", NEXT_UNIT_s, DATA_UNIT_s, on(WQE_RESP_VALID), "NextUnit received")
-        .does(Effect::TakeNextUnit),
-    row("T10", NEXT_UNIT_s, NEXT_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait"),
-    row(
-        "T11",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_LAST_WITH_IMM),
-        "RDMA WRITE LAST with immediate only consumes its WQE",
-    ),
-    row(
-        "T12",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_ONLY_WITH_IMM),
-        "RDMA WRITE ONLY with immediate only consumes its WQE",
-    ),
-    row(
-        "D1",
-        DATA_UNIT_s,
-        DATA_UNIT_s,
-        on(WQE_RESP_VALID).off(WQE_RESP_LAST).opcodes(WRITES_WITH_IMM),
-        "RDMA WRITE with immediate skips a beat that is not the last",
-    ),
-    row(
-        "T13",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        WQE_AND_PACKET_END.opcode(opcode::SEND_LAST),
-        "SEND LAST complete",
-    ),
-    row(
-        "T14",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY),
-        "SEND ONLY complete",
-    ),
-    row(
-        "T15",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        WQE_AND_PACKET_END.opcode(opcode::SEND_LAST_WITH_IMM),
-        "SEND LAST with immediate complete",
-    ),
-    row(
-        "T16",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY_WITH_IMM),
-        "SEND ONLY with immediate complete",
-    ),
-    row(
-        "T17",
-        DATA_UNIT_s,
-        GEN_ACK_s,
-        WQE_AND_PACKET_END.opcodes(!SEND_ENDS).off(UNACKED),
-        "a middle packet of a SEND is placed, acknowledge it",
-    ),
-    row(
-        "F6a",
-        DATA_UNIT_s,
-        IDLE_s,
-        WQE_AND_PACKET_END.and(UNACKED).opcodes(!SEND_ENDS),
-        "a middle packet of a SEND is placed, its service does not acknowledge",
-    ),
-    row(
-        "T18",
-        DATA_UNIT_s,
-        MR_FOR_SEND_s,
-        UNIT.off(NOTHING_LEFT | NOTHING_AVAILABLE),
-        "the unit has room for this packet, request its memory",
-    ),
-    row("T19", DATA_UNIT_s, DATA_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait"),
-    row(
-        "T20",
-        DATA_UNIT_s,
-        DATA_UNIT_s,
-        PACKET_PLACED.off(WQE_RESP_LAST),
-        "the packet is placed, skip the WQE's other units",
-    ),
-    row(
-        "T21",
-        DATA_UNIT_s,
-        DATA_UNIT_s,
-        UNIT.and(NOTHING_AVAILABLE).off(NOTHING_LEFT | WQE_ENDS),
-        "the unit was used up by earlier packets, skip it",
-    )
-    .does(Effect::SkipUnit),
-    row(
-        "F5a",
-        DATA_UNIT_s,
-        UPDATE_RQ_s,
-        UNIT.and(NOTHING_AVAILABLE | WQE_ENDS).off(NOTHING_LEFT),
-        "the WQE ends with a used-up unit: length error",
-    )
-    .does(Effect::SkipUnitTooShort),
-    row("T22", CQ_REQ_s, CQ_RESP_s, on(CQ_REQ_READY), "CQ request accepted"),
-    row("T23", CQ_REQ_s, CQ_REQ_s, off(CQ_REQ_READY), "CQ request waits"),
-    row("T24", CQ_RESP_s, MR_FOR_CQ_s, on(CQ_RESP_VALID), "CQ address received")
-        .does(Effect::TakeCqAddress),
-    row("T25", CQ_RESP_s, CQ_RESP_s, off(CQ_RESP_VALID), "no CQ address, wait"),
-    row("T26", EQ_REQ_s, EQ_RESP_s, on(EQ_REQ_READY), "EQ request accepted"),
-    row("T27", EQ_REQ_s, EQ_REQ_s, off(EQ_REQ_READY), "EQ request waits"),
-    row("T28", EQ_RESP_s, MR_FOR_EQ_s, on(EQ_RESP_VALID), "EQ address received")
-        .does(Effect::TakeEqAddress),
-    row("T29", EQ_RESP_s, EQ_RESP_s, off(EQ_RESP_VALID), "no EQ address, wait"),
-    row(
-        "T30",
-        UPDATE_RQ_s,
-        CQ_REQ_s,
-        off(LENGTH_ERROR).opcodes(SEND_ENDS),
-        "the message is complete, its CQE follows",
-    ),
-    row(
-        "T31",
-        UPDATE_RQ_s,
-        MR_FOR_WRITE_s,
-        off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM),
-        "RDMA WRITE with immediate continues with its MR check",
-    ),
-    row(
-        "T32",
-        UPDATE_RQ_s,
-        IDLE_s,
-        off(LENGTH_ERROR).opcodes(!(SEND_ENDS | WRITES_WITH_IMM)),
-        "nothing follows, back to idle",
-    ),
-    row("F5e", UPDATE_RQ_s, CQ_REQ_s, on(LENGTH_ERROR), "a length error is completed, too"),
-    row(
-        "T33",
-        MR_FOR_SEND_s,
-        DATA_UNIT_s,
-        on(MR_READY).off(WQE_ENDS),
-        "MR request taken, next DataUnit",
-    )
-    .does(Effect::TakeUnit),
-    row("T34", MR_FOR_SEND_s, MR_FOR_SEND_s, off(MR_READY), "MR request waits"),
-    row(
-        "F5b",
-        MR_FOR_SEND_s,
-        UPDATE_RQ_s,
-        LAST_UNIT_TAKEN.opcodes(SEND_ENDS),
-        "the WQE's last unit ends the message",
-    )
-    .does(Effect::TakeUnit),
-    row(
-        "F5c",
-        MR_FOR_SEND_s,
-        GEN_ACK_s,
-        LAST_UNIT_TAKEN.opcodes(!SEND_ENDS).off(UNACKED),
-        "the WQE's last unit ends a middle packet",
-    )
-    .does(Effect::TakeUnit),
-    row(
-        "F6b",
-        MR_FOR_SEND_s,
-        IDLE_s,
-        LAST_UNIT_TAKEN.and(UNACKED).opcodes(!SEND_ENDS),
-        "the WQE's last unit ends a middle packet, its service does not acknowledge",
-    )
-    .does(Effect::TakeUnit),
-    row(
-        "F5d",
-        MR_FOR_SEND_s,
-        UPDATE_RQ_s,
-        on(MR_READY | WQE_ENDS).off(REST_FITS),
-        "the WQE ends before the packet: length error",
-    )
-    .does(Effect::TakeUnitTooShort),
-    row(
-        "T35",
-        MR_FOR_WRITE_s,
-        GEN_ACK_s,
-        on(MR_READY).off(WRITE_COMPLETES | UNACKED).opcodes(WRITES),
-        "RDMA WRITE checked, acknowledge it",
-    ),
-    row(
-        "F3",
-        MR_FOR_WRITE_s,
-        CQ_REQ_s,
-        on(MR_READY | WRITE_COMPLETES),
-        "RDMA WRITE with immediate is completed",
-    ),
-    row(
-        "F6c",
-        MR_FOR_WRITE_s,
-        IDLE_s,
-        on(MR_READY | UNACKED).off(WRITE_COMPLETES).opcodes(WRITES),
-        "RDMA WRITE checked, its service does not acknowledge",
-    ),
-    row(
-        "T36",
-        MR_FOR_WRITE_s,
-        IDLE_s,
-        on(MR_READY).opcodes(!WRITES),
-        "MR request taken but the opcode is no RDMA WRITE",
-    ),
-    row("T37", MR_FOR_WRITE_s, MR_FOR_WRITE_s, off(MR_READY), "MR request waits"),
-    row(
-        "T38",
-        MR_FOR_READ_s,
-        IDLE_s,
-        on(MR_READY).off(F4),
-        "RDMA READ passed on unchecked, the next stage answers it",
-    ),
-    row(
-        "F4",
-        MR_FOR_READ_s,
-        IDLE_s,
-        on(MR_READY | F4),
-        "RDMA READ passed on with its rkey checked",
-    ),
-    row("T39", MR_FOR_READ_s, MR_FOR_READ_s, off(MR_READY), "MR request waits"),
-    row("T40", MR_FOR_CQ_s, GEN_ACK_s, on(MR_READY).off(EVENT | UNACKED), "CQE done, acknowledge"),
-    row(
-        "F1",
-        MR_FOR_CQ_s,
-        EQ_REQ_s,
-        on(MR_READY | EVENT),
-        "CQE done, the packet asks for an event",
-    ),
-    row(
-        "F6d",
-        MR_FOR_CQ_s,
-        IDLE_s,
-        on(MR_READY | UNACKED).off(EVENT),
-        "CQE done, the service does not acknowledge",
-    ),
-    row("T41", MR_FOR_CQ_s, MR_FOR_CQ_s, off(MR_READY), "MR request waits"),
-    row("T42", MR_FOR_EQ_s, GEN_ACK_s, on(MR_READY).off(UNACKED), "event done, acknowledge"),
-    row(
-        "F6e",
-        MR_FOR_EQ_s,
-        IDLE_s,
-        on(MR_READY | UNACKED),
-        "event done, the service does not acknowledge",
-    ),
-    row(
-        "T43",
-        MR_FOR_EQ_s,
-        MR_FOR_CQ_s,
-        off(MR_READY | F2),
-        "MR request not taken, S0 goes back to the CQE",
-    ),
-    row("F2", MR_FOR_EQ_s, MR_FOR_EQ_s, on(F2).off(MR_READY), "MR request waits"),
-    row("T44", GEN_ACK_s, IDLE_s, on(MR_READY), "acknowledge taken, back to idle"),
-    row("T45", GEN_ACK_s, GEN_ACK_s, off(MR_READY), "acknowledge waits"),
-    row("T46", Undefined, IDLE_s, on(0), "no state, fall back to idle"),
-];
-
-/// The rules for the harness.
-pub const RULES: [Rule; ROWS.len()] = {
-    let mut rules = [Rule { name: "", meaning: "" }; ROWS.len()];
-    let mut index = 0;
-    while index < ROWS.len() {
-        rules[index] = Rule { name: ROWS[index].name, meaning: ROWS[index].meaning };
-        index += 1;
-    }
-    rules
-};
+cosim_core::transitions! {
+    /// The table, in S0's order. Decisions and fixes follow the rows that they belong to.
+    pub const ROWS: Row = row;
+    T01: IDLE_s => JUDGE_s, on(CXT_VALID),
+        "context received, decide by opcode", does(Effect::TakePacket);
+    T02: IDLE_s => IDLE_s, off(CXT_VALID), "no context, stay idle";
+    T03: JUDGE_s => WQE_REQ_s, off(REFUSED).opcodes(SENDS | WRITES_WITH_IMM),
+        "the operation consumes a receive WQE";
+    T04: JUDGE_s => MR_FOR_WRITE_s, off(REFUSED).opcodes(PLAIN_WRITES),
+        "RDMA WRITE, check the MR at once";
+    T05: JUDGE_s => MR_FOR_READ_s, off(REFUSED).opcodes(READS), "RDMA READ request, check the MR";
+    T06: JUDGE_s => IDLE_s, off(REFUSED).opcodes(!(SENDS | WRITES | READS)),
+        "unknown opcode, back to idle";
+    F7: JUDGE_s => IDLE_s, on(REFUSED), "the QP's state does not process messages";
+    T07: WQE_REQ_s => NEXT_UNIT_s, on(WQE_REQ_READY), "WQE request accepted";
+    T08: WQE_REQ_s => IDLE_s, off(WQE_REQ_READY | F0),
+        "WQE request not accepted, the packet is lost";
+    F0: WQE_REQ_s => WQE_REQ_s, on(F0).off(WQE_REQ_READY), "WQE request waits";
+    T09: NEXT_UNIT_s => DATA_UNIT_s, on(WQE_RESP_VALID),
+        "NextUnit received", does(Effect::TakeNextUnit);
+    T10: NEXT_UNIT_s => NEXT_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait";
+    T11: DATA_UNIT_s => UPDATE_RQ_s, on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_LAST_WITH_IMM),
+        "RDMA WRITE LAST with immediate only consumes its WQE";
+    T12: DATA_UNIT_s => UPDATE_RQ_s, on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_ONLY_WITH_IMM),
+        "RDMA WRITE ONLY with immediate only consumes its WQE";
+    D1: DATA_UNIT_s => DATA_UNIT_s, on(WQE_RESP_VALID).off(WQE_RESP_LAST).opcodes(WRITES_WITH_IMM),
+        "RDMA WRITE with immediate skips a beat that is not the last";
+    T13: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_LAST),
+        "SEND LAST complete";
+    T14: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY),
+        "SEND ONLY complete";
+    T15: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_LAST_WITH_IMM),
+        "SEND LAST with immediate complete";
+    T16: DATA_UNIT_s => UPDATE_RQ_s, WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY_WITH_IMM),
+        "SEND ONLY with immediate complete";
+    T17: DATA_UNIT_s => GEN_ACK_s, WQE_AND_PACKET_END.opcodes(!SEND_ENDS).off(UNACKED),
+        "a middle packet of a SEND is placed, acknowledge it";
+    F6a: DATA_UNIT_s => IDLE_s, WQE_AND_PACKET_END.and(UNACKED).opcodes(!SEND_ENDS),
+        "a middle packet of a SEND is placed, its service does not acknowledge";
+    T18: DATA_UNIT_s => MR_FOR_SEND_s, UNIT.off(NOTHING_LEFT | NOTHING_AVAILABLE),
+        "the unit has room for this packet, request its memory";
+    T19: DATA_UNIT_s => DATA_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait";
+    T20: DATA_UNIT_s => DATA_UNIT_s, PACKET_PLACED.off(WQE_RESP_LAST),
+        "the packet is placed, skip the WQE's other units";
+    T21: DATA_UNIT_s => DATA_UNIT_s, UNIT.and(NOTHING_AVAILABLE).off(NOTHING_LEFT | WQE_ENDS),
+        "the unit was used up by earlier packets, skip it", does(Effect::SkipUnit);
+    F5a: DATA_UNIT_s => UPDATE_RQ_s, UNIT.and(NOTHING_AVAILABLE | WQE_ENDS).off(NOTHING_LEFT),
+        "the WQE ends with a used-up unit: length error", does(Effect::SkipUnitTooShort);
+    T22: CQ_REQ_s => CQ_RESP_s, on(CQ_REQ_READY), "CQ request accepted";
+    T23: CQ_REQ_s => CQ_REQ_s, off(CQ_REQ_READY), "CQ request waits";
+    T24: CQ_RESP_s => MR_FOR_CQ_s, on(CQ_RESP_VALID),
+        "CQ address received", does(Effect::TakeCqAddress);
+    T25: CQ_RESP_s => CQ_RESP_s, off(CQ_RESP_VALID), "no CQ address, wait";
+    T26: EQ_REQ_s => EQ_RESP_s, on(EQ_REQ_READY), "EQ request accepted";
+    T27: EQ_REQ_s => EQ_REQ_s, off(EQ_REQ_READY), "EQ request waits";
+    T28: EQ_RESP_s => MR_FOR_EQ_s, on(EQ_RESP_VALID),
+        "EQ address received", does(Effect::TakeEqAddress);
+    T29: EQ_RESP_s => EQ_RESP_s, off(EQ_RESP_VALID), "no EQ address, wait";
+    T30: UPDATE_RQ_s => CQ_REQ_s, off(LENGTH_ERROR).opcodes(SEND_ENDS),
+        "the message is complete, its CQE follows";
+    T31: UPDATE_RQ_s => MR_FOR_WRITE_s, off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM),
+        "RDMA WRITE with immediate continues with its MR check";
+    T32: UPDATE_RQ_s => IDLE_s, off(LENGTH_ERROR).opcodes(!(SEND_ENDS | WRITES_WITH_IMM)),
+        "nothing follows, back to idle";
+    F5e: UPDATE_RQ_s => CQ_REQ_s, on(LENGTH_ERROR), "a length error is completed, too";
+    T33: MR_FOR_SEND_s => DATA_UNIT_s, on(MR_READY).off(WQE_ENDS),
+        "MR request taken, next DataUnit", does(Effect::TakeUnit);
+    T34: MR_FOR_SEND_s => MR_FOR_SEND_s, off(MR_READY), "MR request waits";
+    F5b: MR_FOR_SEND_s => UPDATE_RQ_s, LAST_UNIT_TAKEN.opcodes(SEND_ENDS),
+        "the WQE's last unit ends the message", does(Effect::TakeUnit);
+    F5c: MR_FOR_SEND_s => GEN_ACK_s, LAST_UNIT_TAKEN.opcodes(!SEND_ENDS).off(UNACKED),
+        "the WQE's last unit ends a middle packet", does(Effect::TakeUnit);
+    F6b: MR_FOR_SEND_s => IDLE_s, LAST_UNIT_TAKEN.and(UNACKED).opcodes(!SEND_ENDS),
+        "the WQE's last unit ends a middle packet, its service does not acknowledge", does(Effect::TakeUnit);
+    F5d: MR_FOR_SEND_s => UPDATE_RQ_s, on(MR_READY | WQE_ENDS).off(REST_FITS),
+        "the WQE ends before the packet: length error", does(Effect::TakeUnitTooShort);
+    T35: MR_FOR_WRITE_s => GEN_ACK_s, on(MR_READY).off(WRITE_COMPLETES | UNACKED).opcodes(WRITES),
+        "RDMA WRITE checked, acknowledge it";
+    F3: MR_FOR_WRITE_s => CQ_REQ_s, on(MR_READY | WRITE_COMPLETES),
+        "RDMA WRITE with immediate is completed";
+    F6c: MR_FOR_WRITE_s => IDLE_s, on(MR_READY | UNACKED).off(WRITE_COMPLETES).opcodes(WRITES),
+        "RDMA WRITE checked, its service does not acknowledge";
+    T36: MR_FOR_WRITE_s => IDLE_s, on(MR_READY).opcodes(!WRITES),
+        "MR request taken but the opcode is no RDMA WRITE";
+    T37: MR_FOR_WRITE_s => MR_FOR_WRITE_s, off(MR_READY), "MR request waits";
+    T38: MR_FOR_READ_s => IDLE_s, on(MR_READY).off(F4),
+        "RDMA READ passed on unchecked, the next stage answers it";
+    F4: MR_FOR_READ_s => IDLE_s, on(MR_READY | F4), "RDMA READ passed on with its rkey checked";
+    T39: MR_FOR_READ_s => MR_FOR_READ_s, off(MR_READY), "MR request waits";
+    T40: MR_FOR_CQ_s => GEN_ACK_s, on(MR_READY).off(EVENT | UNACKED), "CQE done, acknowledge";
+    F1: MR_FOR_CQ_s => EQ_REQ_s, on(MR_READY | EVENT), "CQE done, the packet asks for an event";
+    F6d: MR_FOR_CQ_s => IDLE_s, on(MR_READY | UNACKED).off(EVENT),
+        "CQE done, the service does not acknowledge";
+    T41: MR_FOR_CQ_s => MR_FOR_CQ_s, off(MR_READY), "MR request waits";
+    T42: MR_FOR_EQ_s => GEN_ACK_s, on(MR_READY).off(UNACKED), "event done, acknowledge";
+    F6e: MR_FOR_EQ_s => IDLE_s, on(MR_READY | UNACKED),
+        "event done, the service does not acknowledge";
+    T43: MR_FOR_EQ_s => MR_FOR_CQ_s, off(MR_READY | F2),
+        "MR request not taken, S0 goes back to the CQE";
+    F2: MR_FOR_EQ_s => MR_FOR_EQ_s, on(F2).off(MR_READY), "MR request waits";
+    T44: GEN_ACK_s => IDLE_s, on(MR_READY), "acknowledge taken, back to idle";
+    T45: GEN_ACK_s => GEN_ACK_s, off(MR_READY), "acknowledge waits";
+    T46: Undefined => IDLE_s, on(0), "no state, fall back to idle";
+}
 
 /// Number of rows that are evaluated in parallel.
 const ABREAST: usize = 4;

@@ -1,11 +1,7 @@
 //! The built-in scenarios, each a set of weights.
 
-use super::rtl::Inputs;
-use super::stimulus::Traffic;
 use super::{Thread2, chaos, generator};
-use cosim_core::harness::{
-    self, CaseRng, Parameters, Percent, Scenario, Span, beyond_all, nothing_to_draw,
-};
+use cosim_core::harness::{Percent, Span, beyond_all, nothing_to_draw};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -130,17 +126,9 @@ impl Services {
     }
 }
 
-impl harness::Weights<Thread2> for Weights {
-    fn scenarios() -> Vec<Scenario<Self>> {
-        harness::scenarios_from(include_str!("scenarios.toml"))
-    }
-
-    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
-        generator::traffic(self, parameters.fixes(), packets, rng)
-    }
-
-    fn raw_pins(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Option<Vec<Inputs>> {
-        let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
-        (cycles > 0).then(|| chaos::cycles(cycles, rng))
-    }
+cosim_core::generated! {
+    Weights of Thread2;
+    scenarios "scenarios.toml";
+    traffic generator::traffic;
+    raw chaos::cycles;
 }

@@ -22,44 +22,48 @@ use super::stimulus::{Packet, PacketCursor, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
-/// Without F0 a packet whose WQE request waits is lost, once, and causes no further requests.
-const LOST: &str = "lost-once";
-/// One WQE is consumed for each packet that needs one.
-const WQE: &str = "wqe-taken-once";
-/// Every byte of a SEND's payload is requested once, in order, inside its units.
-const PAYLOAD: &str = "payload-once-in-order";
-/// One MR check for each RDMA operation, for the memory named in its packet.
-const REMOTE: &str = "remote-access-once";
-/// One step of the RQ for each consumed WQE.
-const RQ_STEP: &str = "rq-step-per-message";
-/// One CQE for each completed message, with the right status, and no others.
-const CQE: &str = "cqe-per-message";
-/// One event for each solicited completion, if the profile has events.
-const EVENT: &str = "event-per-message";
-/// One acknowledge for each packet of a service that acknowledges, with the right status.
-const ACK: &str = "ack-by-service";
-/// Requests for data, RDMA check, CQE, event and acknowledge are in this order.
-const ORDER: &str = "request-order";
-/// A request names the QPs, the service and the operation of the current packet.
-const OWN: &str = "request-of-its-packet";
-/// The RQ offset stays a multiple of the entry size.
-const ALIGNED: &str = "rq-offset-aligned";
-/// The RQ offset stays inside the ring.
-const INSIDE: &str = "rq-offset-inside";
-/// The RQ offset of the packet's QP advances to the next entry, or to 0.
-const EXACT: &str = "rq-offset-exact";
-/// There are no requests before the first packet.
-const UNASKED: &str = "unasked-request";
-/// The block is ready for a packet while it has none.
-const READY: &str = "ready-without-a-packet";
-/// Every field of a request is that of the packet or of its contexts; reserved bits are 0.
-const FIELDS: &str = "request-fields";
-/// The address for each CQE and each event is requested once.
-const QUEUE: &str = "queue-asked-once";
-/// Answers are accepted exactly while they are awaited.
-const ANSWERED: &str = "answer-taken-as-asked";
-/// Every beat of a consumed WQE is accepted.
-const BEATS: &str = "wqe-taken-whole";
+cosim_core::check_names! {
+    CHECKS;
+    /// Without F0 a packet whose WQE request waits is lost, once, and causes no further requests.
+    LOST = "lost-once";
+    /// One WQE is consumed for each packet that needs one.
+    WQE = "wqe-taken-once";
+    /// Every byte of a SEND's payload is requested once, in order, inside its units.
+    PAYLOAD = "payload-once-in-order";
+    /// One MR check for each RDMA operation, for the memory named in its packet.
+    REMOTE = "remote-access-once";
+    /// One step of the RQ for each consumed WQE.
+    RQ_STEP = "rq-step-per-message";
+    /// One CQE for each completed message, with the right status, and no others.
+    CQE = "cqe-per-message";
+    /// One event for each solicited completion, if the profile has events.
+    EVENT = "event-per-message";
+    /// One acknowledge for each packet of a service that acknowledges, with the right status.
+    ACK = "ack-by-service";
+    /// Requests for data, RDMA check, CQE, event and acknowledge are in this order.
+    ORDER = "request-order";
+    /// A request names the QPs, the service and the operation of the current packet.
+    OWN = "request-of-its-packet";
+    /// The RQ offset stays a multiple of the entry size.
+    ALIGNED = "rq-offset-aligned";
+    /// The RQ offset stays inside the ring.
+    INSIDE = "rq-offset-inside";
+    /// The RQ offset of the packet's QP advances to the next entry, or to 0.
+    EXACT = "rq-offset-exact";
+    /// There are no requests before the first packet.
+    UNASKED = "unasked-request";
+    /// The block is ready for a packet while it has none.
+    READY = "ready-without-a-packet";
+    /// Every field of a request is that of the packet or of its contexts; reserved bits are 0.
+    FIELDS = "request-fields";
+    /// The address for each CQE and each event is requested once.
+    QUEUE = "queue-asked-once";
+    /// Answers are accepted exactly while they are awaited.
+    ANSWERED = "answer-taken-as-asked";
+    /// Every beat of a consumed WQE is accepted.
+    BEATS = "wqe-taken-whole";
+    + &[pins::RESET, pins::IDLE, pins::FRAMED, pins::HELD, pins::ALONE, tables::ADDRESS, tables::CACHE];
+}
 
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
@@ -673,34 +677,7 @@ fn qp(packet: &Packet) -> usize {
 }
 
 impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = &[
-        LOST,
-        WQE,
-        PAYLOAD,
-        REMOTE,
-        RQ_STEP,
-        CQE,
-        EVENT,
-        ACK,
-        ORDER,
-        OWN,
-        ALIGNED,
-        INSIDE,
-        EXACT,
-        UNASKED,
-        READY,
-        FIELDS,
-        QUEUE,
-        ANSWERED,
-        BEATS,
-        pins::RESET,
-        pins::IDLE,
-        pins::FRAMED,
-        pins::HELD,
-        pins::ALONE,
-        tables::ADDRESS,
-        tables::CACHE,
-    ];
+    const CHECKS: &'static [&'static str] = CHECKS;
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         Self::of(traffic.packets.iter().collect(), &traffic.tables, parameters.fixes())

@@ -10,16 +10,68 @@ use serde::{Deserialize, Serialize};
 /// Maximum number of bytes in a message.
 pub const LONGEST_MESSAGE: u64 = u32::MAX as u64;
 
-/// The environment of one case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Key of the noise on payload pins whose valid is low, and on reserved bits; 0 is silence.
-    pub noise: Uint<64>,
-    /// Initial contents of the tables; entries that are not listed are 0.
-    pub tables: Tables,
-    /// Packets in the order in which they are offered.
-    pub packets: Vec<Packet>,
+cosim_core::traffic! {
+    /// The environment of one case.
+    pub struct Traffic {
+        /// Key of the noise on payload pins whose valid is low, and on reserved bits; 0 is silence.
+        noise: Uint<64>,
+        /// Initial contents of the tables; entries that are not listed are 0.
+        tables: Tables,
+        /// Packets in the order in which they are offered.
+        packets: Vec<Packet>,
+    }
+
+    /// A packet and the answers of the environment. Gaps and stalls are in cycles.
+    pub struct Packet {
+        /// Cycles that the block is idle before the packet is offered; 0: offered while the block is
+        /// busy.
+        #[serde(default)]
+        gap: Uint<12>,
+        /// Number of repetitions, each with the same answers; only in the middle of a message.
+        again: Uint<16> = default,
+        /// The contexts that OoOStation fetched.
+        context: Context,
+        /// The packet's header.
+        header: Header,
+        /// The answer of RecvQueueMgt, if the packet consumes a WQE.
+        wqe: Option<Wqe> = default,
+        /// The answer of CompletionQueueMgt.
+        #[serde(default)]
+        cq: Queue,
+        /// The answer of EventQueueMgt.
+        #[serde(default)]
+        eq: Queue,
+        /// Cycles that each MR request of the packet waits; 0 after the end of the list.
+        mr_stalls: Vec<Uint<12>> = default,
+        /// The new owner of the QP's cache cell, if it changes once the packet is accepted.
+        cell_owner: Option<Uint<8>> = default,
+        /// A reset after the packet was accepted.
+        reset: Option<Reset> = default,
+    }
+
+    /// The answer to a WQE request.
+    pub struct Wqe {
+        /// Cycles that the request waits.
+        #[serde(default)]
+        stall: Uint<12>,
+        /// Cycles before the NextUnit is offered.
+        #[serde(default)]
+        gap: Uint<12>,
+        /// The first beat.
+        next: NextUnit,
+        /// The further beats; the last one ends the response.
+        units: Vec<Unit>,
+    }
+
+    /// A DataUnit and the cycles before it is offered.
+    #[derive(Copy)]
+    pub struct Unit {
+        /// Cycles before the beat is offered.
+        #[serde(default)]
+        gap: Uint<12>,
+        /// The beat.
+        data: DataUnit,
+    }
 }
 
 /// Initial contents of the three tables outside of the block.
@@ -45,46 +97,6 @@ pub struct Entry<const ADDRESS: u32, const VALUE: u32> {
     pub address: Uint<ADDRESS>,
     /// The contents.
     pub value: Uint<VALUE>,
-}
-
-/// A packet and the answers of the environment. Gaps and stalls are in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Packet {
-    /// Cycles that the block is idle before the packet is offered; 0: offered while the block is
-    /// busy.
-    #[serde(default)]
-    pub gap: Uint<12>,
-    /// Number of repetitions, each with the same answers; only in the middle of a message.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub again: Uint<16>,
-    /// The contexts that OoOStation fetched.
-    pub context: Context,
-    /// The packet's header.
-    pub header: Header,
-    /// The answer of RecvQueueMgt, if the packet consumes a WQE.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wqe: Option<Wqe>,
-    /// The answer of CompletionQueueMgt.
-    #[serde(default)]
-    pub cq: Queue,
-    /// The answer of EventQueueMgt.
-    #[serde(default)]
-    pub eq: Queue,
-    /// Cycles that each MR request of the packet waits; 0 after the end of the list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub mr_stalls: Vec<Uint<12>>,
-    /// The new owner of the QP's cache cell, if it changes once the packet is accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cell_owner: Option<Uint<8>>,
-    /// A reset after the packet was accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reset: Option<Reset>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(again: &Uint<16>) -> bool {
-    again.get() == 0
 }
 
 /// A position in a list of packets with repetitions.
@@ -116,33 +128,6 @@ impl PacketCursor {
             *self = Self::at(self.index + 1);
         }
     }
-}
-
-/// The answer to a WQE request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Wqe {
-    /// Cycles that the request waits.
-    #[serde(default)]
-    pub stall: Uint<12>,
-    /// Cycles before the NextUnit is offered.
-    #[serde(default)]
-    pub gap: Uint<12>,
-    /// The first beat.
-    pub next: NextUnit,
-    /// The further beats; the last one ends the response.
-    pub units: Vec<Unit>,
-}
-
-/// A DataUnit and the cycles before it is offered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Unit {
-    /// Cycles before the beat is offered.
-    #[serde(default)]
-    pub gap: Uint<12>,
-    /// The beat.
-    pub data: DataUnit,
 }
 
 /// The answer of CompletionQueueMgt or EventQueueMgt.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use verilated::{Pin, Pins};
 
 /// Sends beats to a receiving DUT, each after its gap. `tvalid` is low in reset and in the first
-/// cycle after it (IHI 0051, 2.8.2).
+/// cycle after it (IHI 0051, "Reset").
 #[derive(Debug, Clone)]
 pub struct StreamSource<'a, I, O, const WORDS: usize> {
     pins: StreamPins<I, O>,

@@ -14,15 +14,19 @@ pub struct StreamMonitor<T, R, const WORDS: usize> {
 }
 
 impl<T: Pins, R: Pins, const WORDS: usize> StreamMonitor<T, R, WORDS> {
-    /// IHI 0051, 2.2.1: when `TVALID` is asserted, it must remain asserted until the handshake.
+    /// IHI 0051, "Handshake process": when `TVALID` is asserted, it must remain asserted until the
+    /// handshake.
     pub const VALID_HELD: &'static str = "axis-valid-held";
-    /// IHI 0051, 2.2.1: while a beat waits for `TREADY`, data and control do not change.
+    /// IHI 0051, "Handshake process": while a beat waits for `TREADY`, data and control do not
+    /// change.
     pub const PAYLOAD_HELD: &'static str = "axis-payload-held";
-    /// IHI 0051, 2.8.2: in reset, `TVALID` must be low.
+    /// IHI 0051, "Reset": in reset, `TVALID` must be low.
     pub const QUIET_IN_RESET: &'static str = "axis-quiet-in-reset";
-    /// IHI 0051, 2.8.2: `TVALID` may only rise after a rising edge at which the reset is inactive.
+    /// IHI 0051, "Reset": `TVALID` may only rise after a rising edge at which the reset is
+    /// inactive.
     pub const QUIET_AFTER_RESET: &'static str = "axis-quiet-after-reset";
-    /// IHI 0051, 2.5.3: a byte with `TSTRB` and without `TKEEP` is reserved.
+    /// IHI 0051, "TKEEP and TSTRB combinations": a byte with `TSTRB` and without `TKEEP` is
+    /// reserved.
     pub const STRB_WITHOUT_KEEP: &'static str = "axis-strb-without-keep";
 
     /// All checks. Only a transmitter can break them.
@@ -60,7 +64,8 @@ impl<T: Pins, R: Pins, const WORDS: usize> StreamMonitor<T, R, WORDS> {
         if !in_reset && let Some(beat) = &offer {
             let is_reserved = |(strb, keep): (&u32, &u32)| strb & !keep != 0;
             if beat.strb.0.iter().zip(&beat.keep.0).any(is_reserved) {
-                let message = format_args!("keep {}, strb {}", beat.keep, beat.strb);
+                let valid = self.pins.tvalid.port().name;
+                let message = format_args!("{valid}: keep {}, strb {}", beat.keep, beat.strb);
                 return Err(Violation::new(Self::STRB_WITHOUT_KEEP, message));
             }
         }

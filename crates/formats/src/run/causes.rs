@@ -18,10 +18,15 @@ pub struct Cause<'a> {
     pub variants: Vec<&'a Group>,
 }
 
-impl Cause<'_> {
+impl<'a> Cause<'a> {
+    /// All groups, the largest first.
+    pub fn groups(&self) -> impl Iterator<Item = &'a Group> {
+        std::iter::once(self.main).chain(self.variants.iter().copied())
+    }
+
     /// The number of failures in all groups.
     pub fn count(&self) -> u64 {
-        self.main.count + self.variants.iter().map(|group| group.count).sum::<u64>()
+        self.groups().map(|group| group.count).sum()
     }
 }
 

@@ -372,6 +372,7 @@ impl<'a, B: Block, S, M> Deref for Sample<'a, B, S, M> {
 ///   function changes it at each edge outside reset, after the groups; a reset makes it the
 ///   default.
 /// - `, waivers "FILE"`, after it, names the file of unreachable code.
+/// - `, source "FILE"`, after it, names the file with the declaration, for reports.
 /// - `hit` gives the bins that an edge outside reset hits, and `on reset` those of the first cycle
 ///   of a reset: any iterator over their places on the axes.
 #[macro_export]
@@ -379,7 +380,8 @@ macro_rules! coverage {
     (
         $(#[$meta:meta])* pub $coverage:ident of $block:ty;
         before $before:ty = $look:expr;
-        reset $in_reset:expr $(, memory $memory:ty = $remember:expr)? $(, waivers $file:literal)?;
+        reset $in_reset:expr $(, memory $memory:ty = $remember:expr)?
+            $(, waivers $file:literal)? $(, source $source:literal)?;
         $( $place:ident = $name:literal: $about:literal [$( $axis:expr ),+]
             $( unless $unreachable:expr )? $(, hit $hit:expr)? $(, on reset $interrupted:expr)?; )+
     ) => {
@@ -399,6 +401,10 @@ macro_rules! coverage {
         impl $crate::harness::Coverage<$block> for $coverage {
             const GROUPS: &'static [$crate::harness::Covergroup] = GROUPS;
             $( const WAIVERS: Option<$crate::harness::WaiverFile> = Some($crate::waivers!($file)); )?
+            $(
+                const SOURCE: Option<$crate::harness::Document> =
+                    Some($crate::document!($source));
+            )?
 
             fn new(_: &$crate::harness::Parameters) -> Self {
                 Self { before: None, in_reset: false, memory: Default::default() }
@@ -474,6 +480,10 @@ impl<B: Block, L: Coverage<B>, R: Coverage<B>> Coverage<B> for (L, R) {
     const WAIVERS: Option<WaiverFile> = match L::WAIVERS {
         Some(file) => Some(file),
         None => R::WAIVERS,
+    };
+    const SOURCE: Option<Document> = match R::SOURCE {
+        Some(file) => Some(file),
+        None => L::SOURCE,
     };
 
     fn new(parameters: &Parameters) -> Self {

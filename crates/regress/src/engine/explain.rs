@@ -306,7 +306,7 @@ fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<S
             });
         }
         let values = |of: fn(&Record<B>) -> &[u8]| {
-            records.iter().map(|record| port.show(of(record))).collect::<Vec<_>>()
+            records.iter().map(|record| whole::<B>(port, of(record))).collect::<Vec<_>>()
         };
         shown_signals.push(Signal {
             port: port.name.to_owned(),
@@ -420,8 +420,8 @@ fn differences<B: Explain>(record: &Record<B>) -> Vec<Difference> {
             found.push(Difference {
                 port: port.name.to_owned(),
                 field: None,
-                expected: port.show(expected),
-                actual: port.show(actual),
+                expected: whole::<B>(port, expected),
+                actual: whole::<B>(port, actual),
             });
         }
     }
@@ -433,6 +433,16 @@ fn shown<B: Explain>(field: &str, value: u64) -> String {
     match B::meaning(field, value) {
         Some(meaning) => format!("{value:#x} ({meaning})"),
         None => format!("{value:#x}"),
+    }
+}
+
+/// A port's value and its meaning.
+fn whole<B: Explain>(port: &Port, bytes: &[u8]) -> String {
+    let text = port.show(bytes);
+    let value = (port.width <= 64).then(|| port.field(bytes, Field::new(port.width - 1, 0)));
+    match value.and_then(|value| B::meaning(port.name, value)) {
+        Some(meaning) => format!("{text} ({meaning})"),
+        None => text,
     }
 }
 
@@ -463,7 +473,7 @@ fn inputs_above_zero<B: Explain>(inputs: &B::Inputs) -> (Vec<String>, Vec<PortVa
     };
     let value = |port: &Port| PortValue {
         port: port.name.to_owned(),
-        value: port.show(bytes),
+        value: whole::<B>(port, bytes),
         fields: B::fields(port.name).iter().filter_map(|named| field(port, named)).collect(),
     };
     let high = single.into_iter().map(|port| port.name.to_owned()).collect();

@@ -99,10 +99,13 @@ struct Cell {
 /// The anchors of the bins of each group, in the order of the bins.
 type Links = Vec<Vec<Option<String>>>;
 
-/// The data of the list of bins. An axis has a name, and the names of its values.
+/// The name of an axis, and the names of its values.
+type Axis<'a> = (&'a str, Vec<&'a str>);
+
+/// The data of the list of bins.
 #[derive(Serialize)]
 struct Bins<'a> {
-    groups: Vec<(&'a str, Vec<(&'a str, Vec<&'a str>)>)>,
+    groups: Vec<(&'a str, Vec<Axis<'a>>)>,
     profiles: Vec<(&'a str, Vec<u64>, &'a BTreeMap<u32, String>)>,
     /// For each group the anchor of all its bins, or of each bin.
     links: Vec<Vec<Option<String>>>,

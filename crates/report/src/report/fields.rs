@@ -81,8 +81,8 @@ pub fn decoded(explanation: &Explanation, block: Option<&BlockInfo>) -> Vec<Fiel
 fn bits(block: Option<&BlockInfo>, port: &str, field: Option<&str>) -> String {
     let (Some(block), Some(name)) = (block, field) else { return String::new() };
     let all = (block.fields)(port).iter();
-    let found = all.filter(|(known, _)| *known == name).map(|(_, field)| range(*field));
-    found.last().unwrap_or_default()
+    let found = all.rev().find(|(known, _)| *known == name);
+    found.map_or_else(String::new, |(_, field)| range(*field))
 }
 
 fn range(field: Field) -> String {

@@ -16,7 +16,7 @@ use cosim_base::files::{LARGEST_INPUT, read_input};
 use cosim_harness::harness::{Blame, BlockInfo};
 use cosim_regress::engine::{Difference, Explanation};
 use cosim_regress::program;
-use cosim_regress::runner::{self, Group, Totals};
+use cosim_regress::runner::{self, Cause, Group, Totals};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,14 +64,14 @@ pub struct RunLink<'a> {
     href: Option<String>,
 }
 
-/// A group of failures.
+/// Groups of failures with probably one cause.
 #[derive(Serialize)]
 struct Failure<'a> {
     signature: String,
-    /// The group with the same probable cause that has more cases.
-    variant_of: Option<String>,
     count: u64,
     group: &'a Group,
+    /// The other groups.
+    same: Vec<&'a Group>,
     /// The rule of the golden model in the decisive cycle, if the specification has its text.
     rules: Vec<String>,
     notes: Vec<&'a str>,
@@ -131,23 +131,20 @@ pub fn page(
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
     let reproduce = Reproduce { program: program::name(), run: &results.run };
-    let groups: Vec<Failure<'_>> = runner::causes(&results.failures)
+    let causes = runner::causes(&results.failures);
+    let groups: Vec<Failure<'_>> = causes
         .iter()
-        .flat_map(|cause| {
-            let main = cause.main.signature.to_string();
-            let variants = cause.variants.iter().map(move |group| (*group, Some(main.clone())));
-            std::iter::once((cause.main, None)).chain(variants)
-        })
         .take(GROUPS_TOLD)
-        .map(|(group, variant_of)| Failure {
-            variant_of,
-            ..failure(folder, results, group, block, specification.as_ref())
-        })
+        .map(|cause| failure(folder, results, cause, block, specification.as_ref()))
         .collect();
     let number = |signature: &str| {
-        groups.iter().position(|failure| failure.signature == signature).map(|place| place + 1)
+        let is_of = |cause: &Cause<'_>| {
+            cause.groups().any(|group| group.signature.to_string() == signature)
+        };
+        causes.iter().position(is_of).filter(|place| *place < groups.len()).map(|place| place + 1)
     };
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
+    let more_groups = causes.len().saturating_sub(GROUPS_TOLD);
     let page = Page {
         run: &results.run,
         totals: &results.totals,
@@ -157,7 +154,7 @@ pub fn page(
         is_red: results.open_failures() > 0,
         plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,
-        more_groups: results.failures.len().saturating_sub(GROUPS_TOLD),
+        more_groups,
         profiles: results.profiles.iter().map(profile).collect(),
         diagram: block.and_then(|block| diagram::of(block, &hits)),
         rules: rules(results, specification.as_ref()),
@@ -172,7 +169,7 @@ pub fn page(
         coverage,
         specification,
     };
-    render(&head(&page, results, block, reproduce), TEMPLATE, &page)
+    render(&head(&page, block, reproduce), TEMPLATE, &page)
 }
 
 /// The folder as an absolute path, for links to other runs.
@@ -180,12 +177,7 @@ pub fn absolute(folder: &Path) -> std::path::PathBuf {
     std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
-fn head(
-    page: &Page<'_>,
-    results: &Results,
-    block: Option<&'static BlockInfo>,
-    reproduce: Reproduce<'_>,
-) -> Head {
+fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce<'_>) -> Head {
     let Page { run, totals, failures_total, verdict, .. } = page;
     let failed = Fact::new(
         format!("{} of {}", grouped(*failures_total), grouped(totals.cases)),
@@ -197,8 +189,11 @@ fn head(
     if let Some(percent) = &percent {
         facts.push(Fact::new(percent, "coverage").tone(Tone::Open, hit < reachable));
     }
-    let mut sections =
-        vec![Section::new("failures", "Failures", results.failures.len().to_string())];
+    let mut sections = vec![Section::new(
+        "failures",
+        "Failures",
+        (page.groups.len() + page.more_groups).to_string(),
+    )];
     sections.push(Section::new("coverage", "Coverage", percent.unwrap_or_default()));
     if let Some(code) = &page.code {
         sections.push(Section::new("code", "Code", code.percent()));
@@ -224,7 +219,7 @@ fn head(
         about: block.map_or(String::new(), |block| block.title.to_owned()),
         facts,
         command: Some(match page.groups.first() {
-            Some(failure) => failure.reproduce.clone(),
+            Some(failure) => reproduce.command(&failure.group.first.case),
             None => reproduce.whole(),
         }),
         sections,
@@ -266,10 +261,11 @@ fn profile(results: &super::ProfileResults) -> Profile<'_> {
 fn failure<'a>(
     folder: &Path,
     results: &Results,
-    group: &'a Group,
+    cause: &Cause<'a>,
     block: Option<&BlockInfo>,
     specification: Option<&Specification>,
 ) -> Failure<'a> {
+    let group = cause.main;
     let text = group.explanation.as_ref().map(|path| read_input(&folder.join(path), LARGEST_INPUT));
     let explanation: Option<Explanation> =
         text.and_then(Result::ok).and_then(|text| serde_json::from_slice(&text).ok());
@@ -291,8 +287,8 @@ fn failure<'a>(
         });
     Failure {
         signature: group.signature.to_string(),
-        variant_of: None,
-        count: group.count,
+        count: cause.count(),
+        same: cause.variants.clone(),
         rules,
         verdict: group.first.verdict.to_string(),
         judgement,

@@ -242,7 +242,7 @@ fn visible(value: &str, other: &str, room: usize) -> Vec<Part> {
         _ => 0,
     };
     let inside = room - 2;
-    let start = match start + room - 1 >= all.len() {
+    let start = match start + room > all.len() {
         true => all.len() - (room - 1),
         false => start,
     };

@@ -10,7 +10,8 @@ fn draw(scenario: &str, mask: u8, seed: u64) -> Traffic {
 }
 
 fn draw_packets(scenario: &str, mask: u8, packets: u32, seed: u64) -> Traffic {
-    traffic(&weights(scenario), mask, packets, &mut CaseRng::seed_from_u64(seed))
+    let parameters = Parameters::of::<crate::blocks::thread2::Thread2>(mask);
+    traffic(&weights(scenario), &parameters, packets, &mut CaseRng::seed_from_u64(seed))
 }
 
 fn weights(scenario: &str) -> Weights {
