@@ -20,11 +20,11 @@ mod source;
 mod weights;
 
 pub use coverage::{ChannelSampler, GAP, STALL};
-#[doc(hidden)]
-pub use declare::with_lane;
 pub use declare::{
     DRAIN, DomainReset, SLACK, check_clocks, choose, choose_lane, raw_pins, steps_per_edge,
 };
+#[doc(hidden)]
+pub use declare::{check_outputs, with_lane};
 pub use delivery::{Delivery, DeliveryChecks};
 pub use expected::{InOrder, PerId, TransactionChecks};
 pub use grants::{GrantChecks, RoundRobin};

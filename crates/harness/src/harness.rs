@@ -37,6 +37,8 @@ mod verdict;
 mod weights;
 
 pub use batch::{Recording, run_all, run_golden};
+pub(crate) use contract::is_same;
+
 pub use blame::is_of_the_harness;
 pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
 pub use case::{CycleView, Dut, Outcome, Watch, run};

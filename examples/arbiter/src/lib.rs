@@ -18,6 +18,7 @@ use rand::RngExt;
 cosim_core::channels! {
     pins rtl::Inputs, rtl::Outputs;
     reset rst high;
+    outputs;
     weights {
         /// The requesters with packets: bit n is requester n.
         requesters: Uint<4> = 0b1111,

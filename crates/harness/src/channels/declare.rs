@@ -34,6 +34,30 @@ pub const fn with_lane(pins: u64, lane: usize, width: u32, value: u64) -> u64 {
     pins & !(mask << shift) | (value & mask) << shift
 }
 
+/// Does not compile in a constant if an output is not among `known`; the error has its name.
+///
+/// # Panics
+/// If there is such an output.
+#[doc(hidden)]
+pub const fn check_outputs(ports: &[Port], known: &[&[&str]]) {
+    let mut port = 0;
+    while port < ports.len() {
+        let (mut list, mut is_known) = (0, false);
+        while list < known.len() {
+            let mut index = 0;
+            while index < known[list].len() {
+                is_known |= crate::harness::is_same(ports[port].name, known[list][index]);
+                index += 1;
+            }
+            list += 1;
+        }
+        if !is_known {
+            panic!("{}", ports[port].name);
+        }
+        port += 1;
+    }
+}
+
 /// One of two types, by whether something is in the brackets.
 #[doc(hidden)]
 #[macro_export]
@@ -179,6 +203,8 @@ impl DomainReset {
 ///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, [`DRAIN`].
 /// - `tie PIN = VALUE;` holds an input at a value.
+/// - `outputs PIN, ..;` names the outputs that are in no channel, or none. With it an output that
+///   the declaration lacks does not compile.
 /// - `weights { .. }` adds weights of the block to the generated ones, in the form of
 ///   [`weights!`](crate::weights), and `scenarios "FILE";` names a TOML file with scenarios in the
 ///   place of the default ones.
@@ -207,6 +233,7 @@ macro_rules! channels {
         $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
         $( tie $tied:ident = $value:literal; )*
+        $( outputs $( $other:ident ),* ; )?
         $( weights { $($weights:tt)* } )?
         $( scenarios $file:literal; )?
         $( source $s:ident $([$lanes:literal $(among $among:ident)?])?: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
@@ -338,6 +365,22 @@ macro_rules! channels {
                 }
             }
         )*
+
+        /// With `outputs`, every output is in the declaration; otherwise it does not compile.
+        const _: () = {
+            let _known: Option<&[&str]> = None;
+            $( let _known: Option<&[&str]> = Some(&[$( stringify!($other) ),*]); )?
+            if let Some(others) = _known {
+                let channels: &[&str] = &[
+                    $( $( $( stringify!($sr), )? $( stringify!($sn), )? )? )*
+                    $( $( stringify!($kn), )? $( stringify!($kv), )? $( stringify!($kp), )* )*
+                ];
+                $crate::channels::check_outputs(
+                    <$outputs as $crate::verilated::Pins>::PORTS,
+                    &[channels, others],
+                );
+            }
+        };
 
         /// The widths of the declaration are those of the ports; otherwise it does not compile.
         const _: fn(&$inputs, &$outputs) = |_inputs, _outputs| {

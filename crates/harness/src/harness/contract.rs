@@ -179,7 +179,7 @@ impl ResetPin {
 }
 
 /// Equality of names, in a constant.
-pub(super) const fn is_same(left: &str, right: &str) -> bool {
+pub(crate) const fn is_same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut index = 0;
     while index < left.len() && index < right.len() && left[index] == right[index] {
