@@ -253,7 +253,7 @@ module odd #(parameter int N, parameter type T = logic [3:0], parameter int LANE
   assign o[0].valid = b.valid;
   assign o[1].valid = b.valid;
   assign o[0].data = 8'(b.data);
-  assign o[1].data = 8'(~b.data);
+  assign o[1].data = ~8'(b.data);
 endmodule
 ";
 

@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 27] = [
+const EXAMPLES: [(&str, [Example; 2]); 28] = [
     (
         "run",
         [
@@ -193,6 +193,13 @@ const EXAMPLES: [(&str, [Example; 2]); 27] = [
         [
             ("history add runs.db runs/latest", "Record one run"),
             ("history add runs.db runs/a runs/b", "Record several runs"),
+        ],
+    ),
+    (
+        "history report",
+        [
+            ("history report runs.db", "Write runs.db.html"),
+            ("history report runs.db --block qp --out qp.html", "Write a page of one block"),
         ],
     ),
     (

@@ -1,14 +1,22 @@
 //! The functional coverage of `qp` in addition to its rules.
 
 use super::Qp;
-use super::golden::{Golden, QueuePair};
-use super::rtl::{Bits1, Inputs};
+use super::golden::{Cycle, Golden, QueuePair};
+use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
-use super::stimulus::{Command, Event, Packet};
-use cosim_core::harness::{Axis, Edge, Parameters, Sample};
-use cosim_core::value::Uint;
+use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
 
 cosim_core::axes! {
+    /// The QP's state before what is counted.
+    STATE = "state" {
+        "RESET": "nothing is set up",
+        "INIT": "its service is known",
+        "RTR": "ready to receive",
+        "RTS": "ready to send",
+        "SQD": "send queue drain",
+        "SQE": "send queue error",
+        "ERR": "error",
+    }
     NEXT = "next" {
         "RESET": "Modify QP to RESET",
         "INIT": "Modify QP to INIT",
@@ -80,73 +88,28 @@ cosim_core::axes! {
     }
 }
 
-/// The QP's state before what is counted.
-const STATE: Axis = Axis::new("state", State::VALUES);
-
-cosim_core::coverage! {
-    /// The coverage of `qp` beside its rules.
-    pub Coverage of Qp;
-    before Before = Before::of;
-    reset |inputs| inputs.rst.is_high(), memory Memory = Memory::remember, source "coverage.rs";
+cosim_core::covergroups! {
+    GROUPS;
     MODIFY = "modify": "commands taken: state after an event at the same edge, state asked for, answer"
-        [STATE, NEXT, ANSWER] unless no_such_answer,
-        hit |at| modified(at).zip(at.golden.answer())
-            .map(|((qp, next), answer)| [qp.state as usize, next, answer as usize]);
-    DRAINS = "drains": "commands taken of a QP in SQD, by what is owed" [NEXT, OWED],
-        hit |at| modified(at).filter(|(qp, _)| qp.state == State::Sqd)
-            .map(|(qp, next)| [next, usize::from(qp.notify)]);
+        [STATE, NEXT, ANSWER]
+        unless no_such_answer;
+    DRAINS = "drains": "commands taken of a QP in SQD, by what is owed" [NEXT, OWED];
     EVENTS = "events": "events of hardware taken: kind, state and service before"
-        [KIND, STATE, SERVICE] unless |at, _| no_such_qp(at[1], at[2]),
-        hit |at| event(at).map(|event| {
-            let QueuePair { state, service, .. } = at.before.of_event;
-            [event.kind.get() as usize, state as usize, class(service)]
-        });
+        [KIND, STATE, SERVICE]
+        unless |at, _| no_such_qp(at[1], at[2]);
     SAME_QP = "same-qp": "an event and a command for one QP at one edge (X1): kind, state before both, state asked for"
-        [KIND, STATE, NEXT],
-        hit |at| both(at, true).map(|[kind, next]| [kind, at.before.of_command.state as usize, next]);
+        [KIND, STATE, NEXT];
     TWO_QPS = "two-qps": "an event and a command for two QPs at one edge: kind, state asked for"
-        [KIND, NEXT],
-        hit |at| both(at, false);
+        [KIND, NEXT];
     PACKETS = "packets": "request packets: state and service before, error, WQE"
-        [STATE, SERVICE, ERROR, WQE] unless |at, _| no_such_qp(at[0], at[1]),
-        hit |at| Packet::offered(at.inputs).map(|packet| {
-            let QueuePair { state, service, .. } = at.before.of_packet;
-            let flags = [packet.error, packet.consumes_wqe].map(|flag| flag.get() as usize);
-            [state as usize, class(service), flags[0], flags[1]]
-        });
+        [STATE, SERVICE, ERROR, WQE]
+        unless |at, _| no_such_qp(at[0], at[1]);
     QUEUE = "queue": "the event queue: events before the edge, what moves" [LEVEL, MOVE]
-        unless no_such_move,
-        hit |at| {
-            let moves = usize::from(at.rules.has(E1)) | usize::from(at.rules.has(E2)) << 1;
-            moves.checked_sub(1).map(|moves| [at.before.level, moves])
-        };
-    FULL = "full": "what is on offer while the queue is full" [HELD],
-        hit |at| {
-            let (is_full, taken) = (at.before.level == FULL_LEVEL, event(at));
-            let event_waits = at.inputs.hw_valid.is_high() && taken.is_none();
-            let waits = usize::from(at.inputs.cmd_valid.is_high()) | usize::from(event_waits) << 1;
-            let other = taken.map(|_| [3]);
-            waits.checked_sub(1).map(|waits| [waits]).into_iter().chain(other).filter(move |_| is_full)
-        };
-    OFFERS = "offers": "an offer that is not taken, and its change" [OFFER, WAITS],
-        hit |at| {
-            let command = at.memory.command.map(|before| became(before, Command::offered(at.inputs)));
-            let event = at.memory.event.map(|before| became(before, Event::offered(at.inputs)));
-            let event = event.map(|event| [1, event]);
-            command.map(|command| [0, command]).into_iter().chain(event)
-        };
-    QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE],
-        hit |at| {
-            let asked = Some(Uint::new(at.inputs.query_qpn.get()));
-            let [command, event] = [at.memory.commanded, at.memory.happened]
-                .map(|changed| usize::from(changed == asked));
-            [[at.outputs.query_state.get() as usize, command | event << 1]]
-        };
-    RESET = "reset": "resets, by the state they interrupt" [LOST],
-        on reset |at| [[match (at.before.level, at.before.answers) {
-            (FULL_LEVEL, _) => 4,
-            (level, answers) => usize::from(answers) | usize::from(level > 0) << 1,
-        }]];
+        unless no_such_move;
+    FULL = "full": "what is on offer while the queue is full" [HELD];
+    OFFERS = "offers": "an offer that is not taken, and its change" [OFFER, WAITS];
+    QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
+    RESET = "reset": "resets, by the state they interrupt" [LOST];
 }
 
 /// Whether C1 to C11 of section 6 allow the pair of a state and `cmd_next`.
@@ -191,12 +154,23 @@ fn no_such_move(at: &[usize], _: &Parameters) -> Option<&'static str> {
     }
 }
 
-/// The events of a full queue.
-const FULL_LEVEL: usize = LEVEL.values.len() - 1;
+/// The state of coverage collection.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Registers before the edge.
+    before: RegistersBefore,
+    /// rst was 1 in the cycle before.
+    in_reset: bool,
+    /// The QPs whose command and event were accepted at the edge before.
+    commanded: Option<u8>,
+    happened: Option<u8>,
+    /// The pins of a command and of an event that were not accepted at the edge before.
+    waiting: [Option<u64>; 2],
+}
 
-/// Registers before the edge.
-#[derive(Debug)]
-pub struct Before {
+/// Registers before the edge. The QPs are only valid if something is accepted for them.
+#[derive(Debug, Clone)]
+struct RegistersBefore {
     level: usize,
     answers: bool,
     of_command: QueuePair,
@@ -204,77 +178,11 @@ pub struct Before {
     of_packet: QueuePair,
 }
 
-impl Before {
-    #[inline]
-    fn of(golden: &Golden, inputs: &Inputs) -> Self {
-        let [of_command, of_event, of_packet] =
-            [inputs.cmd_qpn, inputs.hw_qpn, inputs.msg_qpn].map(|qpn| *golden.qp(qpn));
-        let answers = golden.answer().is_some();
-        Self { level: golden.level(), answers, of_command, of_event, of_packet }
+impl Default for RegistersBefore {
+    fn default() -> Self {
+        let [of_command, of_event, of_packet] = [QueuePair::RESET; 3];
+        Self { level: 0, answers: false, of_command, of_event, of_packet }
     }
-}
-
-/// What happened at the edge before: the QPs whose command and event were accepted, and a command
-/// and an event that were not.
-#[derive(Debug, Default)]
-pub struct Memory {
-    commanded: Option<Uint<8>>,
-    happened: Option<Uint<8>>,
-    command: Option<Command>,
-    event: Option<Event>,
-}
-
-impl Memory {
-    #[inline]
-    fn remember(&mut self, _: &Before, edge: &Edge<'_, Qp>) {
-        let (command, event) = (Command::offered(edge.inputs), Event::offered(edge.inputs));
-        let [takes_command, takes_event] =
-            [edge.outputs.cmd_ready, edge.outputs.hw_ready].map(Bits1::is_high);
-        self.commanded = command.filter(|_| takes_command).map(|command| command.qpn);
-        self.happened = event.filter(|_| takes_event).map(|event| event.qpn);
-        self.command = command.filter(|_| !takes_command);
-        self.event = event.filter(|_| !takes_event);
-    }
-}
-
-/// The place of an offer that waits, after another cycle.
-#[inline]
-fn became<T: PartialEq>(before: T, now: Option<T>) -> usize {
-    now.map_or(2, |now| usize::from(now != before))
-}
-
-type At<'a> = Sample<'a, Qp, Before, Memory>;
-
-/// An accepted command.
-#[inline]
-fn command(at: &At<'_>) -> Option<Command> {
-    Command::offered(at.inputs).filter(|_| at.outputs.cmd_ready.is_high())
-}
-
-/// An accepted event.
-#[inline]
-fn event(at: &At<'_>) -> Option<Event> {
-    Event::offered(at.inputs).filter(|_| at.outputs.hw_ready.is_high())
-}
-
-/// An accepted command as place on its axis, and its QP after an event at the same edge if that is
-/// for the same QP.
-#[inline]
-fn modified(at: &At<'_>) -> Option<(QueuePair, usize)> {
-    let (command, mut qp) = (command(at)?, at.before.of_command);
-    if let Some(event) = event(at).filter(|event| event.qpn == command.qpn) {
-        qp.happens(event.kind.get() as u8);
-    }
-    Some((qp, command.next.get() as usize))
-}
-
-/// The kind of an accepted event and the state that a command at the same edge asks for, for one QP
-/// or for two.
-#[inline]
-fn both(at: &At<'_>, same_qp: bool) -> Option<[usize; 2]> {
-    let (event, command) = (event(at)?, command(at)?);
-    let codes = [event.kind.get(), command.next.get()].map(|code| code as usize);
-    Some(codes).filter(|_| (event.qpn == command.qpn) == same_qp)
 }
 
 /// The position of a service on its axis.
@@ -284,6 +192,158 @@ const fn class(service: u8) -> usize {
         (1, _) => 0,
         (_, 1) => 1,
         _ => 2,
+    }
+}
+
+impl Coverage {
+    /// The command's QP, after the event at the same edge if that is for the same QP.
+    #[inline]
+    fn met(&self, same_qp: bool, kind: u8) -> QueuePair {
+        let mut qp = self.before.of_command;
+        if same_qp {
+            qp.happens(kind);
+        }
+        qp
+    }
+
+    #[inline]
+    fn count_command(&self, edge: &Edge<'_, Qp>, event: Option<u8>, bins: &mut Bins<'_>) {
+        let Edge { golden, inputs, .. } = edge;
+        let next = inputs.cmd_next.get() as usize;
+        let same_qp = event.is_some() && inputs.hw_qpn == inputs.cmd_qpn;
+        let met = self.met(same_qp, event.unwrap_or(0));
+        if let Some(answer) = golden.answer() {
+            bins.hit(MODIFY.bin([met.state as usize, next, answer as usize]));
+        }
+        if met.state == State::Sqd {
+            bins.hit(DRAINS.bin([next, usize::from(met.notify)]));
+        }
+        if let Some(kind) = event {
+            let kind = usize::from(kind);
+            bins.hit(match same_qp {
+                true => SAME_QP.bin([kind, self.before.of_command.state as usize, next]),
+                false => TWO_QPS.bin([kind, next]),
+            });
+        }
+    }
+
+    #[inline]
+    fn count_queue(&self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
+        let level = self.before.level;
+        match (edge.rules.has(E1), edge.rules.has(E2)) {
+            (false, false) => {}
+            (true, false) => bins.hit(QUEUE.bin([level, 0])),
+            (false, true) => bins.hit(QUEUE.bin([level, 1])),
+            (true, true) => bins.hit(QUEUE.bin([level, 2])),
+        }
+    }
+
+    #[inline]
+    fn count_full(&self, edge: &Edge<'_, Qp>, taken: bool, bins: &mut Bins<'_>) {
+        let Edge { inputs, .. } = edge;
+        let event_waits = inputs.hw_valid.is_high() && !taken;
+        match (inputs.cmd_valid.is_high(), event_waits) {
+            (true, true) => bins.hit(FULL.bin([2])),
+            (true, false) => bins.hit(FULL.bin([0])),
+            (false, true) => bins.hit(FULL.bin([1])),
+            (false, false) => {}
+        }
+        if taken {
+            bins.hit(FULL.bin([3]));
+        }
+    }
+
+    /// Counts what happens to offers that wait.
+    #[inline]
+    fn count_offers(&mut self, inputs: &Inputs, taken: [bool; 2], bins: &mut Bins<'_>) {
+        let command = inputs.cmd_qpn.get() << 7
+            | inputs.cmd_next.get() << 4
+            | inputs.cmd_service.get() << 1
+            | inputs.cmd_notify.get();
+        let event = inputs.hw_qpn.get() << 2 | inputs.hw_kind.get();
+        let valid = [inputs.cmd_valid, inputs.hw_valid].map(|pin| pin.is_high());
+        for (place, pins) in [command, event].into_iter().enumerate() {
+            if let Some(before) = self.waiting[place] {
+                let became = if !valid[place] { 2 } else { usize::from(pins != before) };
+                bins.hit(OFFERS.bin([place, became]));
+            }
+            self.waiting[place] = (valid[place] && !taken[place]).then_some(pins);
+        }
+    }
+
+    #[inline]
+    fn count_reset(&self, bins: &mut Bins<'_>) {
+        let RegistersBefore { level, answers, .. } = self.before;
+        bins.hit(RESET.bin([match (level, answers) {
+            (0, false) => 0,
+            (0, true) => 1,
+            (16, _) => 4,
+            (_, false) => 2,
+            (_, true) => 3,
+        }]));
+    }
+}
+
+impl harness::Coverage<Qp> for Coverage {
+    const GROUPS: &'static [Covergroup] = GROUPS;
+    const SOURCE: Option<Document> = Some(cosim_core::document!("coverage.rs"));
+
+    fn new(_: &Parameters) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
+        let RegistersBefore { level, answers, of_command, of_event, of_packet } = &mut self.before;
+        (*level, *answers) = (golden.level(), golden.answer().is_some());
+        if inputs.cmd_valid.is_high() {
+            *of_command = *golden.qp(inputs.cmd_qpn);
+        }
+        if inputs.hw_valid.is_high() {
+            *of_event = *golden.qp(inputs.hw_qpn);
+        }
+        if inputs.msg_valid.is_high() {
+            *of_packet = *golden.qp(inputs.msg_qpn);
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
+        let Edge { inputs, outputs, .. } = edge;
+        if inputs.rst.is_high() {
+            if !self.in_reset {
+                self.count_reset(bins);
+            }
+            (self.in_reset, self.commanded, self.happened) = (true, None, None);
+            self.waiting = [None; 2];
+            return;
+        }
+        self.in_reset = false;
+        let asked = Some(inputs.query_qpn.get() as u8);
+        let since = usize::from(self.commanded == asked) | usize::from(self.happened == asked) << 1;
+        bins.hit(QUERY.bin([outputs.query_state.get() as usize, since]));
+        if inputs.msg_valid.is_high() {
+            let QueuePair { state, service, .. } = self.before.of_packet;
+            let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
+            bins.hit(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
+        }
+        let happens = inputs.hw_valid.is_high() && outputs.hw_ready.is_high();
+        let event = happens.then(|| inputs.hw_kind.get() as u8);
+        if let Some(kind) = event {
+            let QueuePair { state, service, .. } = self.before.of_event;
+            bins.hit(EVENTS.bin([usize::from(kind), state as usize, class(service)]));
+        }
+        let modifies = inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high();
+        if modifies {
+            self.count_command(edge, event, bins);
+        }
+        self.count_offers(inputs, [modifies, happens], bins);
+        self.count_queue(edge, bins);
+        if self.before.level == LEVEL.values.len() - 1 {
+            self.count_full(edge, happens, bins);
+        }
+        self.commanded = modifies.then(|| inputs.cmd_qpn.get() as u8);
+        self.happened = happens.then(|| inputs.hw_qpn.get() as u8);
     }
 }
 

@@ -209,10 +209,12 @@ impl Scoreboard<'_> {
             ("release_id", outputs.release_valid, outputs.release_id.get()),
             ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
         ];
-        for (name, valid, value) in pins {
-            require!(valid.is_high() || value == 0, IDLE, "{name} is {value} while its valid is 0");
+        match pins.iter().find(|(_, valid, value)| !(*valid).is_high() && *value != 0) {
+            Some((name, _, value)) => {
+                Err(Violation::new(IDLE, format_args!("{name} is {value} while its valid is 0")))
+            }
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Checks the number of all buffers at the beginning of the cycle.
@@ -221,12 +223,13 @@ impl Scoreboard<'_> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
         let kept = self.receiver.kept();
         let all = (ring + free + kept) as i64 + self.in_hand;
-        let (in_hand, total) = (self.in_hand, self.total as i64);
         require!(
-            all == total,
+            all == self.total as i64,
             CONSERVED,
-            "{ring} in the ring + {free} free + {in_hand} with a packet + {kept} kept = {all}, \
-             expected {total}"
+            "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
+             expected {}",
+            self.in_hand,
+            self.total
         );
         Ok(())
     }
@@ -293,11 +296,12 @@ impl Scoreboard<'_> {
         let expected = if refused { 0 } else { possible };
         self.counts.refused += u64::from(refused);
         self.counts.empty += u64::from(level == 0);
-        let (refills, owed) = (outputs.alloc_valid.is_high(), self.owed);
         require!(
-            refills == (expected > 0),
+            outputs.alloc_valid.is_high() == (expected > 0),
             REFILLED,
-            "{left} buffers left, {free} free, credit of {owed} on offer: alloc_valid is {refills}"
+            "{left} buffers left, {free} free, credit of {} on offer: alloc_valid is {}",
+            self.owed,
+            outputs.alloc_valid.get()
         );
         let holds = count == expected;
         require!(holds, AS_MANY, "{count} buffers go into the ring, expected {expected}");
@@ -397,26 +401,23 @@ impl Scoreboard<'_> {
     fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let seen = |valid: Bits1, id| valid.is_high().then_some(id);
         let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
-        let expected = due.temporary;
-        require!(temporary == expected, TEMPORARY, "{temporary:?} bytes, expected {expected:?}");
+        let expected = &due.temporary;
+        require!(temporary == *expected, TEMPORARY, "{temporary:?} bytes, expected {expected:?}");
         let copy = (outputs.copy_id.get(), outputs.copy_len.get());
         let copy = outputs.copy_valid.is_high().then_some(copy);
-        let expected = due.copy;
+        let expected = &due.copy;
         require!(
-            copy == expected,
+            copy == *expected,
             COPIED,
             "copied, with its bytes: {copy:x?}, expected {expected:x?}"
         );
-        let pins = [
-            (KEPT, outputs.keep_valid, outputs.keep_id.get(), due.keep),
-            (RELEASED, outputs.release_valid, outputs.release_id.get(), due.release),
-        ];
-        for (check, valid, id, due) in pins {
-            let id = seen(valid, id);
-            require!(id == due, check, "{}, expected {}", packet(id), packet(due));
-        }
-        let error = outputs.protocol_error.is_high();
-        require!(error == due.error, ERROR, "protocol_error is {error}");
+        let keep = seen(outputs.keep_valid, outputs.keep_id.get());
+        require!(keep == due.keep, KEPT, "{}, expected {}", packet(keep), packet(due.keep));
+        let release = seen(outputs.release_valid, outputs.release_id.get());
+        let holds = release == due.release;
+        require!(holds, RELEASED, "{}, expected {}", packet(release), packet(due.release));
+        let holds = outputs.protocol_error.is_high() == due.error;
+        require!(holds, ERROR, "protocol_error is {}", outputs.protocol_error.get());
         Ok(())
     }
 
@@ -427,11 +428,12 @@ impl Scoreboard<'_> {
         let (valid, ready) = (inputs.pkt_valid.is_high(), outputs.pkt_ready.is_high());
         let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
-        let (name, state) = (kind_name(kind), self.message_state);
         require!(!ready || level > 0, TAKEN, "pkt_ready while the ring is empty");
-        require!(!taken || can, TAKEN, "{name} is taken, {state:?}");
+        let state = &self.message_state;
+        require!(!taken || can, TAKEN, "{} is taken, {state:?}", kind_name(kind));
         self.waited = if valid && can && !taken { self.waited + 1 } else { 0 };
-        require!(self.waited <= MOST_WAITED, PROMPT, "{name} waits, {state:?}");
+        let state = &self.message_state;
+        require!(self.waited <= MOST_WAITED, PROMPT, "{} waits, {state:?}", kind_name(kind));
         Ok(())
     }
 

@@ -70,12 +70,11 @@ macro_rules! items {
                     pins: &mut $pins,
                 ) {
                     pins.$valid = $crate::verilated::Bits::from(offer.is_some());
+                    let noise = Self { $( $field: idle.take(0 $(+ $word)?), )+ };
+                    let Self { $( $field, )+ } = offer.unwrap_or(noise);
                     $(
-                        let noise: $crate::value::Uint<$width> = idle.take(0 $(+ $word)?);
-                        let value: &$crate::value::Uint<$width> =
-                            offer.as_ref().map_or(&noise, |item| &item.$field);
                         let pin: &mut $crate::verilated::Bits<$width, _> = &mut pins.$pin;
-                        *pin = $crate::verilated::Bits::new(value.get());
+                        *pin = $crate::verilated::Bits::new($field.get());
                     )+
                 }
             }
