@@ -7,12 +7,9 @@
 use super::Dll;
 use super::link::{CAPACITY, Lane, LinkEffects};
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
-use super::rtl::{Bits1, Inputs, Outputs};
+use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::stimulus::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
-use cosim_core::harness::{
-    self, IdleBits, Noise, Parameters, Reset, ResetTimer, longest, longest_reset,
-};
-use cosim_core::value::Uint;
+use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
 /// Idle cycles at the end, after the last Ack is due. Nothing may happen in them.
 const DRAIN: u64 = 8;
@@ -60,52 +57,38 @@ pub(crate) struct SourceState {
     pub(crate) goes_on: bool,
 }
 
-cosim_core::items! {
-    pins Inputs { rst, a_link_ready, b_dllp_ready };
-
-    /// A TLP that A is to send.
-    pub struct NewTlp on a_tlp_valid {
-        /// Its payload.
-        data: a_tlp_data[32],
-    }
-
-    /// A DLLP that arrives at A.
-    pub struct Dllp on a_dllp_valid {
-        /// Whether it is a Nak.
-        nak: a_dllp_nak[1] of 3,
-        /// Its number.
-        seq: a_dllp_seq[12] of 2,
-        /// Whether it is undamaged.
-        crc_ok: a_dllp_crc_ok[1] of 3,
-    }
-
-    /// A TLP that arrives at B.
-    pub struct Tlp on b_link_valid {
-        /// Its number.
-        seq: b_link_seq[12] of 2,
-        /// Its payload.
-        data: b_link_data[32] of 1,
-        /// Whether it is undamaged.
-        crc_ok: b_link_crc_ok[1] of 3,
-    }
+/// A TLP on the link.
+#[derive(Debug, Clone, Copy)]
+struct Tlp {
+    seq: Bits12,
+    data: Bits32,
+    crc_ok: bool,
 }
 
 impl Tlp {
     fn damaged(self, damage: &TlpDamage) -> Self {
         Self {
-            seq: Uint::new(self.seq.get() ^ damage.seq.get()),
-            data: Uint::new(self.data.get() ^ damage.data.get()),
-            crc_ok: Uint::new(0),
+            seq: Bits12::new(self.seq.get() ^ damage.seq.get()),
+            data: Bits32::new(self.data.get() ^ damage.data.get()),
+            crc_ok: false,
         }
     }
+}
+
+/// A DLLP on the link.
+#[derive(Debug, Clone, Copy)]
+struct Dllp {
+    nak: bool,
+    seq: Bits12,
+    crc_ok: bool,
 }
 
 impl Dllp {
     fn damaged(self, damage: &DllpDamage) -> Self {
         Self {
-            nak: Uint::new(self.nak.get() ^ damage.nak.get()),
-            seq: Uint::new(self.seq.get() ^ damage.seq.get()),
-            crc_ok: Uint::new(0),
+            nak: self.nak != (damage.nak.get() == 1),
+            seq: Bits12::new(self.seq.get() ^ damage.seq.get()),
+            crc_ok: false,
         }
     }
 }
@@ -143,11 +126,9 @@ impl<'a> Source<'a> {
         self.rest.is_empty()
     }
 
-    /// The TLP on offer.
     #[inline]
-    fn offer(&self) -> Option<NewTlp> {
-        let tlps = self.rest.first().filter(|_| self.offered)?;
-        Some(NewTlp { data: Uint::new(tlps.data.get().wrapping_add(self.inside)) })
+    fn data(&self) -> u64 {
+        self.rest.first().map_or(0, |tlps| tlps.data.get().wrapping_add(self.inside))
     }
 
     /// Advances one cycle. Returns the reset that follows the accepted TLP, if there is one.
@@ -210,10 +191,13 @@ fn longest_delay<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
 /// Cycles without progress that the traffic can cause.
 #[inline]
 pub(crate) fn progress_timeout(traffic: &Traffic, parameters: &Parameters) -> u64 {
-    let waits = longest(traffic.tlps.iter().map(|tlps| tlps.gap))
-        + longest_reset(traffic.tlps.iter().map(|tlps| tlps.reset))
-        + longest(traffic.link_stalls.iter().copied())
-        + longest(traffic.dllp_stalls.iter().copied());
+    let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
+    let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.total());
+    let reset = traffic.tlps.iter().filter_map(reset).max();
+    let stalls = [&traffic.link_stalls, &traffic.dllp_stalls];
+    let stalls = stalls.map(|stalls| stalls.iter().map(|stall| stall.get()).max());
+    let waits = [gap, reset, stalls[0], stalls[1]];
+    let waits: u64 = waits.into_iter().flatten().sum();
     SLACK + waits + ROUNDS * round(traffic, parameters) + 2 * CAPACITY as u64
 }
 
@@ -249,13 +233,47 @@ impl<'a> Link<'a> {
         }
     }
 
-    /// Drives the pins of the link.
+    /// Drives the link's pins; `noise` is for idle payload.
     #[inline]
-    pub(crate) fn drive(&self, idle: &mut IdleBits<4>, inputs: &mut Inputs) {
-        Dllp::drive(self.dllps.arriving(), idle, inputs);
-        Tlp::drive(self.tlps.arriving(), idle, inputs);
-        inputs.a_link_ready = Bits1::from(self.tlps.ready());
-        inputs.b_dllp_ready = Bits1::from(self.dllps.ready());
+    pub(crate) fn drive(&self, noise: [u32; 3], inputs: &mut Inputs) {
+        // Exhaustive, so that a changed port list of the RTL does not compile.
+        let Inputs {
+            rst: _,
+            a_tlp_valid: _,
+            a_tlp_data: _,
+            a_link_ready,
+            a_dllp_valid,
+            a_dllp_nak,
+            a_dllp_seq,
+            a_dllp_crc_ok,
+            b_link_valid,
+            b_link_seq,
+            b_link_data,
+            b_link_crc_ok,
+            b_dllp_ready,
+            padding: _,
+        } = inputs;
+        let [link_data, seqs, flags] = noise;
+        let flag = |index: u32| flags >> index & 1 == 1;
+        *a_link_ready = Bits1::from(self.tlps.ready());
+
+        let dllp = self.dllps.arriving();
+        *a_dllp_valid = Bits1::from(dllp.is_some());
+        let idle = Dllp { nak: flag(0), seq: Bits12::new(u64::from(seqs)), crc_ok: flag(1) };
+        let Dllp { nak, seq, crc_ok } = dllp.unwrap_or(idle);
+        *a_dllp_nak = Bits1::from(nak);
+        *a_dllp_seq = seq;
+        *a_dllp_crc_ok = Bits1::from(crc_ok);
+
+        let tlp = self.tlps.arriving();
+        *b_link_valid = Bits1::from(tlp.is_some());
+        let seq = Bits12::new(u64::from(seqs >> 12));
+        let idle = Tlp { seq, data: Bits32::new(u64::from(link_data)), crc_ok: flag(2) };
+        let Tlp { seq, data, crc_ok } = tlp.unwrap_or(idle);
+        *b_link_seq = seq;
+        *b_link_data = data;
+        *b_link_crc_ok = Bits1::from(crc_ok);
+        *b_dllp_ready = Bits1::from(self.dllps.ready());
     }
 
     /// Advances one cycle. `steady`: no reset is active or planned.
@@ -304,14 +322,13 @@ impl<'a> Link<'a> {
             self.progress += 1;
         }
         if self.tlps.clock(outputs.a_link_valid.is_high()) {
-            let (seq, data) = (outputs.a_link_seq.get(), outputs.a_link_data.get());
-            let tlp = Tlp { seq: Uint::new(seq), data: Uint::new(data), crc_ok: Uint::new(1) };
+            let (seq, data) = (outputs.a_link_seq, outputs.a_link_data);
+            let tlp = Tlp { seq, data, crc_ok: true };
             self.tlps.send(tlp, self.tlp_effects.take(), Tlp::damaged);
         }
         if self.dllps.clock(outputs.b_dllp_valid.is_high()) {
             let nak = outputs.b_dllp_nak.is_high();
-            let seq = Uint::new(outputs.b_dllp_seq.get());
-            let dllp = Dllp { nak: nak.into(), seq, crc_ok: Uint::new(1) };
+            let dllp = Dllp { nak, seq: outputs.b_dllp_seq, crc_ok: true };
             let effects = if nak { &mut self.nak_effects } else { &mut self.ack_effects };
             self.dllps.send(dllp, effects.take(), Dllp::damaged);
         }
@@ -357,10 +374,29 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        let mut idle = IdleBits::new(self.noise.words());
-        inputs.rst = Bits1::from(self.reset.asserted());
-        NewTlp::drive(self.source.offer(), &mut idle, inputs);
-        self.link.drive(&mut idle, inputs);
+        // Exhaustive, so that a changed port list of the RTL does not compile.
+        let Inputs {
+            rst,
+            a_tlp_valid,
+            a_tlp_data,
+            a_link_ready: _,
+            a_dllp_valid: _,
+            a_dllp_nak: _,
+            a_dllp_seq: _,
+            a_dllp_crc_ok: _,
+            b_link_valid: _,
+            b_link_seq: _,
+            b_link_data: _,
+            b_link_crc_ok: _,
+            b_dllp_ready: _,
+            padding: _,
+        } = inputs;
+        let [data, link @ ..] = self.noise.words::<4>();
+        let offered = self.source.offered;
+        *rst = Bits1::from(self.reset.asserted());
+        *a_tlp_valid = Bits1::from(offered);
+        *a_tlp_data = Bits32::new(if offered { self.source.data() } else { u64::from(data) });
+        self.link.drive(link, inputs);
     }
 
     #[inline]

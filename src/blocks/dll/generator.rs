@@ -3,7 +3,7 @@
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT};
 use super::scenarios::{LinkFaults, Weights};
 use super::stimulus::{DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
-use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Span};
+use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
@@ -98,7 +98,10 @@ impl Generator<'_> {
             gap: self.rng.wait(self.weights.gap, self.weights.longest_gap),
             data: self.rng.bits(),
             count: many(self.weights.tlps_per_packet.draw(self.rng)),
-            reset: self.rng.reset(self.weights.reset, RESET_WITHIN),
+            reset: self.rng.chance(self.weights.reset).then(|| Reset {
+                after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
+                cycles: Uint::new(self.rng.random_range(1..=3)),
+            }),
         }
     }
 

@@ -14,55 +14,50 @@ use super::parameters;
 use super::rtl::{Inputs, Outputs};
 use super::stimulus::{LinkEffect, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
-use cosim_core::require;
 use device_a::DeviceA;
 use device_b::DeviceB;
 
-cosim_core::check_names! {
-    CHECKS;
-    /// B delivers each TLP that A accepted once and in order.
-    DELIVERY = "delivered-once-in-order";
-    /// B delivers an undamaged TLP with the expected number in the next cycle, and nothing else.
-    WANTED = "wanted-is-delivered";
-    /// An Ack or Nak never acknowledges more than was received, and never less than the one before.
-    ANSWER = "answers-what-arrived";
-    /// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good TLP,
-    /// unless a Nak waits.
-    ANSWERED = "answered-in-time";
-    /// The first damaged or early TLP causes a Nak at once.
-    REFUSED = "spoiled-brings-a-nak";
-    /// B sends only what is due: no early Ack, one Nak only, and then no more.
-    SILENT = "silent-until-due";
-    /// A DLLP stays until the link accepts it or a newer one may replace it.
-    DLLP_HELD = "dllp-held";
-    /// NAK_SCHEDULED is 1 from a damaged or early TLP until the expected one.
-    NAK_STATE = "nak-until-the-wanted";
-    /// A frees exactly what a good DLLP acknowledges, when it arrives.
-    FREED = "frees-what-is-acknowledged";
-    /// A accepts TLPs exactly while its buffer has room.
-    ROOM = "buffer-has-room";
-    /// A TLP on the link has the payload that A accepted with its number.
-    PAYLOAD = "sent-as-taken";
-    /// An offer to the link stays until it is accepted.
-    HELD = "offer-held";
-    /// TLPs go to the link in order, and after a rewind again from the oldest unacknowledged one.
-    ORDER = "replay-from-the-oldest";
-    /// A rewinds REPLAY_LIMIT cycles after the first TLP, or the last progress, Nak or timeout.
-    TIMEOUT = "timeout-in-time";
-    /// REPLAY_NUM counts rewinds since the last Ack with progress. A roll-over requests retraining.
-    REPLAYS = "replays-counted";
-    /// The oldest unacknowledged TLP is sent again after each timeout.
-    RESENT = "resent-in-time";
-    /// A DLLP is an error exactly if its number was not sent, or was acknowledged long ago.
-    STRAY = "stray-dllp-is-an-error";
-    /// A numbers TLPs in the order in which it accepts them.
-    NUMBERED = "numbered-as-taken";
-    /// Deliveries and acknowledgements make progress.
-    PROGRESS = "progress";
-    /// At the end every TLP is accepted, delivered and acknowledged, except for known stalls.
-    COMPLETE = "complete";
-    + &[pins::RESET, pins::KEPT];
-}
+/// B delivers each TLP that A accepted once and in order.
+const DELIVERY: &str = "delivered-once-in-order";
+/// B delivers an undamaged TLP with the expected number in the next cycle, and nothing else.
+const WANTED: &str = "wanted-is-delivered";
+/// An Ack or Nak never acknowledges more than was received, and never less than the one before.
+const ANSWER: &str = "answers-what-arrived";
+/// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good TLP,
+/// unless a Nak waits.
+const ANSWERED: &str = "answered-in-time";
+/// The first damaged or early TLP causes a Nak at once.
+const REFUSED: &str = "spoiled-brings-a-nak";
+/// B sends only what is due: no early Ack, one Nak only, and then no more.
+const SILENT: &str = "silent-until-due";
+/// A DLLP stays until the link accepts it or a newer one may replace it.
+const DLLP_HELD: &str = "dllp-held";
+/// NAK_SCHEDULED is 1 from a damaged or early TLP until the expected one.
+const NAK_STATE: &str = "nak-until-the-wanted";
+/// A frees exactly what a good DLLP acknowledges, when it arrives.
+const FREED: &str = "frees-what-is-acknowledged";
+/// A accepts TLPs exactly while its buffer has room.
+const ROOM: &str = "buffer-has-room";
+/// A TLP on the link has the payload that A accepted with its number.
+const PAYLOAD: &str = "sent-as-taken";
+/// An offer to the link stays until it is accepted.
+const HELD: &str = "offer-held";
+/// TLPs go to the link in order, and after a rewind again from the oldest unacknowledged one.
+const ORDER: &str = "replay-from-the-oldest";
+/// A rewinds REPLAY_LIMIT cycles after the first TLP, or the last progress, Nak or timeout.
+const TIMEOUT: &str = "timeout-in-time";
+/// REPLAY_NUM counts rewinds since the last Ack with progress. A roll-over requests retraining.
+const REPLAYS: &str = "replays-counted";
+/// The oldest unacknowledged TLP is sent again after each timeout.
+const RESENT: &str = "resent-in-time";
+/// A DLLP is an error exactly if its number was not sent, or was acknowledged long ago.
+const STRAY: &str = "stray-dllp-is-an-error";
+/// A numbers TLPs in the order in which it accepts them.
+const NUMBERED: &str = "numbered-as-taken";
+/// Deliveries and acknowledgements make progress.
+const PROGRESS: &str = "progress";
+/// At the end every TLP is accepted, delivered and acknowledged, except for known stalls.
+const COMPLETE: &str = "complete";
 
 /// Sequence numbers.
 const NUMBERS: u64 = 4096;
@@ -112,22 +107,21 @@ impl Payloads {
     }
 }
 
-cosim_core::counters! {
-    /// Counters for the report.
-    struct Counts of Scoreboard.counts {
-        sent: "TLPs sent",
-        sent_again: "TLPs sent again",
-        tlps_damaged: "TLPs arrived damaged",
-        dropped: "TLPs dropped",
-        lost_to_resets: "TLPs lost to resets",
-        acks: "Acks",
-        naks: "Naks",
-        dllps_damaged: "DLLPs arrived damaged",
-        timeouts: "timeouts",
-        retrains: "retrains",
-        out_of_range: "DLLPs out of range",
-        stalled: "cases stalled by S3 5.8",
-    }
+/// Counters for the report.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    sent: u64,
+    sent_again: u64,
+    tlps_damaged: u64,
+    dropped: u64,
+    lost_to_resets: u64,
+    acks: u64,
+    naks: u64,
+    dllps_damaged: u64,
+    timeouts: u64,
+    retrains: u64,
+    out_of_range: u64,
+    stalled: u64,
 }
 
 /// The TLP number from `low` on that has this sequence number.
@@ -160,15 +154,13 @@ impl Scoreboard {
             b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
-        require!(
-            self.idle_cycles <= self.progress_timeout,
-            PROGRESS,
-            "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
-            a.taken,
-            b.delivered,
-            a.acknowledged,
-            self.progress_timeout
-        );
+        if self.idle_cycles > self.progress_timeout {
+            let message = format!(
+                "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
+                a.taken, b.delivered, a.acknowledged, self.progress_timeout
+            );
+            return Err(Violation::new(PROGRESS, message));
+        }
         Ok(())
     }
 
@@ -186,7 +178,30 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Dll> for Scoreboard {
-    const CHECKS: &'static [&'static str] = CHECKS;
+    const CHECKS: &'static [&'static str] = &[
+        DELIVERY,
+        WANTED,
+        ANSWER,
+        ANSWERED,
+        REFUSED,
+        SILENT,
+        DLLP_HELD,
+        NAK_STATE,
+        FREED,
+        ROOM,
+        PAYLOAD,
+        HELD,
+        ORDER,
+        TIMEOUT,
+        REPLAYS,
+        RESENT,
+        STRAY,
+        NUMBERED,
+        PROGRESS,
+        COMPLETE,
+        pins::RESET,
+        pins::KEPT,
+    ];
 
     fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
         let depth = parameters.get(parameters::REPLAY_DEPTH);
@@ -227,33 +242,53 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
         b.observe_answers(inputs, outputs, counts)?;
         b.observe_arrival(inputs, self.answers_duplicates, counts);
         a.observe(inputs, outputs, payloads, counts)?;
-        let next = outputs.a_next_seq.get();
-        let is_next = next == taken % NUMBERS;
-        require!(is_next, NUMBERED, "a_next_seq is {next} after {taken} TLPs were taken");
+        if outputs.a_next_seq.get() != taken % NUMBERS {
+            let next = outputs.a_next_seq.get();
+            let message = format!("a_next_seq is {next} after {taken} TLPs were taken");
+            return Err(Violation::new(NUMBERED, message));
+        }
         self.shown.observe(outputs)?;
         self.observe_progress(progress)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
+        let object = |what: &str, done: u64, due: u64| {
+            let message = format!("{done} of {due} TLPs {what}");
+            Err(Violation::new(COMPLETE, message))
+        };
         let (taken, delivered) = (self.a.taken, self.b.delivered);
         if !self.answers_duplicates && self.is_stalled() {
             self.counts.stalled += 1;
             return Ok(());
         }
+        if delivered < taken {
+            return object("taken were delivered", delivered, taken);
+        }
         let taken_ever = self.taken_before + taken;
-        let dues = [
-            ("taken were delivered", delivered, taken),
-            ("offered were taken", taken_ever, self.offered),
-            ("taken were acknowledged", self.a.acknowledged, taken),
-        ];
-        for (what, done, due) in dues {
-            require!(done >= due, COMPLETE, "{done} of {due} TLPs {what}");
+        if taken_ever < self.offered {
+            return object("offered were taken", taken_ever, self.offered);
+        }
+        if self.a.acknowledged < taken {
+            return object("taken were acknowledged", self.a.acknowledged, taken);
         }
         Ok(())
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        Counts::all()
+        vec![
+            Counter::sum("TLPs sent", |board| board.counts.sent),
+            Counter::sum("TLPs sent again", |board| board.counts.sent_again),
+            Counter::sum("TLPs arrived damaged", |board| board.counts.tlps_damaged),
+            Counter::sum("TLPs dropped", |board| board.counts.dropped),
+            Counter::sum("TLPs lost to resets", |board| board.counts.lost_to_resets),
+            Counter::sum("Acks", |board| board.counts.acks),
+            Counter::sum("Naks", |board| board.counts.naks),
+            Counter::sum("DLLPs arrived damaged", |board| board.counts.dllps_damaged),
+            Counter::sum("timeouts", |board| board.counts.timeouts),
+            Counter::sum("retrains", |board| board.counts.retrains),
+            Counter::sum("DLLPs out of range", |board| board.counts.out_of_range),
+            Counter::sum("cases stalled by S3 5.8", |board| board.counts.stalled),
+        ]
     }
 }
 

@@ -6,52 +6,48 @@
 //! tables and no arithmetic with the golden model, and checks both models.
 
 use super::rtl::{Bits1, Inputs, Outputs};
-use super::stimulus::{Command, Event, Packet, Traffic};
+use super::stimulus::Traffic;
 use super::{Qp, name_of};
-use cosim_core::harness::{self, Counter, Parameters, Violation, all_low};
-use cosim_core::require;
+use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::collections::VecDeque;
 
-cosim_core::check_names! {
-    CHECKS;
-    /// In reset every output is 0.
-    IN_RESET = "silent-in-reset";
-    /// A command is accepted exactly while the queue has room for an event.
-    COMMAND_WAITS = "command-waits-for-room";
-    /// An event waits exactly if it notifies software and the queue has no room.
-    EVENT_WAITS = "event-waits-for-room";
-    /// Each command is answered in the next cycle with its QP. There are no other answers.
-    ANSWERED = "one-answer-for-each-command";
-    /// The answer depends on whether the diagram has the transition and permits its parameter.
-    JUDGED = "answer-by-the-diagram";
-    /// A QP is in the state that its commands and events lead to.
-    STATE = "state-by-what-happened";
-    /// The state determines what may be posted and is processed.
-    PERMITS = "posting-by-state";
-    /// A QP accepts no packet in RESET, INIT and ERR.
-    CLOSED = "no-packet-in-reset-init-err";
-    /// A QP accepts each packet in the other states.
-    OPEN = "packet-taken-when-ready";
-    /// A packet that needs an RQ WQE uses one, unless there is a Nak.
-    WQE = "wqe-for-the-packet-that-takes-it";
-    /// A reliable QP answers an accepted packet with either an Ack or a Nak; there are no other
-    /// answers.
-    ACK_OR_NAK = "ack-or-nak";
-    /// Events are offered to software from the cycle after their cause until they are accepted.
-    SHOWN = "event-shown-until-taken";
-    /// Each drain with notification causes one drained event.
-    DRAINED = "one-drained-event-per-notified-drain";
-    /// Each event has a cause, and no cause has two events.
-    CAUSED = "event-has-a-cause";
-    /// The events of a QP are in the order of their causes.
-    ORDER_IN_QP = "events-of-a-qp-in-order";
-    /// All events are in the order of their causes.
-    ORDER = "events-in-order";
-    /// Payload is 0 while its valid is 0.
-    IDLE = "idle-pins-are-0";
-    /// At the end nothing is on offer and no event is left.
-    COMPLETE = "complete";
-}
+/// In reset every output is 0.
+const IN_RESET: &str = "silent-in-reset";
+/// A command is accepted exactly while the queue has room for an event.
+const COMMAND_WAITS: &str = "command-waits-for-room";
+/// An event waits exactly if it notifies software and the queue has no room.
+const EVENT_WAITS: &str = "event-waits-for-room";
+/// Each command is answered in the next cycle with its QP. There are no other answers.
+const ANSWERED: &str = "one-answer-for-each-command";
+/// The answer depends on whether the diagram has the transition and permits its parameter.
+const JUDGED: &str = "answer-by-the-diagram";
+/// A QP is in the state that its commands and events lead to.
+const STATE: &str = "state-by-what-happened";
+/// The state determines what may be posted and is processed.
+const PERMITS: &str = "posting-by-state";
+/// A QP accepts no packet in RESET, INIT and ERR.
+const CLOSED: &str = "no-packet-in-reset-init-err";
+/// A QP accepts each packet in the other states.
+const OPEN: &str = "packet-taken-when-ready";
+/// A packet that needs an RQ WQE uses one, unless there is a Nak.
+const WQE: &str = "wqe-for-the-packet-that-takes-it";
+/// A reliable QP answers an accepted packet with either an Ack or a Nak; there are no other
+/// answers.
+const ACK_OR_NAK: &str = "ack-or-nak";
+/// Events are offered to software from the cycle after their cause until they are accepted.
+const SHOWN: &str = "event-shown-until-taken";
+/// Each drain with notification causes one drained event.
+const DRAINED: &str = "one-drained-event-per-notified-drain";
+/// Each event has a cause, and no cause has two events.
+const CAUSED: &str = "event-has-a-cause";
+/// The events of a QP are in the order of their causes.
+const ORDER_IN_QP: &str = "events-of-a-qp-in-order";
+/// All events are in the order of their causes.
+const ORDER: &str = "events-in-order";
+/// Payload is 0 while its valid is 0.
+const IDLE: &str = "idle-pins-are-0";
+/// At the end nothing is on offer and no event is left.
+const COMPLETE: &str = "complete";
 
 /// Capacity of the event queue.
 const ROOM: usize = 16;
@@ -96,22 +92,21 @@ struct ExpectedResponse {
     notify: bool,
 }
 
-cosim_core::counters! {
-    /// Counters for the report.
-    struct Counts of Scoreboard.counts {
-        done: "commands done",
-        illegal: "transitions refused",
-        not_permitted: "parameters refused",
-        established: "connections established",
-        drained: "drains told",
-        fatal: "fatal errors told",
-        send_errors: "send errors",
-        packets_taken: "packets taken",
-        packets_refused: "packets refused",
-        naks: "Naks",
-        waited: "cycles commands waited",
-        lost_to_resets: "events lost to resets",
-    }
+/// Counters for the report.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    done: u64,
+    illegal: u64,
+    not_permitted: u64,
+    established: u64,
+    drained: u64,
+    fatal: u64,
+    send_errors: u64,
+    packets_taken: u64,
+    packets_refused: u64,
+    naks: u64,
+    waited: u64,
+    lost_to_resets: u64,
 }
 
 /// The scoreboard of one case.
@@ -223,38 +218,46 @@ impl Scoreboard {
     fn observe_answer(&self, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, qpn) = (outputs.rsp_valid.is_high(), outputs.rsp_qpn.get());
         let code = outputs.rsp_code.get();
-        let Some(ExpectedResponse { qpn: expected, code: due, from, next, notify }) = self.due
-        else {
-            require!(!valid, ANSWERED, "an answer for QP {qpn} without a command");
-            require!(
-                qpn == 0 && code == 0,
-                IDLE,
-                "rsp_qpn {qpn}, rsp_code {code} without an answer"
-            );
-            return Ok(());
-        };
-        require!(valid, ANSWERED, "the command for QP {expected} has no answer");
-        require!(
-            qpn == expected,
-            ANSWERED,
-            "the command for QP {expected} is answered for QP {qpn}"
-        );
-        let (from, next) = (name_of(from), if next == DESTROY { "nothing" } else { name_of(next) });
-        let notify = if notify { ", with notification" } else { "" };
-        require!(
-            code == due,
-            JUDGED,
-            "QP {qpn} from {from} to {next}{notify}: answered {code}, expected {due}"
-        );
-        Ok(())
+        match self.due {
+            Some(due) if !valid => {
+                let message = format!("the command for QP {} has no answer", due.qpn);
+                Err(Violation::new(ANSWERED, message))
+            }
+            Some(due) if due.qpn != qpn => {
+                let message = format!("the command for QP {} is answered for QP {qpn}", due.qpn);
+                Err(Violation::new(ANSWERED, message))
+            }
+            Some(due) if due.code != code => {
+                let notify = if due.notify { ", with notification" } else { "" };
+                let message = format!(
+                    "QP {qpn} from {} to {}{notify}: answered {code}, expected {}",
+                    name_of(due.from),
+                    if due.next == DESTROY { "nothing" } else { name_of(due.next) },
+                    due.code
+                );
+                Err(Violation::new(JUDGED, message))
+            }
+            None if valid => {
+                let message = format!("an answer for QP {qpn} without a command");
+                Err(Violation::new(ANSWERED, message))
+            }
+            None if qpn != 0 || code != 0 => {
+                let message = format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
+                Err(Violation::new(IDLE, message))
+            }
+            _ => Ok(()),
+        }
     }
 
     #[inline]
     fn observe_query(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let (qpn, seen) = (inputs.query_qpn.get(), outputs.query_state.get());
-        let QpRecord { state, .. } = *self.life(qpn);
-        let name = name_of(state);
-        require!(seen == state, STATE, "QP {qpn} is in {}, expected {name}", name_of(seen));
+        let qpn = inputs.query_qpn.get();
+        let state = self.life(qpn).state;
+        let seen = outputs.query_state.get();
+        if seen != state {
+            let message = format!("QP {qpn} is in {}, expected {}", name_of(seen), name_of(state));
+            return Err(Violation::new(STATE, message));
+        }
         let pins = [
             (outputs.query_sq_post, "WRs to the SQ", matches!(state, RTS | SQD | SQE | ERR)),
             (outputs.query_rq_post, "WRs to the RQ", state != RESET),
@@ -262,12 +265,11 @@ impl Scoreboard {
             (outputs.query_rq_run, "processing of the RQ", self.life(qpn).takes_packets()),
         ];
         for (pin, what, expected) in pins {
-            require!(
-                pin.is_high() == expected,
-                PERMITS,
-                "QP {qpn} in {name}: {what} is {}",
-                pin.get()
-            );
+            if pin.is_high() != expected {
+                let state = name_of(state);
+                let message = format!("QP {qpn} in {state}: {what} is {}", u64::from(!expected));
+                return Err(Violation::new(PERMITS, message));
+            }
         }
         Ok(())
     }
@@ -277,29 +279,38 @@ impl Scoreboard {
         let [accept, wqe, ack, nak] =
             [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak]
                 .map(Bits1::is_high);
-        let Some(Packet { qpn, consumes_wqe, error }) = Packet::offered(inputs) else {
-            let answers = accept || wqe || ack || nak;
-            require!(!answers, IDLE, "an answer to a packet that is not there");
+        if !inputs.msg_valid.is_high() {
+            if accept || wqe || ack || nak {
+                return Err(Violation::new(IDLE, "an answer to a packet that is not there"));
+            }
             return Ok(());
+        }
+        let qpn = inputs.msg_qpn.get();
+        let life = *self.life(qpn);
+        let object = |check: &str, message: &str| {
+            let state = name_of(life.state);
+            let message =
+                format!("packet for QP {qpn} in {state}, service {}: {message}", life.service);
+            Err(Violation::new(check, message))
         };
-        let life = *self.life(qpn.get());
-        let takes = life.takes_packets();
+        if accept && !life.takes_packets() {
+            return object(CLOSED, "taken");
+        }
+        if !accept && life.takes_packets() {
+            return object(OPEN, "not taken");
+        }
         let answered = accept && is_reliable(life.service);
-        let takes_wqe = accept && consumes_wqe.is_high() && !nak;
-        let checks = [
-            (!accept || takes, CLOSED, "taken"),
-            (accept || !takes, OPEN, "not taken"),
-            (!(ack && nak), ACK_OR_NAK, "both an Ack and a Nak"),
-            (ack || nak || !answered, ACK_OR_NAK, "neither Ack nor Nak"),
-            (!(ack || nak) || answered, ACK_OR_NAK, "answered"),
-            (!answered || !nak || error.is_high(), ACK_OR_NAK, "a Nak"),
-            (!answered || nak || !error.is_high(), ACK_OR_NAK, "an Ack for an error"),
-            (!wqe || takes_wqe, WQE, "it takes a WQE"),
-            (wqe || !takes_wqe, WQE, "it takes no WQE"),
-        ];
-        for (holds, check, message) in checks {
-            let (qpn, state, service) = (qpn.get(), name_of(life.state), life.service);
-            require!(holds, check, "packet for QP {qpn} in {state}, service {service}: {message}");
+        if ack && nak {
+            return object(ACK_OR_NAK, "both an Ack and a Nak");
+        }
+        if (ack || nak) != answered {
+            return object(ACK_OR_NAK, if answered { "neither Ack nor Nak" } else { "answered" });
+        }
+        if answered && nak != inputs.msg_error.is_high() {
+            return object(ACK_OR_NAK, if nak { "a Nak" } else { "an Ack for an error" });
+        }
+        if wqe != (accept && inputs.msg_consumes_wqe.is_high() && !nak) {
+            return object(WQE, if wqe { "it takes a WQE" } else { "it takes no WQE" });
         }
         self.counts.packets_taken += u64::from(accept);
         self.counts.packets_refused += u64::from(!accept);
@@ -311,36 +322,56 @@ impl Scoreboard {
     #[inline]
     fn observe_news(&self, outputs: &Outputs) -> Result<(), Violation> {
         let shown = ExpectedEvent { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
-        let ExpectedEvent { qpn, code } = shown;
         let oldest = self.untold.front();
         if !outputs.evt_valid.is_high() {
-            require!(oldest.is_none(), SHOWN, "{:?} is not shown", self.untold[0]);
-            require!(qpn == 0 && code == 0, IDLE, "evt_qpn {qpn}, evt_code {code}");
+            return match oldest {
+                Some(news) => {
+                    let message = format!("event {} of QP {} is not shown", news.code, news.qpn);
+                    Err(Violation::new(SHOWN, message))
+                }
+                None if shown != (ExpectedEvent { qpn: 0, code: 0 }) => {
+                    let message = format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
+                    Err(Violation::new(IDLE, message))
+                }
+                None => Ok(()),
+            };
+        }
+        if oldest == Some(&shown) {
             return Ok(());
         }
-        let check = match self.untold.iter().find(|news| news.qpn == qpn) {
-            _ if oldest == Some(&shown) => return Ok(()),
-            _ if !self.untold.contains(&shown) && code == DRAINED_CODE => DRAINED,
-            _ if !self.untold.contains(&shown) => CAUSED,
+        let check = match self.untold.iter().find(|news| news.qpn == shown.qpn) {
+            _ if !self.untold.contains(&shown) => match shown.code {
+                DRAINED_CODE => DRAINED,
+                _ => CAUSED,
+            },
             Some(first) if *first != shown => ORDER_IN_QP,
             _ => ORDER,
         };
-        Err(Violation::new(check, format_args!("{shown:?}, expected {oldest:?}")))
+        let expected = match oldest {
+            Some(news) => format!("event {} of QP {}", news.code, news.qpn),
+            None => "none".to_owned(),
+        };
+        let message = format!("event {} of QP {}, expected {expected}", shown.code, shown.qpn);
+        Err(Violation::new(check, message))
     }
 
     #[inline]
     fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let (ready, waiting) = (outputs.cmd_ready.is_high(), self.untold.len());
-        let has_room = waiting < ROOM;
-        require!(ready == has_room, COMMAND_WAITS, "cmd_ready is {ready}, {waiting} events wait");
-        let offer = Event::offered(inputs).map(|event| (event.qpn.get(), event.kind.get()));
-        let tells = offer.is_some_and(|(qpn, kind)| self.life(qpn).tells(kind).is_some());
-        let ready = outputs.hw_ready.is_high();
-        require!(
-            ready == (has_room || !tells),
-            EVENT_WAITS,
-            "hw_ready is {ready} for QP and kind {offer:?}, {waiting} events wait"
-        );
+        let waiting = self.untold.len();
+        if outputs.cmd_ready.is_high() == (waiting >= ROOM) {
+            let message =
+                format!("cmd_ready is {}, {waiting} events wait", outputs.cmd_ready.get());
+            return Err(Violation::new(COMMAND_WAITS, message));
+        }
+        let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
+        let tells = inputs.hw_valid.is_high() && self.life(qpn).tells(kind).is_some();
+        if outputs.hw_ready.is_high() == (tells && waiting >= ROOM) {
+            let message = format!(
+                "hw_ready is {} for kind {kind} of QP {qpn}, {waiting} events wait",
+                outputs.hw_ready.get()
+            );
+            return Err(Violation::new(EVENT_WAITS, message));
+        }
         Ok(())
     }
 
@@ -350,37 +381,36 @@ impl Scoreboard {
         if outputs.evt_valid.is_high() && inputs.evt_ready.is_high() {
             self.untold.pop_front();
         }
-        let (event, command) = (Event::offered(inputs), Command::offered(inputs));
-        let happens = event.filter(|_| outputs.hw_ready.is_high());
-        if let Some(Event { qpn, kind }) = happens {
-            let (qpn, kind) = (qpn.get(), kind.get());
-            let (told, before) = (self.life(qpn).tells(kind), self.life(qpn).state);
+        if inputs.hw_valid.is_high() && outputs.hw_ready.is_high() {
+            let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
+            let told = self.life(qpn).tells(kind);
+            let before = self.life(qpn).state;
             self.life(qpn).event(kind);
             self.untold.extend(told.map(|code| ExpectedEvent { qpn, code }));
             self.counts.established += u64::from(told == Some(ESTABLISHED_CODE));
             self.counts.drained += u64::from(told == Some(DRAINED_CODE));
             self.counts.fatal += u64::from(told == Some(FATAL_CODE));
             self.counts.send_errors += u64::from(kind == 2 && before == RTS);
+            self.on_offer = self.on_offer.saturating_sub(1);
         }
-        let modifies = command.filter(|_| outputs.cmd_ready.is_high());
-        self.due = modifies.map(|Command { qpn, next, service, notify }| {
-            let (qpn, next, notify) = (qpn.get(), next.get(), notify.is_high());
+        self.due = None;
+        if inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high() {
+            let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get());
+            let (service, notify) = (inputs.cmd_service.get(), inputs.cmd_notify.is_high());
             let from = self.life(qpn).state;
-            let code = self.life(qpn).command(next, service.get(), notify);
+            let code = self.life(qpn).command(next, service, notify);
+            self.due = Some(ExpectedResponse { qpn, code, from, next, notify });
             self.counts.done += u64::from(code == 0);
             self.counts.illegal += u64::from(code == 1);
             self.counts.not_permitted += u64::from(code == 2);
-            ExpectedResponse { qpn, code, from, next, notify }
-        });
-        let (command_waits, event_waits) = (modifies != command, happens != event);
-        self.counts.waited += u64::from(command_waits);
-        self.on_offer = match self.may_withdraw {
-            true => u64::from(command_waits || event_waits),
-            false => {
-                let taken = u64::from(happens.is_some()) + u64::from(modifies.is_some());
-                self.on_offer.saturating_sub(taken)
-            }
-        };
+            self.on_offer = self.on_offer.saturating_sub(1);
+        }
+        let waits = inputs.cmd_valid.is_high() && !outputs.cmd_ready.is_high();
+        self.counts.waited += u64::from(waits);
+        if self.may_withdraw {
+            let event_waits = inputs.hw_valid.is_high() && !outputs.hw_ready.is_high();
+            self.on_offer = u64::from(waits || event_waits);
+        }
     }
 
     /// In reset all state is cleared and all outputs are 0.
@@ -389,12 +419,76 @@ impl Scoreboard {
         *self.lives = [QpRecord::NEW; 256];
         self.untold.clear();
         self.due = None;
-        all_low(IN_RESET, outputs)
+        // Exhaustive, so that a changed port list of the RTL does not compile.
+        let Outputs {
+            cmd_ready,
+            rsp_valid,
+            rsp_qpn,
+            rsp_code,
+            hw_ready,
+            msg_accept,
+            msg_take_wqe,
+            msg_ack,
+            msg_nak,
+            query_state,
+            query_sq_post,
+            query_rq_post,
+            query_sq_run,
+            query_rq_run,
+            evt_valid,
+            evt_qpn,
+            evt_code,
+            padding: _,
+        } = outputs;
+        let pins = [
+            ("cmd_ready", cmd_ready.get()),
+            ("rsp_valid", rsp_valid.get()),
+            ("rsp_qpn", rsp_qpn.get()),
+            ("rsp_code", rsp_code.get()),
+            ("hw_ready", hw_ready.get()),
+            ("msg_accept", msg_accept.get()),
+            ("msg_take_wqe", msg_take_wqe.get()),
+            ("msg_ack", msg_ack.get()),
+            ("msg_nak", msg_nak.get()),
+            ("query_state", query_state.get()),
+            ("query_sq_post", query_sq_post.get()),
+            ("query_rq_post", query_rq_post.get()),
+            ("query_sq_run", query_sq_run.get()),
+            ("query_rq_run", query_rq_run.get()),
+            ("evt_valid", evt_valid.get()),
+            ("evt_qpn", evt_qpn.get()),
+            ("evt_code", evt_code.get()),
+        ];
+        match pins.iter().find(|(_, value)| *value != 0) {
+            Some((name, value)) => {
+                Err(Violation::new(IN_RESET, format!("{name} is {value} in reset, expected 0")))
+            }
+            None => Ok(()),
+        }
     }
 }
 
 impl harness::Scoreboard<'_, Qp> for Scoreboard {
-    const CHECKS: &'static [&'static str] = CHECKS;
+    const CHECKS: &'static [&'static str] = &[
+        IN_RESET,
+        COMMAND_WAITS,
+        EVENT_WAITS,
+        ANSWERED,
+        JUDGED,
+        STATE,
+        PERMITS,
+        CLOSED,
+        OPEN,
+        WQE,
+        ACK_OR_NAK,
+        SHOWN,
+        DRAINED,
+        CAUSED,
+        ORDER_IN_QP,
+        ORDER,
+        IDLE,
+        COMPLETE,
+    ];
 
     fn new(traffic: &Traffic, _: &Parameters) -> Self {
         let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
@@ -424,16 +518,38 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let (on_offer, left) = (self.on_offer, self.untold.len());
-        require!(on_offer == 0, COMPLETE, "{on_offer} commands and events were not taken");
-        require!(left == 0, COMPLETE, "{left} events were not taken");
-        let (is_due, qpn) = (self.due.is_some(), self.due.map_or(0, |due| due.qpn));
-        require!(!is_due, COMPLETE, "the command for QP {qpn} has no answer yet");
-        Ok(())
+        let left = self.untold.len();
+        if self.on_offer > 0 {
+            let message = format!("{} commands and events were not taken", self.on_offer);
+            return Err(Violation::new(COMPLETE, message));
+        }
+        if left > 0 {
+            return Err(Violation::new(COMPLETE, format!("{left} events were not taken")));
+        }
+        match self.due {
+            Some(due) => {
+                let message = format!("the command for QP {} has no answer yet", due.qpn);
+                Err(Violation::new(COMPLETE, message))
+            }
+            None => Ok(()),
+        }
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        Counts::all()
+        vec![
+            Counter::sum("commands done", |board| board.counts.done),
+            Counter::sum("transitions refused", |board| board.counts.illegal),
+            Counter::sum("parameters refused", |board| board.counts.not_permitted),
+            Counter::sum("connections established", |board| board.counts.established),
+            Counter::sum("drains told", |board| board.counts.drained),
+            Counter::sum("fatal errors told", |board| board.counts.fatal),
+            Counter::sum("send errors", |board| board.counts.send_errors),
+            Counter::sum("packets taken", |board| board.counts.packets_taken),
+            Counter::sum("packets refused", |board| board.counts.packets_refused),
+            Counter::sum("Naks", |board| board.counts.naks),
+            Counter::sum("cycles commands waited", |board| board.counts.waited),
+            Counter::sum("events lost to resets", |board| board.counts.lost_to_resets),
+        ]
     }
 }
 

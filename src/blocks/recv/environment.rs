@@ -4,10 +4,10 @@
 //! It follows the lists of the traffic, with the handshakes of the golden model.
 
 use super::parameters::{self, HIGH};
-use super::rtl::{Bits1, Bits8, Inputs, Outputs};
-use super::stimulus::{DP, Data, EAGER, Message, Offer, RNDV_DATA, Stray, Traffic};
+use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
+use super::stimulus::{DP, EAGER, Message, RNDV_DATA, Traffic};
 use super::{Recv, kind_name};
-use cosim_core::harness::{self, Delays, Noise, Pace, Parameters, longest, longest_reset};
+use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last choice is made and nothing else may happen.
@@ -21,7 +21,9 @@ pub struct Environment<'a> {
     noise: Noise,
     sender: Sender<'a>,
     host: Host<'a>,
-    pace: Pace,
+    reset: ResetTimer,
+    drained: u64,
+    progress_timeout: u64,
 }
 
 /// The environment without the sender: posted receives, the pool, and the consumers of credits and
@@ -89,6 +91,23 @@ struct Pool {
     free: u64,
 }
 
+/// A packet on offer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Offer {
+    pub(crate) kind: u64,
+    pub(crate) id: u64,
+    pub(crate) len: u64,
+    pub(crate) msg_len: u64,
+    pub(crate) last: bool,
+}
+
+impl Offer {
+    #[inline]
+    pub(crate) fn is_dp(&self) -> bool {
+        self.kind == DP
+    }
+}
+
 /// Iterates over the packets of the messages.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender<'a> {
@@ -125,15 +144,27 @@ impl<'a> Sender<'a> {
     #[inline]
     pub(crate) fn packet(&self) -> Option<Offer> {
         let message = self.messages.get(self.at)?;
-        let Message { kind, id, len, msg_len, ref data, .. } = *message;
-        let Some(entry) = self.entry else {
-            return Some(Offer { kind, id, len, msg_len, last: data.is_empty().into() });
-        };
-        let last = entry + 1 == data.len() && self.inside + 1 == data[entry].count();
-        let Data { id, len, stray, .. } = data[entry];
-        let Stray { kind, last } =
-            stray.unwrap_or(Stray { kind: Uint::new(DP), last: last.into() });
-        Some(Offer { kind, id: Uint::new(id.get() + self.inside), len, msg_len, last })
+        let msg_len = message.msg_len.get();
+        Some(match self.entry {
+            None => Offer {
+                kind: message.kind.get(),
+                id: message.id.get(),
+                len: message.len.get(),
+                msg_len,
+                last: message.data.is_empty(),
+            },
+            Some(entry) => {
+                let data = &message.data[entry];
+                let is_last = entry + 1 == message.data.len() && self.inside + 1 == data.count();
+                Offer {
+                    kind: data.stray.map_or(DP, |stray| stray.kind.get()),
+                    id: data.id.get().wrapping_add(self.inside) & 0xff,
+                    len: data.len.get(),
+                    msg_len,
+                    last: data.stray.map_or(is_last, |stray| stray.last.get() == 1),
+                }
+            }
+        })
     }
 
     /// Whether the packet is on offer now.
@@ -182,7 +213,7 @@ impl<'a> Sender<'a> {
     /// The progress that the receiving side sees. `on_offer`: the packet is on the pins.
     #[inline]
     pub(crate) fn arrived(&self, on_offer: bool) -> ArrivalProgress {
-        let is_last = |packet: Offer| packet.is_dp() && packet.last.is_high();
+        let is_last = |packet: Offer| packet.is_dp() && packet.last;
         let last_waits = on_offer && self.packet().is_some_and(is_last);
         ArrivalProgress { message: self.at, last_waits }
     }
@@ -244,15 +275,16 @@ impl<'a> Open<'a> {
 
 /// Cycles without progress that the traffic can cause.
 pub(crate) fn progress_timeout(traffic: &Traffic) -> u64 {
-    let most = |of: fn(&Message) -> Uint<12>| longest(traffic.messages.iter().map(of));
+    let longest = |of: fn(&Message) -> u64| traffic.messages.iter().map(of).max().unwrap_or(0);
+    let most = |list: &[Uint<12>]| list.iter().map(|wait| wait.get()).max().unwrap_or(0);
     SLACK
-        + most(|message| message.gap)
-        + longest(traffic.messages.iter().flat_map(|message| &message.data).map(|data| data.gap))
-        + most(|message| message.match_wait)
-        + most(|message| message.done_wait)
-        + longest_reset(traffic.messages.iter().map(|message| message.reset))
-        + longest(traffic.credit_stalls.iter().copied())
-        + longest(traffic.reads.iter().copied())
+        + longest(|message| message.gap.get())
+        + longest(|message| message.data.iter().map(|data| data.gap.get()).max().unwrap_or(0))
+        + longest(|message| message.match_wait.get())
+        + longest(|message| message.done_wait.get())
+        + longest(|message| message.reset.map_or(0, |reset| reset.total()))
+        + most(&traffic.credit_stalls)
+        + most(&traffic.reads)
 }
 
 impl<'a> Host<'a> {
@@ -339,18 +371,36 @@ impl<'a> Host<'a> {
         self.ring_level = self.high;
     }
 
-    /// Drives the host's pins.
+    /// Drives the host's pins; `flag` is noise.
     #[inline]
-    pub(crate) fn drive(&self, arrived: ArrivalProgress, idle: Uint<1>, inputs: &mut Inputs) {
+    pub(crate) fn drive(&self, arrived: ArrivalProgress, flag: u64, inputs: &mut Inputs) {
+        // Exhaustive, so that a changed port list of the RTL does not compile.
+        let Inputs {
+            rst: _,
+            pkt_valid: _,
+            pkt_kind: _,
+            pkt_id: _,
+            pkt_len: _,
+            pkt_msg_len: _,
+            pkt_last: _,
+            match_rsp,
+            match_found,
+            posted_done,
+            pool_free,
+            credit_ready,
+            temp_alloc_ok,
+            padding: _,
+        } = inputs;
         let answers = self.answers();
-        let answer = self.open.filter(|_| answers).map(|open| open.message.is_posted());
-        let found = answer.unwrap_or(idle.is_high());
-        inputs.match_rsp = Bits1::from(answers);
-        inputs.match_found = Bits1::from(found);
-        inputs.posted_done = Bits1::from(self.finishes(arrived));
-        inputs.pool_free = Bits8::new(self.pool.free);
-        inputs.credit_ready = Bits1::from(self.credits.is_over());
-        inputs.temp_alloc_ok = Bits1::from(self.temp_ok);
+        *match_rsp = Bits1::from(answers);
+        *match_found = match self.open {
+            Some(open) if answers => Bits1::from(open.message.is_posted()),
+            _ => Bits1::new(flag),
+        };
+        *posted_done = Bits1::from(self.finishes(arrived));
+        *pool_free = Bits8::new(self.pool.free);
+        *credit_ready = Bits1::from(self.credits.is_over());
+        *temp_alloc_ok = Bits1::from(self.temp_ok);
     }
 
     /// Advances one cycle. `begins` is the message whose CP is accepted, if there is one.
@@ -403,7 +453,7 @@ impl Environment<'_> {
         let packet = self.sender.packet().filter(|_| self.sender.is_due())?;
         // The block would take a lone DP for one of the posted message before it.
         let waits =
-            self.sender.begins().is_some() && packet.is_dp() && self.host.awaits_posted_data();
+            self.sender.begins().is_some() && packet.kind == DP && self.host.awaits_posted_data();
         (!waits).then_some(packet)
     }
 
@@ -416,9 +466,8 @@ impl Environment<'_> {
     pub(super) fn in_flight(&self) -> Vec<String> {
         let next = self.sender.packet().map(|packet| {
             let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));
-            let (kind, at) = (kind_name(packet.kind.get()), self.sender.at);
-            let id = packet.id.get();
-            format!("next packet: {kind} {id:#04x}, from messages[{at}]{entry}")
+            let (kind, at) = (kind_name(packet.kind), self.sender.at);
+            format!("next packet: {kind} {:#04x}, from messages[{at}]{entry}", packet.id)
         });
         self.host.in_flight(next)
     }
@@ -430,16 +479,50 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
             noise: Noise::new(traffic.noise.get()),
             sender: Sender::new(&traffic.messages),
             host: Host::new(traffic, parameters),
-            pace: Pace::new(DRAIN, progress_timeout(traffic)),
+            reset: ResetTimer::default(),
+            drained: 0,
+            progress_timeout: progress_timeout(traffic),
         }
     }
 
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
-        let mut idle = self.noise.idle();
-        inputs.rst = Bits1::from(self.pace.reset.asserted());
-        Offer::drive(self.offer(), &mut idle, inputs);
-        self.host.drive(self.arrived(), idle.take(0), inputs);
+        // Exhaustive, so that a changed port list of the RTL does not compile.
+        let Inputs {
+            rst,
+            pkt_valid,
+            pkt_kind,
+            pkt_id,
+            pkt_len,
+            pkt_msg_len,
+            pkt_last,
+            match_rsp: _,
+            match_found: _,
+            posted_done: _,
+            pool_free: _,
+            credit_ready: _,
+            temp_alloc_ok: _,
+            padding: _,
+        } = inputs;
+        let [packet, msg_len] = self.noise.words();
+        let [packet, msg_len] = [u64::from(packet), u64::from(msg_len)];
+        *rst = Bits1::from(self.reset.asserted());
+
+        let offer = self.offer();
+        *pkt_valid = Bits1::from(offer.is_some());
+        let Offer { kind, id, len, msg_len, last } = offer.unwrap_or(Offer {
+            kind: packet,
+            id: packet >> 3,
+            len: packet >> 11,
+            msg_len,
+            last: packet >> 27 & 1 == 1,
+        });
+        *pkt_kind = Bits3::new(kind);
+        *pkt_id = Bits8::new(id);
+        *pkt_len = Bits16::new(len);
+        *pkt_msg_len = Bits32::new(msg_len);
+        *pkt_last = Bits1::from(last);
+        self.host.drive(self.arrived(), packet >> 28, inputs);
     }
 
     #[inline]
@@ -447,23 +530,43 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
         if inputs.rst.is_high() {
             self.host.forget();
             self.sender.drop_message();
-            self.pace.clock(false);
+            self.drained = 0;
+            self.reset.clock();
             return;
         }
         let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let begins = self.sender.begins().filter(|_| taken);
-        self.pace.start(begins.and_then(|(_, message)| message.reset));
+        if let Some((_, Message { reset: Some(reset), .. })) = begins {
+            self.reset.start(*reset);
+        }
         self.host.clock(self.arrived(), begins, inputs, outputs);
         match taken {
             true => self.sender.advance(),
             false => self.sender.wait(),
         }
-        (self.pace.handshakes, self.pace.packets) = (self.host.progress(), self.sender.taken());
-        let is_done = self.sender.is_done() && self.host.is_done();
-        self.pace.clock(is_done && !outputs.credit_valid.is_high());
+        let idle = self.sender.is_done() && self.host.is_done() && !outputs.credit_valid.is_high();
+        self.drained = if idle { self.drained + 1 } else { 0 };
+        self.reset.clock();
     }
 
-    cosim_core::paced!(pace);
+    #[inline]
+    fn finished(&self) -> bool {
+        self.reset.is_over() && self.drained >= DRAIN
+    }
+
+    #[inline]
+    fn handshakes(&self) -> u64 {
+        self.host.progress()
+    }
+
+    #[inline]
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
+    }
+
+    fn packets(&self) -> u64 {
+        self.sender.taken()
+    }
 }
 
 #[cfg(test)]

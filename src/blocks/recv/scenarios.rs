@@ -1,7 +1,9 @@
 //! Scenarios: named weights for the generator.
 
+use super::rtl::Inputs;
+use super::stimulus::Traffic;
 use super::{Recv, chaos, generator};
-use cosim_core::harness::{Percent, Span};
+use cosim_core::harness::{self, CaseRng, Parameters, Percent, Scenario, Span};
 use cosim_core::value::Uint;
 use cosim_core::weights;
 
@@ -57,9 +59,22 @@ weights! {
     }
 }
 
-cosim_core::generated! {
-    Weights of Recv;
-    scenarios "scenarios.toml";
-    traffic generator::traffic;
-    raw chaos::cycles;
+impl harness::Weights<Recv> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        harness::scenarios_from(include_str!("scenarios.toml"))
+    }
+
+    fn traffic(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        generator::traffic(self, packets, rng)
+    }
+
+    fn raw_pins(
+        &self,
+        parameters: &Parameters,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Option<Vec<Inputs>> {
+        let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+        (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
+    }
 }

@@ -9,51 +9,47 @@ use super::environment::Receiver;
 use super::kind_name;
 use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Inputs, Outputs};
-use super::stimulus::{DP, EAGER, Offer, RNDV_DATA, Traffic};
+use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
 use super::{Recv, rules::State};
-use cosim_core::harness::{self, Counter, Parameters, Violation, all_low};
-use cosim_core::require;
+use cosim_core::harness::{self, Counter, Parameters, Violation};
 
-cosim_core::check_names! {
-    CHECKS;
-    /// In reset every output is 0.
-    IN_RESET = "silent-in-reset";
-    /// After reset the ring is full.
-    FULL = "ring-full-after-reset";
-    /// Payload is 0 while its valid is 0.
-    IDLE = "idle-pins-are-0";
-    /// The total of buffers in the ring, free, with a packet and kept is constant.
-    CONSERVED = "buffers-are-conserved";
-    /// The state fits the progress of the message.
-    STATE = "state-by-what-is-awaited";
-    /// Buffers go into the ring exactly when it is low.
-    REFILLED = "refill-when-low";
-    /// A refill uses as many buffers as are free and fit.
-    AS_MANY = "refill-as-far-as-possible";
-    /// Each buffer that goes into the ring is a credit, which is on offer until it is accepted once.
-    CREDIT = "each-credit-once";
-    /// A packet is accepted only with a buffer, after the packet before it is processed, and, during a
-    /// posted message, only if it belongs to that message.
-    TAKEN = "taken-when-its-turn";
-    /// The block is ready exactly when it can accept a packet, whether there is one or not.
-    READY = "ready-where-it-can-take";
-    /// A packet that can be accepted does not wait too long.
-    PROMPT = "packet-not-left-waiting";
-    /// The block asks about an eager message until there is an answer.
-    ASKED = "match-asked-until-answered";
-    /// If the pool is low, the block requests a temporary buffer for the whole message.
-    TEMPORARY = "temporary-buffer-when-pool-low";
-    /// Data is copied once if its message is copied.
-    COPIED = "copied-as-chosen";
-    /// A handle is kept once if its message is kept.
-    KEPT = "kept-as-chosen";
-    /// The buffer of every packet that is not kept is released once.
-    RELEASED = "released-unless-kept";
-    /// The block reports exactly the packets that do not fit.
-    ERROR = "error-for-what-does-not-fit";
-    /// At the end nothing is left.
-    COMPLETE = "complete";
-}
+/// In reset every output is 0.
+const IN_RESET: &str = "silent-in-reset";
+/// After reset the ring is full.
+const FULL: &str = "ring-full-after-reset";
+/// Payload is 0 while its valid is 0.
+const IDLE: &str = "idle-pins-are-0";
+/// The total of buffers in the ring, free, with a packet and kept is constant.
+const CONSERVED: &str = "buffers-are-conserved";
+/// The state fits the progress of the message.
+const STATE: &str = "state-by-what-is-awaited";
+/// Buffers go into the ring exactly when it is low.
+const REFILLED: &str = "refill-when-low";
+/// A refill uses as many buffers as are free and fit.
+const AS_MANY: &str = "refill-as-far-as-possible";
+/// Each buffer that goes into the ring is a credit, which is on offer until it is accepted once.
+const CREDIT: &str = "each-credit-once";
+/// A packet is accepted only with a buffer, after the packet before it is processed, and, during a
+/// posted message, only if it belongs to that message.
+const TAKEN: &str = "taken-when-its-turn";
+/// The block is ready exactly when it can accept a packet, whether there is one or not.
+const READY: &str = "ready-where-it-can-take";
+/// A packet that can be accepted does not wait too long.
+const PROMPT: &str = "packet-not-left-waiting";
+/// The block asks about an eager message until there is an answer.
+const ASKED: &str = "match-asked-until-answered";
+/// If the pool is low, the block requests a temporary buffer for the whole message.
+const TEMPORARY: &str = "temporary-buffer-when-pool-low";
+/// Data is copied once if its message is copied.
+const COPIED: &str = "copied-as-chosen";
+/// A handle is kept once if its message is kept.
+const KEPT: &str = "kept-as-chosen";
+/// The buffer of every packet that is not kept is released once.
+const RELEASED: &str = "released-unless-kept";
+/// The block reports exactly the packets that do not fit.
+const ERROR: &str = "error-for-what-does-not-fit";
+/// At the end nothing is left.
+const COMPLETE: &str = "complete";
 
 /// Maximum number of cycles that an acceptable packet may wait: one to detect it, and one to detect
 /// that the message before it was complete.
@@ -95,20 +91,19 @@ struct ExpectedActions {
     error: bool,
 }
 
-cosim_core::counters! {
-    /// Counters for the report.
-    struct Counts of Scoreboard<'a>.counts {
-        copied: "unexpected messages copied",
-        kept: "unexpected messages kept",
-        posted: "packets copied to their place",
-        finished: "posted messages finished",
-        controls: "control packets",
-        errors: "protocol errors",
-        credits: "credits taken",
-        most_credits: max "largest credit on offer",
-        refused: "refills refused for the credit",
-        empty: "cycles the ring was empty",
-    }
+/// Counters for the report.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    copied: u64,
+    kept: u64,
+    posted: u64,
+    controls: u64,
+    errors: u64,
+    credits: u64,
+    most_credits: u64,
+    refused: u64,
+    empty: u64,
+    finished: u64,
 }
 
 /// The scoreboard of one case.
@@ -183,7 +178,9 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_reset(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<bool, Violation> {
         if inputs.rst.is_high() {
-            all_low(IN_RESET, outputs)?;
+            if *outputs != Outputs::default() {
+                return Err(Violation::new(IN_RESET, "an output is not 0 in reset"));
+            }
             self.message_state = MessageState::Over(BETWEEN);
             (self.in_hand, self.owed, self.waited) = (0, 0, 0);
             self.receiver.forget();
@@ -191,8 +188,10 @@ impl Scoreboard<'_> {
             return Ok(true);
         }
         let level = outputs.ring_level.get();
-        let is_full = !self.after_reset || level == self.high;
-        require!(is_full, FULL, "the ring holds {level} buffers, expected {}", self.high);
+        if self.after_reset && level != self.high {
+            let message = format!("the ring holds {level} buffers, expected {}", self.high);
+            return Err(Violation::new(FULL, message));
+        }
         self.after_reset = false;
         Ok(false)
     }
@@ -211,7 +210,7 @@ impl Scoreboard<'_> {
         ];
         match pins.iter().find(|(_, valid, value)| !(*valid).is_high() && *value != 0) {
             Some((name, _, value)) => {
-                Err(Violation::new(IDLE, format_args!("{name} is {value} while its valid is 0")))
+                Err(Violation::new(IDLE, format!("{name} is {value} while its valid is 0")))
             }
             None => Ok(()),
         }
@@ -223,14 +222,14 @@ impl Scoreboard<'_> {
         let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
         let kept = self.receiver.kept();
         let all = (ring + free + kept) as i64 + self.in_hand;
-        require!(
-            all == self.total as i64,
-            CONSERVED,
-            "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
-             expected {}",
-            self.in_hand,
-            self.total
-        );
+        if all != self.total as i64 {
+            let message = format!(
+                "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
+                 expected {}",
+                self.in_hand, self.total
+            );
+            return Err(Violation::new(CONSERVED, message));
+        }
         Ok(())
     }
 
@@ -238,9 +237,12 @@ impl Scoreboard<'_> {
     fn observe_state(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let state = outputs.state.get();
         let fits = self.message_state.states();
-        let names = || State::ALL.iter().filter(|state| fits >> **state as u8 & 1 == 1);
-        let expected = || names().map(|state| state.name()).collect::<Vec<_>>().join(" or ");
-        require!(fits >> state & 1 == 1, STATE, "state {state}, expected {}", expected());
+        if fits >> state & 1 == 0 {
+            let named = State::ALL.into_iter().filter(|state| fits >> *state as u8 & 1 == 1);
+            let names: Vec<&str> = named.map(State::name).collect();
+            let message = format!("state {state}, expected {}", names.join(" or "));
+            return Err(Violation::new(STATE, message));
+        }
         // Once the block has detected the end of a message, it must be between messages.
         if let MessageState::Over(states) = &mut self.message_state
             && BETWEEN >> state & 1 == 1
@@ -260,16 +262,20 @@ impl Scoreboard<'_> {
         };
         let expected = u64::from(can_take && outputs.ring_level.get() > 0);
         let (ready, state) = (outputs.pkt_ready.get(), outputs.state.get());
-        let holds = ready == expected;
-        require!(holds, READY, "pkt_ready is {ready} in state {state}, expected {expected}");
+        if ready != expected {
+            let message = format!("pkt_ready is {ready} in state {state}, expected {expected}");
+            return Err(Violation::new(READY, message));
+        }
         Ok(())
     }
 
     #[inline]
     fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, count) = (outputs.credit_valid.is_high(), outputs.credit_count.get());
-        let holds = valid == (self.owed > 0) && count == self.owed;
-        require!(holds, CREDIT, "credit of {count} on offer, expected {}", self.owed);
+        if valid != (self.owed > 0) || count != self.owed {
+            let message = format!("credit of {count} on offer, expected {}", self.owed);
+            return Err(Violation::new(CREDIT, message));
+        }
         self.counts.most_credits = self.counts.most_credits.max(count);
         if valid && inputs.credit_ready.is_high() {
             self.counts.credits += count;
@@ -296,22 +302,26 @@ impl Scoreboard<'_> {
         let expected = if refused { 0 } else { possible };
         self.counts.refused += u64::from(refused);
         self.counts.empty += u64::from(level == 0);
-        require!(
-            outputs.alloc_valid.is_high() == (expected > 0),
-            REFILLED,
-            "{left} buffers left, {free} free, credit of {} on offer: alloc_valid is {}",
-            self.owed,
-            outputs.alloc_valid.get()
-        );
-        let holds = count == expected;
-        require!(holds, AS_MANY, "{count} buffers go into the ring, expected {expected}");
+        if outputs.alloc_valid.is_high() != (expected > 0) {
+            let message = format!(
+                "{left} buffers left in the ring, {free} free, credit of {} on offer: alloc_valid is \
+                 {}",
+                self.owed,
+                outputs.alloc_valid.get()
+            );
+            return Err(Violation::new(REFILLED, message));
+        }
+        if count != expected {
+            let message = format!("{count} buffers go into the ring, expected {expected}");
+            return Err(Violation::new(AS_MANY, message));
+        }
         Ok(count)
     }
 
     /// Applies an accepted packet: its due outcome and the new state of its message.
     fn take(&mut self, inputs: &Inputs, due: &mut ExpectedActions) {
-        let Offer { kind, id, len, msg_len, last } = Offer::pins(inputs);
-        let (kind, id, len, last) = (kind.get(), id.get(), len.get(), last.is_high());
+        let (kind, id) = (inputs.pkt_kind.get(), inputs.pkt_id.get());
+        let (len, last) = (inputs.pkt_len.get(), inputs.pkt_last.is_high());
         let fits = match self.message_state {
             MessageState::Over(_) => kind <= RNDV_DATA,
             _ => kind == DP,
@@ -322,7 +332,7 @@ impl Scoreboard<'_> {
             _ if !fits => {}
             MessageState::Over(_) if kind == EAGER => {
                 due.release = None;
-                let msg_len = msg_len.get();
+                let msg_len = inputs.pkt_msg_len.get();
                 self.message_state = MessageState::Asked(Cp { id, len, msg_len, last });
             }
             MessageState::Over(_) if kind == RNDV_DATA => {
@@ -401,23 +411,36 @@ impl Scoreboard<'_> {
     fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let seen = |valid: Bits1, id| valid.is_high().then_some(id);
         let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
-        let expected = &due.temporary;
-        require!(temporary == *expected, TEMPORARY, "{temporary:?} bytes, expected {expected:?}");
-        let copy = (outputs.copy_id.get(), outputs.copy_len.get());
-        let copy = outputs.copy_valid.is_high().then_some(copy);
-        let expected = &due.copy;
-        require!(
-            copy == *expected,
-            COPIED,
-            "copied, with its bytes: {copy:x?}, expected {expected:x?}"
-        );
+        if temporary != due.temporary {
+            let bytes = |len: Option<u64>| len.map_or("none".to_owned(), |len| len.to_string());
+            let message =
+                format!("bytes asked for: {}, expected {}", bytes(temporary), bytes(due.temporary));
+            return Err(Violation::new(TEMPORARY, message));
+        }
+        let copy =
+            outputs.copy_valid.is_high().then(|| (outputs.copy_id.get(), outputs.copy_len.get()));
+        if copy != due.copy {
+            let words = |copy: Option<(u64, u64)>| match copy {
+                Some((id, len)) => format!("packet {id:#04x}, {len} bytes"),
+                None => "no packet".to_owned(),
+            };
+            let message = format!("copied: {}, expected {}", words(copy), words(due.copy));
+            return Err(Violation::new(COPIED, message));
+        }
         let keep = seen(outputs.keep_valid, outputs.keep_id.get());
-        require!(keep == due.keep, KEPT, "{}, expected {}", packet(keep), packet(due.keep));
+        if keep != due.keep {
+            let message = format!("kept: {}, expected {}", packet(keep), packet(due.keep));
+            return Err(Violation::new(KEPT, message));
+        }
         let release = seen(outputs.release_valid, outputs.release_id.get());
-        let holds = release == due.release;
-        require!(holds, RELEASED, "{}, expected {}", packet(release), packet(due.release));
-        let holds = outputs.protocol_error.is_high() == due.error;
-        require!(holds, ERROR, "protocol_error is {}", outputs.protocol_error.get());
+        if release != due.release {
+            let (seen, expected) = (packet(release), packet(due.release));
+            return Err(Violation::new(RELEASED, format!("released: {seen}, expected {expected}")));
+        }
+        if outputs.protocol_error.is_high() != due.error {
+            let message = format!("protocol_error is {}", outputs.protocol_error.get());
+            return Err(Violation::new(ERROR, message));
+        }
         Ok(())
     }
 
@@ -428,12 +451,18 @@ impl Scoreboard<'_> {
         let (valid, ready) = (inputs.pkt_valid.is_high(), outputs.pkt_ready.is_high());
         let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
-        require!(!ready || level > 0, TAKEN, "pkt_ready while the ring is empty");
-        let state = &self.message_state;
-        require!(!taken || can, TAKEN, "{} is taken, {state:?}", kind_name(kind));
+        if ready && level == 0 {
+            return Err(Violation::new(TAKEN, "pkt_ready while the ring is empty"));
+        }
+        if taken && !can {
+            let message = format!("{} is taken, {:?}", kind_name(kind), self.message_state);
+            return Err(Violation::new(TAKEN, message));
+        }
         self.waited = if valid && can && !taken { self.waited + 1 } else { 0 };
-        let state = &self.message_state;
-        require!(self.waited <= MOST_WAITED, PROMPT, "{} waits, {state:?}", kind_name(kind));
+        if self.waited > MOST_WAITED {
+            let message = format!("{} waits, {:?}", kind_name(kind), self.message_state);
+            return Err(Violation::new(PROMPT, message));
+        }
         Ok(())
     }
 
@@ -444,13 +473,19 @@ impl Scoreboard<'_> {
             _ => None,
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
-        require!(seen == asked, ASKED, "{}, expected {}", packet(seen), packet(asked));
+        if seen != asked {
+            let message = format!("asked for: {}, expected {}", packet(seen), packet(asked));
+            return Err(Violation::new(ASKED, message));
+        }
         Ok(())
     }
 }
 
 impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = CHECKS;
+    const CHECKS: &'static [&'static str] = &[
+        IN_RESET, FULL, IDLE, CONSERVED, STATE, REFILLED, AS_MANY, CREDIT, TAKEN, READY, PROMPT,
+        ASKED, TEMPORARY, COPIED, KEPT, RELEASED, ERROR, COMPLETE,
+    ];
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let resets = traffic.messages.iter().any(|message| message.reset.is_some());
@@ -498,17 +533,32 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let Self { packets, taken, owed, message_state, .. } = *self;
-        let all = packets.unwrap_or(taken);
-        require!(all == taken, COMPLETE, "{taken} packets were taken, expected {all}");
-        require!(owed == 0, COMPLETE, "a credit of {owed} was not taken");
-        let is_over = matches!(message_state, MessageState::Over(_));
-        require!(is_over, COMPLETE, "the last message is not over: {message_state:?}");
-        Ok(())
+        let fail = |message: String| Err(Violation::new(COMPLETE, message));
+        if let Some(packets) = self.packets.filter(|packets| *packets != self.taken) {
+            return fail(format!("{} packets were taken, expected {packets}", self.taken));
+        }
+        if self.owed > 0 {
+            return fail(format!("a credit of {} was not taken", self.owed));
+        }
+        match self.message_state {
+            MessageState::Over(_) => Ok(()),
+            message_state => fail(format!("the last message is not over: {message_state:?}")),
+        }
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        Counts::all()
+        vec![
+            Counter::sum("unexpected messages copied", |board| board.counts.copied),
+            Counter::sum("unexpected messages kept", |board| board.counts.kept),
+            Counter::sum("packets copied to their place", |board| board.counts.posted),
+            Counter::sum("posted messages finished", |board| board.counts.finished),
+            Counter::sum("control packets", |board| board.counts.controls),
+            Counter::sum("protocol errors", |board| board.counts.errors),
+            Counter::sum("credits taken", |board| board.counts.credits),
+            Counter::max("largest credit on offer", |board| board.counts.most_credits),
+            Counter::sum("refills refused for the credit", |board| board.counts.refused),
+            Counter::sum("cycles the ring was empty", |board| board.counts.empty),
+        ]
     }
 }
 

@@ -10,12 +10,10 @@ use super::stimulus::{Request, Traffic, takes_wqe};
 use super::{Rx, pins};
 use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
-use crate::blocks::recv::stimulus::Offer;
 use crate::blocks::thread2::environment::{self as thread2, Modules};
 use crate::blocks::thread2::stimulus::Packet;
 use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
-use cosim_core::harness::{self, Delays, IdleBits, Noise, Parameters, ResetTimer};
-use cosim_core::value::Uint;
+use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use std::collections::VecDeque;
 
 /// Idle cycles at the end, in which nothing else may happen.
@@ -93,8 +91,8 @@ impl<'a> Source<'a> {
         let packet = self.messages.packet().filter(|_| self.messages.is_due())?;
         // recv would take a lone DP for one of the posted message before it.
         let waits = self.messages.begins().is_some() && packet.is_dp() && !clear;
-        let (kind, handle) = (packet.kind.get() as u8, packet.id.get() as u8);
-        let message = descriptor::Message { last: packet.last.is_high(), kind, handle };
+        let (kind, handle) = (packet.kind as u8, packet.id as u8);
+        let message = descriptor::Message { last: packet.last, kind, handle };
         (!waits).then_some(Descriptor::Message(message))
     }
 
@@ -186,7 +184,7 @@ impl<'a> Fetcher<'a> {
 
     /// The lengths of the head, if it is a message packet and they are available.
     #[inline]
-    fn lengths(&self) -> Option<Offer> {
+    fn lengths(&self) -> Option<recv::Offer> {
         let is_message = matches!(self.head(), Some(Descriptor::Message(_)));
         self.expected.packet().filter(|_| is_message && self.is_there())
     }
@@ -324,11 +322,10 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         let mut to_recv = recv_block::rtl::Inputs::default();
         let arrived = self.arrived();
         let [flags, lengths, descriptor, link @ ..] = self.noise.words::<6>();
-        let [first, second, third] = link;
-        self.link.drive(&mut IdleBits::new([0, first, second, third]), &mut to_dll);
+        self.link.drive(link, &mut to_dll);
         self.software.drive(&mut to_qp);
         self.modules.drive(&mut self.noise, flags, &mut to_thread2);
-        self.host.drive(arrived, Uint::new(u64::from(flags >> 4)), &mut to_recv);
+        self.host.drive(arrived, u64::from(flags >> 4), &mut to_recv);
 
         let Self { noise, source, fetcher, reset, .. } = self;
         let offer = source.offer.map(|(_, descriptor)| descriptor);
@@ -348,8 +345,8 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
                 cxt_head,
                 cxt_data,
                 len_valid: Bits1::from(packet.is_some()),
-                len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len.get())),
-                len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len.get())),
+                len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len)),
+                len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len)),
             }
             dll from to_dll
             qp from to_qp

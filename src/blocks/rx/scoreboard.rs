@@ -16,38 +16,33 @@ use super::rtl::{Bits32, Inputs, Outputs};
 use super::stimulus::{Request, Traffic};
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
-use cosim_core::harness::{self, Counter, Parameters, Violation, joined_names};
-use cosim_core::require;
+use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::collections::VecDeque;
 
-cosim_core::check_names! {
-    OWN;
-    /// The FIFO gets each descriptor that A accepted once, in order and unchanged.
-    DELIVERED = "delivered-once-in-order";
-    /// Each descriptor leaves the FIFO once, in order, for the block of its class.
-    FATE = "one-fate-each";
-    /// At the end each descriptor has an outcome, and no credit is in use.
-    REMAINS = "nothing-remains";
-    /// The credits in use are the descriptors that A accepted and that have not left the FIFO.
-    CREDITS = "credits-exact";
-    /// The state and service of the QP and the error bit determine the outcome of a request packet.
-    BY_STATE = "fate-by-state";
-    /// Accepted packets that need an Ack or a WQE get one.
-    ANSWER = "answer-by-fate";
-    /// The head is shown to qp or recv as soon as its context or lengths are available.
-    ASKED = "asked-and-shown-in-time";
-    /// thread2 gets the state from qp; the rest of the context is unchanged.
-    STATE = "state-handed-on";
-    /// qp gets the first request packet of a QP in RTR once, before another request packet leaves.
-    ESTABLISHED = "established-once";
-    /// qp gets each length error once, before another request packet leaves.
-    FATAL = "fatal-per-length-error";
-    /// External events reach qp once, in order and unchanged.
-    EVENTS = "events-in-order";
-    /// thread2 gets no dropped or refused packet.
-    DEAD = "nothing-for-a-dead-qp";
-    + &[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE, pins::RESET, pins::IDLE];
-}
+/// The FIFO gets each descriptor that A accepted once, in order and unchanged.
+const DELIVERED: &str = "delivered-once-in-order";
+/// Each descriptor leaves the FIFO once, in order, for the block of its class.
+const FATE: &str = "one-fate-each";
+/// At the end each descriptor has an outcome, and no credit is in use.
+const REMAINS: &str = "nothing-remains";
+/// The credits in use are the descriptors that A accepted and that have not left the FIFO.
+const CREDITS: &str = "credits-exact";
+/// The state and service of the QP and the error bit determine the outcome of a request packet.
+const BY_STATE: &str = "fate-by-state";
+/// Accepted packets that need an Ack or a WQE get one.
+const ANSWER: &str = "answer-by-fate";
+/// The head is shown to qp or recv as soon as its context or lengths are available.
+const ASKED: &str = "asked-and-shown-in-time";
+/// thread2 gets the state from qp; the rest of the context is unchanged.
+const STATE: &str = "state-handed-on";
+/// qp gets the first request packet of a QP in RTR once, before another request packet leaves.
+const ESTABLISHED: &str = "established-once";
+/// qp gets each length error once, before another request packet leaves.
+const FATAL: &str = "fatal-per-length-error";
+/// External events reach qp once, in order and unchanged.
+const EVENTS: &str = "events-in-order";
+/// thread2 gets no dropped or refused packet.
+const DEAD: &str = "nothing-for-a-dead-qp";
 
 /// Number of credits and capacity of the FIFO.
 const PLACES: u64 = 16;
@@ -174,7 +169,10 @@ impl Scoreboard<'_> {
     fn observe_credits(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let out = (self.under_way.len() + self.fifo.len()) as u64;
         let used = outputs.x_credits_used.get();
-        require!(used == out, CREDITS, "{used} credits are in use, {out} descriptors on their way");
+        if used != out {
+            let message = format!("{used} credits are in use, {out} descriptors on their way");
+            return Err(Violation::new(CREDITS, message));
+        }
         let has_credit = out < PLACES;
         let a_ready = outputs.x_a_tlp_ready.is_high();
         let offered = inputs.a_tlp_valid.is_high();
@@ -213,12 +211,10 @@ impl Scoreboard<'_> {
             return Err(Violation::new(early.map_or(ASKED, ExpectedEvent::check), message));
         }
         let query = expected.map_or(inputs.qp_query_qpn.get(), |(qpn, ..)| qpn);
-        require!(
-            outputs.x_query_qpn.get() == query,
-            ASKED,
-            "x_query_qpn is {}, expected {query}",
-            outputs.x_query_qpn.get()
-        );
+        if outputs.x_query_qpn.get() != query {
+            let message = format!("x_query_qpn is {}, expected {query}", outputs.x_query_qpn.get());
+            return Err(Violation::new(ASKED, message));
+        }
         let is_message = matches!(head, Some(Descriptor::Message(_)));
         let expected = (is_message && inputs.len_valid.is_high())
             .then(|| (inputs.len_pkt.get(), inputs.len_msg.get()));
@@ -226,7 +222,10 @@ impl Scoreboard<'_> {
             .x_pkt_valid
             .is_high()
             .then(|| (outputs.x_pkt_len.get(), outputs.x_pkt_msg_len.get()));
-        require!(seen == expected, ASKED, "lengths shown to recv: {seen:?}, expected {expected:?}");
+        if seen != expected {
+            let message = format!("lengths shown to recv: {seen:?}, expected {expected:?}");
+            return Err(Violation::new(ASKED, message));
+        }
         Ok(())
     }
 
@@ -292,18 +291,18 @@ impl Scoreboard<'_> {
             true if request.error && is_reliable(service) => REFUSED,
             true => TAKEN,
         };
-        require!(
-            fate == expected,
-            BY_STATE,
-            "QP {qpn} in state {state}, service {service}: outcome {fate}, expected {expected}"
-        );
+        if fate != expected {
+            let message = format!(
+                "QP {qpn} in state {state}, service {service}: outcome {fate}, expected {expected}"
+            );
+            return Err(Violation::new(BY_STATE, message));
+        }
         let taken = fate == TAKEN;
         let answer = (taken && is_reliable(service), taken && request.consumes_wqe);
-        require!(
-            answer == (outputs.req_ack.is_high(), outputs.req_take_wqe.is_high()),
-            ANSWER,
-            "QP {qpn}: (Ack, WQE) is not {answer:?}"
-        );
+        if answer != (outputs.req_ack.is_high(), outputs.req_take_wqe.is_high()) {
+            let message = format!("QP {qpn}: (Ack, WQE) is not {answer:?}");
+            return Err(Violation::new(ANSWER, message));
+        }
         if state == RTR && fate != DROPPED {
             self.owed.push_back(ExpectedEvent { qpn, kind: 0 });
             self.counts.established += 1;
@@ -377,11 +376,9 @@ impl Scoreboard<'_> {
     /// Tracks what A accepts and B delivers at this edge.
     #[inline]
     fn observe_transport(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        require!(
-            !outputs.x_fifo_overflow.is_high(),
-            DELIVERED,
-            "a delivery is lost to a full FIFO"
-        );
+        if outputs.x_fifo_overflow.is_high() {
+            return Err(Violation::new(DELIVERED, "a delivery is lost to a full FIFO"));
+        }
         if outputs.x_b_deliver_valid.is_high() {
             let bits = outputs.x_b_deliver_data.get() as u32;
             match self.under_way.pop_front() {
@@ -421,6 +418,40 @@ impl TakenDescriptor {
     }
 }
 
+/// Concatenates the checks of several scoreboards.
+const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let (mut all, mut list, mut len) = ([""; N], 0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            all[len] = lists[list][index];
+            (index, len) = (index + 1, len + 1);
+        }
+        list += 1;
+    }
+    assert!(len == N, "each check has a place");
+    all
+}
+
+const OWN: &[&str] = &[
+    DELIVERED,
+    FATE,
+    REMAINS,
+    CREDITS,
+    BY_STATE,
+    ANSWER,
+    ASKED,
+    STATE,
+    ESTABLISHED,
+    FATAL,
+    EVENTS,
+    DEAD,
+    bytes::MESSAGE,
+    bytes::WRITE,
+    bytes::RECEIVE,
+    pins::RESET,
+    pins::IDLE,
+];
 const DLL: &[&str] = <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::CHECKS;
 const QP: &[&str] = <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::CHECKS;
 const THREAD2: &[&str] =
@@ -429,7 +460,7 @@ const RECV: &[&str] = <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Rec
 const ALL: usize = OWN.len() + DLL.len() + QP.len() + THREAD2.len() + RECV.len();
 
 impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = &joined_names::<ALL>(&[OWN, DLL, QP, THREAD2, RECV]);
+    const CHECKS: &'static [&'static str] = &joined::<ALL>(&[OWN, DLL, QP, THREAD2, RECV]);
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let for_dll = of_dll(parameters);

@@ -6,7 +6,6 @@ use super::{
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
-use cosim_core::require;
 
 /// Maximum number of cycles from a timeout to the next offer of the oldest TLP: the rewind, a TLP
 /// that was on offer, and the delays of rewind and load.
@@ -107,12 +106,13 @@ impl DeviceA {
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
         let expected = asked.frees.unwrap_or(self.acknowledged);
-        require!(
-            acknowledged == expected,
-            FREED,
-            "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
-            outputs.a_ackd_seq.get()
-        );
+        if acknowledged != expected {
+            let message = format!(
+                "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
+                outputs.a_ackd_seq.get()
+            );
+            return Err(Violation::new(FREED, message));
+        }
         if acknowledged != self.acknowledged {
             self.acknowledged = acknowledged;
             self.unsent_cycles = 0;
@@ -229,11 +229,11 @@ impl DeviceA {
             }
         }
         let taken = payloads.of(offered);
-        require!(
-            data == taken,
-            PAYLOAD,
-            "TLP {offered} has payload {data:#x}, it was taken with {taken:#x}"
-        );
+        if data != taken {
+            let message =
+                format!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
+            return Err(Violation::new(PAYLOAD, message));
+        }
         if !inputs.a_link_ready.is_high() {
             self.waiting = Some(offered);
             self.unsent_cycles = 0;
@@ -290,12 +290,13 @@ impl DeviceA {
         let unacknowledged = self.taken > self.acknowledged;
         self.unsent_cycles = if unacknowledged { self.unsent_cycles + 1 } else { 0 };
         let within = self.timeout_after + RESENT_WITHIN;
-        require!(
-            self.unsent_cycles <= within,
-            RESENT,
-            "TLP {} is unacknowledged and was not sent for {within} cycles",
-            self.acknowledged
-        );
+        if self.unsent_cycles > within {
+            let message = format!(
+                "TLP {} is unacknowledged and was not sent for {within} cycles",
+                self.acknowledged
+            );
+            return Err(Violation::new(RESENT, message));
+        }
         Ok(())
     }
 }

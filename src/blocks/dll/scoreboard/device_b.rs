@@ -7,7 +7,6 @@ use super::{
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
-use cosim_core::require;
 
 #[derive(Debug, Clone, Default)]
 pub struct DeviceB {
@@ -72,34 +71,36 @@ impl DeviceB {
     ) -> Result<(), Violation> {
         let data = outputs.b_deliver_data.get() as u32;
         let delivers = outputs.b_deliver_valid.is_high();
-        require!(
-            self.wanted.take() == delivers.then_some(data),
-            WANTED,
-            "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
-            outputs.b_deliver_valid.get()
-        );
+        if self.wanted.take() != delivers.then_some(data) {
+            let message = format!(
+                "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
+                outputs.b_deliver_valid.get()
+            );
+            return Err(Violation::new(WANTED, message));
+        }
         if delivers {
-            require!(
-                self.delivered != taken,
-                DELIVERY,
-                "payload {data:#x} is delivered, everything was before"
-            );
+            if self.delivered == taken {
+                let message = format!("payload {data:#x} is delivered, everything was before");
+                return Err(Violation::new(DELIVERY, message));
+            }
             let taken = payloads.of(self.delivered);
-            require!(
-                data == taken,
-                DELIVERY,
-                "payload {data:#x} is delivered, TLP {} was taken with {taken:#x}",
-                self.delivered
-            );
+            if data != taken {
+                let message = format!(
+                    "payload {data:#x} is delivered, TLP {} was taken with {taken:#x}",
+                    self.delivered
+                );
+                return Err(Violation::new(DELIVERY, message));
+            }
             self.delivered += 1;
         }
-        require!(
-            outputs.b_next_rcv_seq.get() == self.delivered % NUMBERS,
-            DELIVERY,
-            "b_next_rcv_seq is {} after {} deliveries",
-            outputs.b_next_rcv_seq.get(),
-            self.delivered
-        );
+        if outputs.b_next_rcv_seq.get() != self.delivered % NUMBERS {
+            let message = format!(
+                "b_next_rcv_seq is {} after {} deliveries",
+                outputs.b_next_rcv_seq.get(),
+                self.delivered
+            );
+            return Err(Violation::new(DELIVERY, message));
+        }
         Ok(())
     }
 
@@ -111,13 +112,14 @@ impl DeviceB {
         outputs: &Outputs,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        require!(
-            outputs.b_nak_scheduled.is_high() == self.nak_scheduled,
-            NAK_STATE,
-            "b_nak_scheduled is {} after {}",
-            outputs.b_nak_scheduled.get(),
-            if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" }
-        );
+        if outputs.b_nak_scheduled.is_high() != self.nak_scheduled {
+            let message = format!(
+                "b_nak_scheduled is {} after {}",
+                outputs.b_nak_scheduled.get(),
+                if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" }
+            );
+            return Err(Violation::new(NAK_STATE, message));
+        }
         if !outputs.b_dllp_valid.is_high() && self.due.is_none() && self.waiting.is_none() {
             return Ok(());
         }
@@ -147,13 +149,13 @@ impl DeviceB {
         }
         let seq = outputs.b_dllp_seq.get();
         let received = number((seq + 1) % NUMBERS, self.answered);
-        require!(
-            received <= self.delivered,
-            ANSWER,
-            "a DLLP names {seq}; {} TLPs were received and {} answered",
-            self.delivered,
-            self.answered
-        );
+        if received > self.delivered {
+            let message = format!(
+                "a DLLP names {seq}; {} TLPs were received and {} answered",
+                self.delivered, self.answered
+            );
+            return Err(Violation::new(ANSWER, message));
+        }
         self.answered = received;
         let kind = if outputs.b_dllp_nak.is_high() { Kind::Nak } else { Kind::Ack };
         Ok(Some(Dllp { kind, received }))

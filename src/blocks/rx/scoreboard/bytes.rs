@@ -7,7 +7,6 @@ use crate::blocks::recv::environment::Sender;
 use crate::blocks::recv::stimulus::Message;
 use crate::blocks::thread2::stimulus::Packet;
 use cosim_core::harness::Violation;
-use cosim_core::require;
 use std::collections::VecDeque;
 
 /// The bytes of a SEND go to the addresses of its WQE, in order, each once.
@@ -145,12 +144,13 @@ impl<'a> PlacedBytes<'a> {
             if !open.broken {
                 let left = header.pkt_length.get().saturating_sub(current.bytes);
                 let expected = piece(packet, open.placed, left);
-                require!(
-                    expected == Some(seen),
-                    MESSAGE,
-                    "byte {} of the message: {seen:x?}, expected {expected:x?}",
-                    open.placed
-                );
+                if expected != Some(seen) {
+                    let message = format!(
+                        "byte {} of the message: {seen:x?}, expected {expected:x?}",
+                        open.placed
+                    );
+                    return Err(Violation::new(MESSAGE, message));
+                }
             }
             open.placed += seen.length;
             current.bytes += seen.length;
@@ -164,7 +164,10 @@ impl<'a> PlacedBytes<'a> {
                 from,
             };
             current.writes += 1;
-            require!(seen == expected, WRITE, "{seen:x?}, expected {expected:x?}");
+            if seen != expected {
+                let message = format!("{seen:x?}, expected {expected:x?}");
+                return Err(Violation::new(WRITE, message));
+            }
         }
         Ok(())
     }
@@ -180,11 +183,10 @@ impl<'a> PlacedBytes<'a> {
         let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
         let lost = self.loses && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         let expected = u64::from(is_write(opcode) && !lost);
-        require!(
-            writes == expected,
-            WRITE,
-            "{writes} requests for an RDMA WRITE, expected {expected}"
-        );
+        if writes != expected {
+            let message = format!("{writes} requests for an RDMA WRITE, expected {expected}");
+            return Err(Violation::new(WRITE, message));
+        }
         if !is_send(opcode) {
             // Its step of the RQ ends an open message.
             let has_immediate = matches!(opcode, 9 | 11);
@@ -260,7 +262,7 @@ impl<'a> Received<'a> {
         if let Some(packet) = self.sender.packet()
             && self.sender.carries_data()
         {
-            self.due.push_back((packet.id.get(), packet.len.get()));
+            self.due.push_back((packet.id, packet.len));
         }
         self.sender.advance();
     }
@@ -281,7 +283,11 @@ impl<'a> Received<'a> {
         for (id, len) in copied.into_iter().chain(kept) {
             let due = self.due.pop_front();
             let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));
-            require!(fits, RECEIVE, "packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}");
+            if !fits {
+                let message =
+                    format!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}");
+                return Err(Violation::new(RECEIVE, message));
+            }
             self.bytes += len.unwrap_or(0);
         }
         Ok(())
