@@ -19,9 +19,9 @@ pub use cosim_cli::main;
 pub use cosim_formal::prove;
 pub use cosim_formats::{coverage, vector};
 pub use cosim_harness::{
-    axes, case_table, channel_block, channels, check_names, counters, coverage, covergroups,
-    delivery, document, generated, grants, harness, items, layout, paced, protocol, require, rules,
-    states, table, traffic, transactions, transitions, value, waivers, weights,
+    axes, case_table, channel_block, channels, check_names, coverage, covergroups, delivery,
+    document, generated, grants, harness, items, layout, paced, protocol, rules, states, table,
+    traffic, transactions, transitions, value, waivers, weights,
 };
 pub use cosim_regress::program::{AnyBlock, Identity, Program};
 pub use cosim_regress::{checks, engine, merge, mutate, program, runner, worker};

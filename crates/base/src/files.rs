@@ -5,6 +5,7 @@
 
 use crate::error::{Error, codes};
 use rustix::fs::OFlags;
+use std::env;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -224,6 +225,17 @@ pub fn remove_unfinished() {
 pub fn remove(path: &Path) {
     let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
     let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// The path of a program, which is searched in `PATH` if it is a bare name; `None` if there is no
+/// such file.
+pub fn find_program(program: impl AsRef<Path>) -> Option<PathBuf> {
+    let program = program.as_ref();
+    if program.components().count() > 1 {
+        return program.is_file().then(|| program.to_owned());
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 /// The folder of a file.

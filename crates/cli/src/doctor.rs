@@ -1,10 +1,10 @@
 //! `cosim doctor`: which tools are installed, which commands need them, and how to get them.
 
-use super::open::is_installed;
 use super::options::{Format, Formatting};
 use super::{print_json, print_text};
 use clap::Args;
 use cosim_base::error::Error;
+use cosim_base::files::find_program;
 use cosim_base::text;
 use cosim_regress::program;
 use cosim_rtl::models::{TARGET, answer_store, kept, verilator};
@@ -154,8 +154,8 @@ fn tool(
 ) -> Check {
     let named = env::var_os(variable).filter(|named| !variable.is_empty() && !named.is_empty());
     let program = named.unwrap_or_else(|| program.into());
-    let found = is_installed(&program).then(|| {
-        let mut command = Command::new(&program);
+    let found = find_program(&program).map(|program| {
+        let mut command = Command::new(program);
         command.arg(option);
         let output = verilated_build::output_within(10, command).ok();
         let printed = output.map(|output| [output.stdout, output.stderr].concat());

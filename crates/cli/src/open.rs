@@ -6,14 +6,15 @@ use super::options::{find_block, heading};
 use super::print_text;
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::files::find_program;
 use cosim_base::text;
 use cosim_harness::harness::Verdict;
 use cosim_regress::program;
 use cosim_regress::runner::{self, Cause, Group, HTML};
 use cosim_report::report::Results;
+use cosim_rtl::models::command_line;
 use std::env;
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use viewer::{Viewer, WaveView};
 
@@ -42,8 +43,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         None => page(arguments)?,
     };
     let words = std::iter::once(command.get_program()).chain(command.get_args());
-    let words: Vec<String> = words.map(quoted).collect();
-    print_text(&words.join(" "))?;
+    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    print_text(&command_line(&words))?;
     if !arguments.print {
         start(command)?;
     }
@@ -63,7 +64,7 @@ fn page(arguments: &Arguments) -> Result<Command, Error> {
     }
     let browser = env::var_os("BROWSER").filter(|name| !name.is_empty());
     let browser = browser.unwrap_or_else(|| "xdg-open".into());
-    if !arguments.print && !is_installed(&browser) {
+    if !arguments.print && find_program(&browser).is_none() {
         return Err(missing(&format!(
             "`{}` is not installed; install it with `apt-get install xdg-utils`, set BROWSER, or \
              open {} yourself",
@@ -112,10 +113,10 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
         Some(viewer) => viewer,
         None => Viewer::ALL
             .into_iter()
-            .find(|one| is_installed(one.program().as_ref()))
+            .find(|one| find_program(one.program()).is_some())
             .unwrap_or(Viewer::Gtkwave),
     };
-    if !arguments.print && !is_installed(viewer.program().as_ref()) {
+    if !arguments.print && find_program(viewer.program()).is_none() {
         return Err(missing(viewer.install()));
     }
     let view = WaveView { block, waves: &waves, verdict: &group.first.verdict };
@@ -126,16 +127,6 @@ fn missing(message: &str) -> Error {
     Error::Environment(codes::PROGRAM_FAILED, message.to_owned())
 }
 
-/// Whether a program is in `PATH`, or exists if it is a path.
-pub fn is_installed(program: &OsStr) -> bool {
-    let path = Path::new(program);
-    if path.components().count() > 1 {
-        return path.is_file();
-    }
-    let folders = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&folders).any(|folder| folder.join(path).is_file())
-}
-
 /// Starts a program that outlives this one.
 fn start(mut command: Command) -> Result<(), Error> {
     let program = command.get_program().to_string_lossy().into_owned();
@@ -143,16 +134,6 @@ fn start(mut command: Command) -> Result<(), Error> {
     match command.spawn() {
         Ok(_) => Ok(()),
         Err(error) => Err(missing(&format!("`{program}` cannot be started: {error}"))),
-    }
-}
-
-/// A word for a shell.
-fn quoted(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./+:=@%".contains(c);
-    match word.chars().all(is_plain) {
-        true => word.into_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
 

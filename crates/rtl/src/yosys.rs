@@ -3,6 +3,7 @@
 use crate::answers::Answers;
 use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
+use cosim_base::files::find_program;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -281,7 +282,7 @@ pub fn version() -> Result<String, Error> {
 pub fn identity() -> Result<Option<String>, Error> {
     let mut hash = blake3::Hasher::new();
     for program in [program(), abc_program()] {
-        let Some(mut file) = found(&program).and_then(|path| File::open(path).ok()) else {
+        let Some(mut file) = find_program(&program).and_then(|path| File::open(path).ok()) else {
             return Ok(None);
         };
         if hash.update_reader(&mut file).is_err() {
@@ -289,15 +290,6 @@ pub fn identity() -> Result<Option<String>, Error> {
         }
     }
     Ok(Some(format!("{} {}", hash.finalize().to_hex(), version()?)))
-}
-
-/// The path of a program, which is searched in `PATH` if it is a bare name.
-fn found(program: &Path) -> Option<PathBuf> {
-    if program.components().count() > 1 {
-        return Some(program.to_owned());
-    }
-    let folders = env::var_os("PATH")?;
-    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 fn yosys() -> Command {

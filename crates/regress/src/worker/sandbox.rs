@@ -11,6 +11,7 @@
 //! seccomp refuses to open any file for writing.
 
 use cosim_base::error::{Error, codes};
+use cosim_base::files::find_program;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
@@ -21,7 +22,7 @@ use seccompiler::{
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::env::{self, consts::ARCH};
+use std::env::consts::ARCH;
 use std::fmt;
 use std::path::PathBuf;
 use std::process;
@@ -147,8 +148,7 @@ fn landlocked(
 
 /// The files executed to run Icarus: the program and the dynamic loaders.
 fn simulator() -> Vec<PathBuf> {
-    let path = env::var_os("PATH").unwrap_or_default();
-    let program = env::split_paths(&path).map(|folder| folder.join("vvp")).find(|it| it.is_file());
+    let program = find_program("vvp");
     let loaders = ["/lib/ld-*", "/lib64/ld-*"].into_iter().flat_map(glob::glob).flatten().flatten();
     program.into_iter().chain(loaders).collect()
 }
