@@ -83,7 +83,8 @@ struct Reachable {
 fn reachable(block: &dyn AnyBlock) -> Reachable {
     let rules = |profile: &Profile| -> BTreeSet<String> {
         let all = block.info().rules.iter().enumerate();
-        all.filter(|(rule, _)| block.info().unreachable(*rule, &profile.parameters).is_none())
+        let unreachable = block.info().unreachable(&profile.parameters);
+        all.filter(|(rule, _)| !unreachable.contains_key(rule))
             .map(|(_, rule)| rule.name.to_owned())
             .collect()
     };

@@ -79,7 +79,7 @@ impl BlockEntry {
                 })
                 .collect(),
             parameters: block.info().parameters.iter().map(ParameterEntry::new).collect(),
-            scenarios: (block.info().scenarios)().into_iter().map(named).collect(),
+            scenarios: block.info().scenarios.iter().cloned().map(named).collect(),
             rules: block
                 .info()
                 .rules

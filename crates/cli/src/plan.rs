@@ -344,7 +344,7 @@ impl File {
 
 /// The name of a built-in scenario, or the path of its file.
 fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, String> {
-    let built_in = (block.info().scenarios)();
+    let built_in = &block.info().scenarios;
     if built_in.iter().any(|(known, _)| known == name) {
         return Ok(name.to_owned());
     }

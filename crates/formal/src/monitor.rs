@@ -5,7 +5,7 @@ pub mod progress;
 use crate::assertions::{Assertions, Signal};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    BlockInfo, Parameters, Properties, Role, StableChannel, TransitionProperty,
+    BlockInfo, Facts, Parameters, Properties, Role, StableChannel, TransitionProperty,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +18,6 @@ pub const MONITOR: &str = "monitor.v";
 pub const TOP: &str = "cosim_monitor";
 /// The wire of the RTL's state register.
 const STATE: &str = "cosim_state";
-/// The largest code that a state is looked for under.
-const STATE_CODES: u64 = 0xff;
 
 /// The kind of a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -99,17 +97,18 @@ impl Monitor {
         assertions: Option<&Assertions>,
         only: Option<&str>,
     ) -> Result<Self, Error> {
-        let properties = (info.properties)(parameters);
+        let facts = (info.facts)(parameters);
+        let properties = &facts.properties;
         let mut bad = Vec::new();
-        zeros(info, &properties, &mut bad)?;
+        zeros(info, properties, &mut bad)?;
         let mut text = String::new();
         for StableChannel { valid, payload } in &properties.stable {
             held(info, valid, *payload, &mut bad, &mut text)?;
         }
-        states(info, &properties, &mut bad)?;
+        states(info, properties, &mut bad)?;
         invariants(assertions, &mut bad);
-        rules(info, &properties, parameters, assertions, &mut bad, &mut text)?;
-        progress::progress(&properties, info.rtl.clock, &mut bad, &mut text);
+        rules(info, &facts, assertions, &mut bad, &mut text)?;
+        progress::progress(properties, info.rtl.clock, &mut bad, &mut text);
         let offers = offers(info);
         let mut breaks = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
@@ -146,10 +145,10 @@ impl Monitor {
         (select, bits): (&str, u32),
         never: &str,
     ) -> Result<Option<Self>, Error> {
-        let properties = (info.properties)(parameters);
+        let facts = (info.facts)(parameters);
         let (mut bad, mut text) = (Vec::new(), String::new());
         invariants(assertions, &mut bad);
-        rules(info, &properties, parameters, assertions, &mut bad, &mut text)?;
+        rules(info, &facts, assertions, &mut bad, &mut text)?;
         bad.retain(|(property, _)| matches!(property.kind, Kind::Always | Kind::Never));
         if bad.is_empty() {
             return Ok(None);
@@ -339,12 +338,12 @@ fn invariants(assertions: Option<&Assertions>, bad: &mut Vec<(Property, String)>
 /// What rules say.
 fn rules(
     info: &'static BlockInfo,
-    properties: &Properties,
-    parameters: &Parameters,
+    facts: &Facts,
     assertions: Option<&Assertions>,
     bad: &mut Vec<(Property, String)>,
     text: &mut String,
 ) -> Result<(), Error> {
+    let Facts { properties, unreachable } = facts;
     let of_registers = |kind, text| Property { kind, text, of_registers: true };
     for (place, rule) in properties.transitions.iter().enumerate() {
         let _ = writeln!(text, "  wire rule_{place} = ~in_reset & ({});", rule.when);
@@ -369,7 +368,7 @@ fn rules(
     }
     for (place, rule) in properties.transitions.iter().enumerate() {
         let index = info.rules.iter().position(|known| known.name == rule.rule);
-        if let Some(why) = index.and_then(|index| (info.unreachable_rule)(index, parameters)) {
+        if let Some(why) = index.and_then(|index| unreachable.get(&index)) {
             let what = format!("{} never applies: {why}", rule.rule);
             bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
         }
@@ -554,10 +553,8 @@ fn states(
             None => Ok(()),
         };
     };
-    let codes: Vec<(u64, &str)> = (0..=STATE_CODES)
-        .filter_map(|code| Some((code, (info.state_name)(code)?)))
-        .filter(|(_, name)| !properties.illegal_states.contains(name))
-        .collect();
+    let is_legal = |(_, name): &&(u64, &str)| !properties.illegal_states.contains(name);
+    let codes: Vec<(u64, &str)> = info.states.iter().filter(is_legal).copied().collect();
     let is_one_of = |codes: &[u64]| {
         let each: Vec<String> =
             codes.iter().map(|code| format!("(cosim_state == 64'd{code})")).collect();

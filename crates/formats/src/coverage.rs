@@ -20,7 +20,7 @@ pub use shards::CoverageMerge;
 
 use code::Code;
 use cosim_harness::harness::{
-    Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, Covergroup, Profile, RULES, Rule, Value,
+    Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, GroupInfo, Profile, RULES, Rule, Value,
     bit_name,
 };
 use schemars::JsonSchema;
@@ -133,7 +133,7 @@ impl Group {
     }
 
     /// A group that the block declares.
-    pub fn of(group: &Covergroup) -> Self {
+    pub fn of(group: &GroupInfo) -> Self {
         let value = |value: &Value| GroupValue {
             name: value.name.to_owned(),
             meaning: value.meaning.to_owned(),
@@ -308,15 +308,16 @@ impl Database {
         profiles: impl IntoIterator<Item = &'p Profile>,
     ) -> Self {
         let groups = Group::all(block);
-        let bins: usize = groups.iter().map(Group::bins).sum();
         let of = |profile: &Profile| {
-            let reason =
-                |bin: usize| Some((bin as u32, block.unreachable(bin, &profile.parameters)?));
+            let unreachable = block.unreachable(&profile.parameters);
             let values = profile.parameters.values();
             let bins = ProfileBins {
                 fixes: format!("0x{:02x}", profile.parameters.fixes()),
                 parameters: values.map(|(name, value)| (name.to_owned(), value)).collect(),
-                unreachable: (0..bins).filter_map(reason).collect(),
+                unreachable: unreachable
+                    .into_iter()
+                    .map(|(bin, reason)| (bin as u32, reason))
+                    .collect(),
             };
             (profile.name.to_string(), bins)
         };

@@ -376,7 +376,6 @@ struct ReportedCases {
 /// Adds the totals of a part of a run. Coverage has its own file.
 pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[ProfileResults]) {
     tally.totals.add_all(totals);
-    let counters = (block.counters)();
     for (profile, part) in tally.profiles.iter_mut().zip(profiles) {
         for ((_, sum), (_, totals)) in profile.scenarios.iter_mut().zip(&part.scenarios) {
             sum.add_all(totals);
@@ -387,7 +386,7 @@ pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[Pr
                 profile.unreachable.remove(rule.name);
             }
         }
-        for (name, total) in &counters {
+        for (name, total) in &block.counters {
             let value = part.counters.get(*name).copied().unwrap_or(0);
             let so_far = profile.counters.entry(name).or_default();
             *so_far = total.of(*so_far, value);

@@ -244,7 +244,7 @@ impl Regression {
 
     /// The scenarios that are not built in: their files by name.
     fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
-        let built_in = (self.block.info().scenarios)();
+        let built_in = &self.block.info().scenarios;
         let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
         let given = names.iter().zip(&self.setup.scenarios).filter(|(_, given)| is_file(given));
         given.map(|(name, given)| (name.clone(), given.clone())).collect()

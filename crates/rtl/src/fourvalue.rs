@@ -83,7 +83,7 @@ pub fn compile(
         compared,
         input_bits => inputs.bits(),
         output_bits => outputs.bits(),
-        power_up => inputs.digits(&(info.power_up)(), "", |_| false),
+        power_up => inputs.digits(&info.power_up, "", |_| false),
         state => info.state_register,
         pulse => PULSE,
     };

@@ -139,10 +139,11 @@ impl Tally {
                     .collect(),
                 rules: BTreeMap::new(),
                 unreachable: BTreeMap::new(),
-                counters: (block.counters)().into_iter().map(|(name, _)| (name, 0)).collect(),
+                counters: block.counters.iter().map(|(name, _)| (*name, 0)).collect(),
             };
+            let mut unreachable = block.unreachable(&profile.parameters);
             for (index, rule) in block.rules.iter().enumerate() {
-                match block.unreachable(index, &profile.parameters) {
+                match unreachable.remove(&index) {
                     Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
                     None => drop(tally.rules.insert(rule.name, 0)),
                 }
@@ -151,7 +152,7 @@ impl Tally {
         };
         Self {
             block,
-            counters: (block.counters)(),
+            counters: block.counters.clone(),
             profiles: plan.profiles.iter().map(profile).collect(),
             totals: Totals::default(),
             coverage,

@@ -2,13 +2,15 @@
 
 use super::comparison::{Comparison, is_transaction_output};
 use super::contract::{
-    Block, Document, Explain, Golden, ResetPin, Rule, Scoreboard, Total, power_up_inputs,
+    Block, Document, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total, power_up_inputs,
 };
-use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
+use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, bins, unreachable};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::properties::Properties;
+use std::any::TypeId;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 use verilated::{Field, Pins, Port};
 use zerocopy::IntoBytes;
 
@@ -51,10 +53,8 @@ pub struct BlockInfo {
     pub has_dont_cares: bool,
     /// [`Golden::RULES`].
     pub rules: &'static [Rule],
-    /// [`Golden::unreachable`].
-    pub unreachable_rule: fn(usize, &Parameters) -> Option<String>,
     /// [`Coverage::GROUPS`].
-    pub groups: &'static [Covergroup],
+    pub groups: Vec<GroupInfo>,
     /// [`Coverage::WAIVERS`].
     pub waivers: Option<WaiverFile>,
     /// [`Coverage::SOURCE`].
@@ -62,21 +62,52 @@ pub struct BlockInfo {
     /// [`Block::SPECIFICATION`].
     pub specification: Option<Document>,
     /// Names of [`Scoreboard::counters`], and how the numbers of cases are added up.
-    pub counters: fn() -> Vec<(&'static str, Total)>,
+    pub counters: Vec<(&'static str, Total)>,
     /// Names and purposes of [`Block::scenarios`].
-    pub scenarios: fn() -> Vec<(String, String)>,
-    /// [`Block::properties`].
-    pub properties: fn(&Parameters) -> Properties,
-    /// [`Block::fields`].
-    pub fields: fn(&str) -> &'static [(&'static str, Field)],
-    /// [`Explain::state_name`].
-    pub state_name: fn(u64) -> Option<&'static str>,
-    /// [`Explain::rules_between`].
-    pub rules_between: fn(&str, &str) -> Vec<&'static str>,
+    pub scenarios: Vec<(String, String)>,
+    /// [`Block::fields`] of the ports that have named ones.
+    pub fields: BTreeMap<&'static str, &'static [(&'static str, Field)]>,
+    /// [`Explain::state_name`] by code.
+    pub states: Vec<(u64, &'static str)>,
+    /// [`Explain::rules_between`]: source state, target state and rule.
+    pub transitions: Vec<(&'static str, &'static str, &'static str)>,
+    /// The bytes of [`power_up_inputs`].
+    pub power_up: Vec<u8>,
+    /// What depends on the parameters.
+    pub facts: fn(&Parameters) -> Facts,
     /// [`Explain::meaning`].
     pub meaning: fn(&str, u64) -> Option<String>,
-    /// The bytes of [`power_up_inputs`].
-    pub power_up: fn() -> Vec<u8>,
+}
+
+/// A [`Covergroup`](super::Covergroup) without its function.
+#[derive(Debug, Clone)]
+pub struct GroupInfo {
+    /// The name in reports.
+    pub name: &'static str,
+    /// What it counts, and when.
+    pub about: &'static str,
+    /// The axes; a cross has several.
+    pub axes: &'static [Axis],
+}
+
+/// What a block says of one set of parameters.
+#[derive(Debug, Clone)]
+pub struct Facts {
+    /// Why legal stimulus cannot hit a bin, by the number of the bin; bins that it can hit are
+    /// missing. Bins are numbered through the rules and all groups.
+    pub unreachable: BTreeMap<usize, String>,
+    /// [`Block::properties`].
+    pub properties: Properties,
+}
+
+impl Facts {
+    fn of<B: Explain>(parameters: &Parameters) -> Self {
+        let reason = |bin| Some((bin, unreachable::<B>(bin, parameters)?));
+        Self {
+            unreachable: (0..bins::<B>()).filter_map(reason).collect(),
+            properties: B::properties(parameters),
+        }
+    }
 }
 
 /// The RTL that is built into the program.
@@ -128,40 +159,48 @@ impl BuiltInRtl {
 }
 
 impl BlockInfo {
-    /// Collects the data of a block.
-    pub const fn of<B: Explain>() -> &'static Self {
-        const {
-            &Self {
-                name: B::NAME,
-                title: B::TITLE,
-                rtl: B::RTL.rtl,
-                parameters: B::PARAMETERS,
-                profiles: B::PROFILES,
-                cases: B::CASES,
-                reset: B::RESET,
-                clocks: B::CLOCKS,
-                exhaustive: B::EXHAUSTIVE,
-                state_register: B::STATE_REGISTER,
-                naming: B::NAMING,
-                inputs: B::Inputs::PORTS,
-                outputs: B::Outputs::PORTS,
-                transaction_outputs: B::TRANSACTION_OUTPUTS,
-                has_dont_cares: B::Golden::HAS_DONT_CARES,
-                rules: B::Golden::RULES,
-                unreachable_rule: B::Golden::unreachable,
-                groups: B::Coverage::GROUPS,
-                waivers: B::Coverage::WAIVERS,
-                groups_source: B::Coverage::SOURCE,
-                specification: B::SPECIFICATION,
-                counters: counters::<B>,
-                scenarios: scenarios::<B>,
-                properties: B::properties,
-                fields: B::fields,
-                state_name: B::state_name,
-                rules_between: B::rules_between,
-                meaning: B::meaning,
-                power_up: power_up::<B>,
-            }
+    /// The data of a block, which is collected once.
+    pub fn of<B: Explain>() -> &'static Self {
+        static KNOWN: Mutex<BTreeMap<TypeId, &'static BlockInfo>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(TypeId::of::<B>()).or_insert_with(|| Box::leak(Box::new(Self::collect::<B>())))
+    }
+
+    fn collect<B: Explain>() -> Self {
+        let states: Vec<(u64, &str)> =
+            (0..=STATE_CODES).filter_map(|code| Some((code, B::state_name(code)?))).collect();
+        let ports = B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
+        let fields = ports.map(|port| (port.name, B::fields(port.name)));
+        let scenario = |scenario: Scenario<B::Weights>| (scenario.name, scenario.about);
+        Self {
+            name: B::NAME,
+            title: B::TITLE,
+            rtl: B::RTL.rtl,
+            parameters: B::PARAMETERS,
+            profiles: B::PROFILES,
+            cases: B::CASES,
+            reset: B::RESET,
+            clocks: B::CLOCKS,
+            exhaustive: B::EXHAUSTIVE,
+            state_register: B::STATE_REGISTER,
+            naming: B::NAMING,
+            inputs: B::Inputs::PORTS,
+            outputs: B::Outputs::PORTS,
+            transaction_outputs: B::TRANSACTION_OUTPUTS,
+            has_dont_cares: B::Golden::HAS_DONT_CARES,
+            rules: B::Golden::RULES,
+            groups: B::Coverage::GROUPS.iter().map(GroupInfo::of).collect(),
+            waivers: B::Coverage::WAIVERS,
+            groups_source: B::Coverage::SOURCE,
+            specification: B::SPECIFICATION,
+            counters: counters::<B>(),
+            scenarios: B::scenarios().into_iter().map(scenario).collect(),
+            fields: fields.filter(|(_, fields)| !fields.is_empty()).collect(),
+            transitions: transitions::<B>(&states),
+            states,
+            power_up: power_up_inputs::<B>().as_bytes().to_vec(),
+            facts: Facts::of::<B>,
+            meaning: B::meaning,
         }
     }
 
@@ -191,30 +230,20 @@ impl BlockInfo {
         self.outputs.iter().filter(is_counted)
     }
 
-    /// The transitions that the block names: source state, target state and rule.
-    pub fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)> {
-        let states: Vec<&str> = (0..=STATE_CODES).filter_map(self.state_name).collect();
-        let pairs = states.iter().flat_map(|from| states.iter().map(move |to| (*from, *to)));
-        let rules = |(from, to)| {
-            (self.rules_between)(from, to).into_iter().map(move |rule| (from, to, rule))
-        };
-        pairs.flat_map(rules).collect()
-    }
-
-    /// Why no legal stimulus hits a bin with these parameters, and whether `cosim prove` proves
-    /// it or the reason is an argument. Bins are numbered through the rules and all groups.
-    pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String> {
-        let rule = self.rules.get(bin).map(|rule| rule.name);
-        let reason = match rule {
-            Some(_) => (self.unreachable_rule)(bin, parameters)?,
-            None => unreachable_in(self.groups, bin - self.rules.len(), parameters)?.to_owned(),
-        };
+    /// Why no legal stimulus hits a bin, by the number of the bin, and whether `cosim prove` proves
+    /// it or the reason is an argument.
+    pub fn unreachable(&self, parameters: &Parameters) -> BTreeMap<usize, String> {
+        let Facts { unreachable, properties } = (self.facts)(parameters);
         // `cosim prove` proves that a rule with a property never applies.
-        let is_proved = rule.is_some_and(|rule| {
-            (self.properties)(parameters).transitions.iter().any(|says| says.rule == rule)
-        });
-        let how = if is_proved { "proof: `cosim prove`" } else { "argued" };
-        Some(format!("{reason} ({how})"))
+        let is_proved = |bin: usize| {
+            let rule = self.rules.get(bin).map(|rule| rule.name);
+            properties.transitions.iter().any(|property| Some(property.rule) == rule)
+        };
+        let argued = |(bin, reason): (usize, String)| {
+            let how = if is_proved(bin) { "proof: `cosim prove`" } else { "argued" };
+            (bin, format!("{reason} ({how})"))
+        };
+        unreachable.into_iter().map(argued).collect()
     }
 
     /// The values of the RTL's parameters as Verilog literals, for those that `has` accepts.
@@ -230,10 +259,17 @@ fn counters<B: Block>() -> Vec<(&'static str, Total)> {
     counters.iter().map(|counter| (counter.name, counter.total)).collect()
 }
 
-fn scenarios<B: Block>() -> Vec<(String, String)> {
-    B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
+fn transitions<B: Explain>(
+    states: &[(u64, &'static str)],
+) -> Vec<(&'static str, &'static str, &'static str)> {
+    let pairs = states.iter().flat_map(|(_, from)| states.iter().map(move |(_, to)| (*from, *to)));
+    let rules =
+        |(from, to)| B::rules_between(from, to).into_iter().map(move |rule| (from, to, rule));
+    pairs.flat_map(rules).collect()
 }
 
-fn power_up<B: Block>() -> Vec<u8> {
-    power_up_inputs::<B>().as_bytes().to_vec()
+impl GroupInfo {
+    fn of(group: &Covergroup) -> Self {
+        Self { name: group.name, about: group.about, axes: group.axes }
+    }
 }

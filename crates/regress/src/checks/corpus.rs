@@ -77,12 +77,10 @@ fn named_after<'a>(vector: &Path, rules: &[&'a str]) -> Option<&'a str> {
 
 pub fn rules(checks: &Checks, folder: &Path) -> Result {
     let block = checks.block;
-    let can_be_hit = |rule: &usize| {
-        let in_profile = |profile: &cosim_harness::harness::Profile| {
-            block.info().unreachable(*rule, &profile.parameters).is_none()
-        };
-        block.info().profiles.iter().any(in_profile)
-    };
+    let profiles = block.info().profiles.iter();
+    let unreachable: Vec<_> =
+        profiles.map(|profile| block.info().unreachable(&profile.parameters)).collect();
+    let can_be_hit = |rule: &usize| unreachable.iter().any(|bins| !bins.contains_key(rule));
     let reachable: Vec<&str> = (0..block.info().rules.len())
         .filter(can_be_hit)
         .map(|rule| block.info().rules[rule].name)

@@ -88,7 +88,7 @@ impl<'a> EquivalenceChecker<'a> {
         let reset = info.reset.map(|pin| pin.name_and_level());
         let checker =
             Self::of(workshop, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
-        let word_abstractions = (info.properties)(parameters).word_abstractions;
+        let word_abstractions = (info.facts)(parameters).properties.word_abstractions;
         Ok(match checker {
             Ok(checker) => Ok(checker.with_word_abstractions(&word_abstractions)?),
             Err(because) => Err(because),

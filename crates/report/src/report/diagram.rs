@@ -79,7 +79,7 @@ struct Hits {
 /// The diagram of a block that declares its transitions. `profiles` are names and hits by rule;
 /// unreachable rules are missing.
 pub fn of(block: &BlockInfo, profiles: &[(&str, &BTreeMap<String, u64>)]) -> Option<Diagram> {
-    draw(&block.transitions(), profiles)
+    draw(&block.transitions, profiles)
 }
 
 fn draw(

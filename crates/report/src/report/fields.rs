@@ -50,7 +50,7 @@ pub fn decoded(explanation: &Explanation, block: Option<&BlockInfo>) -> Vec<Fiel
     for Signal { port, values, actual, .. } in &explanation.signals {
         let Some(expected) = values.get(cycle) else { continue };
         let actual = actual.as_ref().and_then(|actual| actual.get(cycle));
-        for (name, field) in (block.fields)(port) {
+        for (name, field) in block.fields.get(port.as_str()).copied().unwrap_or_default() {
             let (Some(left), right) = (value(expected, *field), actual.map(|it| value(it, *field)))
             else {
                 continue;
@@ -80,8 +80,8 @@ pub fn decoded(explanation: &Explanation, block: Option<&BlockInfo>) -> Vec<Fiel
 
 fn bits(block: Option<&BlockInfo>, port: &str, field: Option<&str>) -> String {
     let (Some(block), Some(name)) = (block, field) else { return String::new() };
-    let all = (block.fields)(port).iter();
-    let found = all.rev().find(|(known, _)| *known == name);
+    let all = block.fields.get(port).copied().unwrap_or_default();
+    let found = all.iter().rev().find(|(known, _)| *known == name);
     found.map_or_else(String::new, |(_, field)| range(*field))
 }
 

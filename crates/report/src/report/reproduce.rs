@@ -27,7 +27,7 @@ impl Reproduce<'_> {
         if info.is_none_or(|info| !default(info).eq(profiles.iter().cloned())) {
             say("--fixes", profiles.join(","));
         }
-        let built_in = info.map_or_else(Vec::new, |info| (info.scenarios)());
+        let built_in = info.map_or(&[][..], |info| &info.scenarios);
         if !built_in.iter().map(|(name, _)| name).eq(scenarios) {
             for name in scenarios {
                 say("--scenario", self.run.scenario_files.get(name).unwrap_or(name).clone());
