@@ -32,7 +32,7 @@ fn a_cancelled_search_ends_at_once_with_its_best_result() {
         ..parse::<Thread2>(text, Path::new("f5b")).unwrap()
     };
     let file = VectorFile::from_text(long.to_text().unwrap(), Path::new("long")).unwrap();
-    let loaded = Engine::<Thread2>::NEW.load(&file).unwrap();
+    let loaded = Engine::<Thread2>::NEW.typed(&file).unwrap();
     let watch = Watch::default();
     let mut impatient = Impatient(&watch, 0);
     let shrunk = loaded.shrink("spec", &Built::Linked, 1 << 24, &watch, &mut impatient).unwrap();

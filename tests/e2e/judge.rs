@@ -6,6 +6,7 @@ use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
+use cosim_core::engine::driven;
 use cosim_core::export::{Language, Testbench};
 use cosim_core::harness::{
     self, Blame, Block, BlockInfo, CaseRng, Culprit, Explain, LinkedRtl, Parameters, Profile, Rule,
@@ -178,9 +179,12 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     assert_eq!(judgement.rtl, judgement.golden);
     // Nothing differs, but the testbench fails.
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
-    let examined = rtl.examined(BlockInfo::of::<Wrong>()).unwrap();
+    let info = BlockInfo::of::<Wrong>();
+    let examined = rtl.examined(info).unwrap();
+    let pins = driven(&stimulus, &profile.parameters);
+    let language = Language::Verilog;
     let testbench =
-        Testbench::new("wrong", &stimulus, &profile, &examined, Language::Verilog, None).unwrap();
+        Testbench::new("wrong", info, &profile, &examined, language, (&pins, false)).unwrap();
     let folder = TempDir::new().unwrap();
     for (name, text) in &testbench.files {
         let path = folder.path().join(name);

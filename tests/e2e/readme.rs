@@ -274,7 +274,7 @@ fn every_profile_and_every_scenario_is_in_its_table() {
             .flat_map(first_cell)
             .collect();
         let known: BTreeSet<String> =
-            block.info().scenarios.iter().map(|(name, _)| name.clone()).collect();
+            block.info().scenarios.iter().map(|known| known.name.clone()).collect();
         assert_eq!(listed, known, "docs/reference/scenarios.md, block `{name}`");
         let page = document(&format!("docs/blocks/{name}.md"));
         for profile in block.info().profiles {

@@ -62,7 +62,7 @@ pub fn show(
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.target.block.as_deref())?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?.rtl;
     let (fixes, overrides) =
         (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;

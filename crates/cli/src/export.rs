@@ -65,7 +65,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut first = None;
     let language = if arguments.cocotb { Language::Cocotb } else { Language::Verilog };
     for job in &jobs {
-        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?.rtl;
+        let rtl = arguments.rtl.of_vector(job.path, &job.vector.loaded)?.rtl;
         job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
         let recorded = match job.vector.block.info().transaction_outputs {
             [] => None,

@@ -79,7 +79,12 @@ impl BlockEntry {
                 })
                 .collect(),
             parameters: block.info().parameters.iter().map(ParameterEntry::new).collect(),
-            scenarios: block.info().scenarios.iter().cloned().map(named).collect(),
+            scenarios: block
+                .info()
+                .scenarios
+                .iter()
+                .map(|one| named((one.name.clone(), one.about.clone())))
+                .collect(),
             rules: block
                 .info()
                 .rules

@@ -13,7 +13,7 @@ use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{MOST_PACKETS, Profile};
-use cosim_regress::engine::Setup;
+use cosim_regress::engine::{Session, Setup};
 use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
 use cosim_regress::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
 use cosim_regress::mutate::{KillMethod, Mutants};
@@ -259,7 +259,7 @@ impl PreparedGrading {
         let header = header(arguments, &wanted, &rtl)?;
         let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
-        block.session(&setup)?;
+        Session::new(block, &setup)?;
         let _activity = Activity::begin(format!("choosing mutants of {}", block.info().name));
         let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
         Ok(Self { name, block, chosen, setup, header })

@@ -291,7 +291,7 @@ impl VectorRtl {
     ///
     /// # Errors
     /// [`Error::File`] if the recorded RTL no longer exists.
-    pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<ChosenRtl, Error> {
+    pub fn of_vector(&self, path: &Path, vector: &LoadedVector) -> Result<ChosenRtl, Error> {
         if let Some(rtl) = self.given.named()? {
             return Ok(ChosenRtl { rtl, replaces_recorded: false });
         }

@@ -345,14 +345,14 @@ impl File {
 /// The name of a built-in scenario, or the path of its file.
 fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, String> {
     let built_in = &block.info().scenarios;
-    if built_in.iter().any(|(known, _)| known == name) {
+    if built_in.iter().any(|known| known.name == name) {
         return Ok(name.to_owned());
     }
     let path: PathBuf = folder.join(name);
     if path.is_file() {
         return Ok(path.to_string_lossy().into_owned());
     }
-    let known: Vec<&str> = built_in.iter().map(|(known, _)| known.as_str()).collect();
+    let known: Vec<&str> = built_in.iter().map(|known| known.name.as_str()).collect();
     Err(format!(
         "`scenarios`: block {} has no scenario `{name}`, and {} is not a file; expected {}{}",
         block.info().name,

@@ -56,7 +56,7 @@ pub struct Arguments {
 pub struct CheckedVector {
     pub block: &'static dyn AnyBlock,
     pub file: VectorFile,
-    pub loaded: Box<dyn LoadedVector>,
+    pub loaded: LoadedVector,
 }
 
 /// Reads a vector, whose block must be `expected` if given. After [`interruption`], a signal ends
@@ -76,7 +76,7 @@ fn read(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     {
         return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
     }
-    let loaded = block.load(&file)?;
+    let loaded = LoadedVector::new(block, &file)?;
     Ok(CheckedVector { block, file, loaded })
 }
 
@@ -105,8 +105,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.vectors += u64::from(!profiles.is_empty());
         summary.skipped += u64::from(profiles.is_empty());
-        let ChosenRtl { rtl, replaces_recorded } =
-            arguments.rtl.of_vector(path, &*vector.loaded)?;
+        let ChosenRtl { rtl, replaces_recorded } = arguments.rtl.of_vector(path, &vector.loaded)?;
         summary.recorded_elsewhere += u64::from(replaces_recorded && !profiles.is_empty());
         vector.loaded.check_profiles(&rtl, &profiles)?;
         for profile in profiles {

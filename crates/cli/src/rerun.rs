@@ -79,7 +79,7 @@ impl FailedRun {
 /// A run whose failed cases are ready to run.
 struct PreparedRerun {
     failed: FailedRun,
-    session: Arc<dyn Session>,
+    session: Arc<Session>,
     opening: SessionSetup,
     examined: Arc<Examined>,
     plan: Plan,
@@ -114,7 +114,7 @@ impl PreparedRerun {
         let profiles = plan.profiles.clone();
         let packets = header.packets;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
-        let session = block.session(&setup)?;
+        let session = Arc::new(Session::new(block, &setup)?);
         let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
         if session.scenarios() != header.scenarios

@@ -63,7 +63,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         &arguments.target.choice.overrides()?,
     )?;
     let profile = only(&profiles)?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?.rtl;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));

@@ -81,6 +81,20 @@ pub struct VectorFile {
     text: String,
 }
 
+/// What a vector says besides its stimulus.
+#[derive(Debug, Clone, Deserialize)]
+pub struct VectorHead {
+    /// [`Vector::fixes`].
+    pub fixes: String,
+    /// [`Vector::parameters`].
+    #[serde(default)]
+    pub parameters: Overrides,
+    /// [`Vector::origin`].
+    pub origin: Origin,
+    /// [`Vector::recorded`].
+    pub recorded: Option<Verdict>,
+}
+
 /// The fields that determine how to parse the rest.
 #[derive(Deserialize)]
 struct Head {
@@ -126,6 +140,14 @@ impl VectorFile {
             return Err(file_error(message));
         }
         Ok(Self { path: path.to_owned(), block: head.block, text })
+    }
+
+    /// Parses everything but the stimulus.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with line and column.
+    pub fn head(&self) -> Result<VectorHead, Error> {
+        serde_json::from_str(&self.text).map_err(|error| Error::json(&self.path, &error))
     }
 
     /// Parses the vector.

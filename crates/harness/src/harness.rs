@@ -61,7 +61,7 @@ pub use delays::Delays;
 pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
-pub use info::{BlockInfo, BuiltInRtl, Facts, GroupInfo, Wrapper};
+pub use info::{BlockInfo, BuiltInRtl, Facts, GroupInfo, ScenarioInfo, Wrapper};
 pub use layout::Layout;
 pub use naming::{Naming, Role};
 pub use noise::{IdleBits, Noise};

@@ -4,7 +4,7 @@
 //! models run the first cases of each scenario and the vectors of the block's corpus. The check
 //! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
 
-use crate::engine::{Cases, Engine, Setup, load};
+use crate::engine::{Cases, Engine, Session, Setup, load};
 use crate::mutate::grade::cases_of;
 use crate::program::AnyBlock;
 use crate::worker::{Action, Task};
@@ -74,13 +74,13 @@ impl Pair<'_> {
             rtl: Rtl::default(),
             coverage: false,
         };
-        let session = block.session(&setup)?;
-        let mut cases = cases_of(block.info(), &*session, profile, SEED, CASES);
+        let session = Session::new(block, &setup)?;
+        let mut cases = cases_of(block.info(), &session, profile, SEED, CASES);
         cases.retain(|case| session.length(case) <= LONGEST);
         self.compare(
             worker,
             Comparison {
-                scenarios: session.scenarios_text()?,
+                scenarios: session.scenarios_text(),
                 cases,
                 vectors: corpus(block.info().name)?,
             },

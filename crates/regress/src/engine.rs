@@ -6,60 +6,48 @@
 
 mod bench;
 mod explain;
+mod loaded;
+mod query;
 mod replay;
 mod session;
+mod setup;
 mod shrink;
 mod vectors;
 
-use crate::mutate;
 pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{LARGEST_INPUT, read_input_text};
-use cosim_base::text;
 use cosim_formats::coverage::code::Point;
-use cosim_formats::vector::{self, Origin, Vector, VectorFile};
+use cosim_formats::vector::{self, VectorFile};
 use cosim_harness::harness::{
-    Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
-    scenario_from,
+    Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Watch, scenario_from,
 };
-use cosim_rtl::models::{Built, Rtl, View};
+use cosim_rtl::models::Built;
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
+pub use loaded::LoadedVector;
+pub use query::{CaseVector, Query, RawVector, driven};
 pub use replay::Waves;
 use schemars::SchemaGenerator;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub use session::Cases;
-use session::{BlockSession, Kind, LoadedModels, points};
+use session::{Kind, LoadedModels, points};
+use setup::scenario_file;
+pub use setup::{Session, Setup, ask};
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::Arc;
-pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
-use verilated::{BeforeReset, ModelKind};
+pub use vectors::{Replayed, RunVector, ShrinkProgress, ShrunkVector};
+use verilated::ModelKind;
 
 /// A block whose cases can run and whose vectors can be read. Other features have separate traits.
 pub trait RunBlock: Sync {
     /// The block as data.
     fn info(&self) -> &'static BlockInfo;
 
-    /// The scenarios, profiles and RTL of a run. Builds no models yet.
+    /// Answers a question in JSON. Loads no model.
     ///
     /// # Errors
-    /// [`Error::Usage`] or [`Error::Input`] for a scenario.
-    fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
-
-    /// A vector of raw pins. `cycles` lists the names of the bits that are 1, for each cycle after
-    /// reset.
-    ///
-    /// # Errors
-    /// [`Error::VectorTooLarge`].
-    fn raw_vector(
-        &self,
-        profile: &Profile,
-        cycles: &[Vec<String>],
-        before_reset: BeforeReset,
-        origin: Origin,
-        recorded: Option<&Verdict>,
-    ) -> Result<String, Error>;
+    /// Errors of the question.
+    fn answer(&self, query: &Query) -> Result<String, Error>;
 
     /// Loads a model and checks its ports. Returns why it needs two evaluations per cycle, if it
     /// does. Call it only in a worker, like everything that loads a model.
@@ -80,61 +68,14 @@ pub trait RunBlock: Sync {
     /// [`Error::Model`] if a model cannot be loaded or has wrong ports.
     fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error>;
 
-    /// Reads a vector of this block.
+    /// A vector of this block, to run it. Call it only in a worker.
     ///
     /// # Errors
     /// [`Error::Input`] or [`Error::File`].
-    fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error>;
+    fn typed(&self, file: &VectorFile) -> Result<Box<dyn RunVector>, Error>;
 
     /// The JSON schema of the block's vectors.
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
-}
-
-/// The parameters of a run.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// Profiles.
-    pub profiles: Vec<Profile>,
-    /// Scenarios, by name or file. Empty selects all built-in ones.
-    pub scenarios: Vec<String>,
-    /// Packets per case, or random if `None`.
-    pub packets: Option<u32>,
-    /// The RTL.
-    pub rtl: Rtl,
-    /// Whether to count code coverage.
-    pub coverage: bool,
-}
-
-/// The scenarios, profiles and RTL of a run.
-pub trait Session: Send + Sync {
-    /// Names of the scenarios, in the order of [`Case::scenario`].
-    fn scenarios(&self) -> Vec<String>;
-
-    /// The number of packets of a case.
-    fn length(&self, case: &Case) -> u32;
-
-    /// The vector of a case.
-    ///
-    /// # Errors
-    /// [`Error::VectorTooLarge`].
-    fn vector(
-        &self,
-        case: &Case,
-        origin: Origin,
-        recorded: Option<&Verdict>,
-    ) -> Result<String, Error>;
-
-    /// The scenarios as JSON, for a worker.
-    ///
-    /// # Errors
-    /// [`Error::Environment`].
-    fn scenarios_text(&self) -> Result<String, Error>;
-
-    /// Builds the models and returns the setup that a worker needs to run cases.
-    ///
-    /// # Errors
-    /// If a model cannot be built.
-    fn opening(&self) -> Result<SessionSetup, Error>;
 }
 
 /// The setup that all cases of a run share, for a worker.
@@ -178,38 +119,8 @@ impl<B: Explain> RunBlock for Engine<B> {
         BlockInfo::of::<B>()
     }
 
-    fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
-        let scenarios = scenarios::<B>(&setup.scenarios)?;
-        let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
-        if let Some(twice) = (1..names.len()).find(|index| names[..*index].contains(&names[*index]))
-        {
-            let name = names[twice];
-            return Err(Error::Usage(
-                codes::BAD_SCENARIO,
-                format!(
-                    "--scenario: two scenarios have the name `{name}`, so their cases would have \
-                     equal names; rename one"
-                ),
-            ));
-        }
-        setup.rtl.check_profiles(self.info(), &setup.profiles)?;
-        let Setup { profiles, packets, rtl, coverage, .. } = setup.clone();
-        let view = if coverage { View::Covered } else { View::Bare };
-        let cases = Cases { scenarios, profiles, packets };
-        Ok(Arc::new(BlockSession::<B> { cases, rtl, view }))
-    }
-
-    fn raw_vector(
-        &self,
-        profile: &Profile,
-        cycles: &[Vec<String>],
-        before_reset: BeforeReset,
-        origin: Origin,
-        recorded: Option<&Verdict>,
-    ) -> Result<String, Error> {
-        let cycles = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
-        let stimulus = Stimulus::<B>::cycles(cycles).with_before_reset(before_reset);
-        Vector::new(profile, origin, stimulus, recorded.cloned()).to_text()
+    fn answer(&self, query: &Query) -> Result<String, Error> {
+        query::answer::<B>(query)
     }
 
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error> {
@@ -247,7 +158,7 @@ impl<B: Explain> RunBlock for Engine<B> {
         Ok(Box::new(LoadedModels::<B> { cases: Cases { scenarios, profiles, packets }, kinds }))
     }
 
-    fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error> {
+    fn typed(&self, file: &VectorFile) -> Result<Box<dyn RunVector>, Error> {
         Ok(Box::new(vectors::TypedVector::<B>::new(file)?))
     }
 
@@ -279,7 +190,7 @@ pub fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Erro
 }
 
 /// The scenarios with these names or in these files, or all built-in ones if `names` is empty.
-pub fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
+pub fn scenarios<B: Explain>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
     match names {
         [] => Ok(B::scenarios()),
         names => names.iter().map(|name| scenario::<B>(name)).collect(),
@@ -287,29 +198,21 @@ pub fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>
 }
 
 /// A built-in scenario, or one from a file.
-fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
+fn scenario<B: Explain>(name: &str) -> Result<Scenario<B::Weights>, Error> {
     let built_in = B::scenarios();
     if let Some(scenario) = built_in.iter().find(|scenario| scenario.name == name) {
         return Ok(scenario.clone());
     }
-    let path = Path::new(name);
-    if !path.is_file() {
-        let names: Vec<&str> = built_in.iter().map(|scenario| scenario.name.as_str()).collect();
-        return Err(Error::Usage(
-            codes::UNKNOWN_SCENARIO,
-            format!(
-                "block {} has no scenario `{name}`, and no file has this path; expected {}{}",
-                B::NAME,
-                names.join(", "),
-                text::suggestion(name, names.iter().copied())
-            ),
-        ));
-    }
-    let text = read_input_text(path, LARGEST_INPUT)?;
+    let text = scenario_file(BlockInfo::of::<B>(), name)?;
+    scenario_in_file::<B>(Path::new(name), &text)
+}
+
+/// Checks a scenario file.
+fn scenario_in_file<B: Block>(path: &Path, text: &str) -> Result<Scenario<B::Weights>, Error> {
     let is_toml = path.extension().is_some_and(|extension| extension == "toml");
     let scenario: Scenario<B::Weights> = match is_toml {
-        true => scenario_from(&text).map_err(|error| Error::toml(path, &text, None, &error))?,
-        false => serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?,
+        true => scenario_from(text).map_err(|error| Error::toml(path, text, None, &error))?,
+        false => serde_json::from_str(text).map_err(|error| Error::json(path, &error))?,
     };
     let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if scenario.name.is_empty() || !scenario.name.chars().all(simple) {

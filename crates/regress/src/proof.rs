@@ -1,6 +1,7 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
 use crate::agreement::Pair;
+use crate::engine::{Query, RawVector, ask};
 use crate::mutate::netlist_model;
 use crate::program;
 use crate::program::AnyBlock;
@@ -183,8 +184,15 @@ impl ProofRun<'_> {
             given: self.rtl.clone(),
             ..Origin::default()
         };
-        let text = |cycles: &[Vec<String>], before_reset, recorded| {
-            self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
+        let text = |cycles: &[Vec<String>], before_reset, recorded: Option<Verdict>| {
+            let query = Query::RawVector(Box::new(RawVector {
+                profile: profile.name.to_string(),
+                cycles: cycles.to_vec(),
+                before_reset,
+                origin: origin.clone(),
+                recorded,
+            }));
+            ask::<String>(self.block, &query)
         };
         let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
             let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
@@ -202,7 +210,7 @@ impl ProofRun<'_> {
                     if let Verdict::Mismatch(mismatch) = &verdict {
                         cycles.truncate(mismatch.cycle as usize);
                     }
-                    let text = text(&cycles, before_reset, Some(&verdict))?;
+                    let text = text(&cycles, before_reset, Some(verdict.clone()))?;
                     write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
                     return Ok(Replayed { verdict, vector });
                 }

@@ -12,7 +12,7 @@ mod outcome;
 mod prepared;
 
 use crate::agreement::Pair;
-use crate::engine::{SessionSetup, Setup};
+use crate::engine::{Session, SessionSetup, Setup};
 use crate::judged::{self, Judged};
 use crate::program;
 use crate::program::AnyBlock;
@@ -129,7 +129,7 @@ impl Regression {
         events: &mut Events<'_>,
     ) -> Result<PreparedRegression<'_>, Error> {
         let Self { block, setup, .. } = self;
-        let session = block.session(setup)?;
+        let session = Arc::new(Session::new(*block, setup)?);
         let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
         let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
@@ -245,7 +245,7 @@ impl Regression {
     /// The scenarios that are not built in: their files by name.
     fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
         let built_in = &self.block.info().scenarios;
-        let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
+        let is_file = |given: &String| !built_in.iter().any(|known| known.name == *given);
         let given = names.iter().zip(&self.setup.scenarios).filter(|(_, given)| is_file(given));
         given.map(|(name, given)| (name.clone(), given.clone())).collect()
     }

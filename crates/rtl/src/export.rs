@@ -13,17 +13,14 @@ use before_reset::BeforeResetText;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::write_below;
 use cosim_base::text;
-use cosim_harness::harness::{
-    Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs,
-};
+use cosim_harness::harness::{BeforeResetText as BeforeResetForm, BlockInfo, Profile, Verdict};
 use minijinja::context;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verilated::{Pins, Port};
+use verilated::{BeforeReset, Port};
 use verilated_build::{Design, Register};
 pub use words::Words;
-use zerocopy::IntoBytes;
 
 /// Folder of the copies of the RTL files.
 const RTL: &str = "rtl";
@@ -67,48 +64,23 @@ pub struct Testbench {
     pub ends: Verdict,
 }
 
-/// The pins of a case of a block whose stimulus follows the RTL, recorded while it ran.
+/// The pins of a case: what the golden side drives and expects, or what was recorded while a block
+/// ran whose stimulus follows the RTL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RecordedPins {
+pub struct DrivenPins {
     /// The bytes of the inputs of each cycle.
     pub inputs: Vec<Vec<u8>>,
     /// The bytes of the accepted outputs of each cycle: the golden model's, and the RTL's where
     /// its timing is free.
     pub outputs: Vec<Vec<u8>>,
-    /// How the case ended.
+    /// The bits that are not compared, if there are some.
+    pub open: Option<Vec<Vec<u8>>>,
+    /// What registers hold before reset.
+    #[serde(with = "BeforeResetForm")]
+    pub before_reset: BeforeReset,
+    /// How the case ends if no output differs.
     #[serde(with = "cosim_harness::as_json")]
     pub ends: Verdict,
-}
-
-/// The cycles of a testbench.
-struct CaseCycles<B: Block> {
-    inputs: Vec<B::Inputs>,
-    expected: Vec<B::Outputs>,
-    /// The bits that are not compared, if there are some.
-    open: Option<Vec<B::Outputs>>,
-    ends: Verdict,
-}
-
-impl<B: Block> CaseCycles<B> {
-    fn new(stimulus: &Stimulus<B>, profile: &Profile, recorded: Option<&RecordedPins>) -> Self {
-        match recorded {
-            Some(RecordedPins { inputs, outputs, ends }) => Self {
-                inputs: inputs.iter().map(|bytes| B::Inputs::of_bytes(bytes)).collect(),
-                expected: outputs.iter().map(|bytes| B::Outputs::of_bytes(bytes)).collect(),
-                open: None,
-                ends: ends.clone(),
-            },
-            None => {
-                let recording = Recording::new(stimulus, &profile.parameters);
-                Self {
-                    inputs: recording.inputs().to_vec(),
-                    expected: recording.expected().to_vec(),
-                    open: recording.open().map(<[B::Outputs]>::to_vec),
-                    ends: recording.outcome().verdict.clone(),
-                }
-            }
-        }
-    }
 }
 
 /// A port, as the templates need it.
@@ -143,63 +115,51 @@ impl PortText {
 }
 
 impl Testbench {
-    /// Makes the testbench of a stimulus for an RTL. `title` says where the case comes from.
+    /// Makes the testbench of a case for an RTL. `title` says where the case comes from. `pins`
+    /// come with whether they were recorded.
     ///
     /// # Errors
-    /// [`Error::Usage`] if there is no golden model, or if the stimulus follows the RTL and there
-    /// are no recorded pins. [`Error::File`] if the RTL files cannot be
-    /// copied to one folder. [`Error::Build`] with Verilator's message.
-    pub fn new<B: Block>(
+    /// [`Error::File`] if the RTL files cannot be copied to one folder. [`Error::Build`] with
+    /// Verilator's message.
+    pub fn new(
         title: &str,
-        stimulus: &Stimulus<B>,
+        info: &'static BlockInfo,
         profile: &Profile,
         examined: &Examined,
         language: Language,
-        recorded: Option<&RecordedPins>,
+        (pins, is_recorded): (&DrivenPins, bool),
     ) -> Result<Self, Error> {
-        if !B::Golden::IS_WRITTEN {
-            let message = format!(
-                "block {} has no golden model yet, so there are no expected \
-                 outputs; write its `Golden` first",
-                B::NAME
-            );
-            return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
-        }
-        if recorded.is_none() {
-            check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "a testbench without the RTL")?;
-        }
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;
-        let mut parameters = profile.parameters.verilog(B::RTL.rtl.mask_parameter);
+        let mut parameters = profile.parameters.verilog(info.rtl.mask_parameter);
         parameters.retain(|(name, _)| examined.parameters.contains(name));
         let registers = registers(&copies, examined, &parameters)?;
-        let pins = CaseCycles::<B>::new(stimulus, profile, recorded);
-        let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
+        let (inputs, outputs) = (Words::of_ports(info.inputs), Words::of_ports(info.outputs));
         let texts = |ports: &[&'static Port], words: &Words| -> Vec<PortText> {
             ports.iter().map(|port| PortText::new(port, words)).collect()
         };
         let (input_ports, output_ports): (Vec<_>, Vec<_>) =
-            (B::Inputs::PORTS.iter().collect(), B::Outputs::PORTS.iter().collect());
-        let before_reset = BeforeResetText::new(stimulus.before_reset, &registers);
+            (info.inputs.iter().collect(), info.outputs.iter().collect());
+        let before_reset = BeforeResetText::new(pins.before_reset, &registers);
         let cycles = pins.inputs.len();
-        let ends = pins.ends;
+        let ends = &pins.ends;
         let context = context! {
             masked => pins.open.is_some(),
-            recorded => recorded.is_some(),
+            recorded => is_recorded,
             title => text::verilog_comment(title),
             title_markdown => text::markdown(title),
             cycles,
             top => examined.design.top,
-            clock => B::RTL.rtl.clock,
+            clock => info.rtl.clock,
             identity => examined.identity,
             parameters,
             inputs => texts(&input_ports, &inputs),
             outputs => texts(&output_ports, &outputs),
-            compared => texts(&B::NAMING.in_order(&output_ports), &outputs),
+            compared => texts(&info.naming.in_order(&output_ports), &outputs),
             input_bits => inputs.bits(),
             output_bits => outputs.bits(),
-            power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
-            ends => (ends != Verdict::Match).then(|| text::verilog_string(&ends.to_string())),
+            power_up => inputs.digits(&info.power_up, "", |_| false),
+            ends => (*ends != Verdict::Match).then(|| text::verilog_string(&ends.to_string())),
             ends_python => python(&ends.to_string()),
             defines_python => examined.design.defines.iter().map(|define| {
                 let (name, value) = define.split_once('=').unwrap_or((define, "1"));
@@ -216,7 +176,7 @@ impl Testbench {
         };
         let mut files = vec![
             ("stimulus.hex".into(), inputs.file(&pins.inputs)),
-            ("expected.hex".into(), outputs.file(&pins.expected)),
+            ("expected.hex".into(), outputs.file(&pins.outputs)),
         ];
         if let Some(open) = &pins.open {
             files.push(("open.hex".into(), outputs.file(open)));
@@ -244,7 +204,7 @@ impl Testbench {
             }
             files.push((name, text.to_vec()));
         }
-        Ok(Self { files, cycles: cycles as u64, top: B::RTL.rtl.top, ends })
+        Ok(Self { files, cycles: cycles as u64, top: info.rtl.top, ends: ends.clone() })
     }
 }
 

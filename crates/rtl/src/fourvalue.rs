@@ -173,7 +173,7 @@ fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> T {
 
 /// Writes inputs and expected outputs. Input payload without its valid is X.
 fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::Result<()> {
-    let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
+    let (inputs, outputs) = (Words::of_ports(B::Inputs::PORTS), Words::of_ports(B::Outputs::PORTS));
     let governors: Vec<Option<&Port>> = B::Inputs::PORTS
         .iter()
         .map(|port| B::NAMING.governor(port, B::Inputs::PORTS, false))

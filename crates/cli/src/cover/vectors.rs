@@ -6,7 +6,7 @@ use cosim_base::files::{Sync, write_whole};
 use cosim_formats::coverage::{ContributingCase, weights_hashes};
 use cosim_formats::vector::Origin;
 use cosim_harness::harness::{Profile, parse_index};
-use cosim_regress::engine::Setup;
+use cosim_regress::engine::{Session, Setup};
 use cosim_regress::program;
 use cosim_regress::runner::{Plan, Shard};
 use cosim_rtl::models::Rtl;
@@ -95,7 +95,7 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
         rtl: Rtl::default(),
         coverage: false,
     };
-    let session = block.session(&setup)?;
+    let session = Session::new(block, &setup)?;
     if weights_hashes(&session.opening()?.scenarios).first() != Some(&find.weights) {
         return Err(refuse(format!(
             "its scenario `{scenario}` came from a file; only cases of built-in scenarios can be \

@@ -68,7 +68,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     write_whole(&path("v"), mutants.rtl_with(mutation)?.as_bytes(), Sync::OnDisk)?;
 
     let session = job.session(profile)?;
-    let cases = job.cases(profile, &*session);
+    let cases = job.cases(profile, &session);
     let model = mutants.build(job.block.info(), std::slice::from_ref(mutation))?;
     let worker = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
     let unchanged =

@@ -8,6 +8,7 @@ use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, bins, unreachable}
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::properties::Properties;
+use serde::Serialize;
 use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -49,6 +50,8 @@ pub struct BlockInfo {
     pub outputs: &'static [Port],
     /// [`Block::TRANSACTION_OUTPUTS`].
     pub transaction_outputs: &'static [&'static str],
+    /// [`Golden::IS_WRITTEN`].
+    pub has_golden: bool,
     /// [`Golden::HAS_DONT_CARES`].
     pub has_dont_cares: bool,
     /// [`Golden::RULES`].
@@ -63,8 +66,8 @@ pub struct BlockInfo {
     pub specification: Option<Document>,
     /// Names of [`Scoreboard::counters`], and how the numbers of cases are added up.
     pub counters: Vec<(&'static str, Total)>,
-    /// Names and purposes of [`Block::scenarios`].
-    pub scenarios: Vec<(String, String)>,
+    /// [`Block::scenarios`].
+    pub scenarios: Vec<ScenarioInfo>,
     /// [`Block::fields`] of the ports that have named ones.
     pub fields: BTreeMap<&'static str, &'static [(&'static str, Field)]>,
     /// [`Explain::state_name`] by code.
@@ -88,6 +91,25 @@ pub struct GroupInfo {
     pub about: &'static str,
     /// The axes; a cross has several.
     pub axes: &'static [Axis],
+}
+
+/// A built-in scenario.
+#[derive(Debug, Clone)]
+pub struct ScenarioInfo {
+    /// The name on the command line.
+    pub name: String,
+    /// What it is for, in one line.
+    pub about: String,
+    /// The whole scenario, as JSON.
+    pub text: String,
+}
+
+impl ScenarioInfo {
+    fn of<W: Serialize>(scenario: Scenario<W>) -> Self {
+        // Weights are numbers, texts and structs of them, which JSON can hold.
+        let text = serde_json::to_string(&scenario).unwrap_or_default();
+        Self { name: scenario.name, about: scenario.about, text }
+    }
 }
 
 /// What a block says of one set of parameters.
@@ -171,7 +193,6 @@ impl BlockInfo {
             (0..=STATE_CODES).filter_map(|code| Some((code, B::state_name(code)?))).collect();
         let ports = B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
         let fields = ports.map(|port| (port.name, B::fields(port.name)));
-        let scenario = |scenario: Scenario<B::Weights>| (scenario.name, scenario.about);
         Self {
             name: B::NAME,
             title: B::TITLE,
@@ -187,6 +208,7 @@ impl BlockInfo {
             inputs: B::Inputs::PORTS,
             outputs: B::Outputs::PORTS,
             transaction_outputs: B::TRANSACTION_OUTPUTS,
+            has_golden: B::Golden::IS_WRITTEN,
             has_dont_cares: B::Golden::HAS_DONT_CARES,
             rules: B::Golden::RULES,
             groups: B::Coverage::GROUPS.iter().map(GroupInfo::of).collect(),
@@ -194,7 +216,7 @@ impl BlockInfo {
             groups_source: B::Coverage::SOURCE,
             specification: B::SPECIFICATION,
             counters: counters::<B>(),
-            scenarios: B::scenarios().into_iter().map(scenario).collect(),
+            scenarios: B::scenarios().into_iter().map(ScenarioInfo::of).collect(),
             fields: fields.filter(|(_, fields)| !fields.is_empty()).collect(),
             transitions: transitions::<B>(&states),
             states,

@@ -7,7 +7,7 @@
 use super::bugs::{Bug, SEEDS, patched};
 use super::weave::{WeaveError, Woven, weave};
 use super::{CheckFailures, Checks, Result};
-use crate::engine::{SessionSetup, Setup};
+use crate::engine::{Session, SessionSetup, Setup};
 use crate::mutate::KillMethod;
 use crate::mutate::grade::{CaseSet, Workers, cases_of, rounds};
 use crate::mutate::woven_model;
@@ -165,15 +165,18 @@ impl BugSearch<'_> {
         let block = self.checks.block;
         let text = self.woven(bugs)?.text;
         let model = woven_model(block.info(), &profile.parameters, &text, self.kept.clone())?;
-        let session = block.session(&Setup {
-            profiles: vec![profile.clone()],
-            scenarios: Vec::new(),
-            packets: None,
-            rtl: Rtl::default(),
-            coverage: false,
-        })?;
+        let session = Session::new(
+            block,
+            &Setup {
+                profiles: vec![profile.clone()],
+                scenarios: Vec::new(),
+                packets: None,
+                rtl: Rtl::default(),
+                coverage: false,
+            },
+        )?;
         let cases =
-            SEEDS.map(|seed| cases_of(block.info(), &*session, profile, seed, block.info().cases));
+            SEEDS.map(|seed| cases_of(block.info(), &session, profile, seed, block.info().cases));
         let opening = session.opening()?;
         Ok(ProfileRun {
             block,

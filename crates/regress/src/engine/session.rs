@@ -1,15 +1,10 @@
 //! The cases and models of a run, for one block.
 
-use super::{Models, Session, SessionSetup};
-use cosim_base::error::{Error, codes};
+use super::Models;
+use cosim_base::error::Error;
 use cosim_formats::coverage::code::Points;
-use cosim_formats::vector::{Origin, Vector};
-use cosim_harness::harness::{
-    self, Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
-};
+use cosim_harness::harness::{self, Block, Case, Outcome, Profile, Scenario, Stimulus, Watch};
 use cosim_rtl::fourvalue;
-use cosim_rtl::models::{Rtl, View};
-use rayon::prelude::*;
 use std::path::PathBuf;
 use verilated::{BeforeReset, ModelKind};
 
@@ -40,55 +35,6 @@ impl<B: Block> Cases<B> {
     fn length(&self, case: &Case) -> u32 {
         let long = self.scenarios[case.scenario].long.as_ref();
         self.packets.unwrap_or_else(|| case.packets(long))
-    }
-}
-
-/// The cases of a run, and its RTL.
-pub(super) struct BlockSession<B: Block> {
-    pub(super) cases: Cases<B>,
-    pub(super) rtl: Rtl,
-    pub(super) view: View,
-}
-
-impl<B: Explain> Session for BlockSession<B> {
-    fn scenarios(&self) -> Vec<String> {
-        self.cases.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
-    }
-
-    fn length(&self, case: &Case) -> u32 {
-        self.cases.length(case)
-    }
-
-    fn vector(
-        &self,
-        case: &Case,
-        origin: Origin,
-        recorded: Option<&Verdict>,
-    ) -> Result<String, Error> {
-        let profile = &self.cases.profiles[case.profile];
-        Vector::<B>::new(profile, origin, self.cases.stimulus(case), recorded.cloned()).to_text()
-    }
-
-    fn scenarios_text(&self) -> Result<String, Error> {
-        serde_json::to_string(&self.cases.scenarios)
-            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
-    }
-
-    fn opening(&self) -> Result<SessionSetup, Error> {
-        // In parallel, because models that are not linked are compiled now.
-        let build = |profile: &Profile| {
-            let built =
-                self.rtl.build_for_user(BlockInfo::of::<B>(), &profile.parameters, self.view)?;
-            Ok((profile.name.to_string(), built))
-        };
-        let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
-        let scenarios = self.scenarios_text()?;
-        Ok(SessionSetup {
-            block: B::NAME.to_owned(),
-            models,
-            scenarios,
-            packets: self.cases.packets,
-        })
     }
 }
 

@@ -1,22 +1,22 @@
 //! Operations on vectors: replay, shrink, explain, blame and export.
 
 use super::explain::{self, Explanation};
+use super::loaded::own_profiles;
 use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, ShrinkContext, Shrunk};
 use crate::observe::Record;
 use cosim_base::error::{Error, codes};
 use cosim_formats::vector::{Origin, Vector, VectorFile};
 use cosim_harness::harness::{
-    self, Blame, Block, BlockInfo, Culprit, Explain, Golden, Outcome, Overrides, Profile,
-    ProfileError, Signature, Stimulus, Verdict, Watch,
+    self, Blame, Block, Culprit, Explain, Golden, Outcome, Profile, Signature, Stimulus, Verdict,
+    Watch,
 };
-use cosim_rtl::export::{Language, RecordedPins, Testbench};
+use cosim_rtl::export::DrivenPins;
 use cosim_rtl::fourvalue;
-use cosim_rtl::models::{Built, Examined, Rtl, kept};
+use cosim_rtl::models::Built;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use zerocopy::IntoBytes;
 
 /// Maximum candidates for a vector whose model ends its process: each needs a process.
@@ -24,42 +24,12 @@ const LOST_TRIES: u64 = 64;
 /// Maximum candidates in four-state simulation: each needs a process of about 10 ms.
 const SIMULATED_TRIES: u64 = 400;
 
-/// A vector, as commands use it.
-pub trait LoadedVector: Send + Sync {
-    /// The profiles for a replay: those given, otherwise its own, with parameter overrides.
+/// A vector that a worker runs.
+pub trait RunVector: Send + Sync {
+    /// Runs it.
     ///
     /// # Errors
-    /// [`Error::Usage`] or [`Error::File`] for an unknown profile or an illegal value.
-    fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error>;
-
-    /// Its purpose, in one line.
-    fn about(&self) -> &str;
-
-    /// Its origin.
-    fn origin(&self) -> &Origin;
-
-    /// Examines an RTL of its block.
-    ///
-    /// # Errors
-    /// As [`Examined::new`].
-    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error>;
-
-    /// Checks that RTL which lacks a parameter is used with a single profile.
-    ///
-    /// # Errors
-    /// As [`Rtl::check_profiles`].
-    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error>;
-
-    /// The recorded verdict.
-    fn recorded(&self) -> Option<&Verdict>;
-
-    /// Runs it. Call this and the following methods only in a worker.
-    ///
-    /// # Errors
-    /// [`Error::Model`] if the model cannot be loaded. Runs it again and writes a waveform.
-    ///
-    /// # Errors
-    /// [`Error::Model`] if a model cannot be loaded, or the file cannot be written.
+    /// [`Error::Model`] if the model cannot be loaded.
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error>;
 
     /// Runs it again and writes waves.
@@ -110,18 +80,6 @@ pub trait LoadedVector: Send + Sync {
     /// [`Error::Model`] if the model cannot be loaded.
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error>;
 
-    /// Its testbench for an RTL.
-    ///
-    /// # Errors
-    /// As [`Testbench::new`].
-    fn testbench(
-        &self,
-        profile: &Profile,
-        rtl: &Rtl,
-        language: Language,
-        recorded: Option<&RecordedPins>,
-    ) -> Result<Testbench, Error>;
-
     /// Records its pins, for the testbench of a block whose stimulus follows the RTL.
     ///
     /// # Errors
@@ -132,7 +90,7 @@ pub trait LoadedVector: Send + Sync {
         model: &Built,
         observed: &Built,
         watch: &Watch,
-    ) -> Result<RecordedPins, Error>;
+    ) -> Result<DrivenPins, Error>;
 
     /// Explains its failure.
     ///
@@ -298,56 +256,13 @@ impl<B: Explain> TypedVector<B> {
 
     /// Reads a vector.
     pub fn new(file: &VectorFile) -> Result<Self, Error> {
-        let loaded = Self { path: file.path.clone(), vector: file.parse()? };
-        loaded.profiles(None, &Overrides::new())?;
-        Ok(loaded)
+        let vector: Vector<B> = file.parse()?;
+        own_profiles(file, &vector.fixes, &vector.parameters, B::PROFILES)?;
+        Ok(Self { path: file.path.clone(), vector })
     }
 }
 
-impl<B: Explain> LoadedVector for TypedVector<B> {
-    fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error> {
-        let own = |place: &str, error: ProfileError| Error::File {
-            code: codes::BAD_VECTOR,
-            path: self.path.clone(),
-            message: format!("{place}: {error}"),
-        };
-        let chosen = match given {
-            Some(given) => Profile::parse_beside(given, &self.vector.parameters, B::PROFILES)
-                .map_err(|error| {
-                    Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}"))
-                })?,
-            None => {
-                let vector = &self.vector;
-                let named = Profile::bases(&vector.fixes, B::PROFILES)
-                    .map_err(|error| own("fixes", error))?;
-                Profile::with_overrides(&named, &vector.parameters, B::PROFILES)
-                    .map_err(|error| own("parameters", error))?
-            }
-        };
-        Profile::with_overrides(&chosen, overrides, B::PROFILES)
-            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
-    }
-
-    fn about(&self) -> &str {
-        &self.vector.origin.about
-    }
-
-    fn origin(&self) -> &Origin {
-        &self.vector.origin
-    }
-
-    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
-        rtl.examined(BlockInfo::of::<B>())
-    }
-
-    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error> {
-        rtl.check_profiles(BlockInfo::of::<B>(), profiles)
-    }
-
-    fn recorded(&self) -> Option<&Verdict> {
-        self.vector.recorded.as_ref()
-    }
-
+impl<B: Explain> RunVector for TypedVector<B> {
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
         let outcome = match model {
             Built::Icarus(compiled) => self.simulated(profile, compiled, None, watch)?,
@@ -356,7 +271,8 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
                 replay::replay(&self.vector.stimulus, &profile, &kind, watch)?
             }
         };
-        let is_recorded = self.recorded().map(|recorded| outcome.verdict.repeats(recorded));
+        let is_recorded =
+            self.vector.recorded.as_ref().map(|recorded| outcome.verdict.repeats(recorded));
         let rules = B::Golden::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
         let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
         Ok(Replayed { outcome, is_recorded, rules })
@@ -447,30 +363,13 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
         replay::judge(&self.vector.stimulus, &profile, &kind, watch)
     }
 
-    fn testbench(
-        &self,
-        profile: &Profile,
-        rtl: &Rtl,
-        language: Language,
-        recorded: Option<&RecordedPins>,
-    ) -> Result<Testbench, Error> {
-        let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
-        // Only netlists use the cache here.
-        let examined = match rtl.netlist {
-            true => rtl.simulated(BlockInfo::of::<B>(), &profile.parameters, &kept()?)?,
-            false => rtl.examined(BlockInfo::of::<B>())?,
-        };
-        Testbench::new(&title, &self.vector.stimulus, profile, &examined, language, recorded)
-    }
-
     fn record(
         &self,
         profile: &str,
         model: &Built,
         observed: &Built,
         watch: &Watch,
-    ) -> Result<RecordedPins, Error> {
+    ) -> Result<DrivenPins, Error> {
         let (profile, kind) = super::load::<B>(profile, model)?;
         let (_, observed) = super::load::<B>(profile.name.as_ref(), observed)?;
         let stimulus = &self.vector.stimulus;
@@ -478,9 +377,11 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
         let whole = [u64::MAX, 0];
         let records = replay::record(stimulus, &profile, &observed, &outcome, whole, watch)?;
         let bytes = |pins: &dyn Fn(&Record<B>) -> Vec<u8>| records.iter().map(pins).collect();
-        Ok(RecordedPins {
+        Ok(DrivenPins {
             inputs: bytes(&|record| record.inputs.as_bytes().to_vec()),
             outputs: bytes(&|record| record.expected.as_bytes().to_vec()),
+            open: None,
+            before_reset: stimulus.before_reset,
             ends: outcome.verdict,
         })
     }

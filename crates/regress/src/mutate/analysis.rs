@@ -193,7 +193,7 @@ impl MutationAnalysis {
         let Self { block, header, .. } = self;
         let session = self.session(profile)?;
         let opening = session.opening()?;
-        let cases = self.cases(profile, &*session);
+        let cases = self.cases(profile, &session);
         let scenarios = session.scenarios().len();
         self.check_run(&report.profiles[index], cases.len())?;
         let mut made: Option<(Built, usize)> = None;
@@ -290,7 +290,7 @@ impl MutationAnalysis {
     }
 
     /// The cases of one profile in the order of execution. `session` is that of the profile.
-    pub fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
+    pub fn cases(&self, profile: &Profile, session: &Session) -> Vec<Case> {
         let Header { run_seed, cases, .. } = self.header;
         cases_of(self.block.info(), session, profile, run_seed, cases)
     }
@@ -299,8 +299,9 @@ impl MutationAnalysis {
     ///
     /// # Errors
     /// An error in scenarios or RTL.
-    pub fn session(&self, profile: &Profile) -> Result<Arc<dyn Session>, Error> {
-        self.block.session(&Setup { profiles: vec![profile.clone()], ..self.setup.clone() })
+    pub fn session(&self, profile: &Profile) -> Result<Arc<Session>, Error> {
+        let setup = Setup { profiles: vec![profile.clone()], ..self.setup.clone() };
+        Session::new(self.block, &setup).map(Arc::new)
     }
 
     /// The mutations of this shard.

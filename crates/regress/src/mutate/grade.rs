@@ -39,7 +39,7 @@ pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
 /// take as long as hundreds of others run last, only on the remaining survivors.
 pub fn cases_of(
     block: &BlockInfo,
-    session: &dyn Session,
+    session: &Session,
     profile: &Profile,
     seed: u64,
     cases: u64,

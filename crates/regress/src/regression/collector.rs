@@ -23,7 +23,7 @@ pub(super) struct Collector<'a, 'e> {
     pub tally: Tally,
     pub directory: RunDirectory,
     pub failures: Failures,
-    pub session: Arc<dyn Session>,
+    pub session: Arc<Session>,
     pub profiles: Vec<Profile>,
     pub origin: Origin,
     /// Number of further matching cases whose vectors are saved.

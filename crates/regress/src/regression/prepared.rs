@@ -40,7 +40,7 @@ impl RunStart {
 /// A regression whose models are built.
 pub struct PreparedRegression<'a> {
     pub(super) job: &'a Regression,
-    pub(super) session: Arc<dyn Session>,
+    pub(super) session: Arc<Session>,
     pub(super) opening: SessionSetup,
     pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,

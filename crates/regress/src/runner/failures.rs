@@ -38,7 +38,7 @@ pub struct FailureHandling {
 /// Stores failures, in the order of the plan.
 pub struct Failures {
     block: &'static dyn RunBlock,
-    session: Arc<dyn Session>,
+    session: Arc<Session>,
     rtl: Rtl,
     folder: PathBuf,
     origin: Origin,
@@ -54,7 +54,7 @@ impl Failures {
     /// Failures of a run in `folder`. `origin` holds the fields that all vectors share.
     pub fn new(
         block: &'static dyn RunBlock,
-        session: Arc<dyn Session>,
+        session: Arc<Session>,
         rtl: Rtl,
         folder: &Path,
         origin: Origin,

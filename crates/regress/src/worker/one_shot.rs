@@ -8,7 +8,7 @@ use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{folder_of, is_special, make_whole_apart};
 use cosim_harness::harness::{Blame, Outcome, Profile, Verdict, Watch};
-use cosim_rtl::export::RecordedPins;
+use cosim_rtl::export::DrivenPins;
 use cosim_rtl::models::{Built, Rtl, View};
 
 use crate::worker::{Action, Task};
@@ -130,7 +130,7 @@ impl OneShotWorker {
     ///
     /// # Errors
     /// If the model cannot be built.
-    pub fn record(&self, subject: &VectorJob<'_>) -> Result<Finish<RecordedPins>, Error> {
+    pub fn record(&self, subject: &VectorJob<'_>) -> Result<Finish<DrivenPins>, Error> {
         self.observed(subject, View::Observed(Tracing::Fst), |observed| {
             Action::Record(subject.vector.clone(), observed)
         })
@@ -229,7 +229,7 @@ impl OneShotWorker {
             }
         };
         let name = &subject.profile.name;
-        let vector = subject.block.load(subject.vector)?;
+        let vector = subject.block.typed(subject.vector)?;
         vector.shrink_lost(name, verdict, &mut run, budget, &watch, progress)
     }
 

@@ -1,7 +1,7 @@
 //! A task on a vector for a worker, and its result.
 
 use crate::agreement::Comparison;
-use crate::engine::{LoadedVector, ShrinkProgress, Waves};
+use crate::engine::{RunVector, ShrinkProgress, Waves};
 use crate::mutate::{KillAttempt, MutationJob};
 use crate::program;
 use cosim_base::error::{Error, codes};
@@ -35,7 +35,7 @@ pub enum Action {
     /// Run a vector; returns a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
     /// Record the pins of a vector with this observed model; returns a
-    /// [`RecordedPins`](cosim_rtl::export::RecordedPins).
+    /// [`DrivenPins`](cosim_rtl::export::DrivenPins).
     Record(VectorFile, Built),
     /// Determine which side of a vector violates the specification; returns a
     /// [`Blame`](cosim_harness::harness::Blame).
@@ -72,7 +72,7 @@ impl Task {
                 format!("`{}` is not a block of this program", self.block),
             )
         })?;
-        let load = |file: &VectorFile| -> Result<Box<dyn LoadedVector>, Error> { block.load(file) };
+        let load = |file: &VectorFile| -> Result<Box<dyn RunVector>, Error> { block.typed(file) };
         let (profile, model) = (self.profile.as_str(), &self.model);
         match &self.action {
             Action::Load => watch.model(|| block.try_load(profile, model)).and_then(to_json),

@@ -28,7 +28,7 @@ impl Reproduce<'_> {
             say("--fixes", profiles.join(","));
         }
         let built_in = info.map_or(&[][..], |info| &info.scenarios);
-        if !built_in.iter().map(|(name, _)| name).eq(scenarios) {
+        if !built_in.iter().map(|known| &known.name).eq(scenarios) {
             for name in scenarios {
                 say("--scenario", self.run.scenario_files.get(name).unwrap_or(name).clone());
             }

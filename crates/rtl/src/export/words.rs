@@ -1,7 +1,7 @@
 //! Pins as words of a Verilog memory file: one word per cycle, with whole hex digits for each port.
 
 use std::fmt::Write;
-use verilated::{Pins, Port};
+use verilated::Port;
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
@@ -16,11 +16,6 @@ fn digits_of(port: &Port) -> u32 {
 }
 
 impl Words {
-    /// The layout of a struct of pins.
-    pub fn of<P: Pins>() -> Self {
-        Self { ports: P::PORTS }
-    }
-
     /// The layout of a list of ports.
     pub fn of_ports(ports: &'static [Port]) -> Self {
         Self { ports }
@@ -59,13 +54,13 @@ impl Words {
     }
 
     /// A memory file with one line per cycle.
-    pub fn file<P: Pins>(&self, cycles: &[P]) -> Vec<u8> {
+    pub fn file(&self, cycles: &[Vec<u8>]) -> Vec<u8> {
         let names: Vec<&str> = self.ports.iter().map(|port| port.name).collect();
         let mut text = String::new();
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "// {}", names.join(" "));
         for pins in cycles {
-            text.push_str(&self.digits(pins.as_bytes(), "_", |_| false));
+            text.push_str(&self.digits(pins, "_", |_| false));
             text.push('\n');
         }
         text.into_bytes()
