@@ -4,6 +4,6 @@ use cosim_build::Block;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let fifo = Block::new("fifo", "Fifo").source("Fifo.sv");
+    let fifo = Block::new("fifo", "Fifo").source("Fifo.sv").golden("golden/fifo.cc");
     cosim_build::build(&[fifo.model([("DEPTH", 4)]).model([("DEPTH", 1)])])
 }

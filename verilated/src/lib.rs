@@ -66,6 +66,7 @@
 //! ```
 
 mod bits;
+mod c_model;
 mod error;
 mod library;
 mod model;
@@ -75,6 +76,7 @@ mod shim;
 mod signals;
 
 pub use bits::{Bits, Field, Storage};
+pub use c_model::{CFunctions, CModel, CModelKind, CParameter};
 pub use error::Error;
 pub use library::Library;
 pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};

@@ -60,6 +60,16 @@ pub enum Error {
         /// The block's folder.
         folder: PathBuf,
     },
+    /// The golden model in C or C++ cannot be compiled.
+    #[error(
+        "{file}: the golden model cannot be compiled; the compiler's messages are above ({message})"
+    )]
+    Golden {
+        /// The file.
+        file: PathBuf,
+        /// How the compiler failed.
+        message: String,
+    },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     Io {

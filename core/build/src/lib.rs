@@ -6,6 +6,7 @@
 
 mod bindings;
 mod error;
+mod golden;
 mod model;
 
 pub use error::Error;
@@ -30,6 +31,7 @@ pub struct Block {
     sources: Vec<PathBuf>,
     defines: Vec<String>,
     mask: Option<String>,
+    golden: Option<PathBuf>,
     models: Vec<BTreeMap<String, u64>>,
 }
 
@@ -47,6 +49,7 @@ impl Block {
             sources: Vec::new(),
             defines: Vec::new(),
             mask: None,
+            golden: None,
             models: Vec::new(),
         }
     }
@@ -99,6 +102,14 @@ impl Block {
     #[must_use]
     pub fn mask(mut self, parameter: &str) -> Self {
         self.mask = Some(parameter.to_owned());
+        self
+    }
+
+    /// Sets the file of a golden model in C or C++, relative to the crate's folder. It implements the
+    /// six functions of `NAME_golden.h`, which this crate generates from the ports.
+    #[must_use]
+    pub fn golden(mut self, file: impl Into<PathBuf>) -> Self {
+        self.golden = Some(file.into());
         self
     }
 
@@ -218,6 +229,9 @@ fn try_build(blocks: &[Block]) -> Result<(), Error> {
 fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     let mut watched: Vec<PathBuf> = ["build.rs", "src"].map(PathBuf::from).into();
     watched.extend(blocks.iter().flat_map(Block::folders).cloned());
+    // The golden model may include files beside it.
+    let golden = blocks.iter().filter_map(|block| block.golden.as_ref()?.parent());
+    watched.extend(golden.filter(|folder| !folder.as_os_str().is_empty()).map(PathBuf::from));
     // The lock file is in the workspace's folder.
     let mut folder = PathBuf::new();
     let here = env::current_dir().unwrap_or_default();
@@ -269,6 +283,9 @@ fn build_block(block: &Block, out: &Path, verilator: &Verilator) -> Result<(), E
             return Err(Error::PortsDiffer { block: block.name.clone() });
         }
         bindings::write(block, first, out)?;
+        if let Some(file) = &block.golden {
+            golden::compile(block, file, out)?;
+        }
     }
     Ok(())
 }

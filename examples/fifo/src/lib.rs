@@ -1,4 +1,4 @@
-//! A FIFO, verified in three ways. Its specification is `README.md`.
+//! A FIFO, verified in four ways. Its specification is `README.md`.
 
 mod golden;
 mod scoreboard;
@@ -10,8 +10,9 @@ pub mod rtl {
 }
 
 use cosim_core::harness::{
-    Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, Untimed,
+    Block, Explain, GoldenInC, InC, LinkedRtl, Parameter, Parameters, Profile, Properties, Untimed,
 };
+use cosim_core::verilated::CModelKind;
 use golden::Golden;
 use scoreboard::Scoreboard;
 
@@ -77,6 +78,13 @@ macro_rules! fifo {
 
 fifo!(Exact, "exact", "FIFO, every output in every cycle", Golden<false>, &[]);
 fifo!(DontCare, "dont_care", "FIFO, data only while it is valid", Golden<true>, &[]);
+fifo!(Cpp, "cpp", "FIFO, golden model in C++", GoldenInC<Self>, &[]);
+
+impl InC for Cpp {
+    const MODEL: CModelKind<rtl::Inputs, rtl::Outputs> = rtl::GOLDEN;
+    const HAS_DONT_CARES: bool = true;
+}
+
 fifo!(
     Transactions,
     "transactions",

@@ -1,8 +1,8 @@
-//! The program with the three blocks.
+//! The program with the four blocks.
 
-use fifo::{DontCare, Exact, Transactions};
+use fifo::{Cpp, DontCare, Exact, Transactions};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cosim_core::main(cosim_core::program!(Exact, DontCare, Transactions))
+    cosim_core::main(cosim_core::program!(Exact, DontCare, Cpp, Transactions))
 }

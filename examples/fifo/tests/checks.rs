@@ -1,8 +1,8 @@
-//! The checks that the library provides for every block, on each of the three blocks.
+//! The checks that the library provides for every block, on each of the four blocks.
 
 use cosim_core::checks::{Bugs, Checks, Result};
 use cosim_core::harness::Explain;
-use fifo::{DontCare, Exact, Transactions};
+use fifo::{Cpp, DontCare, Exact, Transactions};
 
 fn checks<B: Explain>() -> Checks {
     Checks::of::<B>(env!("CARGO_BIN_EXE_fifo")).models(env!("CARGO_TARGET_TMPDIR"))
@@ -29,6 +29,11 @@ fn parts_of_the_block_with_dont_cares() -> Result {
 }
 
 #[test]
+fn parts_of_the_block_with_a_golden_model_in_cpp() -> Result {
+    parts::<Cpp>()
+}
+
+#[test]
 fn parts_of_the_block_of_transactions() -> Result {
     parts::<Transactions>()
 }
@@ -39,5 +44,6 @@ fn every_bug_is_found() -> Result {
     let bugs = Bugs { most_packets: |_| Some(9), open: None, ..Bugs::of(10) };
     checks::<Exact>().bugs_are_found("bad_rtl", &bugs)?;
     checks::<DontCare>().bugs_are_found("bad_rtl", &bugs)?;
+    checks::<Cpp>().bugs_are_found("bad_rtl", &bugs)?;
     checks::<Transactions>().bugs_are_found("bad_rtl", &bugs)
 }
