@@ -120,7 +120,7 @@ impl Summary<'_> {
     fn result(&self, text: &mut String) {
         let Header { block, seed, build, rtl, verilator, .. } = &self.run.header;
         let Totals { cases, cycles, packets, .. } = self.run.tally.totals;
-        let verdict = self.run.tally.totals.verdict(self.run.end, self.run.passed);
+        let verdict = self.run.verdict();
         let _ = writeln!(
             text,
             "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
