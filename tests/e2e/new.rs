@@ -503,7 +503,7 @@ fn names_of_the_rtl_are_no_code_in_the_crate() {
     for (line, about) in [
         ("pub enum ET {", "the enum"),
         ("AStdProcessCommandNewX,", "a variant"),
-        (r#"\"),};std::process::Command::new(\"x\")", 0)"#, "its name as a literal"),
+        (r#""A\"),};std::process::Command::new(\"x\")","#, "its name as a literal"),
         ("x__ [6 : 4],", "a field"),
         ("a_b [3 : 3],", "a field"),
         ("a_b_2 [2 : 2],", "a field that would have the same name"),

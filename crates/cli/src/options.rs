@@ -594,7 +594,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 pub fn within_percent(percent: f64) -> Result<f64, String> {
     match (0.0..=100.0).contains(&percent) {
         true => Ok(percent),
-        false => Err(format!("{percent} is not a percentage: expected a number from 0 to 100")),
+        false => Err(format!("{percent:?} is not a percentage: expected a number from 0 to 100")),
     }
 }
 

@@ -369,7 +369,7 @@ fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {
     json!({
-        "vector": path,
+        "vector": path.to_string_lossy(),
         "fixes": fixes,
         "ok": ok,
         "outcome": replayed.outcome.verdict,

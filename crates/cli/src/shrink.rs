@@ -86,7 +86,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     match arguments.formatting.format {
         Format::Json => print_json(&json!({
-            "vector": out,
+            "vector": out.to_string_lossy(),
             "packets": outcome.packets,
             "cycles": outcome.cycles,
             "candidates": tried,

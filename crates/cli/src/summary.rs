@@ -70,7 +70,7 @@ impl Summary<'_> {
             "waivers": runner::uses(&self.run.header.waivers, &self.run.failures),
             "commands": commands,
             "timing": self.run.timing,
-            "results": self.run.results,
+            "results": self.run.results.as_ref().map(|path| path.to_string_lossy()),
             "unwritten": self.run.unwritten,
         })
     }
