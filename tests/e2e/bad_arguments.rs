@@ -1,7 +1,12 @@
 //! Invalid arguments and scenario files: exit code 2, a helpful message, and nothing written.
 
-use crate::common::{assert_error, assert_error_at, code, program, run, text};
+use crate::common::{
+    assert_error, assert_error_at, code, cosim, files, program, project, run, text,
+};
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
 use tempfile::TempDir;
 
 /// The error message cannot be written.
@@ -16,7 +21,7 @@ fn a_closed_standard_error_changes_no_exit_code() {
 
 #[test]
 fn bad_arguments_exit_2_and_name_the_argument() {
-    let cases: [(&[&str], &str, &str); 29] = [
+    let cases: [(&[&str], &str, &str); 37] = [
         (&["jump"], "E0101", "jump"),
         (&["run", "--block", "thread9"], "E0102", "thread9"),
         (&["run", "--fixes", "none"], "E0103", "`none`"),
@@ -25,14 +30,14 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         (&["run", "--seed=-1"], "E0101", "0 to 2^64"),
         (&["run", "--seed", "many"], "E0101", "--seed"),
         (&["run", "--cases", "x"], "E0101", "--cases"),
-        (&["run", "--packets", "0"], "E0101", "1..=20000"),
+        (&["run", "--packets", "0"], "E0101", "from 1 to 20000"),
         (&["run", "--threads", "0"], "E0101", "--threads"),
         (&["run", "--shard", "3/2"], "E0101", "I/N"),
         (&["run", "--time", "soon"], "E0101", "--time"),
         (&["run", "--time", "99999999999999999999s"], "E0101", "--time"),
         (&["run", "--shard", "1/18446744073709551616"], "E0101", "I/N"),
         (&["run", "--cases", "281474976710656"], "E0101", "--cases"),
-        (&["run", "--packets", "20001"], "E0101", "1..=20000"),
+        (&["run", "--packets", "20001"], "E0101", "from 1 to 20000"),
         (&["run", "--case", "thread2/spec/17"], "E0106", "BLOCK/PROFILE/SCENARIO/INDEX"),
         (&["run", "--case", "thread2/spec/storm/17"], "E0105", "`storm`"),
         (&["run", "--cases", "-1"], "E0101", "'--cases <N>'"),
@@ -40,6 +45,14 @@ fn bad_arguments_exit_2_and_name_the_argument() {
         (&["run", "--case", "thread2/spec/smoke/0", "--fixes", "repaired"], "E0106", "--fixes"),
         (&["run", "--case", "thread2/spec/smoke/0", "--block", "dll"], "E0106", "--block"),
         (&["run", "--case", "thread2/all/smoke/18446744073709551614"], "E0106", "BLOCK/PROFILE"),
+        (&["run", "--cases", "1e308"], "E0101", "from 0 to 140737488355327"),
+        (&["run", "--seed", "18446744073709551616"], "E0101", "0 to 2^64"),
+        (&["run", "--threads", "inf"], "E0101", "from 1 to 1024"),
+        (&["run", "--min-coverage", "nan"], "E0101", "from 0 to 100"),
+        (&["run", "--time", "584542046090y"], "E0101", "365days"),
+        (&["run", "--memory-limit", "18446744073709551616"], "E0101", "bytes"),
+        (&["run", "--save-vectors", "18446744073709551615"], "E0101", "from 0 to"),
+        (&["mutate", "--mutants", "18446744073709551615"], "E0101", "from 1 to 100000"),
         (&["replay", "--block", "thread9", "/nowhere.json"], "E0102", "thread9"),
         (&["run", "--rtl", "/nowhere"], "E0301", "/nowhere"),
         (&["run", "--unknown"], "E0101", "--unknown"),
@@ -135,4 +148,59 @@ fn no_command_prints_the_usage() {
     let output = run::<&str>([]);
     assert_eq!(code(&output), 2);
     assert!(text(&output).contains("Usage"), "{}", text(&output));
+}
+
+/// Files record names as text.
+#[test]
+fn names_that_are_not_utf_8_exit_2_before_anything_runs() {
+    let bad = |name: &str| OsString::from_vec([name.as_bytes(), b"\xff"].concat());
+    let folder = TempDir::new().unwrap();
+    let vector = files(&project().join("vectors/recv"), "json").remove(0);
+    let at = |name: &OsString| folder.path().join(name).into_os_string();
+    let words = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<OsString>>();
+    fs::create_dir(at(&bad("dir"))).unwrap();
+    fs::copy(&vector, at(&bad("vector"))).unwrap();
+    for (mut arguments, last) in [
+        (words(&["run", "--block", "qp", "--cases", "1", "--out"]), at(&bad("out"))),
+        (words(&["merge", "x", "--out"]), at(&bad("out"))),
+        (words(&["replay"]), at(&bad("vector"))),
+        (words(&["explain"]), at(&bad("vector"))),
+        (words(&["resume"]), at(&bad("dir"))),
+        (words(&["rerun"]), at(&bad("dir"))),
+        (words(&["report"]), at(&bad("dir"))),
+        (words(&["open", "--print"]), at(&bad("dir"))),
+        (words(&["history", "show"]), at(&bad("h.db"))),
+        (words(&["cover", "report"]), at(&bad("dir"))),
+        (words(&["list", "--block"]), bad("qp")),
+    ] {
+        arguments.push(last);
+        let output = run(&arguments);
+        assert_error(&output, "E0101");
+        assert!(!Path::new(&at(&bad("out"))).exists(), "{arguments:?}");
+    }
+    // A vector below a named folder.
+    fs::create_dir(at(&"below".into())).unwrap();
+    let name = OsString::from_vec(b"below/a\xff.json".to_vec());
+    fs::copy(&vector, at(&name)).unwrap();
+    assert_error(&run([OsString::from("replay"), at(&"below".into())]), "E0207");
+    for variable in ["TMPDIR", "COSIM_CACHE"] {
+        let mut command = cosim();
+        command.env(variable, at(&bad("dir"))).args(["doctor"]);
+        assert_eq!(code(&command.output().unwrap()), 2, "{variable}");
+    }
+    let output = cosim().current_dir(at(&bad("dir"))).args(["list"]).output().unwrap();
+    assert_error(&output, "E0101");
+}
+
+#[test]
+fn a_path_that_begins_with_a_dash_is_no_option_of_the_browser() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("-run")).unwrap();
+    fs::write(folder.path().join("-run/report.html"), "").unwrap();
+    let mut command = cosim();
+    command.current_dir(folder.path()).env("BROWSER", "true");
+    let output = command.args(["open", "--print", "--", "-run"]).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let path = folder.path().canonicalize().unwrap().join("-run/report.html");
+    assert_eq!(text(&output).trim(), format!("true {}", path.display()));
 }

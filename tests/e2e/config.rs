@@ -3,7 +3,8 @@
 
 use crate::common::{assert_error_at, code, cosim, text};
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
@@ -11,7 +12,10 @@ use tempfile::TempDir;
 /// A folder with a `cosim.toml`.
 fn folder(config: &str) -> TempDir {
     let folder = TempDir::new().expect("a folder");
-    fs::write(folder.path().join("cosim.toml"), config).expect("a file");
+    let file = folder.path().join("cosim.toml");
+    fs::write(&file, config).expect("a file");
+    // With any umask.
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).expect("permissions");
     folder
 }
 
@@ -59,12 +63,79 @@ fn the_command_line_comes_first() {
 
 #[test]
 fn paths_are_relative_to_the_folder_of_the_file() {
-    let folder = folder("[run]\nblock = \"qp\"\ncases = 1\nhistory = \"runs.db\"\n");
+    let folder = folder("[run]\nblock = \"qp\"\ncases = 1\nscenario = \"mine.toml\"\n");
+    let scenario = "name = \"mine\"\nabout = \"of this folder\"\n";
+    fs::write(folder.path().join("mine.toml"), scenario).expect("a file");
     let below = folder.path().join("below");
     fs::create_dir(&below).expect("a folder");
     let output = run(&below, &["run", "--out", "out"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(folder.path().join("runs.db").exists());
+    assert_eq!(header(&below)["scenarios"], serde_json::json!(["mine"]));
+}
+
+/// The sources of other people may contain a `cosim.toml`.
+#[test]
+fn a_file_sets_nothing_that_weakens_a_check_or_names_code() {
+    for option in [
+        "no-sandbox = true",
+        "rtl = \"rtl\"",
+        "memory-limit = \"none\"",
+        "history = \"h.db\"",
+        "stuck-after = \"1h\"",
+        "simulator = \"verilator\"",
+        "plan = \"plan.toml\"",
+        "out = \"out\"",
+    ] {
+        let folder = folder(&format!("[run]\n{option}\n"));
+        let rtl = folder.path().join("rtl");
+        fs::create_dir(&rtl).expect("a folder");
+        let mark = folder.path().join("mark");
+        let evil = format!("module evil; initial $system(\"touch {}\"); endmodule", mark.display());
+        fs::write(rtl.join("evil.v"), evil).expect("a file");
+        let output = run(folder.path(), &["run", "--block", "recv", "--cases", "1"]);
+        assert_error_at(&output, "E0213", "cosim.toml:2:1");
+        assert!(!mark.exists() && !folder.path().join("runs").exists(), "{option}");
+    }
+    for (command, option) in [
+        ("replay", "recorded-rtl = true"),
+        ("replay", "expect-recorded = true"),
+        ("replay", "fixes = \"repaired\""),
+        ("prove", "accept-bounded = 1"),
+        ("all", "no-sandbox = true"),
+    ] {
+        let folder = folder(&format!("[{command}]\n{option}\n"));
+        let output = run(folder.path(), &["replay", "/nowhere.json"]);
+        assert_error_at(&output, "E0213", "cosim.toml:2:1");
+    }
+}
+
+#[test]
+fn a_file_that_others_can_write_is_named_and_sets_nothing() {
+    let folder = folder("[all]\nblock = \"qp\"\n");
+    let file = folder.path().join("cosim.toml");
+    fs::set_permissions(&file, Permissions::from_mode(0o666)).expect("permissions");
+    let output = run(folder.path(), &["run", "--cases", "1", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_ne!(header(folder.path())["block"], "qp");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(&file.display().to_string()), "{said}");
+    // The user may decide otherwise.
+    let mut command = cosim();
+    command.current_dir(folder.path()).env("COSIM_CONFIG", &file);
+    let output = command.args(["run", "--cases", "1", "--out", "out", "--force"]).output();
+    assert_eq!(code(&output.expect("the program runs")), 0);
+    assert_eq!(header(folder.path())["block"], "qp");
+}
+
+#[test]
+fn the_search_for_a_file_ends_at_the_repository() {
+    let folder = folder("[all]\nblock = \"qp\"\n");
+    let below = folder.path().join("repository/below");
+    fs::create_dir_all(&below).expect("a folder");
+    fs::create_dir(folder.path().join("repository/.git")).expect("a folder");
+    let output = run(&below, &["run", "--cases", "1", "--out", "out"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_ne!(header(&below)["block"], "qp");
 }
 
 #[test]

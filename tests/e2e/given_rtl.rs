@@ -363,12 +363,28 @@ fn a_vector_knows_its_rtl() {
         let output = run([command, "--recorded-rtl", vector]);
         assert_eq!(code(&output), 1, "{command}: {}", text(&output));
         assert!(String::from_utf8_lossy(&output.stderr).contains(&named), "it is shown");
-        // By default, the built-in RTL runs, and a message says so.
-        let output = run([command, vector]);
-        assert_eq!(code(&output), 0, "{command}: {}", text(&output));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains("--recorded-rtl") && said.contains(&named), "{said}");
     }
+    // Without a decision of the user nothing runs: a match of the built-in RTL is no verdict on it.
+    let (bench, small) = (wrong.path().join("bench"), wrong.path().join("small.json"));
+    let [bench, small] = [&bench, &small].map(|path| path.to_str().unwrap());
+    for arguments in [
+        &["replay", vector][..],
+        &["replay", "--expect-recorded", vector],
+        &["replay", "--simulator", "icarus", vector],
+        // A folder with this vector, too.
+        &["replay", out.to_str().unwrap()],
+        &["explain", vector],
+        &["shrink", vector, "--out", small],
+        &["export", vector, "-o", bench],
+    ] {
+        let output = run(arguments);
+        assert_error_at(&output, "E0211", &named);
+        assert!(output.stdout.is_empty(), "{}", text(&output));
+        let said = String::from_utf8_lossy(&output.stderr);
+        let command = format!("{} --recorded-rtl", arguments[0]);
+        assert!(said.contains(&command) && said.contains("--rtl built-in"), "{said}");
+    }
+    assert!(!Path::new(bench).exists() && !Path::new(small).exists());
     assert_error(&run(["replay", "--recorded-rtl", "--rtl", "built-in", vector]), "E0101");
     let output = run(["explain", "--recorded-rtl", vector, "--format", "json"]);
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -417,10 +433,9 @@ fn a_vector_never_chooses_what_is_compiled() {
             (&["shrink", &sent], 2),
             (&["export", &sent, "-o", &bench], 0),
         ] {
-            let output = run(arguments);
+            assert_error(&run(arguments), "E0211");
+            let output = run(arguments.iter().chain(&["--rtl", "built-in"]));
             assert_eq!(code(&output), expected, "{given} {arguments:?}: {}", text(&output));
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(said.contains("--recorded-rtl"), "{said}");
             if arguments[0] == "replay" {
                 let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
                 let read = told[0]["rtl_files"].as_array().unwrap();

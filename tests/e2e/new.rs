@@ -468,3 +468,58 @@ fn a_fifo_is_verified_with_two_lines() {
     let said = run(1, &["run", "--rtl", "lossy", "--cases", "20"]);
     assert!(said.contains("the RTL violates the specification"), "{said}");
 }
+
+/// RTL whose names contain what ends an identifier, a literal or a comment.
+const HOSTILE: &str = r#"
+package p;
+  typedef enum logic [1:0] { \A"),};std::process::Command::new("x") = 0, \*/fn = 1, Self = 2 } e_t;
+  typedef struct packed { logic [2:0] \x{} ; logic \a+b ; logic a_b; e_t kind; } s_t;
+endpackage
+module odd #(parameter int \n"; = 4) (
+  input logic clk, input logic rst, input p::e_t \use , input p::s_t s, input logic \0a [1:0],
+  input logic \self , output p::e_t q, output logic [3:0] \a+b
+);
+  always_ff @(posedge clk) begin
+    if (rst) q <= p::e_t'(0); else q <= \use ;
+    \a+b <= {s.a_b, \0a [0], \0a [1], \self };
+  end
+endmodule
+"#;
+
+/// Writes a crate for the hostile RTL.
+fn hostile_crate(folder: &Path) {
+    fs::write(folder.join("odd.sv"), HOSTILE).unwrap();
+    let output = run_in(folder, &["new", "odd-names", "--top", "odd", "odd.sv"]);
+    // Verilator has read the wrapper.
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+#[test]
+fn names_of_the_rtl_are_no_code_in_the_crate() {
+    let folder = TempDir::new().unwrap();
+    hostile_crate(folder.path());
+    let read = |name: &str| fs::read_to_string(folder.path().join("odd-names").join(name)).unwrap();
+    let types = read("src/types.rs");
+    for (line, about) in [
+        ("pub enum ET {", "the enum"),
+        ("AStdProcessCommandNewX,", "a variant"),
+        (r#""A\"),};std::process::Command::new(\"x\")","#, "its name as a literal"),
+        ("x__ [6 : 4],", "a field"),
+        ("a_b [3 : 3],", "a field"),
+        ("a_b_2 [2 : 2],", "a field that would have the same name"),
+    ] {
+        assert!(types.contains(line), "{about}: {types}");
+    }
+    let wrapper = read("rtl/odd_wrapper.sv");
+    for line in [".\\use (p::e_t'(use_pin))", ".\\a+b (a_b)", ".\\n\"; (\\n\"; )"] {
+        assert!(wrapper.contains(line), "{line}: {wrapper}");
+    }
+}
+
+#[test]
+#[ignore = "slow: builds a crate"]
+fn a_crate_with_names_of_hostile_rtl_builds() {
+    let folder = TempDir::new().unwrap();
+    hostile_crate(folder.path());
+    builds_without_warnings(&folder.path().join("odd-names"));
+}

@@ -255,3 +255,43 @@ fn a_run_of_something_else_is_not_resumed() {
     assert_eq!(text(&said), text(&resume(&out)));
     assert!(files(&out, "json").is_empty(), "no results");
 }
+
+/// A journal names a command: its RTL, its history file, its folder.
+#[test]
+fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
+    let folder = TempDir::new().unwrap();
+    let (out, history) = (folder.path().join("out"), folder.path().join("history.db"));
+    let place = out.to_str().unwrap();
+    let arguments = ["run", "--block", "qp", "--time", "1h", "--out", place];
+    let mut child = start(&[&arguments[..], &["--history", history.to_str().unwrap()]].concat());
+    wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // The run creates it.
+    fs::remove_file(&history).unwrap();
+    let size = || fs::metadata(out.join("run.journal")).unwrap().len();
+    let before = size();
+    // The cache of another user.
+    let cache = folder.path().join("cache");
+    let resume = |more: &[&str]| {
+        let mut command = program();
+        command.env("COSIM_CACHE", &cache).args(["resume", place]).args(more);
+        command
+    };
+    let output = resume(&[]).output().unwrap();
+    assert_error_at(&output, "E0224", "--recorded-rtl");
+    let said = text(&output);
+    assert!(said.contains(history.to_str().unwrap()), "the command is shown: {said}");
+    assert!(!history.exists() && size() == before, "nothing was obeyed");
+    for is_own in [false, true] {
+        let mut command = if is_own { program() } else { resume(&["--recorded-rtl"]) };
+        if is_own {
+            command.args(["resume", place]);
+        }
+        let before = fs::metadata(out.join("results.json.partial")).unwrap().len();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until(&mut child, || is_longer(&out.join("results.json.partial"), before + 4000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -2,7 +2,7 @@
 
 mod instructions;
 
-use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block};
+use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block, whole};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
 use clap::Args;
@@ -23,7 +23,7 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::WHAT)]
     instructions: bool,
     /// Run each part N times; for counting instructions.
-    #[arg(long, value_name = "N,N,N,N", hide = true, value_delimiter = ',')]
+    #[arg(long, value_name = "N,N,N,N", hide = true, value_parser = whole::<u32>(0..=u64::from(u32::MAX)), value_delimiter = ',')]
     rounds: Option<Vec<u32>>,
     #[command(flatten)]
     formatting: Formatting,

@@ -52,14 +52,14 @@ fn show(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error>
     if format == Format::Json {
         let list = entries.iter().map(|entry| {
             json!({
-                "file": entry.path,
+                "file": entry.path.to_string_lossy(),
                 "about": entry.about,
                 "bytes": entry.size,
                 "used_seconds_ago": seconds_ago(entry),
             })
         });
         return print_json(&json!({
-            "folder": kept.folder(),
+            "folder": kept.folder().to_string_lossy(),
             "limit": limit,
             "bytes": total,
             "entries": list.collect::<Vec<_>>(),
@@ -99,7 +99,7 @@ fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error
     let bytes = bytes + answers.bytes;
     if format == Format::Json {
         return print_json(&json!({
-            "folder": kept.folder(),
+            "folder": kept.folder().to_string_lossy(),
             "removed": files,
             "bytes": bytes,
             "in_use": in_use,

@@ -10,9 +10,10 @@ const BAD: Style = AnsiColor::Red.on_default().bold();
 const UNSURE: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Words at the beginning of a line, and their style.
-const WORDS: [(&str, Style); 7] = [
+const WORDS: [(&str, Style); 8] = [
     ("PASS", GOOD),
     ("FAIL", BAD),
+    ("NOT WRITTEN", BAD),
     ("INTERRUPTED", UNSURE),
     ("STOPPED", UNSURE),
     ("error", BAD),

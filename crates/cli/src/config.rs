@@ -3,18 +3,24 @@
 //! A key is the long name of an option. The table `[all]` applies to every command that has the
 //! option, `[run]` to `cosim run`. The command line takes precedence: a default that conflicts with
 //! it is ignored.
+//!
+//! The file may come with the sources of other people. [`DEFAULTS`] lists the options that it may
+//! set. It does not count if another user can write it, and the search ends at the root of the
+//! repository. See ADR 0044.
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command};
 use cosim_base::error::{Code, Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_base::text;
 use cosim_regress::program;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
+use verilated_build::trust;
 
 /// The name of the file.
 const FILE: &str = "cosim.toml";
@@ -22,8 +28,81 @@ const FILE: &str = "cosim.toml";
 const VARIABLE: &str = "COSIM_CONFIG";
 /// The table for all commands.
 const ALL: &str = "all";
-/// Options that are specific to a single call and cannot have a default.
-const WITHOUT_DEFAULT: [&str; 4] = ["force", "case", "out", "help"];
+/// The directory at the root of a repository, or the file in its place in a linked work tree.
+const REPOSITORY: &str = ".git";
+
+/// Every option, with the commands for which a file may set its default. An option that is missing
+/// here has no default, and a test names it.
+///
+/// A default may select what new work covers, make a check stricter, or change what is printed. It
+/// never switches off a check or the sandbox, names code to execute, a file to read as a record or
+/// a place to write to, and it never changes what repeats recorded work.
+const DEFAULTS: [(&str, &str); 64] = [
+    ("accept-bounded", ""),
+    ("assertions", ""),
+    ("baseline", ""),
+    ("block", "run watch mutate prove bench list"),
+    ("budget", ""),
+    ("build", ""),
+    ("case", ""),
+    ("cases", "run watch mutate"),
+    ("checks-only", ""),
+    ("clock", ""),
+    ("cocotb", ""),
+    ("corpus", ""),
+    ("cosim", ""),
+    ("coverage", "run"),
+    ("details", "run resume merge"),
+    ("expect-recorded", ""),
+    ("fixes", "run watch mutate prove bench"),
+    ("force", ""),
+    ("format", "run replay shrink explain bench cache list resume rerun merge mutate prove doctor"),
+    ("golden", ""),
+    ("help", ""),
+    ("history", ""),
+    ("instructions", ""),
+    ("markdown", ""),
+    ("max-failures", "run watch"),
+    ("max-hangs", "run watch"),
+    ("memory-limit", ""),
+    ("min-coverage", "run"),
+    ("min-score", "mutate"),
+    ("mutants", "mutate"),
+    ("netlist", ""),
+    ("no-cache", "run watch mutate prove resume"),
+    ("no-judge", ""),
+    ("no-sandbox", ""),
+    ("no-shrink", "run watch"),
+    ("no-waves", "run watch"),
+    ("only", ""),
+    ("out", ""),
+    ("packets", "run watch mutate"),
+    ("parameter", "run watch mutate prove bench"),
+    ("pins", ""),
+    ("plan", ""),
+    ("print", ""),
+    ("quiet", "run replay shrink resume rerun merge mutate"),
+    ("recorded-rtl", ""),
+    ("reset", ""),
+    ("round", ""),
+    ("rounds", ""),
+    ("rtl", ""),
+    ("run-seed", "mutate"),
+    ("save-vectors", ""),
+    ("scenario", "run watch mutate"),
+    ("seed", "run watch mutate"),
+    ("shard", ""),
+    ("simulator", ""),
+    ("stuck-after", ""),
+    ("threads", "run watch mutate resume rerun"),
+    ("time", "run watch"),
+    ("top", ""),
+    ("trace", ""),
+    ("trace-all", ""),
+    ("until-coverage", ""),
+    ("viewer", "open"),
+    ("waves", ""),
+];
 
 /// Options that the name of a case determines, so `--case` overrides their defaults.
 const OF_A_CASE: [&str; 3] = ["block", "fixes", "parameter"];
@@ -45,7 +124,10 @@ pub fn with_defaults(
     let Some(command) = cli.find_subcommand(name).filter(|command| !command.is_hide_set()) else {
         return Ok((words, None));
     };
-    let Some(path) = file()? else { return Ok((words, None)) };
+    if !command.get_arguments().filter_map(Arg::get_long).any(|option| has_default(name, option)) {
+        return Ok((words, None));
+    }
+    let Some(path) = file() else { return Ok((words, None)) };
     let config = Config::read(path, &cli)?;
     let mut added = Vec::new();
     for (option, argument, value) in config.defaults(command) {
@@ -81,13 +163,36 @@ fn inserted<'a>(
     command.iter().chain(options).chain(others).cloned().collect()
 }
 
-/// The path of the nearest file.
-fn file() -> Result<Option<PathBuf>, Error> {
+/// The file that the environment names, or else the nearest one that only this user or root can
+/// write. Warns of nearer files that others can write.
+fn file() -> Option<PathBuf> {
     if let Some(named) = env::var_os(VARIABLE) {
-        return Ok((!named.is_empty()).then(|| named.into()));
+        return (!named.is_empty()).then(|| named.into());
     }
-    let Ok(here) = env::current_dir() else { return Ok(None) };
-    Ok(here.ancestors().map(|folder| folder.join(FILE)).find(|path| path.is_file()))
+    nearest(&env::current_dir().ok()?, &mut |path, reason| {
+        program::warn(format_args!(
+            "{} sets no defaults, because {reason}; to use it, set {VARIABLE} to its path",
+            text::path(path)
+        ));
+    })
+}
+
+/// The nearest file from a folder upwards, but not above its repository. `ignored` receives each
+/// file that another user can write, with the reason.
+fn nearest(from: &Path, ignored: &mut dyn FnMut(&Path, &str)) -> Option<PathBuf> {
+    for folder in from.ancestors() {
+        let path = folder.join(FILE);
+        if path.is_file() {
+            match trust::written_by_others(&path) {
+                None => return Some(path),
+                Some(reason) => ignored(&path, &reason),
+            }
+        }
+        if folder.join(REPOSITORY).symlink_metadata().is_ok() {
+            return None;
+        }
+    }
+    None
 }
 
 /// A parsed `cosim.toml`.
@@ -177,16 +282,11 @@ impl Config {
         }
     }
 
-    /// Resolves a path relative to the folder of the file.
+    /// Resolves the name of a file relative to the folder of this one. Other names stay.
     fn resolved(&self, argument: &Arg, text: &str) -> PathBuf {
-        let names = argument.get_value_names().into_iter().flatten();
-        let words: Vec<&str> =
-            names.flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric())).collect();
-        let is_path = words.iter().any(|word| ["FILE", "DIR"].contains(word));
-        let may_be_name = words.contains(&"NAME") || text == "built-in";
-        let folder = self.path.parent().unwrap_or(Path::new(""));
-        let path = folder.join(text);
-        if is_path && (!may_be_name || path.exists()) { path } else { text.into() }
+        let mut names = argument.get_value_names().into_iter().flatten();
+        let path = self.path.parent().unwrap_or(Path::new("")).join(text);
+        if names.any(|name| name.contains("FILE")) && path.exists() { path } else { text.into() }
     }
 
     fn wrong(&self, option: &str, error: &clap::Error) -> Error {
@@ -211,19 +311,32 @@ impl Config {
     }
 }
 
+/// Whether a file may set the default of an option of a command.
+fn has_default(command: &str, option: &str) -> bool {
+    let known = DEFAULTS.iter().find(|(known, _)| *known == option);
+    known.is_some_and(|(_, commands)| commands.split(' ').any(|known| known == command))
+}
+
 /// The option of a command, if it may have a default.
 fn argument<'a>(command: &'a Command, option: &str) -> Option<&'a Arg> {
     let mut all = command.get_arguments();
-    all.find(|argument| argument.get_long() == Some(option) && !WITHOUT_DEFAULT.contains(&option))
+    all.find(|argument| {
+        argument.get_long() == Some(option) && has_default(command.get_name(), option)
+    })
 }
 
-/// The message for an unknown option, with the most similar one.
+/// The message for an option that cannot be set, with the most similar one.
 fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
-    if WITHOUT_DEFAULT.contains(&option) {
-        return format!("unknown default `{option}`: --{option} must be given on the command line");
+    let all = commands.iter().flat_map(|command| {
+        command.get_arguments().map(|argument| (command.get_name(), argument.get_long()))
+    });
+    let all: Vec<(&str, &str)> =
+        all.filter_map(|(command, option)| Some((command, option?))).collect();
+    if all.iter().any(|(_, known)| *known == option) {
+        return format!("`{option}` cannot have a default: give --{option} on the command line");
     }
-    let known = commands.iter().flat_map(|command| command.get_arguments());
-    let known: BTreeSet<&str> = known.filter_map(|argument| argument.get_long()).collect();
+    let known = all.iter().filter(|(command, option)| has_default(command, option));
+    let known: BTreeSet<&str> = known.map(|(_, option)| *option).collect();
     let near = known.iter().max_by(|left, right| {
         let near = |name: &str| strsim::jaro_winkler(name, option);
         near(left).total_cmp(&near(right))
@@ -236,5 +349,117 @@ fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
 pub fn show(note: Option<&str>) {
     if let Some(note) = note {
         program::say(format_args!("defaults from {note}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use tempfile::TempDir;
+
+    /// All commands, completed by clap.
+    fn cli() -> Command {
+        let mut cli = crate::Cli::command();
+        cli.build();
+        cli
+    }
+
+    #[test]
+    fn each_option_of_each_command_is_in_the_table_of_defaults() {
+        let cli = cli();
+        let commands = || cli.get_subcommands().filter(|command| !command.is_hide_set());
+        let mut options = BTreeSet::new();
+        for command in commands() {
+            options.extend(command.get_arguments().filter_map(Arg::get_long));
+        }
+        for option in &options {
+            let is_listed = DEFAULTS.iter().any(|(known, _)| known == option);
+            assert!(is_listed, "decide whether a file may set --{option}, and add it to DEFAULTS");
+        }
+        for (option, names) in DEFAULTS {
+            assert!(options.contains(option), "no command has --{option}");
+            for name in names.split(' ').filter(|name| !name.is_empty()) {
+                let command = commands().find(|command| command.get_name() == name);
+                let command = command.unwrap_or_else(|| panic!("no command {name}"));
+                assert!(argument(command, option).is_some(), "{name} has no --{option}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_default_weakens_a_check_or_names_code_or_files() {
+        for command in cli().get_subcommands() {
+            for option in [
+                "no-sandbox",
+                "rtl",
+                "recorded-rtl",
+                "expect-recorded",
+                "accept-bounded",
+                "memory-limit",
+                "history",
+                "stuck-after",
+                "simulator",
+                "plan",
+                "out",
+                "an-option-of-tomorrow",
+            ] {
+                assert!(!has_default(command.get_name(), option), "{option}");
+            }
+        }
+        // Another profile than the recorded one may pass.
+        for command in ["replay", "explain", "shrink", "export"] {
+            assert!(!has_default(command, "fixes"), "{command}");
+        }
+    }
+
+    /// The nearest file, and those that were ignored.
+    fn found(from: &Path) -> (Option<PathBuf>, Vec<PathBuf>) {
+        let mut ignored = Vec::new();
+        let path = nearest(from, &mut |path, _| ignored.push(path.to_owned()));
+        (path, ignored)
+    }
+
+    #[test]
+    fn files_that_others_can_write_do_not_count() {
+        let folder = TempDir::new().unwrap();
+        let below = folder.path().join("below");
+        fs::create_dir(&below).unwrap();
+        let [outer, inner] = [folder.path(), below.as_path()].map(|folder| folder.join(FILE));
+        let set = |path: &Path, mode| {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        };
+        for path in [&outer, &inner] {
+            fs::write(path, "").unwrap();
+            set(path, 0o644);
+        }
+        set(&below, 0o755);
+        assert_eq!(found(&below), (Some(inner.clone()), Vec::new()));
+        for (path, mode, before) in [
+            (&inner, 0o664, 0o644),
+            (&inner, 0o646, 0o644),
+            (&below, 0o775, 0o755),
+            (&below, 0o1777, 0o755),
+        ] {
+            set(path, mode);
+            assert_eq!(found(&below), (Some(outer.clone()), vec![inner.clone()]), "{mode:o}");
+            set(path, before);
+        }
+    }
+
+    #[test]
+    fn the_search_ends_at_the_root_of_the_repository() {
+        let folder = TempDir::new().unwrap();
+        let below = folder.path().join("repository/below");
+        fs::create_dir_all(&below).unwrap();
+        let outer = folder.path().join(FILE);
+        fs::write(&outer, "").unwrap();
+        fs::set_permissions(&outer, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(found(&below).0, Some(outer));
+        // The `.git` of a linked work tree is a file.
+        fs::write(folder.path().join("repository/.git"), "gitdir: x").unwrap();
+        assert_eq!(found(&below).0, None);
     }
 }

@@ -3,7 +3,7 @@
 mod vectors;
 
 use super::{counted, print_text};
-use crate::options::heading;
+use crate::options::{heading, path};
 use clap::{Args, Subcommand, ValueEnum};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
@@ -35,35 +35,35 @@ enum Command {
 #[derive(Debug, Args)]
 struct Merge {
     /// Coverage databases or run directories.
-    #[arg(required = true)]
+    #[arg(value_parser = path, required = true)]
     databases: Vec<PathBuf>,
     /// Write the database to FILE.
-    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
+    #[arg(long, short, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct Report {
     /// Coverage databases or run directories; several are merged.
-    #[arg(required = true)]
+    #[arg(value_parser = path, required = true)]
     databases: Vec<PathBuf>,
     /// Print as text, JSON, LCOV or UCIS.
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Write to FILE instead of standard output.
-    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
+    #[arg(long, short, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 struct Rank {
     /// Coverage databases or run directories; several are merged.
-    #[arg(required = true)]
+    #[arg(value_parser = path, required = true)]
     databases: Vec<PathBuf>,
     #[command(flatten)]
     formatting: super::options::Formatting,
     /// Also write the cases as vectors for `cosim replay` to DIR, a new or empty folder.
-    #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, short, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 

@@ -1,6 +1,6 @@
 //! `cosim explain`.
 
-use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget};
+use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget, path};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json, progress};
@@ -31,7 +31,7 @@ const DIM: Style = Style::new().dimmed();
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector to explain.
-    #[arg(value_name = "VECTOR")]
+    #[arg(value_name = "VECTOR", value_parser = path)]
     vector: PathBuf,
     #[command(flatten)]
     target: VectorTarget,
@@ -62,7 +62,7 @@ pub fn show(
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.target.block.as_deref())?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?.rtl;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?;
     let (fixes, overrides) =
         (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
@@ -88,7 +88,11 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
         }
         Format::Text => {
             let about = vector.loaded.about();
-            let pages = explanations.iter().map(|one| page(arguments, about, &rtl, one));
+            let mut options = rtl.arguments();
+            if rtl.is_built_in() && !vector.loaded.origin().given.is_built_in() {
+                options.extend(["--rtl".to_owned(), Rtl::BUILT_IN.to_owned()]);
+            }
+            let pages = explanations.iter().map(|one| page(arguments, about, &options, one));
             let mut text: String = pages.collect();
             if !rtl.is_built_in() {
                 let examined = vector.loaded.examine(&rtl)?;
@@ -113,7 +117,12 @@ struct Report<'a> {
     rtl_files: &'a [FileRead],
 }
 
-fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanation) -> String {
+fn page(
+    arguments: &Arguments,
+    about: &str,
+    options: &[String],
+    explanation: &Explanation,
+) -> String {
     let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;
     let mut text = String::new();
@@ -165,7 +174,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
         let _ = writeln!(
             text,
             "\nsignature: {signature}\nwaves: {}",
-            line_of(&waves_command(arguments, shown, fixes))
+            line_of(&waves_command(arguments, options, fixes))
         );
     }
     text.push('\n');
@@ -229,11 +238,11 @@ fn table(cycles: &[CycleLine], text: &mut String) {
     }
 }
 
-fn waves_command(arguments: &Arguments, rtl: &Rtl, fixes: &str) -> String {
+fn waves_command(arguments: &Arguments, options: &[String], fixes: &str) -> String {
     let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
     let mut words = vec![program, "replay".to_owned(), arguments.vector.display().to_string()];
     words.extend(["--fixes".to_owned(), fixes.to_owned()]);
-    words.extend(rtl.arguments());
+    words.extend_from_slice(options);
     words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
     command_line(&words)
 }

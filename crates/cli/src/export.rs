@@ -22,7 +22,7 @@ use tempfile::Builder;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector files, folders with .json files, or patterns.
-    #[arg(value_name = "VECTOR", required = true)]
+    #[arg(value_name = "VECTOR", value_parser = path, required = true)]
     vectors: Vec<PathBuf>,
     /// Write to DIR, a new or empty folder; several vectors or profiles get a folder each.
     #[arg(short, long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
@@ -65,7 +65,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut first = None;
     let language = if arguments.cocotb { Language::Cocotb } else { Language::Verilog };
     for job in &jobs {
-        let rtl = arguments.rtl.of_vector(job.path, &job.vector.loaded)?.rtl;
+        let rtl = arguments.rtl.of_vector(job.path, &job.vector.loaded)?;
         job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
         let recorded = match job.vector.block.info().transaction_outputs {
             [] => None,

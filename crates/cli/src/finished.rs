@@ -7,7 +7,7 @@ use cosim_base::error::Error;
 use cosim_base::text;
 use cosim_harness::harness::Case;
 use cosim_regress::program;
-use cosim_regress::regression::FinishedRun;
+use cosim_regress::regression::{FinishedRun, NOT_WRITTEN};
 use cosim_regress::runner::{self, End, WaiverUse};
 use cosim_report::report::{self, Ci, Reproduce, Results};
 use cosim_report::{EarlierRuns, RunReport};
@@ -183,6 +183,7 @@ impl FinishedRuns {
         let verdict = match self.code() {
             INTERRUPTED => "INTERRUPTED",
             1 => "FAIL",
+            UNWRITTEN => NOT_WRITTEN,
             _ => "PASS",
         };
         let word = |name: &String| {

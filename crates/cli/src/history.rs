@@ -1,6 +1,6 @@
 //! `cosim history`.
 
-use super::options::{Format, Formatting, check_output, heading};
+use super::options::{Format, Formatting, check_output, heading, path};
 use super::{counted, print_json, print_text};
 use clap::{Args, Subcommand};
 use cosim_base::error::Error;
@@ -24,28 +24,28 @@ enum HistoryQuery {
     /// Add runs to a history file; known runs are skipped.
     Add {
         /// History file; created if it does not exist.
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path)]
         file: PathBuf,
         /// Run directories to add.
-        #[arg(value_name = "DIR", required = true)]
+        #[arg(value_name = "DIR", value_parser = path, required = true)]
         folders: Vec<PathBuf>,
     },
     /// Write a page with charts, failures and all runs.
     Report {
         /// History file.
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path)]
         file: PathBuf,
         /// Show this block only.
         #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
         block: Option<String>,
         /// Write the page to PAGE [default: FILE.html].
-        #[arg(long, value_name = "PAGE", help_heading = heading::OUTPUT)]
+        #[arg(long, value_name = "PAGE", value_parser = path, help_heading = heading::OUTPUT)]
         out: Option<PathBuf>,
     },
     /// Show runs, and failures with first and last occurrence, count and RTL.
     Show {
         /// History file.
-        #[arg(value_name = "FILE")]
+        #[arg(value_name = "FILE", value_parser = path)]
         file: PathBuf,
         /// Show this block only.
         #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]

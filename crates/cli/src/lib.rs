@@ -58,7 +58,7 @@ use cosim_base::text;
 use cosim_regress::program::{self, Program};
 use std::env;
 use std::error::Error as _;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -146,7 +146,8 @@ pub fn main(program: Program) -> ExitCode {
     }));
     let command = command();
     let words = legacy::translated(env::args_os().collect());
-    let words = match config::with_defaults(&command, words) {
+    let words = checked(words).and_then(|words| config::with_defaults(&command, words));
+    let words = match words {
         Ok((words, note)) => {
             config::show(note.as_deref());
             let text = |word: &OsString| word.to_string_lossy().into_owned();
@@ -205,6 +206,31 @@ pub fn main(program: Program) -> ExitCode {
     }
 }
 
+/// Refuses names that are not UTF-8: vectors, journals, results and messages to workers record them.
+/// All paths of a command are words of its command line, or relative to its working directory.
+fn checked(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    // Its parent has checked the words for a worker.
+    if words.get(1).is_some_and(|word| word == "worker") {
+        return Ok(words);
+    }
+    let wrong = |what: &str, name: &OsStr| {
+        let name = name.to_string_lossy();
+        let message =
+            format!("{what} `{name}` is not UTF-8, and no file could record it; rename it");
+        Err(Error::Usage(codes::COMMAND_LINE, message))
+    };
+    if let Some(word) = words.iter().find(|word| word.to_str().is_none()) {
+        return wrong("the argument", word);
+    }
+    let folders = [env::current_dir().unwrap_or_default(), env::temp_dir()];
+    for (what, folder) in ["the working directory", "TMPDIR"].into_iter().zip(folders) {
+        if folder.to_str().is_none() {
+            return wrong(what, folder.as_os_str());
+        }
+    }
+    Ok(words)
+}
+
 /// The command line of this program.
 fn command() -> clap::Command {
     let command = examples::add(Cli::command(), program::name());
@@ -218,8 +244,6 @@ fn end_with(error: &clap::Error) -> ! {
     // The parser of a value may have returned an error with its own code.
     let own = error.source().and_then(|source| source.downcast_ref::<Error>());
     let code = own.map_or(codes::COMMAND_LINE, Error::code);
-    // The standard library's words for a number that cannot be read.
-    let message = message.replace("invalid digit found in string", "expected a whole number");
     let hint = match (error.kind(), error.get(ContextKind::InvalidSubcommand)) {
         (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word)))
             if error.get(ContextKind::SuggestedSubcommand).is_none() =>
@@ -230,7 +254,7 @@ fn end_with(error: &clap::Error) -> ! {
         }
         _ => String::new(),
     };
-    let (first, rest) = message.split_once('\n').unwrap_or((&message, ""));
+    let (first, rest) = message.split_once('\n').unwrap_or((message, ""));
     program::show(&format!("error[{code}]: {first}{hint}\n{rest}"));
     process::exit(i32::from(code.exit()))
 }
@@ -337,6 +361,33 @@ mod tests {
     #[test]
     fn definitions_of_commands_and_options_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn names_that_are_not_utf_8_are_refused_before_anything_runs() {
+        use std::os::unix::ffi::OsStringExt;
+        let bad = || OsString::from_vec(b"--out=x\xff".to_vec());
+        let words = |word: &str, last: OsString| checked(vec!["cosim".into(), word.into(), last]);
+        let error = words("run", bad()).unwrap_err();
+        assert_eq!(error.code(), codes::COMMAND_LINE);
+        assert!(words("worker", bad()).is_ok());
+        assert!(words("run", "--out=\u{e4}".into()).is_ok());
+    }
+
+    /// `options::path` refuses an empty path for all of them.
+    #[test]
+    fn each_path_of_each_command_has_the_parser_of_paths() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments() {
+                let parser = format!("{:?}", argument.get_value_parser());
+                let is_plain = ["path_buf", "os_string"].iter().any(|kind| parser.contains(kind));
+                assert!(!is_plain, "{} {}: {parser}", command.get_name(), argument.get_id());
+            }
+            command.get_subcommands().for_each(check);
+        }
+        let mut cli = Cli::command();
+        cli.build();
+        cli.get_subcommands().filter(|command| !command.is_hide_set()).for_each(check);
     }
 
     #[test]

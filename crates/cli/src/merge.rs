@@ -3,7 +3,7 @@
 mod gradings;
 
 use super::finished::FinishedRuns;
-use super::options::{OutputOptions, heading};
+use super::options::{OutputOptions, heading, path};
 use super::regression::EarlierRunOptions;
 use clap::Args;
 use cosim_base::error::{Error, codes};
@@ -23,10 +23,10 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Directories of all shards of a run, or of all parts of a mutation analysis, in any order.
-    #[arg(value_name = "DIR", required = true)]
+    #[arg(value_name = "DIR", value_parser = path, required = true)]
     folders: Vec<PathBuf>,
     /// Write the merged run to DIR, a new or empty folder.
-    #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, short, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: PathBuf,
     /// Replace an earlier run in --out.
     #[arg(long, help_heading = heading::OUTPUT)]

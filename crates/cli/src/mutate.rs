@@ -5,8 +5,8 @@ mod only;
 mod resume;
 
 use super::options::{
-    Caching, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading, of_block,
-    percent,
+    Caching, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading, of_block, path,
+    percent, whole,
 };
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
@@ -40,30 +40,30 @@ pub struct Arguments {
     target: Target,
     /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and --run-seed override it;
     /// other options that it sets are rejected.
-    #[arg(long, value_name = "FILE", conflicts_with_all = [
+    #[arg(long, value_name = "FILE", value_parser = path, conflicts_with_all = [
         "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
     ], help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
     /// Select N mutants of each profile [default: 1000].
     #[arg(long, visible_alias = "size", value_name = "N",
-          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
+          allow_negative_numbers = true, value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
     mutants: Option<u32>,
     /// Seed of the selection of mutants.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = heading::WHAT)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
     seed: u64,
     /// Seed of the cases [default: 1].
-    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
     run_seed: Option<u64>,
     /// Analyse part I of N, every N-th mutant; see `cosim merge`.
     #[arg(long, value_name = "I/N", conflicts_with = "only", help_heading = heading::WHAT)]
     shard: Option<Shard>,
     /// Run at most N cases of each scenario on a mutant [default: as `cosim run`].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
+          value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
     /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
+          value_parser = whole::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
     /// Select a built-in scenario or a JSON or TOML file; may be repeated [default: all].
     #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
@@ -71,7 +71,7 @@ pub struct Arguments {
     #[command(flatten)]
     threads: Threads,
     /// Write the result to DIR, a new or empty folder [default: runs/mutate-BLOCK-SEED-TIME].
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Replace an earlier result in --out.
     #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
@@ -86,13 +86,13 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"], help_heading = heading::WHAT)]
     golden: bool,
     /// With --golden, vectors that should find the faults: files, folders or patterns.
-    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
+    #[arg(long, value_name = "VECTOR", value_parser = path, requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
     corpus: Vec<PathBuf>,
     /// Fail if the score without equivalent mutants is below PCT in any profile.
     #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
     min_score: Option<f64>,
     /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
+    #[arg(long, value_name = "ID", value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
     #[command(flatten)]
     formatting: Formatting,
@@ -350,7 +350,7 @@ fn claimed(
         let lock = DirectoryLock::new(&place)?;
         // From now on, the analysis can be resumed.
         let mut report = Report::new(prepared.header.clone());
-        report.run_command = Some(RunCommand::now());
+        report.run_command = Some(RunCommand::now(&report.run.given));
         report.write(&lock.folder)?;
         analysis(arguments, prepared, lock, report)
     };

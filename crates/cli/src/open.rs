@@ -2,7 +2,7 @@
 
 mod viewer;
 
-use super::options::{find_block, heading};
+use super::options::{find_block, heading, path};
 use super::print_text;
 use clap::Args;
 use cosim_base::error::{Error, codes};
@@ -22,7 +22,7 @@ use viewer::{Viewer, WaveView};
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Run directory.
-    #[arg(value_name = "DIR", default_value = "runs/latest")]
+    #[arg(value_name = "DIR", value_parser = path, default_value = "runs/latest")]
     folder: PathBuf,
     /// Show the waves of a failure: of the first whose signature or vector contains TEXT [default without TEXT: the
     /// largest group].
@@ -72,6 +72,8 @@ fn page(arguments: &Arguments) -> Result<Command, Error> {
             text::path(&page)
         )));
     }
+    // A relative path may begin with `-`, as an option does.
+    let page = std::path::absolute(&page).map_err(Error::write(&page))?;
     let mut command = Command::new(browser);
     command.arg(page);
     Ok(command)
@@ -99,11 +101,14 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
     };
     let Some(waves) = &group.waves else {
         let vector = group.first.vector.as_deref().unwrap_or("VECTOR");
+        let vector = arguments.folder.join(vector).display().to_string();
+        let mut words = vec![program::name().to_owned(), "replay".to_owned(), vector];
+        words.extend(results.run.given.arguments());
+        words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
         return Err(wrong(format!(
-            "the run has no waves of {}; write them with `{} replay {} --trace waves.fst`",
+            "the run has no waves of {}; write them with `{}`",
             group.signature,
-            program::name(),
-            text::path(&arguments.folder.join(vector))
+            text::line(&command_line(&words))
         )));
     };
     let waves = arguments.folder.join(waves);

@@ -12,8 +12,9 @@ use cosim_regress::program;
 use cosim_regress::program::AnyBlock;
 use cosim_regress::worker::{Limits, Program, Sandbox};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{self, Rtl, Simulator};
+use cosim_rtl::models::{self, Rtl, Simulator, command_line};
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::thread;
@@ -76,7 +77,7 @@ pub struct VectorTarget {
 #[derive(Debug, Clone, Args)]
 pub struct TraceOptions {
     /// Write waves of RTL and golden model to FILE: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", value_parser = path, help_heading = heading::OUTPUT)]
     pub trace: Option<PathBuf>,
     /// Trace every cycle.
     #[arg(long, requires = "trace", help_heading = heading::OUTPUT, hide_short_help = true)]
@@ -247,15 +248,6 @@ pub struct VectorRtl {
 /// The options that name the RTL.
 const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
-/// The RTL on which a command runs a vector.
-#[derive(Debug, Clone)]
-pub struct ChosenRtl {
-    /// The RTL.
-    pub rtl: Rtl,
-    /// The vector was recorded on user RTL, and runs on the built-in RTL.
-    pub replaces_recorded: bool,
-}
-
 impl From<Rtl> for VectorRtl {
     /// Treats this RTL as named by the user.
     fn from(rtl: Rtl) -> Self {
@@ -272,67 +264,81 @@ impl From<Rtl> for VectorRtl {
 }
 
 impl VectorRtl {
-    /// The RTL that the user named, if any.
+    /// The RTL for what the file `path` recorded on the RTL `recorded`: the RTL that the user named,
+    /// or with --recorded-rtl the recorded one. Compiling RTL runs code of its author, and a file may
+    /// come from anyone, so a file alone never selects user RTL. Nor does the built-in RTL take its
+    /// place unless the user names it: the result would look like a verdict on the recorded RTL.
+    ///
+    /// Simulator, netlist and assertions are those of the record unless the user chooses them, since
+    /// a failure may show with them only.
     ///
     /// # Errors
-    /// As [`UserRtlOptions::named`].
-    pub fn named(&self) -> Result<Option<Rtl>, Error> {
-        self.given.named()
-    }
-
-    /// Whether the user requests the recorded RTL.
-    pub fn is_recorded(&self) -> bool {
-        self.recorded_rtl
-    }
-
-    /// The RTL that the user named, otherwise the built-in RTL; with --recorded-rtl, the RTL that
-    /// the vector names. Compiling RTL runs code of its author, and a vector may come from anyone.
-    /// So a vector alone never selects the RTL. It only selects how the RTL is simulated.
-    ///
-    /// # Errors
-    /// [`Error::File`] if the recorded RTL no longer exists.
-    pub fn of_vector(&self, path: &Path, vector: &LoadedVector) -> Result<ChosenRtl, Error> {
-        if let Some(rtl) = self.given.named()? {
-            return Ok(ChosenRtl { rtl, replaces_recorded: false });
+    /// [`Error::File`] if the user has to decide, or if the recorded RTL no longer exists.
+    pub fn for_recorded(&self, path: &Path, recorded: &Rtl) -> Result<Rtl, Error> {
+        let named = self.given.named()?;
+        let is_recorded = named.is_none() && !recorded.is_built_in();
+        if is_recorded && !self.recorded_rtl {
+            let command = |words: &[&str]| text::line(&command_with(words)).into_owned();
+            return Err(Error::File {
+                code: codes::RECORDED_RTL_MISSING,
+                path: path.to_owned(),
+                message: format!(
+                    "was recorded on user RTL ({}), and no RTL is named. To use that RTL, type `{}`; to \
+                     use the built-in RTL, type `{}`; other RTL is named by --rtl PATH",
+                    text::line(&recorded.command_line()),
+                    command(&["--recorded-rtl"]),
+                    command(&["--rtl", Rtl::BUILT_IN]),
+                ),
+            });
         }
-        let Origin { given, rtl: recorded, .. } = vector.origin();
         let rtl = Rtl {
-            simulator: self.given.simulator.unwrap_or(given.simulator),
-            netlist: self.given.netlist || given.netlist,
-            assertions: self.given.assertions || given.assertions,
-            ..given.clone()
+            simulator: self.given.simulator.unwrap_or(recorded.simulator),
+            netlist: self.given.netlist || recorded.netlist && !self.given.assertions,
+            assertions: self.given.assertions || recorded.assertions && !self.given.netlist,
+            ..named.unwrap_or_else(|| recorded.clone())
         };
-        if rtl.is_built_in() {
-            return Ok(ChosenRtl { rtl, replaces_recorded: false });
+        if is_recorded {
+            show_recorded(&rtl, path)?;
         }
-        if !self.recorded_rtl {
-            program::warn(format_args!(
-                "{} was recorded on user RTL ({}) and runs on the built-in RTL; name the RTL with --rtl, or \
-                 use the recorded RTL with --recorded-rtl",
-                text::path(path),
-                text::line(&rtl.command_line()),
-            ));
-            return Ok(ChosenRtl { rtl: rtl.built_in(), replaces_recorded: true });
-        }
-        show_recorded(&rtl, path)?;
-        let now = vector.examine(&rtl)?.identity.clone();
-        if let Some(recorded) = recorded
-            && *recorded != now
-        {
-            program::warn(format_args!(
-                "{}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
-                text::path(path)
-            ));
-        }
-        Ok(ChosenRtl { rtl, replaces_recorded: false })
+        Ok(rtl)
     }
+
+    /// The RTL for a vector, as [`VectorRtl::for_recorded`]. Warns if the recorded RTL has changed.
+    ///
+    /// # Errors
+    /// As [`VectorRtl::for_recorded`].
+    pub fn of_vector(&self, path: &Path, vector: &LoadedVector) -> Result<Rtl, Error> {
+        let Origin { given, rtl: recorded, .. } = vector.origin();
+        let rtl = self.for_recorded(path, given)?;
+        if self.recorded_rtl
+            && let Some(recorded) = recorded
+            && !given.is_built_in()
+        {
+            let now = vector.examine(&rtl)?.identity.clone();
+            if *recorded != now {
+                program::warn(format_args!(
+                    "{}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
+                    text::path(path)
+                ));
+            }
+        }
+        Ok(rtl)
+    }
+}
+
+/// The command line of this process with further options, quoted for a shell.
+pub fn command_with(options: &[&str]) -> String {
+    let mut words = program::command();
+    let place = words.len().min(2);
+    words.splice(place..place, options.iter().map(|word| (*word).to_owned()));
+    command_line(&words)
 }
 
 /// Prints the RTL that the file `path` names, before any of it is read.
 ///
 /// # Errors
 /// [`Error::File`] if it no longer exists.
-pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
+fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
     let command = rtl.command_line();
     let words = text::line(&command);
     program::say(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
@@ -519,7 +525,7 @@ fn unknown_block(name: &str, other: &[&str]) -> Error {
 pub struct ModelLimits {
     /// Count a simulation without progress as hung after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10s",
-          value_parser = humantime::parse_duration, help_heading = heading::STOP, hide_short_help = true)]
+          value_parser = duration, help_heading = heading::STOP, hide_short_help = true)]
     stuck_after: Duration,
     /// Limit the address space of each process with models to SIZE, such as 512M or 8G, or `none`.
     #[arg(long, value_name = "SIZE", default_value = "4G", help_heading = heading::RESOURCES, hide_short_help = true)]
@@ -553,6 +559,31 @@ impl ModelLimits {
     }
 }
 
+/// A parser of whole numbers in a range. Its error names the range, whatever the text is.
+pub fn whole<N: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let number = text.parse().ok().filter(|number| range.contains(number));
+        number.and_then(|number| N::try_from(number).ok()).ok_or_else(|| {
+            format!("expected a whole number from {} to {}", range.start(), range.end())
+        })
+    }
+}
+
+/// The longest duration of an option: a year. Sums of times then fit every clock.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// Parses a duration.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let bound = "expected a duration up to 365days, as in 90s or 10m";
+    match humantime::parse_duration(text) {
+        Ok(duration) if duration <= LONGEST => Ok(duration),
+        Ok(_) => Err(bound.to_owned()),
+        Err(error) => Err(format!("{error}; {bound}")),
+    }
+}
+
 /// Parses a percentage.
 pub fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').trim_end().parse();
@@ -563,7 +594,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 pub fn within_percent(percent: f64) -> Result<f64, String> {
     match (0.0..=100.0).contains(&percent) {
         true => Ok(percent),
-        false => Err(format!("{percent} is not a percentage: expected a number from 0 to 100")),
+        false => Err(format!("{percent:?} is not a percentage: expected a number from 0 to 100")),
     }
 }
 
@@ -572,7 +603,7 @@ pub fn within_percent(percent: f64) -> Result<f64, String> {
 pub struct Threads {
     /// Use N threads [default: all cores].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = heading::RESOURCES)]
+          value_parser = whole::<u16>(1..=1024), help_heading = heading::RESOURCES)]
     threads: Option<u16>,
 }
 
@@ -667,4 +698,31 @@ pub enum Format {
     Text,
     /// JSON for programs.
     Json,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_are_not_finite_or_huge_are_refused_with_the_bound() {
+        let parse = whole::<u16>(1..=1024);
+        for text in ["0", "-1", "1025", "1e308", "inf", "nan", "18446744073709551616", "", "1 "] {
+            assert!(parse(text).unwrap_err().contains("from 1 to 1024"), "{text}");
+        }
+        assert_eq!((parse("1"), parse("1024")), (Ok(1), Ok(1024)));
+        // The type is narrower than the range.
+        assert!(whole::<u8>(0..=256)("256").is_err());
+        assert_eq!(whole::<u64>(0..=u64::MAX)("18446744073709551615"), Ok(u64::MAX));
+        for text in ["-1s", "1e308", "inf", "nan", "366days", "584542046090y", "9e18s", ""] {
+            assert!(duration(text).unwrap_err().contains("up to 365days"), "{text}");
+        }
+        assert_eq!(duration("365days"), Ok(LONGEST));
+        for text in ["-1", "101", "1e308", "inf", "-inf", "nan", ""] {
+            assert!(percent(text).unwrap_err().contains("from 0 to 100"), "{text}");
+        }
+        for text in ["-1", "1e308", "inf", "nan", "18446744073709551616", "17179869184G", "1M"] {
+            assert!(text.parse::<MemoryLimit>().is_err(), "{text}");
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! `cosim prove`.
 
-use super::options::{Caching, Format, Formatting, ModelLimits, Target, heading, of_block};
+use super::options::{
+    Caching, Format, Formatting, ModelLimits, Target, heading, of_block, path, whole,
+};
 use super::{interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
@@ -28,10 +30,10 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
-    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::CHECK)]
+    #[arg(long, value_name = "DEPTH", value_parser = whole::<u32>(1..=u64::from(u32::MAX)), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
     /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     #[command(flatten)]
     formatting: Formatting,

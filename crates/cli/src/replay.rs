@@ -1,8 +1,8 @@
 //! `cosim replay`.
 
 use super::options::{
-    ChosenRtl, Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
-    check_output, find_block, heading,
+    Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
+    check_output, find_block, heading, path,
 };
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
@@ -33,7 +33,7 @@ use walkdir::WalkDir;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector files, folders with .json files, or patterns like 'vectors/*/t1*.json'.
-    #[arg(required = true, value_name = "VECTOR")]
+    #[arg(required = true, value_name = "VECTOR", value_parser = path)]
     vectors: Vec<PathBuf>,
     #[command(flatten)]
     target: VectorTarget,
@@ -105,8 +105,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.vectors += u64::from(!profiles.is_empty());
         summary.skipped += u64::from(profiles.is_empty());
-        let ChosenRtl { rtl, replaces_recorded } = arguments.rtl.of_vector(path, &vector.loaded)?;
-        summary.recorded_elsewhere += u64::from(replaces_recorded && !profiles.is_empty());
+        let rtl = arguments.rtl.of_vector(path, &vector.loaded)?;
         vector.loaded.check_profiles(&rtl, &profiles)?;
         for profile in profiles {
             let recorded = vector.loaded.recorded().cloned();
@@ -241,6 +240,10 @@ struct VectorFiles {
 
 impl VectorFiles {
     fn add(&mut self, path: &Path) -> Result<(), Error> {
+        if path.to_str().is_none() {
+            let message = "has a name that is not UTF-8; rename it".to_owned();
+            return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
+        }
         if path.is_dir() {
             return self.walk(path);
         }
@@ -283,8 +286,6 @@ struct Summary {
     as_expected: u64,
     /// Vectors without a record for the selected fixes.
     skipped: u64,
-    /// Vectors that were recorded on user RTL, and ran on the built-in RTL.
-    recorded_elsewhere: u64,
 }
 
 impl Summary {
@@ -309,12 +310,6 @@ impl Summary {
         );
         if self.skipped > 0 {
             line += &format!("; skipped, made for other fixes: {}", self.skipped);
-        }
-        if self.recorded_elsewhere > 0 {
-            line += &format!(
-                "; recorded on user RTL, replayed on the built-in RTL: {}",
-                self.recorded_elsewhere
-            );
         }
         line
     }
@@ -374,7 +369,7 @@ fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {
     json!({
-        "vector": path,
+        "vector": path.to_string_lossy(),
         "fixes": fixes,
         "ok": ok,
         "outcome": replayed.outcome.verdict,

@@ -1,6 +1,7 @@
 //! `cosim report`.
 
 use super::print_text;
+use crate::options::path;
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_report::history::History;
@@ -12,10 +13,10 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Run directories, folders with the runs of several blocks, or results of `mutate` and `prove`.
-    #[arg(value_name = "DIR", required = true)]
+    #[arg(value_name = "DIR", value_parser = path, required = true)]
     folders: Vec<PathBuf>,
     /// Also show the trends of the history FILE; see `cosim history`.
-    #[arg(long, value_name = "FILE", help_heading = super::options::heading::OUTPUT)]
+    #[arg(long, value_name = "FILE", value_parser = path, help_heading = super::options::heading::OUTPUT)]
     history: Option<PathBuf>,
 }
 

@@ -1,7 +1,7 @@
 //! `cosim rerun`: repeats the failed cases of a run on the RTL that the user names.
 
 use super::options::{
-    Format, Formatting, ModelLimits, Quietness, Threads, VectorRtl, find_block, show_recorded,
+    Format, Formatting, ModelLimits, Quietness, Threads, VectorRtl, find_block, path,
 };
 use super::regression::hash_of_weights;
 use super::summary::rtl_files;
@@ -30,7 +30,7 @@ const AT_ONCE: usize = 64;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Run directory whose failed cases to repeat.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = path)]
     folder: PathBuf,
     #[command(flatten)]
     rtl: VectorRtl,
@@ -95,22 +95,7 @@ impl PreparedRerun {
         // A scenario that is not built in is named by its file.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();
-        let rtl = match arguments.rtl.named()? {
-            Some(named) => named,
-            None if header.given.is_built_in() => header.given.clone(),
-            None if arguments.rtl.is_recorded() => {
-                show_recorded(&header.given, &failed.folder.join(RESULTS))?;
-                header.given.clone()
-            }
-            // Running user RTL's failures on the built-in RTL would show all of them as fixed.
-            None => {
-                let words = header.given.command_line();
-                return Err(failed.wrong(codes::RECORDED_RTL_MISSING, format!(
-                    "was recorded on user RTL ({words}); name the RTL with --rtl, or use the recorded RTL with \
-                     --recorded-rtl"
-                )));
-            }
-        };
+        let rtl = arguments.rtl.for_recorded(&failed.folder.join(RESULTS), &header.given)?;
         let profiles = plan.profiles.clone();
         let packets = header.packets;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };

@@ -2,15 +2,20 @@
 
 use super::finished::{FinishedRuns, exit_code};
 use super::mutate;
-use super::options::{Caching, Format, OutputOptions, Sandboxing, Threads};
+use super::options::{
+    Caching, Format, OutputOptions, Sandboxing, Threads, command_with, heading, path,
+};
 use super::regression::{PreparedRegression, Regression, Renderer, RunStart};
 use super::{INTERRUPTED, counted, interruption, print_text, run_arguments};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::text;
 use cosim_regress::mutate::merge::GRADING;
-use cosim_regress::runner::{InterruptedRun, JOURNAL, RESULTS, runs_in};
+use cosim_regress::program;
+use cosim_regress::runner::{InterruptedRun, JOURNAL, RESULTS, RunCommand, runs_in};
 use cosim_report::EarlierRuns;
 use cosim_report::report::Results;
+use cosim_rtl::models::command_line;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -21,7 +26,7 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Directory of a run or of a mutation analysis.
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = path)]
     folder: PathBuf,
     #[command(flatten)]
     pub threads: Threads,
@@ -31,6 +36,46 @@ pub struct Arguments {
     pub caching: Caching,
     #[command(flatten)]
     pub sandboxing: Sandboxing,
+    /// Resume a directory of another user or machine, and compile and execute the RTL that it names. Use it only for
+    /// directories that you trust.
+    #[arg(long, help_heading = heading::RTL)]
+    recorded_rtl: bool,
+}
+
+impl Arguments {
+    /// Prints the command that began a directory, and its working directory, before anything of it
+    /// is obeyed.
+    ///
+    /// # Errors
+    /// [`Error::File`] if another user or machine began it and the user did not say that it is
+    /// trusted.
+    pub fn check_command(
+        &self,
+        folder: &Path,
+        (words, at): (&[String], &Path),
+        is_own: bool,
+    ) -> Result<(), Error> {
+        let command = command_line(words);
+        program::say(format_args!(
+            "{} was begun by: {}, in {}",
+            text::path(folder),
+            text::line(&command),
+            text::path(at)
+        ));
+        if is_own || self.recorded_rtl {
+            return Ok(());
+        }
+        Err(Error::File {
+            code: codes::CANNOT_RESUME,
+            path: folder.to_owned(),
+            message: format!(
+                "was begun by another user or on another machine: this user's cache has no record of \
+                 the command above, which `resume` continues with its RTL and its files. If you trust \
+                 the directory, type `{}`",
+                text::line(&command_with(&["--recorded-rtl"]))
+            ),
+        })
+    }
 }
 
 /// Resumes the run or mutation analysis in a folder with its original options.
@@ -100,6 +145,12 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     };
     let wrong =
         |message: String| Error::File { code: codes::CANNOT_RESUME, path: folder.clone(), message };
+    for (_, found) in &found {
+        if let ResumableRun::InterruptedRun(path, left) = found {
+            let RunCommand { command, folder, .. } = &left.run_command;
+            arguments.check_command(path, (command, folder), left.run_command.is_own())?;
+        }
+    }
     // The original arguments are relative to the original working directory.
     env::set_current_dir(&left.run_command.folder).map_err(|error| {
         wrong(format!(

@@ -1,7 +1,9 @@
 //! `cosim run`.
 
 use super::finished::{FinishedRuns, exit_code};
-use super::options::{OutputOptions, TraceOptions, check_output, heading, of_block, percent};
+use super::options::{
+    OutputOptions, TraceOptions, check_output, heading, of_block, path, percent, whole,
+};
 use super::regression::{
     CaseName, EarlierRunOptions, Options, PreparedRegression, Regression, Renderer, RunStart,
     UntilCovered,
@@ -12,7 +14,7 @@ use cosim_base::error::{Error, codes};
 use cosim_regress::engine::Waves;
 use cosim_regress::program;
 use cosim_regress::program::AnyBlock;
-use cosim_regress::runner::{OutputLocation, Shard};
+use cosim_regress::runner::{MOST_CASES, OutputLocation, Shard};
 use cosim_rtl::models::Simulator;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,13 +40,13 @@ pub struct Arguments {
     #[command(flatten)]
     pub options: Options,
     /// Run what a plan (TOML or JSON) lists. --seed and --cases override it; other options that it sets are rejected.
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
+    #[arg(long, value_name = "FILE", value_parser = path, conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
     /// Run one case, such as arbiter/spec/smoke/17, which names block, profile and scenario.
     #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"], help_heading = heading::REPRODUCE)]
     case: Option<String>,
     /// Write the run directory to DIR, a new or empty folder [default: runs/BLOCK-SEED-TIME].
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Replace an earlier run in --out.
     #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
@@ -55,7 +57,7 @@ pub struct Arguments {
     #[command(flatten)]
     tracing: TraceOptions,
     /// Also keep the vectors of the first N matching cases, in `saved/`.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = whole::<u64>(0..=MOST_CASES), help_heading = heading::OUTPUT, hide_short_help = true)]
     save_vectors: u64,
     /// Fail if coverage of reachable bins is below PCT in any profile.
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,

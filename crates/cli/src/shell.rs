@@ -1,6 +1,6 @@
 //! `cosim completions` and `cosim man`: completions of shells, and manual pages.
 
-use super::options::heading;
+use super::options::{heading, path};
 use super::{command, print_text};
 use clap::Args;
 use clap_complete::Shell;
@@ -29,7 +29,7 @@ pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
 #[derive(Debug, Args)]
 pub struct Man {
     /// Write a page for each command into DIR, a folder that exists [default: print the page of the program].
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 

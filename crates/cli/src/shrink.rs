@@ -2,7 +2,7 @@
 
 use super::options::{
     Format, Formatting, ModelLimits, Quietness, VectorRtl, VectorTarget, check_output, heading,
-    only,
+    only, path, whole,
 };
 use super::replay::{CheckedVector, load};
 use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
@@ -26,17 +26,17 @@ use verilated_build::activity::Activity;
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Vector to shrink.
-    #[arg(value_name = "VECTOR")]
+    #[arg(value_name = "VECTOR", value_parser = path)]
     vector: PathBuf,
     #[command(flatten)]
     target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
     /// Write the smaller vector to FILE [default: VECTOR with the ending .shrunk.json].
-    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Stop the search after N cycles of simulation.
-    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET, help_heading = heading::STOP)]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), default_value_t = SHRINK_BUDGET, help_heading = heading::STOP)]
     budget: u64,
     #[command(flatten)]
     formatting: Formatting,
@@ -63,7 +63,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         &arguments.target.choice.overrides()?,
     )?;
     let profile = only(&profiles)?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?.rtl;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
@@ -86,7 +86,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     match arguments.formatting.format {
         Format::Json => print_json(&json!({
-            "vector": out,
+            "vector": out.to_string_lossy(),
             "packets": outcome.packets,
             "cycles": outcome.cycles,
             "candidates": tried,

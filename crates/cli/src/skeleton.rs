@@ -1,22 +1,30 @@
 //! Generates a crate for a new block from the ports of its RTL.
 //!
 //! The files are templates in `templates/skeleton`. The crate is written to a temporary folder,
-//! which is renamed when it is complete.
+//! which is renamed when it is complete. Templates see the fields of [`Context`] only.
 
-use crate::channels::{Channel, Channels};
+mod names;
+mod types;
+
+use crate::channels::{Channel, Channels, Handshake};
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
 use cosim_rtl::models::{Copies, Examined, Rtl, copied_data};
-use minijinja::{Environment, UndefinedBehavior, context};
+use minijinja::value::ValueKind;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, escape_formatter};
+pub use names::is_keyword as is_field_keyword;
+#[cfg(test)]
+pub use names::tests::names as hostile_names;
+use names::{Ident, Scope, Text, Word, is_keyword};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{Builder, TempDir};
-use verilated_build::module::{self, BitsType, ModuleDescription};
+use types::{EnumText, StructText, Types};
+use verilated_build::module::{self, ModuleDescription};
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator, Wrapper};
 
 /// The description of a new crate.
@@ -84,21 +92,16 @@ impl Source {
         Ok(Self::Path(path))
     }
 
-    /// The value of a dependency in a `Cargo.toml`.
-    fn dependency(&self, part: &str) -> String {
+    /// A dependency in a `Cargo.toml`.
+    fn dependency(&self, part: &str) -> DependencyText {
+        let path = |path: &Path| Text::new(&path.join(part).to_string_lossy());
         match self {
-            Self::Path(path) => {
-                let path = path.join(part);
-                format!("{{ path = {} }}", quoted(&path.to_string_lossy()))
+            Self::Path(folder) => DependencyText { path: Some(path(folder)), version: None },
+            Self::Version(version) => {
+                DependencyText { path: None, version: Some(Text::new(version)) }
             }
-            Self::Version(version) => quoted(version),
         }
     }
-}
-
-/// A quoted string, valid in Rust and TOML.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 /// The reset, and its level in reset.
@@ -159,8 +162,9 @@ impl std::str::FromStr for Reset {
     }
 }
 
-/// A valid name for a crate, a folder and a block.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A valid name for a crate, a folder and a block: lower-case letters, digits, `-` and `_`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
 pub struct CrateName(String);
 
 impl CrateName {
@@ -229,16 +233,6 @@ impl std::str::FromStr for CrateName {
     }
 }
 
-/// Names of fields to which `bindgen` appends an underscore.
-const KEYWORDS: &str = "abstract alignof as async await become box break const continue crate do dyn else enum \
-    extern false final fn for gen if impl in let loop macro match mod move mut offsetof override priv proc pub pure ref \
-    return Self self sizeof static struct super trait true try type typeof unsafe unsized use virtual where while yield \
-    str bool f32 f64 usize isize u128 i128 u64 i64 u32 i32 u16 i16 u8 i8 _";
-
-fn is_keyword(name: &str) -> bool {
-    KEYWORDS.split(' ').any(|keyword| keyword == name)
-}
-
 /// Default names of the clock input.
 const USUAL_CLOCKS: [&str; 6] = ["clk", "clk_i", "i_clk", "clock", "aclk", "sys_clk"];
 
@@ -265,8 +259,8 @@ pub fn is_reset_name(name: &str) -> bool {
 /// A port, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct PortText {
-    name: String,
-    field: String,
+    name: Word,
+    field: Ident,
     width: u32,
     /// Whether it is stored in words.
     words: bool,
@@ -274,56 +268,64 @@ struct PortText {
 
 impl PortText {
     fn new(port: &Port) -> Self {
-        let Port { name, width } = port.clone();
-        let field = if is_keyword(&name) { format!("{name}_") } else { name.clone() };
-        Self { name, field, width, words: width > 64 }
+        let (name, field) = (Word::new(&port.name), Ident::field(&port.name));
+        Self { name, field, width: port.width, words: port.width > 64 }
     }
 }
 
 /// A channel, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct ChannelText {
-    name: String,
-    field: String,
+    name: Word,
+    field: Ident,
     #[serde(rename = "type")]
-    type_name: String,
+    type_name: Ident,
     is_source: bool,
     payload: Vec<FieldText>,
     /// Valid and ready.
-    pins: String,
+    pins: Vec<HandshakeText>,
     /// The clock of a module with several.
-    clock: Option<String>,
+    clock: Option<Ident>,
 }
 
 /// A field of a channel's payload, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct FieldText {
-    name: String,
-    pin: String,
+    name: Ident,
+    pin: Ident,
     width: u32,
 }
 
-/// Names of types that a declaration of channels generates.
-const GENERATED: [&str; 5] = ["Traffic", "Environment", "Weights", "Coverage", "Scoreboard"];
+/// A pin of a handshake, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct HandshakeText {
+    field: Ident,
+    is_inverted: bool,
+}
+
+/// The identifiers of channels and of their types.
+struct ChannelScopes {
+    fields: Scope,
+    types: Scope,
+}
 
 impl ChannelText {
-    fn new(channel: &Channel, clocks: &[String]) -> Self {
-        let plain =
-            |name: &str| if is_keyword(name) { format!("{name}_") } else { name.to_owned() };
+    fn new(channel: &Channel, clocks: &[String], scopes: &mut ChannelScopes) -> Self {
+        let mut names = Scope::default();
         let field = |(name, port): &(String, Port)| FieldText {
-            name: plain(name),
-            pin: plain(&port.name),
+            name: names.unique(Ident::field(name)),
+            pin: Ident::field(&port.name),
             width: port.width,
         };
+        let payload = channel.payload.iter().map(field).collect();
         let name = channel.name.to_ascii_lowercase();
-        let mut type_name = camel(&name);
-        if GENERATED.contains(&type_name.as_str()) {
-            type_name.push_str("Item");
-        }
-        let mut pins = channel.valid.text();
-        if let Some(ready) = &channel.ready {
-            let _ = write!(pins, ", {}", ready.text());
-        }
+        let camel = Ident::camel(&name);
+        let is_free = scopes.types.has_free(&camel);
+        let type_name = if is_free { camel } else { Ident::camel(&format!("{name}_item")) };
+        let pin = |handshake: &Handshake| HandshakeText {
+            field: Ident::field(&handshake.port),
+            is_inverted: handshake.is_inverted,
+        };
         // The writer's clock is often the one with a w, or the first.
         let sides: [&[&str]; 2] = [&["w", "s", "i"], &["r", "d", "m", "o"]];
         let begins = |clock: &&String| {
@@ -331,17 +333,103 @@ impl ChannelText {
             sides[usize::from(!channel.is_source)].iter().any(|letter| name.starts_with(letter))
         };
         let by_place = if channel.is_source { clocks.first() } else { clocks.last() };
-        let clock = clocks.iter().find(begins).or(by_place).map(|clock| plain(clock));
+        let clock = clocks.iter().find(begins).or(by_place);
         Self {
-            field: plain(&name),
-            name,
-            type_name,
+            name: Word::new(&name),
+            field: scopes.fields.unique(Ident::field(&name)),
+            type_name: scopes.types.unique(type_name),
             is_source: channel.is_source,
-            payload: channel.payload.iter().map(field).collect(),
-            pins,
-            clock,
+            payload,
+            pins: [Some(&channel.valid), channel.ready.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(pin)
+                .collect(),
+            clock: clock.map(|clock| Ident::field(clock)),
         }
     }
+}
+
+/// A dependency of the crate: a path or a version.
+#[derive(Debug, Serialize)]
+struct DependencyText {
+    path: Option<Text>,
+    version: Option<Text>,
+}
+
+/// A parameter of the block, for templates.
+#[derive(Debug, Serialize)]
+struct ParameterText {
+    name: Text,
+    default: u64,
+    least: u64,
+    most: u64,
+}
+
+/// Everything that templates see. A text of the RTL, of a path or of the command line is a [`Word`],
+/// an [`Ident`] or a [`Text`] here, and never a string.
+#[derive(Debug, Serialize)]
+struct Context {
+    /// The name of the crate.
+    name: CrateName,
+    #[serde(rename = "crate")]
+    library: Ident,
+    block: Ident,
+    #[serde(rename = "type")]
+    type_name: Ident,
+    top: Word,
+    clock: Word,
+    core: DependencyText,
+    build: DependencyText,
+    sources: Vec<Text>,
+    defines: Vec<Text>,
+    wrapper: Option<Text>,
+    parameters: Vec<Text>,
+    block_parameters: Vec<ParameterText>,
+    profiles: Vec<ProfileText>,
+    inputs: Vec<PortText>,
+    outputs: Vec<PortText>,
+    reset: Option<ResetText>,
+    resets: Vec<ResetText>,
+    clocks: Vec<PortText>,
+    combinational: bool,
+    exhaustive: bool,
+    bits: u32,
+    cases: u64,
+    vectors: u64,
+    first_bits: u32,
+    axi_lite: Option<Word>,
+    channels: Vec<ChannelText>,
+    source_channels: Vec<ChannelText>,
+    sink_channels: Vec<ChannelText>,
+    channel_outputs: Vec<Word>,
+    other_inputs: Vec<PortText>,
+    other_outputs: Vec<PortText>,
+    structs: Vec<StructText>,
+    enums: Vec<EnumText>,
+    fields: Vec<(Word, Ident)>,
+    meanings: Vec<(Word, Ident)>,
+    /// Whether a data input is stored in words, and whether one is not.
+    wide: bool,
+    narrow: bool,
+}
+
+/// The engine of the templates.
+fn templates() -> Environment<'static> {
+    let mut templates = Environment::new();
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.set_keep_trailing_newline(true);
+    templates.set_trim_blocks(true);
+    templates.set_lstrip_blocks(true);
+    templates.set_formatter(|out, state, value| match value.kind() {
+        // A text has no form without a place.
+        ValueKind::Map | ValueKind::Seq => {
+            let message = "a text needs a place: write `.rust`, `.markdown` or `.toml` behind it";
+            Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
+        }
+        _ => escape_formatter(out, state, value),
+    });
+    templates
 }
 
 /// The templates, by output file.
@@ -620,6 +708,7 @@ impl Skeleton {
             place => place.join(&self.name.0),
         };
         check_free(&folder)?;
+        self.check_combinations()?;
         let question = self.question()?;
         let examined = &question.examined;
         let mut copies = Copies::new(examined)?;
@@ -732,6 +821,18 @@ impl Skeleton {
             all = all.iter().flat_map(extend).collect();
         }
         all
+    }
+
+    /// Refuses more parameter sets than a crate can have profiles: each is a model.
+    fn check_combinations(&self) -> Result<(), Error> {
+        let number = |all: usize, given: &GivenParameter| all.saturating_mul(given.values.len());
+        match self.parameters.iter().fold(1, number) {
+            0..=MOST_PROFILES => Ok(()),
+            number => Err(Error::Usage(
+                codes::COMMAND_LINE,
+                format!("--parameter: {number} profiles, and a crate has at most {MOST_PROFILES}"),
+            )),
+        }
     }
 
     /// Whether a parameter was given that the build script cannot set, as a type.
@@ -937,38 +1038,38 @@ impl Skeleton {
     fn render(&self, rendered: &Rendered<'_>) -> Result<Vec<(&'static str, String)>, Error> {
         let Rendered { examined, copies, ports, resets, wrapping, wrapper, description, channels } =
             rendered;
-        let mut templates = Environment::new();
-        templates.set_undefined_behavior(UndefinedBehavior::Strict);
-        templates.set_keep_trailing_newline(true);
-        templates.set_trim_blocks(true);
-        templates.set_lstrip_blocks(true);
+        let templates = templates();
         let texts = |ports: &[Port]| ports.iter().map(PortText::new).collect::<Vec<_>>();
         let inputs = texts(&ports.inputs);
         let reset_texts: Vec<ResetText> = resets
             .iter()
             .filter_map(|(name, is_high)| {
-                let port = inputs.iter().find(|port| port.name == *name)?.clone();
+                let name = Word::new(name);
+                let port = inputs.iter().find(|port| port.name == name)?.clone();
                 let level = u8::from(*is_high);
                 Some(ResetText { name: port.name, field: port.field, level, idle: 1 - level })
             })
             .collect();
-        let clocks: Vec<&PortText> = wrapping
-            .clocks
-            .iter()
-            .filter_map(|clock| inputs.iter().find(|port| port.name == *clock))
-            .collect();
-        let is_reset = |port: &PortText| resets.iter().any(|(name, _)| *name == port.name);
-        let is_data = |port: &&PortText| !is_reset(port) && !wrapping.clocks.contains(&port.name);
+        let clock = |clock: &String| {
+            let name = Word::new(clock);
+            inputs.iter().find(|port| port.name == name).cloned()
+        };
+        let clocks: Vec<PortText> = wrapping.clocks.iter().filter_map(clock).collect();
+        let is_reset = |port: &PortText| reset_texts.iter().any(|reset| reset.name == port.name);
+        let is_clock = |port: &PortText| clocks.iter().any(|clock| clock.name == port.name);
+        let is_data = |port: &&PortText| !is_reset(port) && !is_clock(port);
         let data: Vec<&PortText> = inputs.iter().filter(is_data).collect();
         let bits: u32 = data.iter().map(|port| port.width).sum();
         let exhaustive = wrapping.is_combinational && resets.is_empty() && bits <= MOST_BITS;
         let vectors = bits.min(BITS_OF_CASE);
-        let quote = |texts: Vec<&str>| texts.into_iter().map(quoted).collect::<Vec<_>>();
         let types = Types::of(ports, wrapping);
+        let type_name = Ident::camel(&self.name.type_name());
+        let mut scopes = ChannelScopes { fields: Scope::default(), types: Scope::of_types() };
+        scopes.types.unique(type_name.clone());
         let channel_texts: Vec<ChannelText> = channels
             .iter()
             .flat_map(|channels| &channels.channels)
-            .map(|channel| ChannelText::new(channel, &wrapping.clocks))
+            .map(|channel| ChannelText::new(channel, &wrapping.clocks, &mut scopes))
             .collect();
         let no_channels = Channels::default();
         let others = channels.unwrap_or(&no_channels);
@@ -977,61 +1078,60 @@ impl Skeleton {
                 channel_texts.iter().filter(move |channel| channel.is_source == is_source);
             of_side.cloned().collect::<Vec<_>>()
         };
-        let channel_outputs: Vec<&str> = ports
+        let channel_outputs: Vec<Word> = ports
             .outputs
             .iter()
             .filter(|port| !others.other_outputs.contains(port))
-            .map(|port| port.name.as_str())
+            .map(|port| Word::new(&port.name))
             .collect();
         let numbers: Vec<_> =
             self.parameters.iter().filter(|given| is_number(given, description)).collect();
-        let parameters = numbers.iter().filter_map(|given| {
+        let block_parameters = numbers.iter().filter_map(|given| {
             let values = given.numbers()?;
-            let (least, most) = (values.iter().min()?, values.iter().max()?);
-            Some(context! { name => given.name, default => values[0], least, most })
+            let (least, most) = (*values.iter().min()?, *values.iter().max()?);
+            Some(ParameterText { name: Text::new(&given.name), default: values[0], least, most })
         });
-        let context = context! {
-            name => self.name.0,
-            crate => self.name.identifier(),
-            block => self.name.identifier(),
-            block_text => quoted(&self.name.identifier()),
-            type => self.name.type_name(),
-            top => self.top,
-            clock => ports.clock,
-            top_text => quoted(&self.top),
-            core => self.source.dependency("core"),
-            build => self.source.dependency("core/build"),
-            sources => quote(copies.sources.iter().filter_map(|name| name.to_str()).collect()),
-            defines => quote(examined.design.defines.iter().map(String::as_str).collect()),
-            wrapper => wrapper.and_then(Path::to_str),
-            parameters => description.parameters.iter().map(|own| &own.name).collect::<Vec<_>>(),
-            block_parameters => parameters.collect::<Vec<_>>(),
-            profiles => self.profiles(&numbers),
-            outputs => texts(&ports.outputs),
-            reset => reset_texts.first(),
-            resets => reset_texts,
-            clocks => clocks,
-            combinational => wrapping.is_combinational,
-            exhaustive => exhaustive,
-            bits => bits,
-            cases => if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
-            vectors => 1_u64 << vectors,
-            first_bits => bits.max(1),
-            axi_lite => axi_lite(*channels, &wrapping.clocks),
-            channels => channel_texts,
-            source_channels => of_side(true),
-            sink_channels => of_side(false),
-            channel_outputs => channel_outputs,
-            other_inputs => texts(&others.other_inputs),
-            other_outputs => texts(&others.other_outputs),
-            structs => types.structs,
-            enums => types.enums,
-            fields => types.fields,
-            meanings => types.meanings,
-            wide => data.iter().any(|port| port.words),
-            narrow => data.iter().any(|port| !port.words),
-            last => data.last().map(|port| &port.name),
-            inputs => inputs,
+        let has_types = !types.structs.is_empty() || !types.enums.is_empty();
+        let identifier = Ident::field(&self.name.identifier());
+        let context = Context {
+            name: self.name.clone(),
+            library: identifier.clone(),
+            block: identifier,
+            type_name,
+            top: Word::new(&self.top),
+            clock: Word::new(&ports.clock),
+            core: self.source.dependency("core"),
+            build: self.source.dependency("core/build"),
+            sources: copies.sources.iter().map(|name| Text::new(&name.to_string_lossy())).collect(),
+            defines: examined.design.defines.iter().map(|define| Text::new(define)).collect(),
+            wrapper: wrapper.map(|wrapper| Text::new(&wrapper.to_string_lossy())),
+            parameters: description.parameters.iter().map(|own| Text::new(&own.name)).collect(),
+            block_parameters: block_parameters.collect(),
+            profiles: self.profiles(&numbers),
+            outputs: texts(&ports.outputs),
+            reset: reset_texts.first().cloned(),
+            combinational: wrapping.is_combinational,
+            exhaustive,
+            bits,
+            cases: if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
+            vectors: 1_u64 << vectors,
+            first_bits: bits.max(1),
+            axi_lite: axi_lite(*channels, &wrapping.clocks).map(|prefix| Word::new(&prefix)),
+            source_channels: of_side(true),
+            sink_channels: of_side(false),
+            channel_outputs,
+            other_inputs: texts(&others.other_inputs),
+            other_outputs: texts(&others.other_outputs),
+            structs: types.structs,
+            enums: types.enums,
+            fields: types.fields,
+            meanings: types.meanings,
+            wide: data.iter().any(|port| port.words),
+            narrow: data.iter().any(|port| !port.words),
+            resets: reset_texts,
+            clocks,
+            channels: channel_texts,
+            inputs,
         };
         let mut files = TEMPLATES.to_vec();
         if channels.is_some() {
@@ -1046,7 +1146,7 @@ impl Skeleton {
             }
         }
         files.push(VECTORS);
-        if !types.structs.is_empty() || !types.enums.is_empty() {
+        if has_types {
             files.push(TYPES);
         }
         let render = |(name, template): (&'static str, &str)| {
@@ -1061,29 +1161,30 @@ impl Skeleton {
 
     /// The profiles: one for each combination of values, called after those that differ.
     fn profiles(&self, numbers: &[&GivenParameter]) -> Vec<ProfileText> {
-        let mut all = vec![ProfileText::default()];
+        let mut all = vec![(String::new(), Vec::new())];
         for (index, given) in numbers.iter().enumerate() {
             let values = given.numbers().unwrap_or_default();
             let is_varied = values.len() > 1;
-            let extend = |profile: &ProfileText| -> Vec<ProfileText> {
+            let extend = |(name, set): &(String, Vec<(Text, u64, usize)>)| {
                 let with = |value: &u64| {
-                    let mut profile = profile.clone();
+                    let (mut name, mut set) = (name.clone(), set.clone());
                     if is_varied {
-                        let separator = if profile.name.is_empty() { "" } else { "-" };
-                        let name = given.name.to_ascii_lowercase().replace('_', "-");
-                        profile.name = format!("{}{separator}{name}-{value}", profile.name);
+                        let separator = if name.is_empty() { "" } else { "-" };
+                        let of = given.name.to_ascii_lowercase().replace('_', "-");
+                        name = format!("{name}{separator}{of}-{value}");
                     }
-                    profile.values.push((given.name.clone(), *value, index));
-                    profile
+                    set.push((Text::new(&given.name), *value, index));
+                    (name, set)
                 };
-                values.iter().map(with).collect()
+                values.iter().map(with).collect::<Vec<_>>()
             };
             all = all.iter().flat_map(extend).collect();
         }
-        for profile in all.iter_mut().filter(|profile| profile.name.is_empty()) {
-            profile.name = "spec".to_owned();
-        }
-        all
+        let text = |(name, values): (String, Vec<(Text, u64, usize)>)| {
+            let name = if name.is_empty() { "spec" } else { &name };
+            ProfileText { name: Text::new(name), values }
+        };
+        all.into_iter().map(text).collect()
     }
 }
 
@@ -1102,6 +1203,8 @@ fn is_number(given: &GivenParameter, description: &ModuleDescription) -> bool {
     is_own && given.numbers().is_some()
 }
 
+/// The most profiles of a new crate.
+const MOST_PROFILES: usize = 64;
 /// The most input bits of a block without registers that is compared for every value of them.
 const MOST_BITS: u32 = 24;
 /// The bits whose values one case drives.
@@ -1110,173 +1213,18 @@ const BITS_OF_CASE: u32 = 12;
 /// A reset, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct ResetText {
-    name: String,
-    field: String,
+    name: Word,
+    field: Ident,
     level: u8,
     idle: u8,
 }
 
 /// A profile, for templates.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 struct ProfileText {
-    name: String,
+    name: Text,
     /// Name, value and index of each parameter.
-    values: Vec<(String, u64, usize)>,
-}
-
-/// Structs and enums of the ports, for templates.
-#[derive(Debug, Default)]
-struct Types {
-    structs: Vec<StructText>,
-    enums: Vec<EnumText>,
-    /// Ports and their structs.
-    fields: Vec<(String, String)>,
-    /// Fields or ports, and their enums.
-    meanings: Vec<(String, String)>,
-}
-
-#[derive(Debug, Clone, Serialize, PartialEq)]
-struct StructText {
-    name: String,
-    original: String,
-    width: u32,
-    /// Name, most and least significant bit.
-    fields: Vec<(String, u32, u32)>,
-}
-
-#[derive(Debug, Clone, Serialize, PartialEq)]
-struct EnumText {
-    name: String,
-    original: String,
-    /// Name in Rust, name in the RTL, value.
-    values: Vec<(String, String, u64)>,
-}
-
-/// The widest field that the harness can show.
-const WIDEST_FIELD: u32 = 64;
-
-impl Types {
-    fn of(ports: &Ports, wrapping: &Wrapping) -> Self {
-        let mut found = Self::default();
-        let mut meanings = BTreeMap::new();
-        for pin in &wrapping.pins {
-            let is_port = |port: &Port| port.name == pin.name && port.width == pin.bits.width;
-            if !ports.inputs.iter().chain(&ports.outputs).any(is_port) {
-                continue;
-            }
-            let name = |bits: &BitsType| bits.name.clone().unwrap_or_else(|| pin.name.clone());
-            if !pin.bits.values.is_empty() {
-                let original = name(&pin.bits);
-                let known = found.enumeration(&original, &pin.name, &pin.bits.values);
-                meanings.insert(pin.name.clone(), known);
-            }
-            if pin.bits.fields.is_empty() {
-                continue;
-            }
-            let mut fields = Vec::new();
-            let mut names = BTreeSet::new();
-            for field in pin.bits.fields.iter().filter(|field| field.width <= WIDEST_FIELD) {
-                let mut name = field.name.replace('.', "_");
-                // The port itself is an array of structs.
-                if name.starts_with(|first: char| first.is_ascii_digit()) {
-                    name.insert_str(0, "element_");
-                }
-                if is_keyword(&name) {
-                    name.push('_');
-                }
-                while !names.insert(name.clone()) {
-                    name.push('_');
-                }
-                if !field.values.is_empty() {
-                    let original = field.enumeration.clone().unwrap_or_else(|| name.clone());
-                    let known = found.enumeration(&original, &name, &field.values);
-                    meanings.entry(name.clone()).or_insert(known);
-                }
-                fields.push((name, field.lsb + field.width - 1, field.lsb));
-            }
-            if fields.is_empty() {
-                continue;
-            }
-            let original = name(&pin.bits);
-            let width = pin.bits.width;
-            let name = found.structure(&original, &pin.name, width, fields);
-            found.fields.push((pin.name.clone(), name));
-        }
-        found.meanings = meanings.into_iter().collect();
-        found
-    }
-
-    /// A name that no other type has.
-    fn free(&self, original: &str, port: &str) -> String {
-        let is_taken = |name: &str| {
-            self.structs.iter().any(|known| known.name == name)
-                || self.enums.iter().any(|known| known.name == name)
-        };
-        let mut name = camel(original);
-        if is_taken(&name) {
-            name = format!("{}Of{}", camel(original), camel(port));
-        }
-        while is_taken(&name) {
-            name.push('_');
-        }
-        name
-    }
-
-    fn structure(
-        &mut self,
-        original: &str,
-        port: &str,
-        width: u32,
-        fields: Vec<(String, u32, u32)>,
-    ) -> String {
-        let is_it = |known: &&StructText| {
-            known.original == original && known.width == width && known.fields == fields
-        };
-        if let Some(known) = self.structs.iter().find(is_it) {
-            return known.name.clone();
-        }
-        let name = self.free(original, port);
-        let original = original.to_owned();
-        self.structs.push(StructText { name: name.clone(), original, width, fields });
-        name
-    }
-
-    fn enumeration(&mut self, original: &str, port: &str, values: &[(String, u64)]) -> String {
-        let mut names = BTreeSet::new();
-        let mut all = Vec::new();
-        for (text, value) in values {
-            let mut name = camel(text);
-            while !names.insert(name.clone()) {
-                name.push('_');
-            }
-            all.push((name, text.clone(), *value));
-        }
-        let is_it = |known: &&EnumText| known.original == original && known.values == all;
-        if let Some(known) = self.enums.iter().find(is_it) {
-            return known.name.clone();
-        }
-        let name = self.free(original, port);
-        let original = original.to_owned();
-        self.enums.push(EnumText { name: name.clone(), original, values: all });
-        name
-    }
-}
-
-/// A name as a type or a variant has it in Rust.
-fn camel(name: &str) -> String {
-    let is_mixed = name.chars().any(char::is_lowercase);
-    let word = |word: &str| -> String {
-        let mut letters = word.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_uppercase());
-        let rest = letters.as_str();
-        let rest = if is_mixed { rest.to_owned() } else { rest.to_ascii_lowercase() };
-        first.into_iter().collect::<String>() + &rest
-    };
-    let name: String = name.split(['_', '.', '$']).map(word).collect();
-    match name.chars().next() {
-        Some(letter) if letter.is_ascii_alphabetic() && name != "Self" => name,
-        _ => format!("V{name}"),
-    }
+    values: Vec<(Text, u64, usize)>,
 }
 
 #[cfg(test)]

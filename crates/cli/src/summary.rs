@@ -70,7 +70,7 @@ impl Summary<'_> {
             "waivers": runner::uses(&self.run.header.waivers, &self.run.failures),
             "commands": commands,
             "timing": self.run.timing,
-            "results": self.run.results,
+            "results": self.run.results.as_ref().map(|path| path.to_string_lossy()),
             "unwritten": self.run.unwritten,
         })
     }
@@ -120,7 +120,7 @@ impl Summary<'_> {
     fn result(&self, text: &mut String) {
         let Header { block, seed, build, rtl, verilator, .. } = &self.run.header;
         let Totals { cases, cycles, packets, .. } = self.run.tally.totals;
-        let verdict = self.run.tally.totals.verdict(self.run.end, self.run.passed);
+        let verdict = self.run.verdict();
         let _ = writeln!(
             text,
             "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \

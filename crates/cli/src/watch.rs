@@ -2,7 +2,7 @@
 
 use super::regression::{Options, Renderer};
 use super::{INTERRUPTED, counted, interruption, print_text};
-use crate::options::heading;
+use crate::options::{heading, path};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_harness::value::short;
@@ -35,7 +35,7 @@ pub struct Arguments {
     #[command(flatten)]
     options: Options,
     /// Write the run directory to DIR, which every run replaces [default: runs/watch-BLOCK].
-    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 
@@ -131,7 +131,7 @@ impl RunSnapshot {
         let was = last.map(|last| format!(", {} before", short(last.cycles_per_second)));
         let mut text = format!(
             "run {number}  {}  {}: {}, {} of them failed; {} cycles compared in {:.1} s ({} cycles/s{})\n",
-            report.tally.totals.verdict(report.end, report.passed),
+            report.verdict(),
             report.header.block,
             counted(cases, "case"),
             report.tally.totals.failures(),

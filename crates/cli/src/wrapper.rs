@@ -3,8 +3,11 @@
 //! `cosim new` uses it. Several clocks become inputs that say which of them rise at the end of a step. Arrays and
 //! interfaces become a port for each element or signal. docs/how-to/wrap-rtl.md explains the result.
 
-use crate::skeleton::is_reset_name;
+mod verilog;
+
+use crate::skeleton::{is_field_keyword, is_reset_name};
 use cosim_base::error::{Error, codes};
+use cosim_base::text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use verilated_build::module::{
@@ -22,6 +25,9 @@ const TAKEN: &str = "alignas alignof and_eq asm auto bitand bitor bool catch cha
     private protected public register reinterpret_cast requires short signed sizeof static_assert static_cast switch \
     template this thread_local throw true try typeid typename unsigned using virtual void volatile wchar_t xor_eq dut \
     padding";
+
+/// Surrounds a pin that is replaced later. No name contains it.
+const PIN: char = '\u{1}';
 
 /// What the user said about the module.
 #[derive(Debug, Clone, Default)]
@@ -143,10 +149,15 @@ impl Builder<'_> {
 
     /// A name for a pin: letters, digits and _, and none that something else has.
     fn pin_name(&mut self, wanted: &str) -> String {
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let mut name: String =
-            wanted.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect();
-        let is_taken = |name: &str| TAKEN.split_whitespace().any(|taken| taken == name);
+        let mut name = verilog::plain(wanted);
+        // The field of a keyword has a `_` behind it.
+        let is_field_taken =
+            |name: &str| is_field_keyword(name) && self.names.contains(&format!("{name}_"));
+        let is_taken = |name: &str| {
+            TAKEN.split_whitespace().any(|taken| taken == name)
+                || verilog::is_keyword(name)
+                || is_field_taken(name)
+        };
         if name.starts_with(|letter: char| letter.is_ascii_digit()) {
             name.insert(0, 'p');
         }
@@ -156,9 +167,12 @@ impl Builder<'_> {
         self.free(&name)
     }
 
-    /// A name that nothing has yet.
+    /// A name of letters, digits and _ that nothing has yet.
     fn free(&mut self, wanted: &str) -> String {
-        let mut name = wanted.to_owned();
+        let mut name = verilog::plain(wanted);
+        if name.starts_with(|letter: char| letter.is_ascii_digit()) {
+            name.insert(0, 'n');
+        }
         while self.names.contains(&name) {
             name.push('_');
         }
@@ -211,7 +225,7 @@ impl Builder<'_> {
                 }
                 Type::Bits(bits) => {
                     let ranges = if ranges.is_empty() { ranges } else { format!(" {ranges}") };
-                    return Ok(format!("{} {net}{ranges}", bits.text));
+                    return Ok(format!("{} {net}{ranges}", verilog::type_text(&bits.text)));
                 }
                 Type::Struct { text, .. } => {
                     let text = text.as_ref().ok_or_else(|| {
@@ -221,7 +235,7 @@ impl Builder<'_> {
                         )
                     })?;
                     let ranges = if ranges.is_empty() { ranges } else { format!(" {ranges}") };
-                    return Ok(format!("{text} {net}{ranges}"));
+                    return Ok(format!("{} {net}{ranges}", verilog::type_text(text)));
                 }
                 Type::Other(what) => return Err(self.refuse(port, &other(what))),
             }
@@ -242,7 +256,8 @@ impl Builder<'_> {
             Type::Struct { members, .. } => {
                 let mut text = String::new();
                 for (member, kind) in members {
-                    let (wanted, net) = (format!("{wanted}_{member}"), format!("{net}.{member}"));
+                    let wanted = format!("{wanted}_{member}");
+                    let net = format!("{net}.{}", verilog::name(member));
                     let leaf = format!("{leaf}.{member}");
                     text.push_str(&self.elements(&wanted, &leaf, &net, is_input, kind)?);
                 }
@@ -343,7 +358,7 @@ impl Builder<'_> {
                 Some(pin) => pin,
                 None => self.pin(&format!("{port}_{name}"), &leaf, is_input, bits),
             };
-            connections.push(format!(".{name}(@{pin}@)"));
+            connections.push(format!(".{}({PIN}{pin}{PIN})", verilog::name(name)));
         }
         let places: Vec<(String, String)> = match interface.bounds {
             None => vec![(String::new(), String::new())],
@@ -363,7 +378,7 @@ impl Builder<'_> {
                     return Err(self.refuse(&leaf, "inout signals are not supported"));
                 }
                 let is_input = *direction == Direction::Input;
-                let signal_net = format!("{element}.{signal}");
+                let signal_net = format!("{element}.{}", verilog::name(signal));
                 let wanted = format!("{wanted}_{signal}");
                 match kind {
                     Type::Bits(bits) => {
@@ -402,7 +417,7 @@ impl Builder<'_> {
             interface.bounds.map_or_else(String::new, |(left, right)| format!(" [{left}:{right}]"));
         let declaration = format!(
             "  {} {values}{net}{range} ({});\n",
-            interface.definition,
+            verilog::name(&interface.definition),
             connections.join(", ")
         );
         Ok(Connection { text: declaration + &text, expression: net })
@@ -503,14 +518,16 @@ impl Builder<'_> {
             let _ = writeln!(
                 text,
                 "// Parameters that keep the values of the module: {}.",
-                left.join(", ")
+                text::verilog_comment(&left.join(", "))
             );
         }
         let _ = write!(text, "module {name}");
         let declared: Vec<String> = passed
             .iter()
             .filter(|parameter| parameter.is_declared)
-            .map(|parameter| format!("  parameter {} = {}", parameter.name, parameter.value))
+            .map(|parameter| {
+                format!("  parameter {} = {}", verilog::name(&parameter.name), parameter.value)
+            })
             .collect();
         if !declared.is_empty() {
             let _ = write!(text, " #(\n{}\n)", declared.join(",\n"));
@@ -547,21 +564,17 @@ impl Builder<'_> {
             // Interfaces are connected to clocks, too.
             let mut inside = inside.clone();
             for pin in &self.pins {
-                inside = inside.replace(&format!("@{}@", pin.name), &of(&pin.name));
+                inside = inside.replace(&format!("{PIN}{}{PIN}", pin.name), &of(&pin.name));
             }
             text.push_str(&inside);
-            let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-            let port = match port.chars().all(is_plain) {
-                true => port.clone(),
-                false => format!("\\{port} "),
-            };
-            wires.push(format!("    .{port}({})", of(expression)));
+            wires.push(format!("    .{}({})", verilog::name(port), of(expression)));
         }
         let values: Vec<String> = passed
             .iter()
             .map(|parameter| {
-                let value = if parameter.is_declared { &parameter.name } else { &parameter.value };
-                format!(".{}({value})", parameter.name)
+                let name = verilog::name(&parameter.name);
+                let value = if parameter.is_declared { &name } else { &parameter.value };
+                format!(".{name}({value})")
             })
             .collect();
         let values =
@@ -621,7 +634,7 @@ fn parameters(
 /// A pin as the value of a type: the values of an enum need a cast.
 fn cast(pin: &str, is_input: bool, bits: &BitsType) -> String {
     match is_input && !bits.values.is_empty() && bits.text.contains("::") {
-        true => format!("{}'({pin})", bits.text),
+        true => format!("{}'({pin})", verilog::type_text(&bits.text)),
         false => pin.to_owned(),
     }
 }

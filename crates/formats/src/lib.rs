@@ -3,6 +3,7 @@
 //! - [`vector`] is one case in a file.
 //! - [`run`] is a run directory: results, journal, times.
 //! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
+//! - [`begun`] tells own run directories from those of other people.
 //! - [`coverage`] is a coverage database of one or several runs.
 //!
 //! ```no_run
@@ -16,6 +17,7 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod begun;
 pub mod coverage;
 pub mod mutation;
 pub mod proof;

@@ -5,6 +5,7 @@
 
 mod fault;
 
+use crate::begun::BegunCommand;
 use crate::run::Shard;
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
@@ -83,13 +84,23 @@ pub struct RunCommand {
     pub command: Vec<String>,
     /// The working directory.
     pub folder: PathBuf,
+    /// The mark of the user's record of this command.
+    pub mark: String,
 }
 
 impl RunCommand {
-    /// The command of this process.
-    pub fn now() -> Self {
+    /// The command of this process, which begins an analysis of this RTL. Leaves a record of it.
+    pub fn now(given: &Rtl) -> Self {
+        let command = program::command();
         let folder = env::current_dir().unwrap_or_default();
-        Self { command: program::command(), folder }
+        let mark = BegunCommand { words: &command, folder: &folder, rtl: Some(given) }.record();
+        Self { command, folder, mark }
+    }
+
+    /// Whether this user began the analysis of this RTL on this machine.
+    pub fn is_own(&self, given: &Rtl) -> bool {
+        let Self { command, folder, mark } = self;
+        BegunCommand { words: command, folder, rtl: Some(given) }.is_recorded(mark)
     }
 }
 

@@ -8,6 +8,7 @@ mod groups;
 mod header;
 mod journal;
 mod layout;
+mod moment;
 mod names;
 mod passed;
 mod plan;
@@ -32,6 +33,7 @@ pub use layout::{
     CODE_QUALITY, FAILURES, HTML, JOURNAL, JUNIT, MARKDOWN, PARTIAL, RESULTS, RESULTS_FORMAT,
     RESULTS_OLDEST, RESULTS_VERSION, SAVED, TIMING,
 };
+pub use moment::Moment;
 pub use names::{EXPLAINED, VECTORS_PER_GROUP, file_stem};
 pub use passed::{WaiverUse, has_passed, uses, waive, waived};
 pub use plan::{MOST_CASES, Plan};

@@ -33,7 +33,7 @@ use std::time::Duration;
 use verilated_build::Hash;
 
 pub use event::{Event, Events};
-pub use outcome::{FinishedRun, Goal, Outcome, WriteFailures};
+pub use outcome::{FinishedRun, Goal, NOT_WRITTEN, Outcome, WriteFailures};
 pub use prepared::{PreparedRegression, RunStart};
 
 /// The components of a case's name.

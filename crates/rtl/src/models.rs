@@ -46,6 +46,8 @@ pub const TARGET: &str = env!("COSIM_TARGET");
 const CACHE_LIMIT: u64 = 2 << 30;
 /// Subfolder of the cache for answers of Yosys and ABC.
 const ANSWERS: &str = "answers";
+/// Subfolder of the cache for records of begun run directories.
+const BEGUN: &str = "begun";
 /// Answers get 1/8 of the cache limit, compiled models the rest.
 const ANSWERS_PART: u64 = 8;
 
@@ -397,7 +399,22 @@ fn cache_folder() -> Result<Option<PathBuf>, Error> {
     let folder = from("COSIM_CACHE")
         .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
         .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")));
+    if let Some(folder) = folder.as_ref().filter(|folder| folder.to_str().is_none()) {
+        let message = format!(
+            "{}: the folder for compiled models is not UTF-8; set COSIM_CACHE to another",
+            folder.display()
+        );
+        return Err(Error::Usage(codes::BAD_VARIABLE, message));
+    }
     Ok(folder.map(|folder| trust::folder(&folder)).transpose()?)
+}
+
+/// The folder in the cache with records of the run directories that this user began.
+///
+/// # Errors
+/// As [`kept`].
+pub fn begun_folder() -> Result<Option<PathBuf>, Error> {
+    Ok(cache_folder()?.map(|folder| folder.join(BEGUN)))
 }
 
 /// The size limit of the cache in bytes.

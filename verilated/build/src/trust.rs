@@ -70,6 +70,41 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     }
 }
 
+/// Why a user other than this one and root may have written a file, if so: its owner or mode, or
+/// those of its folder.
+pub fn written_by_others(path: &Path) -> Option<String> {
+    let metadata = |path: &Path| fs::metadata(path).map_err(|error| error.to_string());
+    let check = |path: &Path| {
+        let found = metadata(path)?;
+        if !is_of_user(&found) {
+            return Err(format!("{} belongs to user {}", path.display(), found.uid()));
+        }
+        match is_trusted(&found) {
+            true => Ok(()),
+            false => Err(format!("other users can write to {}", path.display())),
+        }
+    };
+    let all = || {
+        // The file may be a link: then its place and the place of the link both matter.
+        let target = fs::canonicalize(path).map_err(|error| error.to_string())?;
+        for path in [path, &target] {
+            check(path)?;
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+            let folder = folder.map_err(|error| error.to_string())?;
+            check(&folder)?;
+            for ancestor in folder.ancestors().skip(1) {
+                let mode = metadata(ancestor)?.mode();
+                if mode & EVERYBODY != 0 && mode & STICKY == 0 {
+                    return Err(format!("all users can write to {}", ancestor.display()));
+                }
+            }
+        }
+        Ok(())
+    };
+    all().err()
+}
+
 /// Creates a private folder and its parents.
 fn make(folder: &Path) -> Result<(), Error> {
     match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
@@ -127,6 +162,39 @@ mod tests {
         // Only root can change the owner.
         if chown(&cache, Some(12345), None).is_ok() {
             assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
+        }
+    }
+
+    #[test]
+    fn a_file_is_written_by_others_if_they_can_write_it_or_its_folder() {
+        let temporary = TempDir::new().unwrap();
+        let folder = temporary.path().join("folder");
+        fs::create_dir(&folder).unwrap();
+        set(&folder, 0o755);
+        let file = folder.join("file");
+        fs::write(&file, "").unwrap();
+        set(&file, 0o644);
+        assert_eq!(written_by_others(&file), None);
+        for (path, mode, usual) in [
+            (&file, 0o646, 0o644),
+            (&file, 0o664, 0o644),
+            (&folder, 0o775, 0o755),
+            (&folder, 0o1777, 0o755),
+        ] {
+            set(path, mode);
+            assert!(written_by_others(&file).is_some(), "{mode:o}");
+            set(path, usual);
+        }
+        // A link counts as its target does.
+        let link = temporary.path().join("link");
+        symlink(&file, &link).unwrap();
+        assert_eq!(written_by_others(&link), None);
+        set(&folder, 0o777);
+        assert!(written_by_others(&link).is_some());
+        set(&folder, 0o755);
+        assert!(written_by_others(&folder.join("missing")).is_some());
+        if chown(&file, Some(12345), None).is_ok() {
+            assert!(written_by_others(&file).is_some());
         }
     }
 }

@@ -38,7 +38,12 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         let message = "its analysis has ended, so there is nothing to resume; repeat it with `mutate --force`";
         return Err(wrong(message.to_owned()));
     };
-    let RunCommand { command, folder: at } = run_command;
+    for (path, report) in reports.iter().filter(|(_, report)| !report.complete) {
+        let begun = report.run_command.as_ref().unwrap_or(&run_command);
+        let is_own = begun.is_own(&report.run.given);
+        now.check_command(path, (&begun.command, &begun.folder), is_own)?;
+    }
+    let RunCommand { command, folder: at, .. } = run_command;
     // The original arguments are relative to the original working directory.
     env::set_current_dir(&at).map_err(|error| {
         wrong(format!("was started in folder {}, which cannot be entered: {error}", at.display()))

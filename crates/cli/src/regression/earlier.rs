@@ -1,6 +1,6 @@
 //! The options --history and --baseline.
 
-use crate::options::heading;
+use crate::options::{heading, path};
 use clap::Args;
 use cosim_report::EarlierRuns;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Default, Args)]
 pub struct EarlierRunOptions {
     /// Add the run to the history FILE and print which failures are known; see `cosim history`.
-    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT, hide_short_help = true)]
     history: Option<PathBuf>,
     /// Print which failures the history FILE knows, without changing it.
-    #[arg(long, value_name = "FILE", conflicts_with = "history", help_heading = heading::OUTPUT, hide_short_help = true)]
+    #[arg(long, value_name = "FILE", value_parser = path, conflicts_with = "history", help_heading = heading::OUTPUT, hide_short_help = true)]
     baseline: Option<PathBuf>,
 }
 

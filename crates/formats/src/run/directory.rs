@@ -4,13 +4,13 @@
 //! ends, however it ends.
 
 use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
+use super::moment::Moment;
 use crate::coverage::code::SOURCE_ENDINGS;
 use crate::mutation;
 use cosim_base::error::{Code, Error, codes};
 use cosim_base::files;
 use cosim_base::program;
 use cosim_rtl::models::command_line;
-use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -18,7 +18,6 @@ use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::SystemTime;
 
 /// The lock file, which also describes the owner.
 const LOCK: &str = "run.lock";
@@ -137,7 +136,7 @@ fn check_above(folder: &Path, blocks: &[&str], replace: bool) -> Result<(), Erro
 /// Creates a new folder in `runs`.
 fn fresh(stem: &str) -> Result<PathBuf, Error> {
     make_folder(Path::new(RUNS))?;
-    let time = format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "");
+    let time = Moment::now().seconds().replace(['-', ':'], "");
     for number in 1u32.. {
         let suffix = if number == 1 { String::new() } else { format!("-{number}") };
         let folder = Path::new(RUNS).join(format!("{stem}-{time}{suffix}"));
@@ -280,7 +279,7 @@ impl LockOwner {
             format: FORMAT.to_owned(),
             process: Some(process::id()),
             host: Some(rustix::system::uname().nodename().to_string_lossy().into_owned()),
-            began: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
+            began: Some(Moment::now().seconds()),
             command: program::command(),
         }
     }

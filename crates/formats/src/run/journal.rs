@@ -9,15 +9,18 @@ use super::cases::Cases;
 use super::groups::Group;
 use super::layout::JOURNAL;
 use super::tally::Totals;
+use crate::begun::BegunCommand;
 use crate::coverage::{ContributingCase, ScenarioCoverage};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::make_whole;
+use cosim_base::program;
 use cosim_harness::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
+use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -38,6 +41,24 @@ pub struct RunCommand {
     pub folder: PathBuf,
     /// The header, as in `results.json`.
     pub header: Value,
+    /// The mark of the user's record of this command.
+    pub mark: String,
+}
+
+impl RunCommand {
+    /// The command of this process, which begins a run. Leaves a record of it.
+    pub fn now(header: Value) -> Self {
+        let command = program::command();
+        let folder = env::current_dir().unwrap_or_default();
+        let mark = BegunCommand { words: &command, folder: &folder, rtl: None }.record();
+        Self { command, folder, header, mark }
+    }
+
+    /// Whether this user began the run on this machine.
+    pub fn is_own(&self) -> bool {
+        let Self { command, folder, mark, .. } = self;
+        BegunCommand { words: command, folder, rtl: None }.is_recorded(mark)
+    }
 }
 
 /// The state of a run after some cases, in the order of the plan.
@@ -217,7 +238,8 @@ mod tests {
 
     fn run_command() -> RunCommand {
         let command = vec!["cosim".to_owned(), "run".to_owned()];
-        RunCommand { command, folder: PathBuf::from("/"), header: Value::Null }
+        let folder = PathBuf::from("/");
+        RunCommand { command, folder, header: Value::Null, mark: String::new() }
     }
 
     fn case(place: u64) -> Case {

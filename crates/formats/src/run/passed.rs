@@ -59,6 +59,7 @@ pub fn uses(waivers: &[Waiver], groups: &[Group]) -> Vec<WaiverUse> {
 mod tests {
     use super::*;
     use crate::run::Evidence;
+    use crate::run::Moment;
     use cosim_harness::harness::{Signature, Verdict};
     use std::collections::BTreeMap;
 
@@ -98,7 +99,8 @@ mod tests {
     }
 
     fn day(text: &str) -> Day {
-        Day::of(humantime::parse_rfc3339(&format!("{text}T23:59:59.999Z")).unwrap())
+        let time = humantime::parse_rfc3339(&format!("{text}T23:59:59.999Z")).unwrap();
+        Day::of(Moment::from(time))
     }
 
     #[test]

@@ -1,13 +1,12 @@
 //! Waivers of known failures, each with an expiry date.
 
+use super::moment::Moment;
 use cosim_base::text;
 use cosim_harness::harness::Signature;
-use humantime::format_rfc3339_seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
-use std::time::SystemTime;
 
 /// A day in UTC, as in `2027-01-31`.
 #[derive(
@@ -19,8 +18,8 @@ pub struct Day(String);
 
 impl Day {
     /// The UTC day of a point in time.
-    pub fn of(moment: SystemTime) -> Self {
-        let mut text = format_rfc3339_seconds(moment).to_string();
+    pub fn of(moment: Moment) -> Self {
+        let mut text = moment.seconds();
         text.truncate(10);
         Self(text)
     }

@@ -1,6 +1,7 @@
 //! Checks a folder of vectors.
 
 use super::{CheckFailures, Checks, Result, files, json, said};
+use cosim_rtl::models::Rtl;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,9 @@ const ALIKE: [&str; 3] = ["match", "hang", "check_failed"];
 
 /// Replays vectors. Returns a report per vector and profile.
 fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Value>> {
-    let arguments = ["replay", "--format", "json", "--block", checks.block.info().name];
+    let block = checks.block.info().name;
+    // Some vectors were recorded on user RTL.
+    let arguments = ["replay", "--format", "json", "--rtl", Rtl::BUILT_IN, "--block", block];
     let arguments = arguments.iter().chain(more).map(Path::new);
     let output = checks.run(arguments.chain(vectors.iter().map(PathBuf::as_path)))?;
     let reports: Vec<Value> = serde_json::from_slice(&output.stdout)

@@ -141,6 +141,14 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
+    /// The verdict in one to three words. A run whose files are incomplete does not count as passed.
+    pub fn verdict(&self) -> &'static str {
+        match self.tally.totals.verdict(self.end, self.passed) {
+            "PASS" if self.unwritten.count > 0 => NOT_WRITTEN,
+            verdict => verdict,
+        }
+    }
+
     /// The number of cases that each waiver matched; empty for a shard.
     pub fn waivers(&self) -> Vec<WaiverUse> {
         match self.header.is_whole() {
@@ -158,6 +166,9 @@ impl FinishedRun {
         directory.release();
     }
 }
+
+/// The verdict of a run that passed but whose files are incomplete.
+pub const NOT_WRITTEN: &str = "NOT WRITTEN";
 
 /// The coverage goal.
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
 use crate::engine::{Session, SessionSetup, Waves};
 use crate::program;
 use crate::runner::{
-    self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
+    self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones, Moment,
     OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::worker::OneShotWorker;
@@ -14,13 +14,11 @@ use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::vector::{Origin, VectorFile};
-use humantime::format_rfc3339_millis;
 use serde_json::Value;
-use std::env;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// A run directory in which a regression starts or continues.
 pub struct RunStart {
@@ -65,11 +63,7 @@ impl PreparedRegression<'_> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let run_command = RunCommand {
-            command: program::command(),
-            folder: env::current_dir().unwrap_or_default(),
-            header: self.identity(),
-        };
+        let run_command = RunCommand::now(self.identity());
         let journal = Journal::begin(directory.folder(), run_command, &state);
         let journal = journal.map_err(|error| {
             events(Event::Warning(format!(
@@ -167,10 +161,10 @@ impl PreparedRegression<'_> {
             failures.settle();
         }
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
-        let ended = SystemTime::now();
+        let ended = Moment::now();
         let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
         let timing = Timing {
-            ended: format_rfc3339_millis(ended).to_string(),
+            ended: ended.milliseconds(),
             command: program::command(),
             threads: job.limits.threads,
             seconds,

@@ -150,8 +150,9 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'
     };
     let holds = shown.holds(proof.accept_bounded);
     let replay = |vector: &Path| {
-        let words =
-            [program::name().to_owned(), "explain".to_owned(), vector.display().to_string()];
+        let mut words =
+            vec![program::name().to_owned(), "explain".to_owned(), vector.display().to_string()];
+        words.extend(proof.given.arguments());
         command_line(&words)
     };
     let next = match shown {

@@ -132,7 +132,8 @@ table! {
          end, or copy the whole folder."
     E0224 CANNOT_RESUME User "the run cannot be resumed"
         "A run is resumed only if it did not end and the program, RTL and settings are unchanged, since its earlier \
-         results would be wrong otherwise. Start it again with --force."
+         results would be wrong otherwise. Start it again with --force. A directory that another user or machine began \
+         is resumed with --recorded-rtl only, because it names the RTL to execute and the files to write."
     E0225 COVERAGE_MISMATCH User "coverage databases cannot be combined or reported"
         "The databases are of different blocks or RTL, or they lack what the report needs, such as code coverage. Name \
          databases of one RTL that were recorded with the same options."
