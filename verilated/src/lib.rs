@@ -67,6 +67,7 @@
 
 mod bits;
 mod error;
+mod files;
 mod library;
 mod model;
 mod pin;
@@ -76,6 +77,7 @@ mod signals;
 
 pub use bits::{Bits, Field, Storage};
 pub use error::Error;
+pub use files::keep_inherited_files;
 pub use library::Library;
 pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};
 pub use pin::Pin;
