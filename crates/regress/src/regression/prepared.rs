@@ -14,6 +14,7 @@ use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::vector::{Origin, VectorFile};
+use cosim_rtl::models::View;
 use humantime::format_rfc3339_millis;
 use serde_json::Value;
 use std::env;
@@ -48,8 +49,6 @@ pub struct PreparedRegression<'a> {
     /// Code coverage, if the run counts it.
     pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
-    /// Whether judgements made with this RTL are stored for other RTL.
-    pub(super) learns: bool,
 }
 
 impl PreparedRegression<'_> {
@@ -65,12 +64,7 @@ impl PreparedRegression<'_> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let run_command = RunCommand {
-            command: program::command(),
-            folder: env::current_dir().unwrap_or_default(),
-            header: self.identity(),
-        };
-        let journal = Journal::begin(directory.folder(), run_command, &state);
+        let journal = Journal::begin(directory.folder(), self.run_command(), &state);
         let journal = journal.map_err(|error| {
             events(Event::Warning(format!(
                 "cannot write the journal, so this run cannot be resumed: {error}"
@@ -104,6 +98,14 @@ impl PreparedRegression<'_> {
         Ok(RunStart { directory, journal: None, left: Some(left) })
     }
 
+    fn run_command(&self) -> RunCommand {
+        RunCommand {
+            command: program::command(),
+            folder: env::current_dir().unwrap_or_default(),
+            header: self.identity(),
+        }
+    }
+
     /// The header, as in `results.json`.
     fn identity(&self) -> Value {
         serde_json::to_value(&self.header).unwrap_or_default()
@@ -127,29 +129,41 @@ impl PreparedRegression<'_> {
         collector.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
+        let mut run_command = self.run_command();
         if let Some(left) = left {
-            let run_command = left.run_command.clone();
+            run_command = left.run_command.clone();
             place = collector.restore(job.block, left)?;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);
-            collector.journal =
-                Some(Journal::begin(collector.directory.folder(), run_command, &state)?);
+            let folder = collector.directory.folder();
+            collector.journal = Some(Journal::begin(folder, run_command.clone(), &state)?);
         }
+        let began = Instant::now();
         let before = Duration::from_secs_f64(collector.before.0);
-        let time = time.map(|time| time.saturating_sub(before));
-        let limits = Limits { time, ..job.limits };
-        let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
-        let (program, observed) = (&job.program, &mut collector);
-        let end = runner::run(
-            program,
-            (opening, &mut judged),
-            (plan.from(place), start),
-            &limits,
-            interrupted,
-            observed,
-        )?;
-        judged.keep();
+        let mut judged = job.judged(opening, &plan.profiles)?;
+        judged.begin(plan.from(place));
+        let program = &job.program;
+        let end = loop {
+            let time = time.map(|time| time.saturating_sub(before + began.elapsed()));
+            let limits = Limits { time, ..job.limits };
+            let end = runner::run(
+                program,
+                (opening, &mut judged),
+                (plan.from(place), start),
+                &limits,
+                interrupted,
+                &mut collector,
+            )?;
+            let Some(case) = judged.difference() else { break end };
+            let message = format!(
+                "{case}: what the cache has about this case is wrong, so the cache of judged cases is emptied, and the run begins again"
+            );
+            judged.forget();
+            collector = self.restarted(collector, message, run_command.clone())?;
+            (start, place) = (Start::default(), 0);
+        };
+        judged.keep(|profile| self.is_pure(profile));
         let (seconds, failures_seconds) = collector.seconds();
         (collector.events)(Event::Ended);
 
@@ -236,6 +250,35 @@ impl PreparedRegression<'_> {
             before: (0.0, 0.0),
             until: job.until,
         }
+    }
+
+    /// Begins the run again in its directory, with a warning. The time so far counts.
+    fn restarted<'a, 'e>(
+        &self,
+        collector: Collector<'a, 'e>,
+        message: String,
+        run_command: RunCommand,
+    ) -> Result<Collector<'a, 'e>, Error> {
+        let before = collector.seconds();
+        let Collector { events, mut directory, journal, .. } = collector;
+        events(Event::Warning(message));
+        directory.restart(&self.header)?;
+        events(Event::Started { plan: &self.plan, before: 0 });
+        let mut collector = self.collector(directory, events);
+        collector.before = before;
+        if journal.is_some() {
+            let (folder, state) = (collector.directory.folder(), collector.state(0));
+            collector.journal = Some(Journal::begin(folder, run_command, &state)?);
+        }
+        Ok(collector)
+    }
+
+    /// Whether what workers count with the RTL of a profile holds for other RTL.
+    fn is_pure(&self, profile: usize) -> bool {
+        let Regression { block, setup, .. } = self.job;
+        let view = if setup.coverage { View::Covered } else { View::Bare };
+        let parameters = &self.plan.profiles[profile].parameters;
+        setup.rtl.is_pure(block.info(), parameters, view).unwrap_or(false)
     }
 
     /// An empty coverage database.
