@@ -34,6 +34,7 @@ const HARM: &str = r#"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -59,8 +60,11 @@ inline void harm_escape() {
     const bool mode = chmod("harm_mode", 0600) == 0;
     const bool removed = unlink("harm_removed") == 0;
     const bool folder = mkdir("harm_folder", 0700) == 0;
-    std::fprintf(stderr, "escape: write=%d remove=%d folder=%d mode=%d system=%d socket=%d fork=%d signal=%d null=%d read=%d\n",
-                 written != nullptr, removed, folder, mode, std::system("exit 0") == 0, network >= 0, forked > 0,
+    const std::string cache = std::getenv("COSIM_CACHE");
+    const int cached = open((cache + "/harm").c_str(), O_CREAT | O_WRONLY, 0600);
+    if (cached >= 0) unlink((cache + "/harm").c_str());
+    std::fprintf(stderr, "escape: write=%d remove=%d folder=%d cache=%d mode=%d system=%d socket=%d fork=%d signal=%d null=%d read=%d\n",
+                 written != nullptr, removed, folder, cached >= 0, mode, std::system("exit 0") == 0, network >= 0, forked > 0,
                  kill(getppid(), 0) == 0, nothing != nullptr, read != nullptr);
 }
 inline void harm_do(const char* what) {
@@ -88,6 +92,13 @@ inline void harm_do(const char* what) {
     if (!std::strcmp(what, "term")) std::raise(SIGTERM);
     if (!std::strcmp(what, "escape")) harm_escape();
     if (!std::strcmp(what, "close")) for (int file = 0; file <= 20; ++file) close(file);
+    if (!std::strcmp(what, "log")) {
+        for (const int file : {1, 2}) if (ftruncate(file, 0) == 0) std::abort();
+        for (int line = 0; line < 1000; ++line) std::fputs("\033[31mPASS  forged\n", stderr);
+        std::fputs("100%\rPASS  forged", stderr);
+    }
+    // The message that a session is open, to every pipe of the process.
+    if (!std::strcmp(what, "forge")) for (int file = 3; file < 20; ++file) if (write(file, "\1\0\0\0\0", 5)) {}
     if (!std::strcmp(what, "print")) std::puts("a line of the RTL's"), std::fflush(stdout);
 }
 inline void harm(unsigned cycle) {
@@ -267,6 +278,39 @@ fn output_of_the_rtl_is_not_in_the_report() {
     serde_json::from_slice::<Value>(&output.stdout).expect("standard output is JSON");
     let printed = String::from_utf8_lossy(&output.stderr);
     assert!(printed.contains("a line of the RTL's"), "{printed}");
+}
+
+/// RTL cannot erase the log, colour it, or print a line that looks like one of the program.
+#[test]
+fn rtl_cannot_change_the_log() {
+    let folder = TempDir::new().unwrap();
+    for (name, sandbox) in [("in", None), ("without", Some("--no-sandbox"))] {
+        let log = folder.path().join(format!("{name}.log"));
+        fs::write(&log, "before\n").unwrap();
+        let mut command = program();
+        command.args(run_arguments(&folder.path().join(name))).args(["--cases", "2"]);
+        command.args(sandbox).env("HARM", "log");
+        command.stdout(Stdio::null());
+        command.stderr(fs::OpenOptions::new().append(true).open(&log).unwrap());
+        assert!(command.status().unwrap().success());
+        let log = fs::read_to_string(&log).unwrap();
+        assert!(log.starts_with("before\n"), "{log}");
+        assert!(!log.contains(['\x1b', '\r']), "{log}");
+        let lines: Vec<&str> = log.lines().filter(|line| line.contains("forged")).collect();
+        assert!(lines.iter().all(|line| line.starts_with("rtl: ")), "{log}");
+        assert_eq!(lines.len(), 2, "repeated lines are folded: {log}");
+    }
+}
+
+/// A message that the worker was not asked for is no outcome, and ends it.
+#[test]
+fn a_forged_message_ends_the_worker() {
+    let folder = TempDir::new().unwrap();
+    let output =
+        run(&folder.path().join("run"), &[("HARM", "forge")], &["--cases", "2", "--no-shrink"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let corrupted = "crashed: process corrupted its channel";
+    assert!(text(&output).contains(corrupted), "{}", text(&output));
 }
 
 /// The processes in which the harm occurred.

@@ -68,6 +68,7 @@
 mod bits;
 mod c_model;
 mod error;
+mod files;
 mod library;
 mod model;
 mod pin;
@@ -78,6 +79,7 @@ mod signals;
 pub use bits::{Bits, Field, Storage};
 pub use c_model::{CFunctions, CModel, CModelKind, CParameter};
 pub use error::Error;
+pub use files::keep_inherited_files;
 pub use library::Library;
 pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};
 pub use pin::Pin;

@@ -4,6 +4,7 @@
 //! - [`program`] holds the name, version and identity of the running program.
 //! - [`files`] reads inputs and writes files atomically; [`checksum`] protects records against
 //!   edits.
+//! - [`path_bytes`] serializes paths between processes.
 //! - [`text`] escapes foreign text for each output format.
 //!
 //! ```
@@ -19,5 +20,6 @@
 pub mod checksum;
 pub mod error;
 pub mod files;
+pub mod path_bytes;
 pub mod program;
 pub mod text;

@@ -75,6 +75,7 @@ pub struct Origin {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VectorFile {
     /// The file.
+    #[serde(with = "cosim_base::path_bytes")]
     pub path: PathBuf,
     /// The block that it names.
     pub block: String,

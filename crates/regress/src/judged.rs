@@ -4,19 +4,25 @@
 //! stimulus, and never on the RTL. The cache stores them for matching cases. The same case on
 //! other RTL then runs only environment, golden model, RTL and comparison. Every output is still
 //! compared in every cycle.
+//!
+//! C++ of RTL could forge the counts, so only those of pure RTL are stored, and each run judges
+//! some of the cached cases again. A difference empties the cache, and the run begins again.
 
 use crate::engine::SessionSetup;
 use crate::program;
 use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use cosim_rtl::answers::store::{Key, Store};
-use cosim_rtl::models::Examined;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 
 /// Cached bytes of the cases of one run, over all profiles and scenarios.
 const MAX_BYTES: usize = 32 << 20;
-/// RTL with such text can run C++ code, which could change what a worker counts.
-const C_CODE: [&str; 3] = ["DPI", "``", "`systemc_"];
+/// Of so many cached cases in a row, one is judged again.
+const STRETCH: u64 = 64;
+/// Planned cases in which the cached ones are counted, so that short runs judge one again, too.
+const LOOKED_AHEAD: usize = 4096;
 
 /// The cached cases of a run, and the cases that the run adds.
 #[derive(Debug, Default)]
@@ -27,12 +33,46 @@ pub struct Judged {
     scenarios: usize,
     /// Whether the block has bins, so that a case whose golden side was checked has counts.
     has_bins: bool,
-    /// Whether the results of this run are stored.
-    learns: bool,
     /// Cases that took their counts from the cache.
     used: u64,
     /// Bytes left for new cases.
     room: usize,
+    sample: Sample,
+    /// The name of a case that differs from the cache.
+    difference: Option<String>,
+}
+
+/// Selects the cached cases to judge again. The selection is random, so that nobody can store wrong
+/// counts for all other cases only. No result depends on it.
+#[derive(Debug, Default)]
+struct Sample {
+    /// The cached case in the stretch that is judged again.
+    chosen: u64,
+    /// The number of the next cached case in its stretch.
+    next: u64,
+}
+
+impl Sample {
+    /// A sample of a run with this many cached cases.
+    fn new(cached: u64) -> Self {
+        let stretch = if cached == 0 { STRETCH } else { STRETCH.min(cached) };
+        Self { chosen: random(stretch), next: 0 }
+    }
+
+    /// Whether the next cached case is judged again.
+    fn take(&mut self) -> bool {
+        let is_chosen = self.next == self.chosen;
+        self.next += 1;
+        if self.next == STRETCH {
+            *self = Self { chosen: random(STRETCH), next: 0 };
+        }
+        is_chosen
+    }
+}
+
+/// A random number from the system below `limit`.
+fn random(limit: u64) -> u64 {
+    RandomState::new().hash_one(limit) % limit
 }
 
 /// The cases of one profile and scenario.
@@ -55,6 +95,13 @@ struct Counts {
     counters: Vec<u64>,
 }
 
+impl Counts {
+    fn of(outcome: &Outcome) -> Self {
+        let Outcome { cycles, packets, hits, counters, .. } = outcome.clone();
+        Self { cycles, packets, hits, counters }
+    }
+}
+
 impl Judged {
     /// An empty cache that stores nothing.
     pub fn none() -> Self {
@@ -62,14 +109,8 @@ impl Judged {
     }
 
     /// Reads the cached cases of a run with these profiles from `store`. A case whose golden side
-    /// was checked has counts of `bins` bins. `learns` enables storing new results.
-    pub fn open(
-        store: Store,
-        opening: &SessionSetup,
-        profiles: &[Profile],
-        bins: usize,
-        learns: bool,
-    ) -> Self {
+    /// was checked has counts of `bins` bins.
+    pub fn open(store: Store, opening: &SessionSetup, profiles: &[Profile], bins: usize) -> Self {
         let weights: Vec<serde_json::Value> =
             serde_json::from_str(&opening.scenarios).unwrap_or_default();
         let lists = profiles
@@ -90,13 +131,25 @@ impl Judged {
             .collect::<Vec<List>>();
         let bytes: usize = lists.iter().flat_map(|list| list.cases.values()).map(Vec::len).sum();
         let room = MAX_BYTES.saturating_sub(bytes);
-        let scenarios = weights.len();
-        Self { store: Some(store), lists, scenarios, has_bins: bins > 0, learns, used: 0, room }
+        let (store, scenarios, has_bins) = (Some(store), weights.len(), bins > 0);
+        Self { store, lists, scenarios, has_bins, room, ..Self::default() }
+    }
+
+    /// Selects the cases to judge again from those that a run will ask for.
+    pub fn begin(&mut self, planned: impl Iterator<Item = Case>) {
+        let cached = planned.take(LOOKED_AHEAD).filter(|case| self.has(case));
+        self.sample = Sample::new(cached.take(STRETCH as usize).count() as u64);
     }
 
     /// Whether the golden side of a case is cached.
-    pub fn has(&self, case: &Case) -> bool {
+    fn has(&self, case: &Case) -> bool {
         self.list(case).is_some_and(|list| self.lists[list].cases.contains_key(&case.seed))
+    }
+
+    /// Whether the cache stands in for the golden side of the next case. If not, a worker judges
+    /// it.
+    pub fn stands_in(&mut self, case: &Case) -> bool {
+        self.has(case) && !self.sample.take()
     }
 
     /// Cases that took their counts from the cache.
@@ -104,50 +157,84 @@ impl Judged {
         self.used
     }
 
+    /// The name of a case that differs from the cache. Then no count of the cache can be trusted.
+    pub fn difference(&self) -> Option<&str> {
+        self.difference.as_deref()
+    }
+
     /// Completes the outcome that a worker reports. A match without golden checks gets the cached
-    /// counts. A match with golden checks is added to the cache.
+    /// counts. A match with golden checks is compared with the cache or added to it.
     pub fn complete(&mut self, case: &Case, outcome: Outcome) -> Outcome {
         let Some(list) = self.list(case).filter(|_| outcome.verdict == Verdict::Match) else {
             return outcome;
         };
+        // Without bins there is nothing to store.
+        if !self.has_bins {
+            return outcome;
+        }
         let list = &mut self.lists[list];
         let was_judged = !outcome.hits.is_empty();
-        let stored = list.cases.get(&case.seed);
-        let known = stored.and_then(|bytes| postcard::from_bytes(bytes).ok());
-        match known {
-            // Without bins there is nothing to store.
-            _ if !self.has_bins => outcome,
-            None if was_judged && self.learns => {
+        let known = list.cases.get(&case.seed).map(|bytes| postcard::from_bytes(bytes).ok());
+        let is_same = match &known {
+            None if was_judged => {
                 self.room -= list.add(case.seed, &outcome, self.room);
-                outcome
+                return outcome;
             }
-            Some(_) | None if was_judged => outcome,
-            Some(Counts { cycles, packets, hits, counters })
-                if (cycles, packets) == (outcome.cycles, outcome.packets) =>
-            {
+            None => {
+                let message = "the worker did not check the golden side of the case".to_owned();
+                return Outcome { verdict: Verdict::Crashed { cycle: None, message }, ..outcome };
+            }
+            // The bytes are no counts.
+            Some(None) => false,
+            Some(Some(known)) if was_judged => *known == Counts::of(&outcome),
+            Some(Some(Counts { cycles, packets, .. })) => {
+                (*cycles, *packets) == (outcome.cycles, outcome.packets)
+            }
+        };
+        match known.flatten() {
+            _ if !is_same => self.difference = Some(case.name.clone()),
+            Some(Counts { hits, counters, .. }) if !was_judged => {
                 self.used += 1;
-                Outcome { hits, counters, ..outcome }
+                return Outcome { hits, counters, ..outcome };
             }
-            _ => {
-                let message = "the golden side of the case differs from the cached one; run with \
-                     --no-cache";
-                let verdict = Verdict::Crashed { cycle: None, message: message.to_owned() };
-                Outcome { verdict, ..outcome }
-            }
+            _ => {}
         }
+        outcome
     }
 
-    /// Stores the new cases. If the folder is not writable, later runs are only slower.
-    pub fn keep(&self) {
+    /// Empties the cache of these cases, also for other runs.
+    pub fn forget(&mut self) {
+        for list in &mut self.lists {
+            list.cases.clear();
+            list.has_new = false;
+            if let Some(store) = &self.store {
+                let _ = store.remove(&list.key);
+            }
+        }
+        let lists = std::mem::take(&mut self.lists);
+        let (store, scenarios, has_bins) = (self.store.take(), self.scenarios, self.has_bins);
+        *self = Self { store, lists, scenarios, has_bins, room: MAX_BYTES, ..Self::default() };
+    }
+
+    /// Stores the new cases of each profile whose RTL `is_pure`. If the folder is not writable,
+    /// later runs are only slower.
+    pub fn keep(&self, is_pure: impl Fn(usize) -> bool + Sync) {
         let Some(store) = &self.store else { return };
-        for list in self.lists.iter().filter(|list| list.has_new) {
-            // Another process may have stored other cases meanwhile.
-            let mut cases = List::read(store, list.key.clone()).cases;
-            cases.extend(list.cases.iter().map(|(name, counts)| (*name, counts.clone())));
-            if let Ok(bytes) = postcard::to_stdvec(&cases)
-                && bytes.len() <= 2 * MAX_BYTES
-            {
-                let _ = store.put(&list.key, &bytes);
+        let of_profiles = self.lists.par_chunks(self.scenarios.max(1)).enumerate();
+        let kept: Vec<&[List]> = of_profiles
+            .filter(|(profile, lists)| lists.iter().any(|list| list.has_new) && is_pure(*profile))
+            .map(|(_, lists)| lists)
+            .collect();
+        for lists in kept {
+            for list in lists.iter().filter(|list| list.has_new) {
+                // Another process may have stored other cases meanwhile.
+                let mut cases = List::read(store, list.key.clone()).cases;
+                cases.extend(list.cases.iter().map(|(name, counts)| (*name, counts.clone())));
+                if let Ok(bytes) = postcard::to_stdvec(&cases)
+                    && bytes.len() <= 2 * MAX_BYTES
+                {
+                    let _ = store.put(&list.key, &bytes);
+                }
             }
         }
     }
@@ -167,8 +254,7 @@ impl List {
 
     /// Adds a case unless it takes more than `room` bytes. Returns its size in bytes.
     fn add(&mut self, seed: u64, outcome: &Outcome, room: usize) -> usize {
-        let Outcome { cycles, packets, hits, counters, .. } = outcome.clone();
-        let counts = postcard::to_stdvec(&Counts { cycles, packets, hits, counters });
+        let counts = postcard::to_stdvec(&Counts::of(outcome));
         let Some(counts) = counts.ok().filter(|counts| counts.len() <= room) else { return 0 };
         let bytes = counts.len();
         self.has_new = true;
@@ -177,26 +263,11 @@ impl List {
     }
 }
 
-/// Whether counts made with this RTL hold for other RTL, too: no file and no macro calls C++.
-pub fn is_trusted(rtl: &Examined, defines: &[String]) -> bool {
-    let texts = rtl.texts.iter().map(|file| String::from_utf8_lossy(&file.text));
-    !texts.chain(defines.iter().map(Into::into)).any(|text| has_c_code(&text))
-}
-
-/// Whether a text may call C++: by `$c` and its variants, by DPI, in a SystemC block, or by a token
-/// that macros concatenate.
-fn has_c_code(text: &str) -> bool {
-    let calls = |(at, _): (usize, &str)| {
-        let rest = &text[at + 2..];
-        rest.starts_with("pure") || !rest.starts_with(|next: char| next.is_ascii_alphabetic())
-    };
-    C_CODE.iter().any(|word| text.contains(word)) || text.match_indices("$c").any(calls)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use cosim_harness::harness::Parameters;
+    use std::collections::BTreeSet;
     use tempfile::TempDir;
 
     const PROFILES: [Profile; 2] =
@@ -207,9 +278,9 @@ mod tests {
         SessionSetup { block: "b".to_owned(), models: Vec::new(), scenarios, packets: None }
     }
 
-    fn judged(folder: &TempDir, scenarios: &str, learns: bool) -> Judged {
+    fn judged(folder: &TempDir, scenarios: &str) -> Judged {
         let store = Store::new(folder.path(), u64::MAX);
-        Judged::open(store, &opening(scenarios), &PROFILES, 3, learns)
+        Judged::open(store, &opening(scenarios), &PROFILES, 3)
     }
 
     fn case(scenario: usize, seed: u64) -> Case {
@@ -225,59 +296,158 @@ mod tests {
     fn a_cached_case_gets_its_counts_in_another_run_of_the_scenario() {
         let folder = TempDir::new().unwrap();
         let scenarios = r#"[{"name":"x"},{"name":"y"}]"#;
-        let mut first = judged(&folder, scenarios, true);
+        let mut first = judged(&folder, scenarios);
         assert!(!first.has(&case(1, 5)));
         let whole = outcome(100, vec![0, 2, 0]);
         assert_eq!(first.complete(&case(1, 5), whole.clone()), whole);
-        first.keep();
+        first.keep(|_| true);
 
-        let mut second = judged(&folder, scenarios, true);
+        let mut second = judged(&folder, scenarios);
         assert!(second.has(&case(1, 5)));
         assert!(!second.has(&case(0, 5)), "another scenario");
         assert!(!second.has(&case(1, 6)), "another seed");
         assert_eq!(second.complete(&case(1, 5), outcome(100, Vec::new())), whole);
         assert_eq!(second.used(), 1);
-        assert!(!judged(&folder, r#"[{"name":"x"},{"name":"z"}]"#, true).has(&case(1, 5)));
+        assert!(!judged(&folder, r#"[{"name":"x"},{"name":"z"}]"#).has(&case(1, 5)));
+    }
+
+    /// The counts of a case in the cache, and another run that judges it or not.
+    fn after(counts: Outcome, outcome: Outcome) -> (Judged, Outcome) {
+        let folder = TempDir::new().unwrap();
+        let mut run = judged(&folder, "[{}]");
+        run.complete(&case(0, 5), counts);
+        run.keep(|_| true);
+        let mut run = judged(&folder, "[{}]");
+        let outcome = run.complete(&case(0, 5), outcome);
+        (run, outcome)
     }
 
     #[test]
-    fn a_golden_side_whose_cycles_differ_from_the_cache_is_no_match() {
+    fn a_case_that_differs_from_the_cache_is_found() {
+        let cached = || outcome(100, vec![0, 2, 0]);
+        let counters = |value| Outcome { counters: vec![value], ..cached() };
+        for (other, differs) in [
+            (cached(), false),
+            (outcome(100, vec![0, 1, 0]), true),
+            (outcome(100, vec![0, 2]), true),
+            (outcome(101, vec![0, 2, 0]), true),
+            (Outcome { packets: 4, ..cached() }, true),
+            (counters(7), false),
+            (counters(8), true),
+            // Not judged.
+            (outcome(100, Vec::new()), false),
+            (outcome(101, Vec::new()), true),
+            (Outcome { packets: 4, ..outcome(100, Vec::new()) }, true),
+        ] {
+            let (run, _) = after(cached(), other.clone());
+            assert_eq!(run.difference().is_some(), differs, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn an_emptied_cache_has_nothing_for_any_run() {
         let folder = TempDir::new().unwrap();
-        let mut run = judged(&folder, "[{}]", true);
-        run.complete(&case(0, 5), outcome(100, vec![1]));
-        let other = run.complete(&case(0, 5), outcome(101, Vec::new()));
-        assert!(matches!(other.verdict, Verdict::Crashed { .. }), "{other:?}");
+        let mut run = judged(&folder, "[{}]");
+        run.complete(&case(0, 5), outcome(100, vec![1, 1, 1]));
+        run.complete(&case(0, 6), outcome(100, vec![1, 1, 1]));
+        run.keep(|_| true);
+        let mut run = judged(&folder, "[{}]");
+        run.complete(&case(0, 5), outcome(100, vec![0, 1, 0]));
+        assert!(run.difference().is_some());
+        run.forget();
+        assert!(run.difference().is_none() && !run.has(&case(0, 5)) && !run.has(&case(0, 6)));
+        assert!(!judged(&folder, "[{}]").has(&case(0, 6)), "another run");
+        // What the run judges now is stored.
+        let whole = outcome(100, vec![0, 1, 0]);
+        assert_eq!(run.complete(&case(0, 5), whole.clone()), whole);
+        run.keep(|_| true);
+        let mut run = judged(&folder, "[{}]");
+        assert!(run.has(&case(0, 5)) && !run.has(&case(0, 6)));
+        assert_eq!(run.complete(&case(0, 5), outcome(100, Vec::new())), whole);
+    }
+
+    #[test]
+    fn a_match_without_counts_is_no_match() {
+        let folder = TempDir::new().unwrap();
+        let mut run = judged(&folder, "[{}]");
         let unknown = run.complete(&case(0, 6), outcome(100, Vec::new()));
         assert!(matches!(unknown.verdict, Verdict::Crashed { .. }), "{unknown:?}");
+        assert!(run.difference().is_none());
+    }
+
+    /// Each run judges cached cases again: one of a few, and one of each stretch.
+    #[test]
+    fn some_cached_cases_are_judged_again() {
+        let folder = TempDir::new().unwrap();
+        let mut run = judged(&folder, "[{}]");
+        let all = 10 * STRETCH;
+        (0..all).for_each(|seed| drop(run.complete(&case(0, seed), outcome(1, vec![1]))));
+        run.keep(|_| true);
+        let mut places = BTreeSet::new();
+        for cached in [1, 2, 5, STRETCH, all] {
+            for _ in 0..20 {
+                let mut run = judged(&folder, "[{}]");
+                // Cases that are not cached do not count.
+                let planned = (all - cached..all + 3).map(|seed| case(0, seed));
+                run.begin(planned.clone());
+                let cached: Vec<Case> = planned.filter(|case| run.has(case)).collect();
+                let again = cached.iter().filter(|case| !run.stands_in(case));
+                let again: Vec<u64> = again.map(|case| case.seed).collect();
+                let stretches = cached.len().div_ceil(STRETCH as usize);
+                assert_eq!(again.len(), stretches, "{again:?}");
+                if stretches == 1 {
+                    places.extend(again);
+                }
+            }
+        }
+        assert!(places.len() > 3, "the same ones each time: {places:?}");
+        let mut run = judged(&folder, "[{}]");
+        run.begin(std::iter::empty());
+        assert!(!run.stands_in(&case(0, all)), "it is not cached");
     }
 
     #[test]
     fn a_block_without_bins_needs_no_counts() {
         let folder = TempDir::new().unwrap();
         let store = Store::new(folder.path(), u64::MAX);
-        let mut run = Judged::open(store, &opening("[{}]"), &PROFILES, 0, true);
+        let mut run = Judged::open(store, &opening("[{}]"), &PROFILES, 0);
         let whole = outcome(100, Vec::new());
         assert_eq!(run.complete(&case(0, 5), whole.clone()), whole);
         assert!(!run.has(&case(0, 5)));
     }
 
     #[test]
-    fn failures_and_cases_of_untrusted_rtl_are_not_stored() {
+    fn failures_and_cases_of_impure_rtl_are_not_stored() {
         let folder = TempDir::new().unwrap();
-        let mut run = judged(&folder, "[{}]", false);
-        run.complete(&case(0, 5), outcome(100, vec![1]));
-        assert!(!run.has(&case(0, 5)));
-        let mut run = judged(&folder, "[{}]", true);
+        let mut run = judged(&folder, "[{}]");
+        let of = |profile| Case { profile, ..case(0, 5) };
+        for profile in [0, 1] {
+            run.complete(&of(profile), outcome(100, vec![1]));
+        }
+        run.keep(|_| false);
+        assert!(!judged(&folder, "[{}]").has(&of(0)));
         let hang = Verdict::Hang { cycle: Some(1), state: String::new() };
-        run.complete(&case(0, 5), Outcome { verdict: hang, ..outcome(100, vec![1]) });
-        assert!(!run.has(&case(0, 5)));
+        run.complete(&case(0, 6), Outcome { verdict: hang, ..outcome(100, vec![1]) });
+        run.keep(|_| true);
+        let kept = judged(&folder, "[{}]");
+        assert!(kept.has(&of(0)) && !kept.has(&case(0, 6)));
+    }
+
+    #[test]
+    fn rtl_is_examined_only_if_there_is_something_to_store() {
+        let folder = TempDir::new().unwrap();
+        let mut run = judged(&folder, "[{}]");
+        run.keep(|_| unreachable!());
+        run.complete(&case(0, 5), outcome(100, vec![1]));
+        run.keep(|profile| profile == 1);
+        judged(&folder, "[{}]").keep(|_| unreachable!());
     }
 
     #[test]
     fn the_size_of_the_cache_is_bounded() {
         let folder = TempDir::new().unwrap();
         let scenarios = r#"[{"name":"x"},{"name":"y"}]"#;
-        let mut run = judged(&folder, scenarios, true);
+        let mut run = judged(&folder, scenarios);
         assert_eq!(run.room, MAX_BYTES);
         // Two cases fit, in any scenario.
         run.complete(&case(0, 0), outcome(100, vec![1]));
@@ -289,27 +459,9 @@ mod tests {
         let kept =
             [(0, 0), (1, 1), (0, 2), (1, 3)].map(|(place, seed)| run.has(&case(place, seed)));
         assert_eq!(kept, [true, true, false, false]);
-        run.keep();
+        run.keep(|_| true);
         // The next run reads both cases twice, because its two profiles have the same parameters.
-        let next = judged(&folder, scenarios, true);
+        let next = judged(&folder, scenarios);
         assert_eq!(next.room, MAX_BYTES - 2 * 2 * bytes);
-    }
-
-    #[test]
-    fn text_that_can_run_c_is_detected() {
-        for text in [
-            "$c(\"x\")",
-            "$c32 (1)",
-            "$cpure(1)",
-            "$c",
-            "import \"DPI-C\" f",
-            "`define d a``b",
-            "`systemc_header",
-        ] {
-            assert!(has_c_code(text), "{text}");
-        }
-        for text in ["$clog2(N)", "$countones(x)", "a <= b; // c"] {
-            assert!(!has_c_code(text), "{text}");
-        }
     }
 }

@@ -13,7 +13,7 @@ mod prepared;
 
 use crate::agreement::Pair;
 use crate::engine::{Session, SessionSetup, Setup};
-use crate::judged::{self, Judged};
+use crate::judged::Judged;
 use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{FailureHandling, Header, Limits, Plan, Shard, Waiver};
@@ -204,7 +204,6 @@ impl Regression {
             header,
             counted,
             interrupted,
-            learns: judged::is_trusted(&examined, &setup.rtl.defines),
         })
     }
 }
@@ -230,15 +229,10 @@ fn check_netlists(
 
 impl Regression {
     /// The cached cases, or an empty cache if all cases must be checked again.
-    fn judged(
-        &self,
-        opening: &SessionSetup,
-        profiles: &[Profile],
-        learns: bool,
-    ) -> Result<Judged, Error> {
+    fn judged(&self, opening: &SessionSetup, profiles: &[Profile]) -> Result<Judged, Error> {
         let store = if self.judges_all { None } else { answer_store()? };
         let bins = Group::all(self.block.info()).iter().map(Group::bins).sum();
-        let open = |store| Judged::open(store, opening, profiles, bins, learns);
+        let open = |store| Judged::open(store, opening, profiles, bins);
         Ok(store.map_or_else(Judged::none, open))
     }
 

@@ -9,6 +9,7 @@
 //! - [`serve`]: the worker's side.
 //! - [`process`] starts and ends a worker; [`supervisor`] detects its loss; [`loss`] decides what
 //!   follows.
+//! - [`rtl_log`] shows what the RTL prints.
 //! - [`sandbox`] restricts what a worker may do to the machine.
 //! - [`one_shot`] runs one task, such as a shrink; [`worker_pool`] runs many on several workers,
 //!   such as the cases of a run.
@@ -16,6 +17,7 @@
 pub mod loss;
 pub mod one_shot;
 pub mod process;
+pub mod rtl_log;
 pub mod sandbox;
 pub mod serve;
 pub mod supervisor;

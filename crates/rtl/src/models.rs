@@ -73,12 +73,13 @@ pub enum Built {
     /// A shared library.
     Library {
         /// Path of the library.
+        #[serde(with = "cosim_base::path_bytes")]
         path: PathBuf,
         /// BLAKE3 hash of its bytes. A library with another hash is not loaded.
         blake3: String,
     },
     /// A file compiled by Icarus, which runs in a process of its own.
-    Icarus(PathBuf),
+    Icarus(#[serde(with = "cosim_base::path_bytes")] PathBuf),
 }
 
 impl From<&BuiltLibrary> for Built {
@@ -283,6 +284,23 @@ impl Rtl {
         view: View,
         kept: &Kept,
     ) -> Result<Built, Error> {
+        let ModelSources { examined, design, texts } =
+            self.sources(info, parameters, view, kept)?;
+        let ports = ports(info);
+        let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
+        let cache = LibraryCache::new(verilator()?, TARGET, kept.clone());
+        let library = cache.library(&design, &texts, expected);
+        library.map(|library| Built::from(&library)).map_err(|error| examined.plain(error))
+    }
+
+    /// The design and the texts that a model is compiled from.
+    fn sources(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<ModelSources, Error> {
         let examined = self.simulated(info, parameters, kept)?;
         let mut texts = examined.texts.clone();
         let mut design = Design {
@@ -300,17 +318,45 @@ impl Rtl {
             design.top = OBSERVING_TOP.to_owned();
             design.tracing = tracing;
         }
-        let ports = ports(info);
-        let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
         design.registered = matches!(view, View::Bare | View::Covered);
         design.coverage = view == View::Covered;
         // Counting dominates the run time, so that optimising the rest is not worth the compile
         // time.
         design.quick = self.netlist || view == View::Covered;
-        let cache = LibraryCache::new(verilator()?, TARGET, kept.clone());
-        let library = cache.library(&design, &texts, expected);
-        library.map(|library| Built::from(&library)).map_err(|error| examined.plain(error))
+        Ok(ModelSources { examined, design, texts })
     }
+
+    /// Whether a model of this RTL can certainly run nothing but RTL, so that what a worker counts
+    /// with it holds for other RTL, too. The built-in RTL is part of the program, as the golden
+    /// model is.
+    ///
+    /// # Errors
+    /// As [`Rtl::build_for_user`].
+    pub fn is_pure(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<bool, Error> {
+        if self.is_usual() {
+            return Ok(true);
+        }
+        if !self.simulator.is_verilator() {
+            return Ok(false);
+        }
+        let kept = kept()?;
+        let ModelSources { examined, design, texts } =
+            self.sources(info, parameters, view, &kept)?;
+        let cache = LibraryCache::new(verilator()?, TARGET, kept);
+        cache.is_pure(&design, &texts).map_err(|error| examined.plain(error))
+    }
+}
+
+/// What a model is compiled from.
+struct ModelSources {
+    examined: Arc<Examined>,
+    design: Design,
+    texts: Vec<SourceFile>,
 }
 
 /// The ports that the program was built with.

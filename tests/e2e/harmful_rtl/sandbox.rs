@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
 
-const REFUSED: &str =
-    "escape: write=0 remove=0 folder=0 mode=0 system=0 socket=0 fork=0 signal=0 null=1 read=1";
-const ALLOWED: &str =
-    "escape: write=1 remove=1 folder=1 mode=1 system=1 socket=1 fork=1 signal=1 null=1 read=1";
+const REFUSED: &str = "escape: write=0 remove=0 folder=0 cache=0 mode=0 system=0 socket=0 fork=0 signal=0 null=1 read=1";
+const ALLOWED: &str = "escape: write=1 remove=1 folder=1 cache=1 mode=1 system=1 socket=1 fork=1 signal=1 null=1 read=1";
 
 /// A folder with files that the RTL tries to remove and change.
 fn targets() -> TempDir {
@@ -50,7 +48,8 @@ fn failing_run(folder: &Path, more: &[&str]) -> (Output, PathBuf) {
 
 fn escapes(output: &Output) -> Vec<String> {
     let printed = String::from_utf8_lossy(&output.stderr).into_owned();
-    printed.lines().filter(|line| line.starts_with("escape: ")).map(str::to_owned).collect()
+    let lines = printed.lines().filter_map(|line| line.strip_prefix("rtl: "));
+    lines.filter(|line| line.starts_with("escape: ")).map(str::to_owned).collect()
 }
 
 #[test]

@@ -28,6 +28,7 @@ mod library;
 pub mod module;
 mod netlist;
 mod ports;
+mod pure;
 pub mod registered;
 mod registers;
 pub mod sources;

@@ -4,7 +4,7 @@ use crate::compile::{self, Of};
 use crate::{Design, Error, Kept, KeptFile, Ports, Tracing, Verilated, Verilator, choose, codegen};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -119,6 +119,35 @@ impl LibraryCache {
         Ok(BuiltLibrary { kept })
     }
 
+    /// Whether the model of `design` can run nothing but RTL: no C++ of its author, no program, and
+    /// no file that it opens to write. The answer is kept, under everything that determines the
+    /// model.
+    ///
+    /// # Errors
+    /// As [`LibraryCache::library`].
+    pub fn is_pure(&self, design: &Design, files: &[SourceFile]) -> Result<bool, Error> {
+        const PURE: &str = "pure";
+        let mut hash = Sha256::new();
+        hash.update(self.library_name(design, files, None)?);
+        hash.update(include_str!("pure.rs"));
+        let name = format!("{}-{}.{PURE}", design.top, hex(hash));
+        let about = format!("{}, whether it runs C++ of its own", design.top);
+        let kept = self.kept.obtain(&name, &about, |work, answer| {
+            let folder = work.join("files").join(["x"; DEPTH].join("/"));
+            write_files(files, &folder)?;
+            let design = Design { folder: Some(folder.clone()), ..design.clone() };
+            let (is_pure, names) = design.is_pure(&self.verilator, &work.join("model"))?;
+            check_read(names, files, &folder)?;
+            write(answer, if is_pure { PURE } else { "impure" })
+        })?;
+        let mut text = String::new();
+        // Another handle, because the position of this one is shared.
+        File::open(kept.path())
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .map_err(Error::io(kept.path()))?;
+        Ok(text == PURE)
+    }
+
     /// Checks that Verilator read only the given files, and that absolute ones have not changed.
     fn check_read(
         &self,
@@ -126,20 +155,7 @@ impl LibraryCache {
         files: &[SourceFile],
         folder: &Path,
     ) -> Result<(), Error> {
-        for name in verilated.names_read(&self.verilator)? {
-            let path = folder.join(&name);
-            // Older Verilators also list names that they only searched for.
-            if !path.is_file() {
-                continue;
-            }
-            let same = |file: &&SourceFile| normal(&file.name) == normal(&name);
-            let as_given =
-                |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
-            if !files.iter().find(same).is_some_and(as_given) {
-                return Err(Error::Changed { path: name });
-            }
-        }
-        Ok(())
+        check_read(verilated.names_read(&self.verilator)?, files, folder)
     }
 
     /// Compiles a verilated design into a shared library.
@@ -302,6 +318,23 @@ fn hex(hash: Sha256) -> String {
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(Error::io(path))
+}
+
+/// Checks that each of these names is that of a file with the given text.
+fn check_read(names: Vec<PathBuf>, files: &[SourceFile], folder: &Path) -> Result<(), Error> {
+    for name in names {
+        let path = folder.join(&name);
+        // Older Verilators also list names that they only searched for.
+        if !path.is_file() {
+            continue;
+        }
+        let same = |file: &&SourceFile| normal(&file.name) == normal(&name);
+        let as_given = |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
+        if !files.iter().find(same).is_some_and(as_given) {
+            return Err(Error::Changed { path: name });
+        }
+    }
+    Ok(())
 }
 
 /// Writes the files below `folder`, and the folders that lead to them.

@@ -74,6 +74,8 @@ impl Element {
 pub(crate) struct Tree {
     pub modules: Vec<Element>,
     pub types: Vec<Element>,
+    /// What is neither a module nor a type.
+    pub rest: Vec<Element>,
     pub files: BTreeMap<String, String>,
 }
 
@@ -142,10 +144,18 @@ fn from_json(text: &str, meta: &str) -> Option<Tree> {
         .filter_map(|module| Some((text_of(&module["addr"])?, text_of(&module["name"])?)))
         .collect();
     tree.modules = modules.iter().map(|module| json_element(module, &names)).collect();
-    for table in value["miscsp"].as_array()?.iter().filter(|misc| misc["type"] == "TYPETABLE") {
-        let types = table["typesp"].as_array()?;
-        tree.types.extend(types.iter().map(|kind| json_element(kind, &names)));
+    for misc in value["miscsp"].as_array()? {
+        match misc["type"].as_str() {
+            Some("TYPETABLE") => {
+                let types = misc["typesp"].as_array()?;
+                tree.types.extend(types.iter().map(|kind| json_element(kind, &names)));
+            }
+            Some("CONSTPOOL") => {}
+            _ => tree.rest.push(json_element(misc, &names)),
+        }
     }
+    let files = value["filesp"].as_array().into_iter().flatten();
+    tree.rest.extend(files.map(|file| json_element(file, &names)));
     Some(tree)
 }
 

@@ -205,16 +205,11 @@ impl Design {
             // By default, Verilator omits signals above 256 bits and memories above 32 words.
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
         }
-        if self.assertions {
-            command.arg("--assert");
-        }
+        command.args(self.semantics());
         if self.coverage {
             // Newer versions of `--coverage` also count expressions and fail with an internal error
             // when an element of a memory is written.
             command.args(["--coverage-line", "--coverage-toggle"]);
-        }
-        for (name, value) in &self.parameters {
-            command.arg(format!("-G{name}={value}"));
         }
         let misfit = |messages: &str| self.wrapper.as_ref()?.misfit(messages);
         let messages = match self.run(command) {
@@ -235,6 +230,12 @@ impl Design {
         };
         before_reset::name_draws(&verilated, &self.top)?;
         Ok(verilated)
+    }
+
+    /// The options that change what a model does, besides those of [`command`](Self::command).
+    pub(crate) fn semantics(&self) -> Vec<String> {
+        let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
+        self.assertions.then(|| "--assert".to_owned()).into_iter().chain(parameters).collect()
     }
 
     /// Verilator with the options that every use needs. [`run`](Self::run) adds the sources.

@@ -190,7 +190,9 @@ impl Open {
         }
         if let Some(reached) = &mut self.reached {
             for point in code::numbers(&outcome.reached) {
-                reached[point] += 1;
+                if let Some(sum) = reached.get_mut(point) {
+                    *sum += 1;
+                }
             }
         }
     }

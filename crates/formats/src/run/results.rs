@@ -4,7 +4,7 @@
 //! everything that depends on the machine or the time. `docs/reference/results.md` describes both.
 
 use super::cases::{Cases, FailedCase, Failure, FinishedCase, Row};
-use super::directory::{DirectoryLock, OutputLocation, remove_partial};
+use super::directory::{DirectoryLock, OutputLocation, empty_subfolders, remove_partial};
 use super::end::End;
 use super::groups::Group;
 use super::header::Header;
@@ -89,11 +89,24 @@ impl RunDirectory {
         let (length, text, lost) = (0, String::new(), None);
         let checksum = Checksum::default();
         let mut directory = Self { claim, file, length, checksum, cases, text, lost };
-        let header = to_json(header);
-        let head =
-            format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [");
-        directory.write(&head)?;
+        directory.write(&head(header))?;
         Ok(directory)
+    }
+
+    /// Begins the run again, without its cases so far and their files.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn restart(&mut self, header: &Header) -> Result<(), Error> {
+        empty_subfolders(self.folder())?;
+        let path = self.folder().join(PARTIAL);
+        self.file.set_len(0).and_then(|()| self.file.rewind()).map_err(Error::write(path))?;
+        self.length = 0;
+        self.checksum = Checksum::default();
+        self.cases = Cases::new(header.step());
+        self.text.clear();
+        self.lost = None;
+        self.write(&head(header))
     }
 
     /// Resumes a run directory at `state`. Everything written after that state is written again.
@@ -293,6 +306,12 @@ impl RunDirectory {
             }
         }
     }
+}
+
+/// The beginning of `results.json`.
+fn head(header: &Header) -> String {
+    let header = to_json(header);
+    format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [")
 }
 
 /// The JSON schema of `results.json`.

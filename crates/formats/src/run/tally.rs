@@ -168,7 +168,8 @@ impl Tally {
         for (rule, hits) in self.block.rules.iter().zip(&outcome.hits) {
             if *hits > 0 {
                 // A rule that is hit although it is listed as unreachable counts as reachable.
-                *profile.rules.entry(rule.name).or_default() += hits;
+                let so_far = profile.rules.entry(rule.name).or_default();
+                *so_far = so_far.saturating_add(*hits);
                 profile.unreachable.remove(rule.name);
             }
         }

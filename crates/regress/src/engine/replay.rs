@@ -16,6 +16,7 @@ use verilated_build::Tracing;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waves {
     /// The file. Its ending selects the format.
+    #[serde(with = "cosim_base::path_bytes")]
     pub path: PathBuf,
     /// Whether to trace every cycle instead of those around the end.
     pub all: bool,

@@ -12,6 +12,7 @@ use cosim_rtl::models::Built;
 
 use crate::runner::{Plan, Shard};
 use crate::worker::Program;
+use crate::worker::loss::CORRUPTED;
 use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
 use crate::worker::{Action, Task};
@@ -157,6 +158,13 @@ impl MutantBatch {
         self.cases.clone().map(part).collect()
     }
 
+    /// Whether all of these kills are of its mutants and cases.
+    fn has(&self, kills: &[Kill]) -> bool {
+        let is_of =
+            |kill: &Kill| self.mutations.contains(&kill.mutation) && kill.case < self.cases.len();
+        kills.iter().all(is_of)
+    }
+
     fn is_whole(&self) -> bool {
         self.mutations.len() == 1 && self.cases.len() == 1
     }
@@ -226,13 +234,14 @@ impl Client for GradingRound<'_> {
         self.activity.advance();
         let lost = match completion {
             Completion::Answer(Answer::Task(json)) => {
-                let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {
-                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
-                })?;
-                for Kill { mutation, case, outcome } in deaths {
-                    self.note(mutation, batch.cases.start + case, outcome);
+                let kills: Option<Vec<Kill>> = serde_json::from_str(&json).ok();
+                if let Some(kills) = kills.filter(|kills| batch.has(kills)) {
+                    for Kill { mutation, case, outcome } in kills {
+                        self.note(mutation, batch.cases.start + case, outcome);
+                    }
+                    return Ok(PoolAction::Continue);
                 }
-                return Ok(PoolAction::Continue);
+                Verdict::Crashed { cycle: None, message: CORRUPTED.to_owned() }
             }
             Completion::Answer(Answer::Panicked(message)) => {
                 Verdict::Crashed { cycle: None, message }
@@ -275,6 +284,16 @@ mod tests {
             assert_eq!(seen.len(), cases.len() * list.len(), "{cases:?} {mutations} {threads}");
             assert!(seen.values().all(|times| *times == 1));
         }
+    }
+
+    #[test]
+    fn a_kill_is_of_its_batch() {
+        let batch = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
+        let outcome = Outcome::without_cycles(Verdict::Match);
+        let kill = |mutation, case| Kill { mutation, case, outcome: outcome.clone() };
+        assert!(batch.has(&[kill(9, 2), kill(4, 0)]) && batch.has(&[]));
+        assert!(!batch.has(&[kill(9, 2), kill(5, 0)]), "another mutant");
+        assert!(!batch.has(&[kill(4, 3)]), "another case");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::vector::{Origin, VectorFile};
+use cosim_rtl::models::View;
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub struct RunStart {
     journal: Option<Journal>,
     /// The interrupted run, if it is resumed.
     left: Option<InterruptedRun>,
+    /// The command that began the run.
+    run_command: RunCommand,
 }
 
 impl RunStart {
@@ -46,8 +49,6 @@ pub struct PreparedRegression<'a> {
     /// Code coverage, if the run counts it.
     pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
-    /// Whether judgements made with this RTL are stored for other RTL.
-    pub(super) learns: bool,
 }
 
 impl PreparedRegression<'_> {
@@ -64,13 +65,13 @@ impl PreparedRegression<'_> {
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
         let run_command = RunCommand::now(self.identity());
-        let journal = Journal::begin(directory.folder(), run_command, &state);
+        let journal = Journal::begin(directory.folder(), run_command.clone(), &state);
         let journal = journal.map_err(|error| {
             events(Event::Warning(format!(
                 "cannot write the journal, so this run cannot be resumed: {error}"
             )));
         });
-        Ok(RunStart { directory, journal: journal.ok(), left: None })
+        Ok(RunStart { directory, journal: journal.ok(), left: None, run_command })
     }
 
     /// Resumes an interrupted run in a folder.
@@ -95,7 +96,8 @@ impl PreparedRegression<'_> {
             }
         }
         let directory = RunDirectory::again(folder, &left.state)?;
-        Ok(RunStart { directory, journal: None, left: Some(left) })
+        let run_command = left.run_command.clone();
+        Ok(RunStart { directory, journal: None, left: Some(left), run_command })
     }
 
     /// The header, as in `results.json`.
@@ -113,7 +115,7 @@ impl PreparedRegression<'_> {
         time: Option<Duration>,
         events: &mut Events<'_>,
     ) -> Result<FinishedRun, Error> {
-        let RunStart { directory, journal, left } = place;
+        let RunStart { directory, journal, left, run_command } = place;
         // Cases of the journal are reported as events, so exclude them.
         let before = left.as_ref().map_or(0, |left| left.state.totals.cases);
         events(Event::Started { plan: &self.plan, before });
@@ -122,28 +124,38 @@ impl PreparedRegression<'_> {
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
-            let run_command = left.run_command.clone();
             place = collector.restore(job.block, left)?;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);
-            collector.journal =
-                Some(Journal::begin(collector.directory.folder(), run_command, &state)?);
+            let folder = collector.directory.folder();
+            collector.journal = Some(Journal::begin(folder, run_command.clone(), &state)?);
         }
+        let began = Instant::now();
         let before = Duration::from_secs_f64(collector.before.0);
-        let time = time.map(|time| time.saturating_sub(before));
-        let limits = Limits { time, ..job.limits };
-        let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
-        let (program, observed) = (&job.program, &mut collector);
-        let end = runner::run(
-            program,
-            (opening, &mut judged),
-            (plan.from(place), start),
-            &limits,
-            interrupted,
-            observed,
-        )?;
-        judged.keep();
+        let mut judged = job.judged(opening, &plan.profiles)?;
+        judged.begin(plan.from(place));
+        let program = &job.program;
+        let end = loop {
+            let time = time.map(|time| time.saturating_sub(before + began.elapsed()));
+            let limits = Limits { time, ..job.limits };
+            let end = runner::run(
+                program,
+                (opening, &mut judged),
+                (plan.from(place), start),
+                &limits,
+                interrupted,
+                &mut collector,
+            )?;
+            let Some(case) = judged.difference() else { break end };
+            let message = format!(
+                "{case}: what the cache has about this case is wrong, so the cache of judged cases is emptied, and the run begins again"
+            );
+            judged.forget();
+            collector = self.restarted(collector, message, run_command.clone())?;
+            (start, place) = (Start::default(), 0);
+        };
+        judged.keep(|profile| self.is_pure(profile));
         let (seconds, failures_seconds) = collector.seconds();
         (collector.events)(Event::Ended);
 
@@ -230,6 +242,35 @@ impl PreparedRegression<'_> {
             before: (0.0, 0.0),
             until: job.until,
         }
+    }
+
+    /// Begins the run again in its directory, with a warning. The time so far counts.
+    fn restarted<'a, 'e>(
+        &self,
+        collector: Collector<'a, 'e>,
+        message: String,
+        run_command: RunCommand,
+    ) -> Result<Collector<'a, 'e>, Error> {
+        let before = collector.seconds();
+        let Collector { events, mut directory, journal, .. } = collector;
+        events(Event::Warning(message));
+        directory.restart(&self.header)?;
+        events(Event::Started { plan: &self.plan, before: 0 });
+        let mut collector = self.collector(directory, events);
+        collector.before = before;
+        if journal.is_some() {
+            let (folder, state) = (collector.directory.folder(), collector.state(0));
+            collector.journal = Some(Journal::begin(folder, run_command, &state)?);
+        }
+        Ok(collector)
+    }
+
+    /// Whether what workers count with the RTL of a profile holds for other RTL.
+    fn is_pure(&self, profile: usize) -> bool {
+        let Regression { block, setup, .. } = self.job;
+        let view = if setup.coverage { View::Covered } else { View::Bare };
+        let parameters = &self.plan.profiles[profile].parameters;
+        setup.rtl.is_pure(block.info(), parameters, view).unwrap_or(false)
     }
 
     /// An empty coverage database.

@@ -50,7 +50,8 @@ pub trait Progress {
     fn lost_worker(&mut self, _: &str) {}
 }
 
-/// Runs cases until the plan ends, a limit is reached, or `interrupted` is set.
+/// Runs cases until the plan ends, a limit is reached, `interrupted` is set, or the cache of judged
+/// cases turns out to be wrong ([`Judged::difference`]).
 ///
 /// # Errors
 /// An error of `progress`, or no workers can be started.
@@ -125,6 +126,10 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
 
     fn landed(&mut self, case: Case, completion: Completion) -> Result<PoolAction, Error> {
         let outcome = self.outcome(&case, completion)?;
+        if self.judged.difference().is_some() {
+            // The counts of earlier cases may be wrong, too, so this run has no result.
+            return Ok(PoolAction::Abandon);
+        }
         self.ended(&case, &outcome)
     }
 
@@ -147,8 +152,8 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
         Self { source, judged, limits, interrupted, progress, begin, failures, hangs, end }
     }
 
-    fn work(&self, case: &Case) -> Work {
-        Work::Case { case: case.clone(), is_judged: self.judged.has(case) }
+    fn work(&mut self, case: &Case) -> Work {
+        Work::Case { case: case.clone(), is_judged: self.judged.stands_in(case) }
     }
 
     /// The outcome of a case, completed from the cache.
@@ -197,9 +202,9 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
 mod tests {
     use super::*;
     use crate::runner::{Plan, Shard};
-    use crate::worker::Loss;
     use crate::worker::supervisor::{Link, Received};
-    use crate::worker::wire::{Frames, Reply, Request, frame};
+    use crate::worker::wire::{Frames, MAX_LENGTH, Reply, Request, frame};
+    use crate::worker::{ActiveSandbox, Loss};
     use cosim_harness::harness::{Parameters, Profile};
     use std::collections::{BTreeSet, VecDeque};
     use std::io;
@@ -238,7 +243,7 @@ mod tests {
                 requests: Frames::default(),
                 work: VecDeque::new(),
                 done: 0,
-                says: VecDeque::new(),
+                says: [Reply::Started(ActiveSandbox::Off)].into(),
                 is_alive: true,
                 is_lost: false,
             })
@@ -272,7 +277,9 @@ mod tests {
     impl Link for Script {
         fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
             self.requests.buffer().extend(bytes);
-            while let Some(request) = self.requests.message::<Request>().expect("requests") {
+            while let Some(request) =
+                self.requests.message::<Request>(MAX_LENGTH).expect("requests")
+            {
                 match request {
                     Request::Open(_) => self.says.push_back(Reply::Ready),
                     Request::Work { place, work: Work::Case { case, .. } } => {

@@ -1,6 +1,7 @@
 //! Replays many vectors, each in its own worker, and returns the results in order.
 
 use crate::engine::Replayed;
+use crate::worker::loss::CORRUPTED;
 use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use crate::worker::{Action, Task};
@@ -73,9 +74,10 @@ impl Client for Replays<'_, '_> {
         let recorded = self.replays[index].recorded;
         let replayed = match completion {
             Completion::Answer(Answer::Task(json)) => {
-                serde_json::from_str(&json).map_err(|error| {
-                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
-                })?
+                serde_json::from_str(&json).unwrap_or_else(|_| {
+                    let message = CORRUPTED.to_owned();
+                    Replayed::lost(Verdict::Crashed { cycle: None, message }, recorded)
+                })
             }
             Completion::Answer(Answer::Panicked(message)) => {
                 Replayed::lost(Verdict::Crashed { cycle: None, message }, recorded)

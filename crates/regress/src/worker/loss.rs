@@ -12,6 +12,9 @@ use cosim_harness::harness::Verdict;
 /// when memory is short, since each repetition would be killed again.
 const MAX_KILLED: u32 = 3;
 
+/// How a worker died that sent what it was not asked for.
+pub const CORRUPTED: &str = "process corrupted its channel to the program";
+
 /// How a worker was lost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Loss {

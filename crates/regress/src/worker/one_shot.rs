@@ -1,6 +1,6 @@
 //! Runs one task in a worker process of its own.
 
-use super::loss::{Loss, Losses};
+use super::loss::{CORRUPTED, Loss, Losses};
 use super::process::Program;
 use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
@@ -296,15 +296,16 @@ impl OneShotWorker {
         let mut supervisor = Supervisor::new(process, stuck_after);
         let answer = run_task(&mut supervisor, task.clone(), &self.interrupted, on_reply);
         supervisor.kill();
+        self.program.log().close();
         if let Some(in_force) = supervisor.sandbox() {
             self.program.confined(in_force);
         }
         Ok(match answer? {
-            Attempt::Finished(Finish::Done(json)) => {
-                Attempt::Finished(Finish::Done(serde_json::from_str(&json).map_err(|error| {
-                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
-                })?))
-            }
+            Attempt::Finished(Finish::Done(json)) => match serde_json::from_str(&json) {
+                Ok(result) => Attempt::Finished(Finish::Done(result)),
+                // The result of another action.
+                Err(_) => Attempt::Lost(Loss::Died(CORRUPTED.to_owned())),
+            },
             Attempt::Finished(Finish::Lost(verdict)) => Attempt::Finished(Finish::Lost(verdict)),
             Attempt::Finished(Finish::Interrupted) => Attempt::Finished(Finish::Interrupted),
             Attempt::Lost(loss) => Attempt::Lost(loss),
@@ -354,7 +355,9 @@ fn run_task(
                     let verdict = Verdict::Crashed { cycle: None, message };
                     return Ok(Attempt::Finished(Finish::Lost(verdict)));
                 }
-                Reply::Done { answer: Answer::Refused(refusal), .. } => return Err(refusal.into()),
+                Reply::NotReady(refusal) | Reply::Done { answer: Answer::Refused(refusal), .. } => {
+                    return Err(refusal.into());
+                }
                 other => on_reply(other),
             }
         }

@@ -1,6 +1,7 @@
 //! Starts and ends a worker process, and exchanges bytes with it.
 
 use super::loss::Loss;
+use super::rtl_log::{Listener, RtlLog};
 use super::sandbox::{ActiveSandbox, Sandbox};
 use super::supervisor::{Link, Received};
 use crate::program;
@@ -16,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -48,6 +49,8 @@ pub struct Program {
     limits: Limits,
     /// The sandbox of its workers, once a worker has reported it.
     in_force: Arc<OnceLock<ActiveSandbox>>,
+    /// What the RTL of its workers prints.
+    log: RtlLog,
 }
 
 impl Program {
@@ -67,12 +70,12 @@ impl Program {
                 )
             })?
         };
-        Ok(Self { path, limits, in_force: Arc::default() })
+        Ok(Self { path, limits, in_force: Arc::default(), log: RtlLog::default() })
     }
 
     /// Another executable of this library, for tests, whose process cannot be a worker.
     pub fn at(path: impl Into<PathBuf>, limits: Limits) -> Self {
-        Self { path: path.into(), limits, in_force: Arc::default() }
+        Self { path: path.into(), limits, in_force: Arc::default(), log: RtlLog::default() }
     }
 
     /// The active sandbox of the workers, or `None` before the first worker.
@@ -88,6 +91,11 @@ impl Program {
         {
             program::warn(format_args!("{warning}"));
         }
+    }
+
+    /// What the RTL of the workers prints.
+    pub(super) fn log(&self) -> &RtlLog {
+        &self.log
     }
 
     /// The limits of the workers.
@@ -108,6 +116,8 @@ impl Program {
                 format!("cannot start a process for the model: {error}"),
             )
         };
+        static IS_KEPT: Once = Once::new();
+        IS_KEPT.call_once(verilated::keep_inherited_files);
         let mut command = Command::new(&self.path);
         command.arg0("cosim").arg("worker").arg("--parent").arg(process::id().to_string());
         if let Some(memory) = self.limits.memory {
@@ -125,20 +135,25 @@ impl Program {
             command.arg("--simulated").arg("--writable").arg(folder.path());
             command.env("TMPDIR", folder.path());
         }
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
-        let (Some(requests), Some(replies)) = (child.stdin.take(), child.stdout.take()) else {
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(requests), Some(replies), Some(printed)) = pipes else {
             return Err(failed(io::Error::other("no pipes")));
         };
         let (requests, replies) = (OwnedFd::from(requests), OwnedFd::from(replies));
-        rustix::io::ioctl_fionbio(&requests, true).map_err(|error| failed(error.into()))?;
-        Ok(Process {
+        let mut process = Process {
             child,
             requests: requests.into(),
             replies: replies.into(),
+            printed: None,
             ended: None,
             _temporary: temporary,
-        })
+        };
+        rustix::io::ioctl_fionbio(&process.requests, true).map_err(|error| failed(error.into()))?;
+        process.printed = Some(self.log.listen(printed).map_err(failed)?);
+        Ok(process)
     }
 }
 
@@ -148,6 +163,8 @@ pub struct Process {
     child: Child,
     requests: File,
     replies: File,
+    /// Shows what the RTL prints.
+    printed: Option<Listener>,
     /// How the process ended.
     ended: Option<Loss>,
     /// Removed when the process is dropped.
@@ -186,6 +203,9 @@ impl Process {
         }
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if let Some(printed) = &mut self.printed {
+            printed.end();
+        }
         self.ended = Some(ended);
     }
 }
@@ -363,6 +383,7 @@ mod tests {
             child,
             requests: requests.into(),
             replies: replies.into(),
+            printed: None,
             ended: None,
             _temporary: None,
         }

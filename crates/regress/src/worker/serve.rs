@@ -5,7 +5,7 @@
 //! belong to the RTL, so the channel uses other descriptors.
 
 use super::sandbox::{self, ActiveSandbox};
-use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
+use super::wire::{Answer, Frames, MAX_LENGTH, Refusal, Reply, Request, Work, frame};
 use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
 use crate::program;
 use cosim_base::error::{Error, codes};
@@ -60,10 +60,17 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
     // Enter the sandbox first: other threads inherit it.
     let in_force = match settings.no_sandbox {
-        true => ActiveSandbox::Off,
-        false => sandbox::enter(&settings.writable, settings.simulated)?,
+        true => Ok(ActiveSandbox::Off),
+        false => sandbox::enter(&settings.writable, settings.simulated),
     };
     let replies = Arc::new(Mutex::new(replies));
+    let in_force = match in_force {
+        Ok(in_force) => in_force,
+        Err(error) => {
+            send(&replies, &Reply::NotReady(Refusal::of(&error)));
+            return Ok(ExitCode::FAILURE);
+        }
+    };
     send(&replies, &Reply::Started(in_force));
     let watch = Arc::new(Watch::default());
     let (sender, work) = mpsc::channel();
@@ -85,7 +92,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     });
     let mut frames = Frames::default();
     loop {
-        match frames.message() {
+        match frames.message(MAX_LENGTH) {
             Ok(Some(Request::Cancel)) => watch.cancel(),
             // The receiver lives as long as the process.
             Ok(Some(request)) => drop(sender.send(request)),
@@ -124,7 +131,8 @@ fn confine(settings: &Settings) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reserves standard input and output for the channel. Output of the RTL goes to standard error.
+/// Reserves standard input and output for the channel. Output of the RTL goes to standard error, a
+/// pipe to [`rtl_log`](super::rtl_log).
 fn channel() -> io::Result<(File, File)> {
     let requests = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let replies = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -144,7 +152,7 @@ fn read(from: &mut File, buffer: &mut Vec<u8>) -> io::Result<usize> {
 
 /// Sends a message. A worker that cannot send aborts.
 fn send(replies: &Mutex<File>, reply: &Reply) {
-    let Some(bytes) = frame(reply) else {
+    let Ok(bytes) = frame(reply) else {
         // The parent sees the abort as the loss of the worker.
         process::abort();
     };

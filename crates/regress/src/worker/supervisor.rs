@@ -1,9 +1,16 @@
 //! Supervises one worker and detects its loss.
+//!
+//! C++ of RTL can write to the worker's channel. Every message of a worker must be one that it was
+//! asked for, in the order of the requests: [`Expected`]. Any other one is the loss of the worker.
+//! So RTL with C++ can forge its own verdict, and no other one.
 
-use super::loss::Loss;
+use super::loss::{CORRUPTED, Loss};
 use super::sandbox::ActiveSandbox;
-use super::wire::{Frames, Reply, Request, frame};
+use super::wire::{Answer, Frames, MAX_LENGTH, MAX_OUTCOME, Reply, Request, Work, frame};
+use crate::worker::Action;
 use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{Outcome, Verdict};
+use std::collections::VecDeque;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -57,6 +64,26 @@ pub trait Link: Send {
     fn kill(&mut self);
 }
 
+/// A reply that a worker was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    /// Whether the session is open.
+    Opening,
+    /// The outcome of the case at this place.
+    Case(u64),
+    /// The result of the task at this place, and the progress of a shrink before it.
+    Task { place: u64, shrinks: bool },
+}
+
+/// More cycles, packets or hits than any case has. Sums of such numbers do not overflow.
+const MOST: u64 = 1 << 40;
+
+/// Whether a case can have this outcome.
+fn is_possible(outcome: &Outcome) -> bool {
+    let Outcome { cycles, packets, hits, .. } = outcome;
+    hits.iter().chain([cycles, packets]).all(|number| *number <= MOST)
+}
+
 /// The result of waiting for a worker.
 #[derive(Debug)]
 pub enum Event {
@@ -87,6 +114,11 @@ pub struct Supervisor<L> {
     used_before: Option<Duration>,
     is_ready: bool,
     sandbox: Option<ActiveSandbox>,
+    /// The replies that are outstanding, in the order in which they come.
+    expected: VecDeque<Expected>,
+    is_cancelled: bool,
+    /// Whether the worker sent something that it was not asked for.
+    is_corrupt: bool,
 }
 
 impl<L: Link> Supervisor<L> {
@@ -103,6 +135,9 @@ impl<L: Link> Supervisor<L> {
             used_before: None,
             is_ready: false,
             sandbox: None,
+            expected: VecDeque::new(),
+            is_cancelled: false,
+            is_corrupt: false,
         }
     }
 
@@ -119,14 +154,23 @@ impl<L: Link> Supervisor<L> {
     /// Sends a message. A failure to send shows when the channel is read.
     ///
     /// # Errors
-    /// [`Error::Environment`] if the message is too long.
+    /// [`Error::Environment`] if the message has no frame.
     pub fn send(&mut self, request: &Request) -> Result<(), Error> {
-        let bytes = frame(request).ok_or_else(|| {
-            Error::Environment(
-                codes::INTERNAL,
-                "the vector is too large to send to a worker".to_owned(),
-            )
+        let bytes = frame(request).map_err(|error| {
+            let message = format!("cannot send work to a worker: {error}");
+            Error::Environment(codes::INTERNAL, message)
         })?;
+        match request {
+            Request::Open(_) => self.expected.push_back(Expected::Opening),
+            Request::Work { place, work: Work::Case { .. } } => {
+                self.expected.push_back(Expected::Case(*place));
+            }
+            Request::Work { place, work: Work::Task(task) } => {
+                let shrinks = matches!(task.action, Action::Shrink(..));
+                self.expected.push_back(Expected::Task { place: *place, shrinks });
+            }
+            Request::Cancel => self.is_cancelled = true,
+        }
         let _ = self.link.send(&bytes);
         Ok(())
     }
@@ -152,33 +196,37 @@ impl<L: Link> Supervisor<L> {
         let step = passed.min(STEP);
         self.without_progress += step;
         self.silent += step;
-        if received == Received::Bytes {
-            self.silent = Duration::ZERO;
-        }
         let mut replies = Vec::new();
-        loop {
-            match self.frames.message::<Reply>() {
+        while !self.is_corrupt {
+            let reply = match self.frames.message::<Reply>(self.longest()) {
                 Ok(None) => break,
-                Ok(Some(Reply::Alive(progress))) => {
+                Ok(Some(reply)) if self.accepts(&reply) => reply,
+                Ok(Some(_)) | Err(_) => {
+                    self.is_corrupt = true;
+                    break;
+                }
+            };
+            // A message that is not complete is silence.
+            self.silent = Duration::ZERO;
+            match reply {
+                Reply::Alive(progress) => {
                     if progress != self.progress {
                         self.progress = progress;
                         self.advance();
                     }
                 }
-                Ok(Some(Reply::Started(sandbox))) => self.sandbox = Some(sandbox),
-                Ok(Some(reply)) => {
+                Reply::Started(sandbox) => self.sandbox = Some(sandbox),
+                reply => {
                     self.advance();
                     self.is_ready |= reply == Reply::Ready;
                     replies.push(reply);
                 }
-                Err(_) if replies.is_empty() => {
-                    self.link.kill();
-                    let message = "process corrupted its channel to the program".to_owned();
-                    return Event::Lost(Loss::Died(message));
-                }
-                // Messages before the malformed one count. The next call finds it again.
-                Err(_) => break,
             }
+        }
+        // Messages before the wrong one count. The next call ends the worker.
+        if replies.is_empty() && self.is_corrupt {
+            self.link.kill();
+            return Event::Lost(Loss::Died(CORRUPTED.to_owned()));
         }
         if replies.is_empty() && received == Received::Closed {
             return Event::Lost(self.link.end());
@@ -188,6 +236,51 @@ impl<L: Link> Supervisor<L> {
             return Event::Lost(Loss::Hung);
         }
         Event::Replies(replies)
+    }
+
+    /// The length of the longest message that may come.
+    fn longest(&self) -> usize {
+        match self.expected.front() {
+            Some(Expected::Task { .. }) => MAX_LENGTH,
+            _ => MAX_OUTCOME,
+        }
+    }
+
+    /// Whether the worker was asked for this reply. The first message says which sandbox it has;
+    /// no RTL runs before it.
+    fn accepts(&mut self, reply: &Reply) -> bool {
+        let expected = self.expected.front().copied();
+        let has_started = self.sandbox.is_some();
+        let is_complete = match (reply, expected) {
+            (Reply::Started(_), _) => return !has_started,
+            (Reply::NotReady(_), _) if !has_started => return true,
+            _ if !has_started => return false,
+            (Reply::Alive(_), _) => return true,
+            (
+                Reply::Shrinking { .. } | Reply::Best(_),
+                Some(Expected::Task { shrinks: true, .. }),
+            ) => return true,
+            (Reply::Ready | Reply::NotReady(_), Some(Expected::Opening)) => true,
+            (Reply::Done { place, answer }, Some(Expected::Case(asked))) => {
+                *place == asked
+                    && match answer {
+                        Answer::Case(outcome) => {
+                            is_possible(outcome)
+                                && (outcome.verdict != Verdict::Cancelled || self.is_cancelled)
+                        }
+                        Answer::Panicked(_) | Answer::Refused(_) => true,
+                        Answer::Task(_) => false,
+                    }
+            }
+            (Reply::Done { place, answer }, Some(Expected::Task { place: asked, .. })) => {
+                *place == asked && !matches!(answer, Answer::Case(_))
+            }
+            _ => false,
+        };
+        if is_complete {
+            self.expected.pop_front();
+        }
+        is_complete
     }
 
     /// Whether the worker seems to hang. It may still be starved or stopped, so its work is
@@ -227,7 +320,13 @@ impl<L: Link> Supervisor<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::VecDeque;
+    use crate::engine::SessionSetup;
+    use crate::worker::Task;
+    use crate::worker::wire::Refusal;
+    use cosim_formats::vector::VectorFile;
+    use cosim_harness::harness::Case;
+    use cosim_rtl::models::Built;
+    use std::path::Path;
 
     const LIMIT: Duration = Duration::from_secs(10);
     const SECOND: Duration = Duration::from_secs(1);
@@ -235,7 +334,7 @@ mod tests {
     /// A scripted worker.
     #[derive(Default)]
     struct Script {
-        replies: VecDeque<Reply>,
+        replies: VecDeque<Vec<u8>>,
         used: Duration,
         is_runnable: bool,
     }
@@ -247,7 +346,7 @@ mod tests {
 
         fn receive(&mut self, buffer: &mut Vec<u8>, _: Duration) -> Received {
             let Some(reply) = self.replies.pop_front() else { return Received::Quiet };
-            buffer.extend(frame(&reply).unwrap());
+            buffer.extend(reply);
             Received::Bytes
         }
 
@@ -266,13 +365,24 @@ mod tests {
         }
     }
 
+    /// A worker that has started.
+    fn supervised(mut link: Script) -> Supervisor<Script> {
+        link.replies.push_back(frame(&STARTED).unwrap());
+        let mut worker = Supervisor::new(link, LIMIT);
+        assert!(
+            matches!(worker.wait(Duration::ZERO), Event::Replies(replies) if replies.is_empty())
+        );
+        worker
+    }
+
+    const STARTED: Reply = Reply::Started(ActiveSandbox::Off);
+
     /// A worker whose model is in its first case.
     struct Observed(Supervisor<Script>);
 
     impl Observed {
         fn new(is_runnable: bool) -> Self {
-            let link = Script { is_runnable, ..Script::default() };
-            let mut observed = Self(Supervisor::new(link, LIMIT));
+            let mut observed = Self(supervised(Script { is_runnable, ..Script::default() }));
             assert!(!observed.is_lost(Duration::ZERO, Some((0, Duration::ZERO))));
             observed
         }
@@ -282,7 +392,8 @@ mod tests {
         fn is_lost(&mut self, passed: Duration, alive: Option<(u64, Duration)>) -> bool {
             if let Some((cycle, used)) = alive {
                 self.0.link.used = used;
-                self.0.link.replies.push_back(Reply::Alive(Some((1, cycle))));
+                let alive = Reply::Alive(Some((1, cycle)));
+                self.0.link.replies.push_back(frame(&alive).unwrap());
             }
             let received = self.0.link.receive(self.0.frames.buffer(), Duration::ZERO);
             match self.0.take(received, passed) {
@@ -337,5 +448,165 @@ mod tests {
         for _ in 0..30 {
             assert!(!observed.is_lost(Duration::from_secs(3600), None));
         }
+    }
+
+    fn case(place: u64) -> Request {
+        let (name, seed) = (place.to_string(), place);
+        let case = Case { place, profile: 0, scenario: 0, name, seed };
+        Request::Work { place, work: Work::Case { case, is_judged: false } }
+    }
+
+    fn task(place: u64, action: Action) -> Request {
+        let (block, profile) = ("b".to_owned(), "p".to_owned());
+        let task = Task { block, profile, model: Built::Linked, action };
+        Request::Work { place, work: Work::Task(Box::new(task)) }
+    }
+
+    fn shrink() -> Action {
+        let text = r#"{"format":"cosim-vector","version":1,"block":"b"}"#.to_owned();
+        let vector = VectorFile::from_text(text, Path::new("v.json")).unwrap();
+        Action::Shrink(vector, 1)
+    }
+
+    fn done(place: u64, answer: Answer) -> Reply {
+        Reply::Done { place, answer }
+    }
+
+    fn outcome(verdict: Verdict) -> Answer {
+        Answer::Case(Box::new(Outcome::without_cycles(verdict)))
+    }
+
+    fn opening() -> Request {
+        let (models, scenarios) = (Vec::new(), String::new());
+        Request::Open(SessionSetup { block: "b".to_owned(), models, scenarios, packets: None })
+    }
+
+    /// The replies that count until the worker is lost, if it is, after these requests.
+    fn replies(requests: &[Request], replies: &[Reply]) -> (Vec<Reply>, bool) {
+        let mut worker = supervised(Script::default());
+        requests.iter().for_each(|request| worker.send(request).unwrap());
+        // All come at once, as from C++ that writes them before any work.
+        let bytes = replies.iter().flat_map(|reply| frame(reply).unwrap()).collect();
+        worker.link.replies.push_back(bytes);
+        let mut taken = Vec::new();
+        for _ in 0..2 {
+            match worker.wait(Duration::ZERO) {
+                Event::Replies(replies) => taken.extend(replies),
+                Event::Lost(loss) => {
+                    assert_eq!(loss, Loss::Died(CORRUPTED.to_owned()));
+                    return (taken, true);
+                }
+            }
+        }
+        (taken, false)
+    }
+
+    #[test]
+    fn replies_that_were_asked_for_count() {
+        let answers = [
+            Reply::Ready,
+            done(3, outcome(Verdict::Match)),
+            done(4, Answer::Panicked("x".to_owned())),
+            Reply::Shrinking { tried: 1, kept: 1 },
+            done(5, Answer::Task("1".to_owned())),
+        ];
+        let requests = [opening(), case(3), case(4), task(5, shrink())];
+        assert_eq!(replies(&requests, &answers), (answers.to_vec(), false));
+        let refusal = Refusal { code: codes::SYSTEM, message: String::new() };
+        let refused = [Reply::NotReady(refusal)];
+        assert_eq!(replies(&[opening()], &refused), (refused.to_vec(), false));
+    }
+
+    #[test]
+    fn a_reply_that_was_not_asked_for_ends_the_worker() {
+        let matches = || outcome(Verdict::Match);
+        let json = || Answer::Task("1".to_owned());
+        let refusal = Refusal { code: codes::SYSTEM, message: String::new() };
+        let long = Outcome { cycles: u64::MAX, ..Outcome::without_cycles(Verdict::Match) };
+        let hits = Outcome { hits: vec![1, u64::MAX], ..Outcome::without_cycles(Verdict::Match) };
+        for (requests, wrong) in [
+            // Before any work, another place, and too early.
+            (vec![], done(0, matches())),
+            (vec![case(3)], done(4, matches())),
+            (vec![case(3), case(4)], done(4, matches())),
+            (vec![opening(), case(3)], done(3, matches())),
+            // Of another kind.
+            (vec![case(3)], done(3, json())),
+            (vec![task(3, Action::Load)], done(3, matches())),
+            (vec![task(3, Action::Load)], Reply::Shrinking { tried: 1, kept: 1 }),
+            (vec![case(3)], Reply::Shrinking { tried: 1, kept: 1 }),
+            (vec![], Reply::Ready),
+            (vec![case(3)], Reply::Ready),
+            (vec![case(3)], Reply::NotReady(refusal)),
+            (vec![case(3)], STARTED),
+            // No case has such an outcome.
+            (vec![case(3)], done(3, outcome(Verdict::Cancelled))),
+            (vec![case(3)], done(3, Answer::Case(Box::new(long)))),
+            (vec![case(3)], done(3, Answer::Case(Box::new(hits)))),
+        ] {
+            assert_eq!(
+                replies(&requests, std::slice::from_ref(&wrong)),
+                (vec![], true),
+                "{wrong:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_repeated_reply_is_not_the_one_to_the_next_request() {
+        let first = done(3, outcome(Verdict::Match));
+        let (taken, is_lost) = replies(&[case(3), case(4)], &[first.clone(), first.clone()]);
+        assert_eq!((taken, is_lost), (vec![first], true));
+    }
+
+    #[test]
+    fn nothing_comes_before_the_first_message() {
+        for early in [Reply::Alive(None), Reply::Ready, done(3, outcome(Verdict::Match))] {
+            let replies = [frame(&early).unwrap()].into();
+            let mut worker = Supervisor::new(Script { replies, ..Script::default() }, LIMIT);
+            worker.send(&case(3)).unwrap();
+            let event = worker.wait(Duration::ZERO);
+            assert!(matches!(event, Event::Lost(Loss::Died(_))), "{early:?}: {event:?}");
+        }
+    }
+
+    /// C++ writes the head of a long message, and then a byte now and then.
+    #[test]
+    fn a_message_that_does_not_end_is_silence() {
+        let mut observed = Observed::new(false);
+        observed.0.send(&task(3, Action::Load)).unwrap();
+        observed.0.link.replies.push_back((MAX_LENGTH as u32).to_le_bytes().to_vec());
+        let tick = Duration::from_millis(200);
+        let lost = (1..=300).find(|_| {
+            observed.0.link.replies.push_back(vec![0]);
+            observed.is_lost(tick, None)
+        });
+        let lost = lost.map(|look| tick * look);
+        assert!(lost.is_some_and(|time| time > LIMIT && time < LIMIT + SECOND), "{lost:?}");
+    }
+
+    /// A worker that loads a model has more time, but not for a message that does not end.
+    #[test]
+    fn a_message_that_does_not_end_while_a_model_is_loaded_is_silence() {
+        let mut worker = supervised(Script::default());
+        worker.send(&task(3, Action::Load)).unwrap();
+        worker.begin();
+        worker.link.replies.push_back((MAX_LENGTH as u32).to_le_bytes().to_vec());
+        let tick = Duration::from_millis(200);
+        let lost = (1..=300).find(|_| {
+            worker.link.replies.push_back(vec![0]);
+            let received = worker.link.receive(worker.frames.buffer(), Duration::ZERO);
+            matches!(worker.take(received, tick), Event::Lost(Loss::Hung))
+        });
+        let lost = lost.map(|look| tick * look);
+        assert!(lost.is_some_and(|time| time < LIMIT + SECOND), "{lost:?}");
+    }
+
+    #[test]
+    fn a_long_message_of_a_case_ends_the_worker() {
+        let mut worker = supervised(Script::default());
+        worker.send(&case(3)).unwrap();
+        worker.link.replies.push_back((MAX_OUTCOME as u32 + 1).to_le_bytes().to_vec());
+        assert!(matches!(worker.wait(Duration::ZERO), Event::Lost(Loss::Died(_))));
     }
 }

@@ -10,9 +10,12 @@ use cosim_base::error::{Code, Error, codes};
 use cosim_harness::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Maximum length of a message in bytes. A vector may use a quarter of it.
-const MAX_LENGTH: usize = 1 << 30;
+pub const MAX_LENGTH: usize = 1 << 30;
+/// Maximum length of a message from a worker that has no task: outcomes of cases are short.
+pub const MAX_OUTCOME: usize = 1 << 26;
 /// Bytes of the length field.
 const HEADER_BYTES: usize = 4;
 
@@ -51,7 +54,7 @@ pub enum Work {
 pub enum Reply {
     /// The session is open.
     Ready,
-    /// The session cannot be opened.
+    /// The session cannot be opened, or, as the first message, the worker cannot start.
     NotReady(Refusal),
     /// An item of work is complete.
     Done {
@@ -72,7 +75,7 @@ pub enum Reply {
     },
     /// The smallest vector so far.
     Best(Box<ShrunkVector>),
-    /// The first message: the sandbox of the process.
+    /// The first message, before any RTL runs: the sandbox of the process.
     Started(ActiveSandbox),
 }
 
@@ -114,15 +117,38 @@ impl From<Refusal> for Error {
     }
 }
 
-/// Encodes a message as a frame; `None` if it is too long.
-pub fn frame(message: &impl Serialize) -> Option<Vec<u8>> {
-    let mut bytes = postcard::to_extend(message, vec![0; HEADER_BYTES]).ok()?;
-    let length = bytes.len() - HEADER_BYTES;
-    if length > MAX_LENGTH {
-        return None;
+/// A message that cannot be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unsendable {
+    /// It has too many bytes.
+    TooLong(usize),
+    /// It has no encoding, for this reason.
+    Unencodable(String),
+}
+
+impl fmt::Display for Unsendable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong(bytes) => {
+                write!(f, "it has {bytes} bytes, more than the limit of {MAX_LENGTH}")
+            }
+            Self::Unencodable(reason) => f.write_str(reason),
+        }
     }
-    bytes[..HEADER_BYTES].copy_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
-    Some(bytes)
+}
+
+/// Encodes a message as a frame.
+///
+/// # Errors
+/// [`Unsendable`].
+pub fn frame(message: &impl Serialize) -> Result<Vec<u8>, Unsendable> {
+    let mut bytes = postcard::to_extend(message, vec![0; HEADER_BYTES])
+        .map_err(|error| Unsendable::Unencodable(error.to_string()))?;
+    let length = bytes.len() - HEADER_BYTES;
+    let head = u32::try_from(length).ok().filter(|_| length <= MAX_LENGTH);
+    let head = head.ok_or(Unsendable::TooLong(length))?;
+    bytes[..HEADER_BYTES].copy_from_slice(&head.to_le_bytes());
+    Ok(bytes)
 }
 
 /// The bytes read are not a message.
@@ -144,15 +170,18 @@ impl Frames {
         &mut self.bytes
     }
 
-    /// The next message, once it is complete.
+    /// The next message, once it is complete. It has at most `most` bytes.
     ///
     /// # Errors
     /// [`MalformedMessage`]. The rest of the stream is unusable.
-    pub fn message<M: DeserializeOwned>(&mut self) -> Result<Option<M>, MalformedMessage> {
+    pub fn message<M: DeserializeOwned>(
+        &mut self,
+        most: usize,
+    ) -> Result<Option<M>, MalformedMessage> {
         let rest = &self.bytes[self.start..];
         let Some((head, rest)) = rest.split_first_chunk::<HEADER_BYTES>() else { return Ok(None) };
         let length = u32::from_le_bytes(*head) as usize;
-        if length > MAX_LENGTH {
+        if length > most {
             return Err(MalformedMessage);
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
@@ -179,7 +208,7 @@ mod tests {
     }
 
     fn read_all(frames: &mut Frames) -> Vec<Reply> {
-        std::iter::from_fn(|| frames.message().expect("frames")).collect()
+        std::iter::from_fn(|| frames.message(MAX_LENGTH).expect("frames")).collect()
     }
 
     #[test]
@@ -234,7 +263,7 @@ mod tests {
         let bytes = frame(&done(1, Verdict::Match)).unwrap();
         let mut frames = Frames::default();
         frames.buffer().extend(&bytes[..bytes.len() - 1]);
-        assert_eq!(frames.message::<Reply>(), Ok(None));
+        assert_eq!(frames.message::<Reply>(MAX_LENGTH), Ok(None));
     }
 
     #[test]
@@ -246,8 +275,31 @@ mod tests {
         for bytes in [&unknown[..], &long, &ready_and_more] {
             let mut frames = Frames::default();
             frames.buffer().extend(bytes);
-            assert_eq!(frames.message::<Reply>(), Err(MalformedMessage), "{bytes:?}");
+            assert_eq!(frames.message::<Reply>(MAX_LENGTH), Err(MalformedMessage), "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_message_has_a_limit() {
+        let bytes = frame(&done(1, Verdict::Match)).unwrap();
+        let mut frames = Frames::default();
+        frames.buffer().extend(&bytes);
+        let length = bytes.len() - HEADER_BYTES;
+        assert_eq!(frames.message::<Reply>(length - 1), Err(MalformedMessage));
+        assert_eq!(frames.message::<Reply>(length), Ok(Some(done(1, Verdict::Match))));
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_sent_says_why() {
+        struct Never;
+        impl Serialize for Never {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq((0..2).filter(|_| true))
+            }
+        }
+        // postcard needs the length of a list first.
+        let error = frame(&Never).unwrap_err();
+        assert!(matches!(&error, Unsendable::Unencodable(why) if !why.is_empty()), "{error}");
     }
 
     proptest! {
@@ -255,7 +307,7 @@ mod tests {
         fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut frames = Frames::default();
             frames.buffer().extend(bytes);
-            while let Ok(Some(_)) = frames.message::<Reply>() {}
+            while let Ok(Some(_)) = frames.message::<Reply>(MAX_LENGTH) {}
         }
     }
 }

@@ -50,6 +50,12 @@ pub trait Launch: Sync {
 
     /// A worker reports its active sandbox.
     fn confined(&self, _: ActiveSandbox) {}
+
+    /// Work begins. The models of an `is_session` run many cases.
+    fn begin(&self, _is_session: bool) {}
+
+    /// All workers have ended.
+    fn end(&self) {}
 }
 
 impl Launch for Program {
@@ -66,6 +72,14 @@ impl Launch for Program {
 
     fn confined(&self, in_force: ActiveSandbox) {
         Self::confined(self, in_force);
+    }
+
+    fn begin(&self, is_session: bool) {
+        self.log().begin(is_session);
+    }
+
+    fn end(&self) {
+        self.log().close();
     }
 }
 
@@ -254,7 +268,8 @@ pub fn run<C: Client>(
     };
     let simulated = client.is_simulated() || opening.is_some_and(SessionSetup::is_simulated);
     let (sender, completions) = mpsc::channel();
-    thread::scope(|scope| {
+    launch.begin(opening.is_some());
+    let result = thread::scope(|scope| {
         let _end = ShutdownGuard(&shared);
         for index in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
@@ -272,7 +287,9 @@ pub fn run<C: Client>(
         drop(sender);
         let (items, finished) = (BTreeMap::new(), BTreeMap::new());
         WorkerPool { shared: &shared, completions, items, finished }.drive(client, workers)
-    })
+    });
+    launch.end();
+    result
 }
 
 /// The client's side of the pool.
@@ -488,10 +505,11 @@ impl<L: Launch> WorkerThread<'_, L> {
             Reply::NotReady(refusal) | Reply::Done { answer: Answer::Refused(refusal), .. } => {
                 Err(refusal.into())
             }
-            Reply::Done { place, answer } => {
-                let Some(piece) = self.assigned.pop_front() else { return Ok(()) };
-                debug_assert_eq!(piece.place, place, "workers keep the order");
-                self.report(piece, Completion::Answer(answer));
+            Reply::Done { answer, .. } => {
+                // The supervisor lets only the answer to the first item through.
+                if let Some(piece) = self.assigned.pop_front() {
+                    self.report(piece, Completion::Answer(answer));
+                }
                 Ok(())
             }
             Reply::Ready
