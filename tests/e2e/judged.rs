@@ -175,7 +175,7 @@ fn only_pure_rtl_stores_counts() {
         assert_eq!(judged, 0, "{text}");
         let (other, judged) = run_with(&models(), &at.join("other"), 0, &given[..2]);
         assert_eq!(judged > 0, stores, "{text}");
-        let coverage = |run: &Path| json(&run.join("results.json"))["coverage"].clone();
-        assert_eq!(coverage(&one), coverage(&other));
+        let counts = |run: &Path| json(&run.join("results.json"))["profiles"].clone();
+        assert_eq!(counts(&one), counts(&other));
     }
 }

@@ -131,7 +131,7 @@ impl LibraryCache {
         hash.update(self.library_name(design, files, None)?);
         hash.update(include_str!("pure.rs"));
         let name = format!("{}-{}.{PURE}", design.top, hex(hash));
-        let about = format!("{}, whether it runs C++ of its own", design.top);
+        let about = format!("the tree of {}", design.top);
         let kept = self.kept.obtain(&name, &about, |work, answer| {
             let folder = work.join("files").join(["x"; DEPTH].join("/"));
             write_files(files, &folder)?;

@@ -371,7 +371,7 @@ mod tests {
             ("import \"DPI-C\" context task sync();", "always @(posedge clk) sync();"),
             ("import \"DPI-C\" pure function int f(input int x);", "assign c = f(2);"),
             ("", "import \"DPI-C\" g = function void h();\ninitial h();"),
-            ("`systemc_header\nint x;\n`verilog", ""),
+            ("", "`systemc_header\nint x;\n`verilog"),
             ("", "`systemc_ctor\nx();\n`verilog"),
             ("", "`systemc_implementation\nint x;\n`verilog"),
             ("", "initial $system(\"id\");"),
