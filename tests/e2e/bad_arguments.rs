@@ -185,7 +185,7 @@ fn names_that_are_not_utf_8_exit_2_before_anything_runs() {
     assert_error(&run([OsString::from("replay"), at(&"below".into())]), "E0207");
     for variable in ["TMPDIR", "COSIM_CACHE"] {
         let mut command = cosim();
-        command.env(variable, at(&bad("dir"))).args(["doctor"]);
+        command.env(variable, at(&bad("dir"))).args(["cache"]);
         assert_eq!(code(&command.output().unwrap()), 2, "{variable}");
     }
     let output = cosim().current_dir(at(&bad("dir"))).args(["list"]).output().unwrap();

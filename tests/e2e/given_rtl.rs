@@ -365,6 +365,8 @@ fn a_vector_knows_its_rtl() {
         assert!(String::from_utf8_lossy(&output.stderr).contains(&named), "it is shown");
     }
     // Without a decision of the user nothing runs: a match of the built-in RTL is no verdict on it.
+    let failures = out.join("failures");
+    let (failures, corpus) = (failures.to_str().unwrap(), "vectors/thread2");
     let (bench, small) = (wrong.path().join("bench"), wrong.path().join("small.json"));
     let [bench, small] = [&bench, &small].map(|path| path.to_str().unwrap());
     for arguments in [
@@ -372,7 +374,7 @@ fn a_vector_knows_its_rtl() {
         &["replay", "--expect-recorded", vector],
         &["replay", "--simulator", "icarus", vector],
         // A folder with this vector, too.
-        &["replay", out.to_str().unwrap()],
+        &["replay", failures, corpus],
         &["explain", vector],
         &["shrink", vector, "--out", small],
         &["export", vector, "-o", bench],

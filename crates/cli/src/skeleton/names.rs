@@ -206,9 +206,10 @@ pub mod tests {
                 && !is_keyword(name)
         };
         let (mut fields, mut types) = (Scope::default(), Scope::of_types());
-        let mut known = BTreeSet::new();
+        let mut known = [BTreeSet::new(), BTreeSet::new()];
         for name in names() {
-            for ident in [fields.unique(Ident::field(&name)), types.unique(Ident::camel(&name))] {
+            let new = [fields.unique(Ident::field(&name)), types.unique(Ident::camel(&name))];
+            for (ident, known) in new.into_iter().zip(&mut known) {
                 assert!(is_legal(&ident), "{name:?}: {ident:?}");
                 assert!(known.insert(ident.clone()), "{name:?}: {ident:?} twice");
             }

@@ -146,17 +146,15 @@ mod tests {
     /// In place of `cosim_core::layout!`.
     const LAYOUT: &str = "#![deny(warnings)]
 #![allow(non_camel_case_types, non_snake_case, dead_code)]
-pub mod cosim_core {
-    #[allow(unused_macros)]
-    macro_rules! layout {
-        ($(#[$meta:meta])* pub struct $name:ident in $bits:ty {
-            $( $(#[$field_meta:meta])* $field:ident [$msb:literal : $lsb:literal], )*
-        }) => {
-            $(#[$meta])*
-            pub struct $name { $( $(#[$field_meta])* pub $field: [u8; $msb - $lsb + 1], )* }
-        };
-    }
-    pub(crate) use layout;
+extern crate self as cosim_core;
+#[macro_export]
+macro_rules! layout {
+    ($(#[$meta:meta])* pub struct $name:ident in $bits:ty {
+        $( $(#[$field_meta:meta])* $field:ident [$msb:literal : $lsb:literal], )*
+    }) => {
+        $(#[$meta])*
+        pub struct $name { $( $(#[$field_meta])* pub $field: [u8; $msb - $lsb + 1], )* }
+    };
 }
 ";
 
