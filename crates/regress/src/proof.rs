@@ -8,6 +8,7 @@ use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
+use cosim_formal::certificate::solver;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use cosim_formats::proof::{FORMAT, ProfileProof, Proof, PropertyResult, VECTORS, VERSION};
 use cosim_formats::vector::{Origin, VectorFile};
@@ -120,6 +121,7 @@ impl ProofRun<'_> {
             tool: program::version().to_owned(),
             build: program::build().to_owned(),
             yosys: yosys::version()?,
+            solver: solver::version(),
             rtl: self.rtl.examined(self.block.info())?.identity.clone(),
             given: self.rtl.clone(),
             block: self.block.info().name.to_owned(),

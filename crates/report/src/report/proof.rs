@@ -118,7 +118,7 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
 /// The order of results that do not hold: broken ones first.
 fn severity(word: &str) -> u8 {
     match word {
-        "BROKEN" | "broken?" => 0,
+        "BROKEN" | "broken?" | "DISPUTED" => 0,
         "open" => 1,
         "bounded" => 2,
         _ => 3,
@@ -159,7 +159,7 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'
         PropertyStatus::Bounded { cycles, .. } => Some(format!(
             "The property has no counterexample within {cycles} cycles. --accept-bounded accepts that depth."
         )),
-        PropertyStatus::Open { .. } => None,
+        PropertyStatus::Open { .. } | PropertyStatus::Disputed { .. } => None,
         _ => vector.map(replay),
     };
     let block = program::find(&proof.block).map(|block| block.info());
