@@ -58,6 +58,18 @@ impl Certificate {
     }
 }
 
+impl fmt::Display for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Structure => write!(f, "structure"),
+            Self::Induction { cycles } => write!(f, "induction over {cycles} cycles"),
+            Self::Invariant { clauses: 1 } => write!(f, "invariant of 1 clause"),
+            Self::Invariant { clauses } => write!(f, "invariant of {clauses} clauses"),
+            Self::Nothing { because } => write!(f, "none: {because}"),
+        }
+    }
+}
+
 /// What ABC bases a proof on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {

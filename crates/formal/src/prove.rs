@@ -8,7 +8,7 @@
 mod query;
 
 use crate::abc::{MEMORY, graph, memory_bits, whole_graph};
-use crate::aig::{Aig, Reads};
+use crate::aig::{Aig, Reads, Violation};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
@@ -131,7 +131,35 @@ pub enum PropertyStatus {
     },
 }
 
+/// The prefixes of the outputs of the monitor that are 1 where a property fails.
+pub const FAILS: [&str; 2] = ["cosim_bad_", "cosim_legal_"];
+
 impl PropertyStatus {
+    /// The result for the property at this place, given the outputs of [`FAILS`] that were 1 in a
+    /// simulation. A result that a simulated case contradicts is disputed.
+    #[must_use]
+    pub fn against(self, place: usize, violations: &BTreeMap<String, Violation>) -> Self {
+        let (assumed, word) = match &self {
+            Self::Proved { assumed, .. } => (*assumed, "a proof"),
+            Self::Bounded { assumed, .. } => (*assumed, "no violation"),
+            _ => return self,
+        };
+        let [bad, legal] = FAILS;
+        let prefix = match assumed {
+            Assumption::Nothing => bad,
+            Assumption::OffersStay => legal,
+        };
+        match violations.get(&format!("{prefix}{place}")) {
+            None => self,
+            Some(Violation { case, cycle }) => Self::Disputed {
+                because: format!(
+                    "ABC reports {word}, but the simulated case {case} violates the property at \
+                     cycle {cycle}"
+                ),
+            },
+        }
+    }
+
     /// Whether it is proved, or holds for at least `accepted` cycles.
     pub fn holds(&self, accepted: Option<u32>) -> bool {
         match self {
@@ -404,6 +432,12 @@ impl Prover {
     pub fn netlist(&self) -> Result<String, Error> {
         let [rtl, ..] = FILES;
         self.session.verilog(rtl)
+    }
+
+    /// The RTL with its monitor, for [`PropertyStatus::against`].
+    pub fn network(&self) -> &Aig {
+        let (_, aig) = &self.graph;
+        aig
     }
 
     /// All properties; their indices are those of [`Prover::prove`].

@@ -360,3 +360,34 @@ fn a_hang_is_reached_and_lasts_until_what_ends_it() {
     assert_eq!(hang("count != 0", None), [true, true, false]);
     assert_eq!(hang("count > 9 | rounds & count > 9", goes()), [false, false, true]);
 }
+
+#[test]
+fn what_a_simulated_case_violates_is_not_proved() {
+    let proved = |assumed| PropertyStatus::Proved {
+        assumed,
+        memories: Memories::None,
+        certificate: Certificate::Induction { cycles: 2 },
+    };
+    let violations = |output: &str| {
+        let violation = Violation { case: "spec/default/0".to_owned(), cycle: 7 };
+        BTreeMap::from([(output.to_owned(), violation)])
+    };
+    let bounded = PropertyStatus::Bounded { cycles: 5, assumed: Assumption::Nothing };
+    for (status, output, is_disputed) in [
+        (proved(Assumption::Nothing), "cosim_bad_3", true),
+        (bounded, "cosim_bad_3", true),
+        (proved(Assumption::OffersStay), "cosim_legal_3", true),
+        // It is not assumed that the case keeps the protocol.
+        (proved(Assumption::OffersStay), "cosim_bad_3", false),
+        (proved(Assumption::Nothing), "cosim_bad_4", false),
+    ] {
+        let found = status.clone().against(3, &violations(output));
+        match &found {
+            PropertyStatus::Disputed { because } => {
+                assert!(is_disputed && because.contains("spec/default/0"), "{because}");
+            }
+            other => assert!(!is_disputed && *other == status, "{output}: {other:?}"),
+        }
+        assert!(!is_disputed || !found.holds(Some(1)));
+    }
+}
