@@ -191,8 +191,8 @@ struct Hypothesis<'a> {
     equal: &'a [[u32; 2]],
 }
 
-/// The formula that is satisfiable if an induction is wrong: a disjunction of its parts. Base and
-/// step have variables of their own, so one query decides both.
+/// The formula that is satisfiable if an induction is wrong: a disjunction of its parts. The
+/// hypothesis of the step is guarded: one that no state fulfils must not hide a wrong base.
 struct Induction {
     cnf: Cnf,
     /// The variable that is 1 in a violation of each part.
@@ -227,13 +227,14 @@ impl Induction {
         let mut parts = vec![(Flaw::Base, cnf.any(&wrong))];
         let base = end;
         // Step and safety: what holds in each of these cycles does not in the next.
+        let guard = cnf.variable();
         let mut state = cnf.variables(network.latches.len());
         for _ in 0..cycles {
-            invariant.assume(&mut cnf, &state);
+            invariant.assume(&mut cnf, guard, &state);
             let frame = cnf.frame(network, &state);
-            cnf.clause(&[-frame.bad]);
+            cnf.clause(&[-guard, -frame.bad]);
             for [left, right] in equal {
-                cnf.equal(frame.literal(*left), frame.literal(*right));
+                cnf.equal(guard, frame.literal(*left), frame.literal(*right));
             }
             state = frame.next;
         }
@@ -248,6 +249,8 @@ impl Induction {
         }
         let all: Vec<i32> = parts.iter().map(|(_, part)| *part).collect();
         cnf.clause(&all);
+        // Without the base, a part counts only under the hypothesis.
+        cnf.clause(&[all[0], guard]);
         Self { cnf, parts, ends: [base, end] }
     }
 

@@ -108,10 +108,10 @@ impl Cnf {
         differ
     }
 
-    /// Assumes that these are equal.
-    pub(super) fn equal(&mut self, left: i32, right: i32) {
-        self.clause(&[left, -right]);
-        self.clause(&[-left, right]);
+    /// Assumes that these are equal, if `guard` is 1.
+    pub(super) fn equal(&mut self, guard: i32, left: i32, right: i32) {
+        self.clause(&[-guard, left, -right]);
+        self.clause(&[-guard, -left, right]);
     }
 
     fn and(&mut self, left: i32, right: i32) -> i32 {

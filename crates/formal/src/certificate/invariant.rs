@@ -93,12 +93,11 @@ impl Invariant {
         latches.into_iter().all(|(latch, _)| (*latch as usize) < network.latches.len())
     }
 
-    /// Assumes that a state is in the invariant.
-    pub(super) fn assume(&self, cnf: &mut Cnf, state: &[i32]) {
+    /// Assumes that a state is in the invariant, if `guard` is 1.
+    pub(super) fn assume(&self, cnf: &mut Cnf, guard: i32, state: &[i32]) {
         for cube in &self.cubes {
-            let clause: Vec<i32> =
-                cube.literals(state).into_iter().map(|literal| -literal).collect();
-            cnf.clause(&clause);
+            let literals = cube.literals(state).into_iter().chain([guard]);
+            cnf.clause(&literals.map(|literal| -literal).collect::<Vec<i32>>());
         }
     }
 

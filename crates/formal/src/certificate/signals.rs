@@ -14,8 +14,9 @@ const CYCLES: usize = 256;
 /// Cycles for which an input stays mostly low, or mostly high: a reset that is random in each cycle
 /// hides most states.
 const STRETCH: usize = 16;
-/// Counterexamples after which the search ends.
+/// Counterexamples after which the search ends; fewer in networks of more than [`GATES`] gates.
 const ROUNDS: usize = 500;
+const GATES: usize = 2000;
 /// Why the search found no certificate.
 const NOT_FOLLOWED: &str =
     "ABC simplified the network by more than the equal signals that were found";
@@ -27,7 +28,8 @@ pub(super) fn certify(
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
     let mut classes = Classes::new(network);
-    for _ in 0..ROUNDS {
+    let rounds = ROUNDS * GATES / network.gates.len().max(GATES);
+    for _ in 0..rounds {
         let equal = classes.pairs();
         let hypothesis = Hypothesis { invariant, equal: &equal };
         let induction = Induction::new(network, hypothesis, 1, false);
