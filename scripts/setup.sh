@@ -71,6 +71,7 @@ has_verilator() {
 
 has_zlib() { [ -e /usr/include/zlib.h ] || [ -n "${CPATH:-}" ]; }
 has_yosys() { command -v yosys >/dev/null; }
+has_cadical() { command -v "${CADICAL:-cadical}" >/dev/null; }
 has_iverilog() { command -v iverilog >/dev/null; }
 has_valgrind() { command -v valgrind >/dev/null; }
 # GCC says where a file is, or its bare name if it has none.
@@ -141,6 +142,7 @@ has_parallel() { command -v parallel >/dev/null; }
 
 need_test_tools() {
   need "yosys" has_yosys yosys
+  need "CaDiCaL" has_cadical cadical
   need "Icarus Verilog" has_iverilog iverilog
   need "valgrind" has_valgrind valgrind
   need "GCC's sanitizers" has_sanitizers g++

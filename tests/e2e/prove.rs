@@ -6,7 +6,9 @@ use crate::common::{
     project, run, text,
 };
 use serde_json::Value;
-use std::path::Path;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
 
@@ -30,7 +32,12 @@ fn properties_of_blocks_are_proved() {
     for property in properties {
         let status = if property["kind"] == "hang" { "reached" } else { "proved" };
         assert_eq!(property["status"], status, "{property}");
+        let is_certified = ["structure", "induction", "invariant"].map(Value::from);
+        let by = &property["certificate"]["by"];
+        assert!(status == "reached" || is_certified.contains(by), "{property}");
     }
+    assert!(proof["solver"].as_str().unwrap().starts_with("CaDiCaL"), "{}", proof["solver"]);
+    assert!(text(&output).contains("67 proved (67 certified), "), "{}", text(&output));
     let hangs: Vec<&Value> =
         properties.iter().filter(|property| property["kind"] == "hang").collect();
     let [hang] = &hangs[..] else { panic!("{hangs:?}") };
@@ -114,6 +121,68 @@ fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let (vector, recorded) = (json(Path::new(vector)), &json(Path::new(vector))["recorded"]);
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap().len() as u64;
     assert_eq!(Some(cycles), recorded["cycle"].as_u64(), "{recorded}");
+}
+
+/// Yosys with another ABC, which is this script. Its third argument is the commands.
+fn with_abc(folder: &Path, script: &str) -> PathBuf {
+    let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
+    let yosys = folder.join("yosys");
+    for (path, text) in
+        [(&yosys, format!("exec {real} \"$@\"")), (&folder.join("yosys-abc"), script.to_owned())]
+    {
+        fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    yosys
+}
+
+/// An ABC that proves everything, with or without an invariant, or with a wrong one. The property
+/// is violated, and the simulated cases show that, too.
+#[test]
+fn a_false_proof_of_abc_is_disputed() {
+    const PROVED: &str = "echo 'Status = 1  Frames = 1   Cex is not defined.'";
+    const WRONG: &str = "case \"$3\" in *pdr*) ;; *) echo 'Status = -1'; exit 0 ;; esac
+        file=$(echo \"$3\" | sed 's/.* -I \\([^;]*\\);.*/\\1/')
+        printf '.i 1\\n.o 1\\n.p 1\\n.ilb lo0\\n.ob inv\\n1 1\\n.e\\n' >\"$file\"
+        echo 'Status = 1'";
+    let patch = project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
+    let rtl = patched_rtl(&patch);
+    let rtl = rtl.path().join("rtl");
+    for (script, solver, because) in [
+        (PROVED, "", "CaDiCaL shows that it is wrong"),
+        (WRONG, "", "CaDiCaL shows that it is wrong: its induction step"),
+        (PROVED, "/nowhere/cadical", "the simulated case"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        let mut command = cosim();
+        command.env("YOSYS", with_abc(folder.path(), script)).env("CADICAL", solver);
+        command.args(["prove", "--block", "recv", "--fixes", "spec", "--only", "P21: ", "--rtl"]);
+        let output = command.arg(&rtl).arg("--out").arg(&out).output().unwrap();
+        assert_eq!(code(&output), 1, "{script}: {}", text(&output));
+        let property = &json(&out.join("proof.json"))["profiles"][0]["properties"][0];
+        assert_eq!(property["status"], "disputed", "{script}: {property}");
+        assert!(property["because"].as_str().unwrap().contains(because), "{script}: {property}");
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        assert!(text(&output).contains("DISPUTED") && page.contains("DISPUTED"), "{script}");
+    }
+}
+
+#[test]
+fn without_a_second_solver_proofs_are_not_certified() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let mut command = cosim();
+    command.env("CADICAL", "/nowhere/cadical").args(["prove", "--block", "recv", "--fixes"]);
+    command.args(["spec", "--only", "release_id is 0", "--out"]).arg(&out);
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains("apt-get install cadical"), "{said}");
+    assert!(said.contains("1 proved (0 certified, 1 not certified)"), "{said}");
+    let proof = json(&out.join("proof.json"));
+    assert_eq!(proof["profiles"][0]["properties"][0]["certificate"]["by"], "nothing", "{proof}");
+    assert_eq!(proof.get("solver"), None);
 }
 
 /// Invariants can be violated, and the list of hangs is complete, with each reachable. For each

@@ -6,6 +6,7 @@ use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::find_program;
 use cosim_base::text;
+use cosim_formal::certificate::solver;
 use cosim_regress::program;
 use cosim_rtl::models::{TARGET, answer_store, kept, verilator};
 use cosim_rtl::yosys;
@@ -96,6 +97,13 @@ fn checks() -> Vec<Check> {
             needed_for: proofs,
             required: false,
             install: "apt-get install yosys; YOSYS names the program",
+        },
+        Check {
+            name: "CaDiCaL",
+            found: solver::version(),
+            needed_for: "certificates of proofs",
+            required: false,
+            install: "apt-get install cadical; CADICAL names the program",
         },
         tool(
             "Icarus Verilog",

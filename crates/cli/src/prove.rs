@@ -7,6 +7,7 @@ use super::{interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
+use cosim_formal::certificate::solver;
 use cosim_formal::prove::Prover;
 use cosim_formats::proof::{Counts, PROOF, Proof};
 use cosim_harness::harness::Profile;
@@ -88,10 +89,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         accept_bounded: arguments.accept_bounded,
         folder: Path::new(""),
     };
+    let mut simulated = Vec::new();
     for (block, provers) in &jobs {
         let _activity =
             Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
-        run(*block).check_netlists(provers)?;
+        simulated.push(run(*block).check_netlists(provers)?);
     }
     let place = match &arguments.out {
         Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
@@ -99,14 +101,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut proofs = Vec::new();
-    for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
+    let folders = place.of_blocks(&names)?;
+    for (((block, provers), simulated), place) in jobs.into_iter().zip(simulated).zip(folders) {
         let claim = DirectoryLock::new(&place)?;
         let run = ProofRun { folder: &claim.folder, ..run(block) };
         let all = provers.iter().filter_map(|(_, prover)| prover.as_ref().ok());
         let all: usize = all.map(|prover| places(prover, only).len()).sum();
         let proving = Activity::begin(format!("proving {}", block.info().name));
         let proving = proving.counting("properties", 0, Some(all as u64));
-        let proof = run.prove(provers, &|_| proving.advance())?;
+        let proof = run.prove(provers, &simulated, &|_| proving.advance())?;
         drop(proving);
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -123,6 +126,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
     }
     let holds = proofs.iter().all(Proof::holds);
+    if proofs.iter().any(|proof| proof.solver.is_none()) {
+        program::warn(format_args!("no proof is certified: {}", solver::MISSING));
+    }
     if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
         let result = if holds { "PASS" } else { "FAIL" };

@@ -5,7 +5,9 @@
 
 mod reply;
 
-use crate::portfolio::{self, Attempt};
+use crate::certificate::network::Network;
+use crate::certificate::{Evidence, Invariant};
+use crate::portfolio::{self, Attempt, Engine};
 use cosim_base::error::Error;
 use cosim_rtl::answers::CacheLookup;
 use cosim_rtl::yosys::{YosysSession, abc};
@@ -53,8 +55,8 @@ const STEPS: u32 = 3;
 /// Whether a property output can ever be 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// The output is never 1.
-    Never,
+    /// ABC says that the output is never 1, by this evidence.
+    Never(Evidence),
     /// The output is 1 after these inputs: the names of the bits that are 1, for each cycle after
     /// the reset cycle.
     Seen(Vec<Vec<String>>),
@@ -68,6 +70,11 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Whether ABC says that the output is never 1.
+    pub fn is_never(&self) -> bool {
+        matches!(self, Self::Never(_))
+    }
+
     /// Whether it is a sufficient base for [`INDUCTION_STEP`](crate::portfolio::INDUCTION_STEP).
     pub fn is_base(&self) -> bool {
         matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
@@ -121,6 +128,8 @@ fn made(session: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Er
 }
 
 /// Decides with ABC, or from the cache, whether the output of a graph can be 1. `name` names files.
+/// A proof is what ABC says: [`certify`](crate::certificate::certify) checks it. A trace that does
+/// not make the output 1 decides nothing.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
@@ -135,13 +144,20 @@ pub fn ask(
     let limit = MOST.to_le_bytes();
     let parts: [&[u8]; 4] = [b"abc", &limit, engines.as_bytes(), file];
     let slot = match session.answers().look_up(&parts, Reply::from_bytes) {
-        CacheLookup::Found(reply) => return Ok(reply.answer(inputs)),
+        CacheLookup::Found(reply) => return Ok(answer(reply, file, inputs, attempt)),
         CacheLookup::Missing(slot) => slot,
     };
-    let [path, trace] = ["aig", "trace"].map(|ending| session.path(&format!("{name}.{ending}")));
+    let [path, trace, invariant] =
+        ["aig", "trace", "pla"].map(|ending| session.path(&format!("{name}.{ending}")));
     fs::write(&path, file).map_err(Error::write(&path))?;
+    // A file of an earlier attempt is not a part of this reply.
+    let _ = fs::remove_file(&invariant);
+    let to_file = match attempt.engine {
+        Engine::Pdr => format!(" -I {}", invariant.display()),
+        _ => String::new(),
+    };
     let commands = format!(
-        "read_aiger {0}; {engines}; time; print_status; write_cex -a {1}",
+        "read_aiger {0}; {engines}{to_file}; time; print_status; write_cex -a {1}",
         path.display(),
         trace.display()
     );
@@ -150,7 +166,10 @@ pub fn ask(
     let said = String::from_utf8_lossy(&output.stdout);
     let reply = match status(&said) {
         _ if !output.status.success() => not_shown(&said, &output),
-        Some("1") => Reply::Never,
+        Some("1") => {
+            let text = fs::read_to_string(&invariant).unwrap_or_default();
+            Reply::Never(Invariant::parse(&text).map(|invariant| invariant.with_merged(&said)))
+        }
         Some("0") => {
             let text =
                 fs::read_to_string(&trace).map_err(|error| Error::unreadable(&trace, &error))?;
@@ -159,8 +178,9 @@ pub fn ask(
         }
         _ => not_shown(&said, &output),
     };
-    let answer = reply.clone().answer(inputs);
-    // A trace that cannot be parsed may be truncated: do not cache it.
+    let _ = fs::remove_file(&invariant);
+    let answer = answer(reply.clone(), file, inputs, attempt);
+    // A trace that is wrong or cannot be parsed may be truncated: do not cache it.
     let is_understood = matches!(reply, Reply::Seen(_)) == matches!(answer, Answer::Seen(_));
     if is_understood
         && reply.is_repeatable(attempt.seconds, &said, &output)
@@ -169,6 +189,34 @@ pub fn ask(
         slot.keep(&bytes);
     }
     Ok(answer)
+}
+
+/// The answer of a reply, with the evidence for a proof. A trace is simulated.
+fn answer(reply: Reply, file: &[u8], inputs: &[String], attempt: Attempt) -> Answer {
+    let open = |because: &str| Answer::Open { cycles: None, because: because.to_owned() };
+    match reply {
+        Reply::Open { cycles, because } => Answer::Open { cycles, because },
+        Reply::Never(invariant) => Answer::Never(match attempt.engine {
+            Engine::Pdr => {
+                Evidence::Invariant { invariant, is_simplified: !attempt.reduce.is_empty() }
+            }
+            Engine::BoundedSearch | Engine::Induction => Evidence::Induction,
+        }),
+        Reply::Seen(trace) => {
+            let is_violated = |network: Network| match inputs {
+                // Its rows are empty, and it has one course only.
+                [] => network.is_violated_by(trace.lines().map(|_| &[][..])),
+                _ => network.is_violated_by(reply::rows(&trace)),
+            };
+            match reply::read_trace(&trace, inputs) {
+                None => open("ABC's trace is not understood"),
+                Some(_) if !Network::parse(file).is_some_and(is_violated) => {
+                    open("ABC's trace does not violate the property")
+                }
+                Some(cycles) => Answer::Seen(cycles),
+            }
+        }
+    }
 }
 
 /// Total memory bits of a flat netlist.

@@ -1,9 +1,12 @@
 //! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
 
 mod miter;
+mod simulation;
 
 use crate::cut;
 use miter::{Miter, of};
+use serde::{Deserialize, Serialize};
+pub use simulation::{RecordedInputs, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A node times two; the lowest bit inverts it. 0 is false.
@@ -13,7 +16,7 @@ const FALSE: Literal = 0;
 const TRUE: Literal = 1;
 
 /// A register of one bit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Latch {
     node: u32,
     next: Literal,
@@ -24,7 +27,7 @@ struct Latch {
 }
 
 /// A netlist with all its mutations, in the format of `write_aiger -ascii -symbols`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Aig {
     /// Node and name.
     inputs: Vec<(u32, String)>,

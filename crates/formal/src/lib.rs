@@ -19,6 +19,7 @@
 pub mod abc;
 pub mod aig;
 pub mod assertions;
+pub mod certificate;
 pub mod cut;
 pub mod monitor;
 pub mod portfolio;

@@ -21,7 +21,7 @@ pub enum Engine {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Attempt {
     /// Commands that reduce the network first, or empty. `scorr` and `lcorr` merge equal signals
-    /// and registers; `dc2` rewrites logic.
+    /// and registers (`-w` prints the registers, which a certificate needs); `dc2` rewrites logic.
     pub reduce: &'static str,
     /// The engine that decides.
     pub engine: Engine,
@@ -57,7 +57,9 @@ impl fmt::Display for Attempt {
         if let Some(conflicts) = self.conflicts {
             write!(f, " -C {conflicts}")?;
         }
-        write!(f, " -T {}", self.seconds)
+        write!(f, " -T {}", self.seconds)?;
+        // It writes its invariant.
+        if self.engine == Engine::Pdr { write!(f, " -d") } else { Ok(()) }
     }
 }
 
@@ -83,7 +85,7 @@ pub const QUICK_SEARCH: Attempt = Attempt::new(BoundedSearch, 30, 5000, 5);
 /// A search with more time.
 pub const SEARCH: Attempt = Attempt::new(BoundedSearch, 30, 20_000, 20);
 /// A proof with much time, of a reduced network.
-pub const LONG_PROOF: Attempt = Attempt::new(Pdr, 200, 5000, 60).after("scorr; dc2");
+pub const LONG_PROOF: Attempt = Attempt::new(Pdr, 200, 5000, 60).after("scorr -w; dc2");
 
 // Equivalence checks of mutants, with the queries of `Aig`.
 
@@ -116,7 +118,7 @@ mod tests {
     #[test]
     fn an_attempt_is_a_script_of_abc() {
         assert_eq!(INDUCTION_BASE.to_string(), "bmc3 -F 6 -C 20000 -T 10");
-        assert_eq!(LONG_PROOF.to_string(), "scorr; dc2; pdr -F 200 -C 5000 -T 60");
+        assert_eq!(LONG_PROOF.to_string(), "scorr -w; dc2; pdr -F 200 -C 5000 -T 60 -d");
         let unlimited = Attempt { conflicts: None, seconds: 0.5, ..INDUCTION_STEP };
         assert_eq!(unlimited.to_string(), "ind -F 2 -T 0.5");
     }

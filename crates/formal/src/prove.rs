@@ -8,8 +8,9 @@
 mod query;
 
 use crate::abc::{MEMORY, graph, memory_bits, whole_graph};
-use crate::aig::{Aig, Reads};
+use crate::aig::{Aig, Reads, Violation};
 use crate::assertions::{Assertions, OUTPUTS};
+use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
@@ -84,6 +85,13 @@ pub enum PropertyStatus {
         assumed: Assumption,
         /// How memories are modelled.
         memories: Memories,
+        /// How a second solver certified the proof.
+        certificate: Certificate,
+    },
+    /// ABC's result is contradicted by the second solver or by a simulation.
+    Disputed {
+        /// By what.
+        because: String,
     },
     /// It holds for a number of cycles from reset; there is no proof.
     Bounded {
@@ -123,13 +131,44 @@ pub enum PropertyStatus {
     },
 }
 
+/// The prefixes of the outputs of the monitor that are 1 where a property fails.
+pub const FAILS: [&str; 2] = ["cosim_bad_", "cosim_legal_"];
+
 impl PropertyStatus {
+    /// The result for the property at this place, given the outputs of [`FAILS`] that were 1 in a
+    /// simulation. A result that a simulated case contradicts is disputed.
+    #[must_use]
+    pub fn against(self, place: usize, violations: &BTreeMap<String, Violation>) -> Self {
+        let (assumed, word) = match &self {
+            Self::Proved { assumed, .. } => (*assumed, "a proof"),
+            Self::Bounded { assumed, .. } => (*assumed, "no violation"),
+            _ => return self,
+        };
+        let [bad, legal] = FAILS;
+        let prefix = match assumed {
+            Assumption::Nothing => bad,
+            Assumption::OffersStay => legal,
+        };
+        match violations.get(&format!("{prefix}{place}")) {
+            None => self,
+            Some(Violation { case, cycle }) => Self::Disputed {
+                because: format!(
+                    "ABC reports {word}, but the simulated case {case} violates the property at \
+                     cycle {cycle}"
+                ),
+            },
+        }
+    }
+
     /// Whether it is proved, or holds for at least `accepted` cycles.
     pub fn holds(&self, accepted: Option<u32>) -> bool {
         match self {
             Self::Proved { .. } | Self::Reached { .. } => true,
             Self::Bounded { cycles, .. } => accepted.is_some_and(|accepted| *cycles >= accepted),
-            Self::Refuted { .. } | Self::Unconfirmed { .. } | Self::Open { .. } => false,
+            Self::Refuted { .. }
+            | Self::Unconfirmed { .. }
+            | Self::Disputed { .. }
+            | Self::Open { .. } => false,
         }
     }
 
@@ -141,6 +180,7 @@ impl PropertyStatus {
             Self::Reached { .. } => "as known",
             Self::Refuted { .. } => "BROKEN",
             Self::Unconfirmed { .. } => "broken?",
+            Self::Disputed { .. } => "DISPUTED",
             Self::Open { .. } => "open",
         }
     }
@@ -154,14 +194,18 @@ impl PropertyStatus {
             }
         };
         match self {
-            Self::Proved { assumed, memories } => {
+            Self::Proved { assumed, memories, certificate } => {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
                     Memories::Kept => "; with memories that are consistent between adjacent cycles",
                     Memories::Word => "; with one arbitrary word of each memory",
                     Memories::Cut | Memories::None => "",
                 };
-                format!("{}{memories}", assuming(assumed))
+                let certificate = match certificate {
+                    Certificate::Nothing { because } => format!("; not certified: {because}"),
+                    _ => String::new(),
+                };
+                format!("{}{memories}{certificate}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
                 format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
@@ -171,7 +215,7 @@ impl PropertyStatus {
             }
             Self::Refuted { verdict, vector } => format!(": {verdict}; {}", vector.display()),
             Self::Unconfirmed { because, vector } => format!(": {because}; {}", vector.display()),
-            Self::Open { because } => format!(": {because}"),
+            Self::Disputed { because } | Self::Open { because } => format!(": {because}"),
         }
     }
 }
@@ -198,6 +242,15 @@ impl ProofOutcome {
     }
 }
 
+/// How all invariants are proved.
+#[derive(Debug, Clone, Copy)]
+struct Invariants {
+    /// The assumption under which they are proved.
+    assumed: Assumption,
+    /// Whether all of the proofs have a certificate.
+    are_certified: bool,
+}
+
 /// An RTL with fixed parameters, and its properties. Several threads may share it.
 #[derive(Debug)]
 pub struct Prover {
@@ -212,9 +265,8 @@ pub struct Prover {
     /// The network with memories as registers, built when it is needed; `None` if they are too
     /// large.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
-    /// The assumption under which all invariants are proved, if they are; computed when it is
-    /// needed.
-    invariants: Mutex<Option<Option<Assumption>>>,
+    /// How all invariants are proved, if they are; computed when it is needed.
+    invariants: Mutex<Option<Option<Invariants>>>,
     /// Outcomes of the invariants, by index. They are kept because other properties need them, too.
     found: BTreeMap<usize, Mutex<Option<ProofOutcome>>>,
 }
@@ -347,22 +399,27 @@ impl Prover {
         Ok(made.clone())
     }
 
-    /// The assumption under which all invariants are proved; `None` if one is not proved or if
-    /// there are none. Proved invariants strengthen the hypothesis of an induction.
-    fn invariants(&self) -> Result<Option<Assumption>, Error> {
+    /// How all invariants are proved; `None` if one is not proved or if there are none. Proved
+    /// invariants strengthen the hypothesis of an induction.
+    fn invariants(&self) -> Result<Option<Invariants>, Error> {
         let mut known = self.invariants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = *known {
             return Ok(known);
         }
-        let mut hold = None;
+        let mut hold: Option<Invariants> = None;
         for place in self.found.keys() {
-            let ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, .. }) =
-                self.prove(*place)?
+            let ProofOutcome::PropertyStatus(PropertyStatus::Proved {
+                assumed, certificate, ..
+            }) = self.prove(*place)?
             else {
                 hold = None;
                 break;
             };
-            hold = hold.max(Some(assumed));
+            let one = Invariants { assumed, are_certified: certificate.is_there() };
+            hold = Some(hold.map_or(one, |all| Invariants {
+                assumed: all.assumed.max(assumed),
+                are_certified: all.are_certified && one.are_certified,
+            }));
         }
         *known = Some(hold);
         Ok(hold)
@@ -375,6 +432,12 @@ impl Prover {
     pub fn netlist(&self) -> Result<String, Error> {
         let [rtl, ..] = FILES;
         self.session.verilog(rtl)
+    }
+
+    /// The RTL with its monitor, for [`PropertyStatus::against`].
+    pub fn network(&self) -> &Aig {
+        let (_, aig) = &self.graph;
+        aig
     }
 
     /// All properties; their indices are those of [`Prover::prove`].
@@ -419,12 +482,13 @@ impl Prover {
         // slow.
         for memories in [*memories].iter().chain(more).copied() {
             let mut query = self.by_induction(property, memories, aig, all)?;
-            if let Some(last) = query.iter().find(|query| query.is_proved()) {
-                let proved = last.found();
+            if query.iter().any(Query::is_proved) {
                 // It may hold without the assumption, too.
-                let [first, .., _] = &mut query[..] else { return Ok(proved) };
-                first.short_proof()?;
-                return Ok(if first.is_proved() { first.found() } else { proved });
+                if query.len() > 1 {
+                    query[0].short_proof()?;
+                }
+                let proved = query.iter().find(|query| query.is_proved());
+                return proved.map_or(Ok(ProofOutcome::not_checked()), Query::certified);
             }
             networks.extend((!query.is_empty()).then_some(query));
         }

@@ -28,6 +28,9 @@ pub struct Proof {
     pub build: String,
     /// Yosys's version.
     pub yosys: String,
+    /// The second solver and its version; empty: it is missing, and no proof is certified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
     /// A hash of the RTL's text.
     pub rtl: String,
     /// The user RTL, if it replaces the built-in RTL.
@@ -74,6 +77,8 @@ pub struct PropertyResult {
 pub struct Counts {
     /// Properties that are proved.
     pub proved: usize,
+    /// Those of them whose proof a second solver certified.
+    pub certified: usize,
     /// Known deadlocks that are reachable.
     pub known: usize,
     /// Properties that hold for a bounded number of cycles.
@@ -92,11 +97,15 @@ impl Counts {
             counts.failed += usize::from(because.is_some());
             for PropertyResult { shown, .. } in properties {
                 *match shown {
-                    PropertyStatus::Proved { .. } => &mut counts.proved,
+                    PropertyStatus::Proved { certificate, .. } => {
+                        counts.certified += usize::from(certificate.is_there());
+                        &mut counts.proved
+                    }
                     PropertyStatus::Reached { .. } => &mut counts.known,
                     PropertyStatus::Bounded { .. } => &mut counts.bounded,
                     PropertyStatus::Refuted { .. }
                     | PropertyStatus::Unconfirmed { .. }
+                    | PropertyStatus::Disputed { .. }
                     | PropertyStatus::Open { .. } => &mut counts.failed,
                 } += 1;
             }
@@ -107,8 +116,12 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { proved, known, bounded, failed } = self;
-        write!(f, "{proved} proved, {known} known hangs, {bounded} bounded, {failed} failed")
+        let Self { proved, certified, known, bounded, failed } = self;
+        write!(f, "{proved} proved ({certified} certified")?;
+        if proved > certified {
+            write!(f, ", {} not certified", proved - certified)?;
+        }
+        write!(f, "), {known} known hangs, {bounded} bounded, {failed} failed")
     }
 }
 
@@ -129,13 +142,14 @@ impl Proof {
         let only = self.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
         let _ = writeln!(
             text,
-            "{result}  {}: {} {}{only}: {}; RTL {}, {}",
+            "{result}  {}: {} {}{only}: {}; RTL {}, {}, {}",
             self.block,
             all().count(),
             if all().count() == 1 { "property" } else { "properties" },
             Counts::of([self]),
             self.rtl,
-            self.yosys
+            self.yosys,
+            self.solver.as_deref().unwrap_or("without a second solver")
         );
         for ProfileProof { profile, properties, because } in &self.profiles {
             let _ = writeln!(text, "\nprofile {profile}");
@@ -157,6 +171,7 @@ impl Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cosim_formal::certificate::Certificate;
     use cosim_formal::prove::{Assumption, Memories};
 
     fn proof(all: &[PropertyStatus], accept_bounded: Option<u32>) -> Proof {
@@ -176,6 +191,7 @@ mod tests {
             tool: String::new(),
             build: String::new(),
             yosys: String::new(),
+            solver: None,
             rtl: String::new(),
             given: Rtl::default(),
             block: "b".to_owned(),
@@ -187,8 +203,13 @@ mod tests {
 
     #[test]
     fn a_property_that_is_not_proved_fails_unless_its_depth_is_accepted() {
-        let proved =
-            PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::None };
+        let proved_by = |certificate| PropertyStatus::Proved {
+            assumed: Assumption::Nothing,
+            memories: Memories::None,
+            certificate,
+        };
+        let proved = proved_by(Certificate::Induction { cycles: 2 });
+        let disputed = PropertyStatus::Disputed { because: String::new() };
         let bounded = PropertyStatus::Bounded { cycles: 30, assumed: Assumption::Nothing };
         let open = PropertyStatus::Open { because: String::new() };
         for (all, accepted, holds) in [
@@ -201,16 +222,20 @@ mod tests {
             (vec![proved.clone(), bounded.clone()], None, false),
             (vec![proved.clone(), bounded.clone()], Some(1), true),
             (vec![proved.clone(), open.clone()], Some(1), false),
+            (vec![proved.clone(), disputed.clone()], Some(1), false),
         ] {
             assert_eq!(proof(&all, accepted).holds(), holds, "{all:?}, {accepted:?}");
         }
-        let mut all = proof(&[proved, bounded, open], None);
+        let uncertified = proved_by(Certificate::Nothing { because: String::new() });
+        let mut all = proof(&[proved, uncertified, bounded, open, disputed], None);
         all.profiles.push(ProfileProof {
             profile: "clocks".to_owned(),
             properties: Vec::new(),
             because: Some("two clocks".to_owned()),
         });
-        let counts = Counts { proved: 1, known: 0, bounded: 1, failed: 2 };
+        let counts = Counts { proved: 2, certified: 1, known: 0, bounded: 1, failed: 3 };
         assert_eq!(Counts::of([&all]), counts);
+        let said = "2 proved (1 certified, 1 not certified), 0 known hangs, 1 bounded, 3 failed";
+        assert_eq!(counts.to_string(), said);
     }
 }

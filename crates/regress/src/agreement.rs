@@ -3,6 +3,7 @@
 //! Proofs, mutants and gates are results about the netlist. Before a command counts them, both
 //! models run the first cases of each scenario and the vectors of the block's corpus. The check
 //! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
+//! The properties of a proof are evaluated on the same cycles.
 
 use crate::engine::{Cases, Engine, Session, Setup, load};
 use crate::mutate::grade::cases_of;
@@ -10,15 +11,19 @@ use crate::program::AnyBlock;
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
+use cosim_formal::aig::{Aig, RecordedInputs, Violation};
+use cosim_formal::prove::FAILS;
 use cosim_formats::vector::VectorFile;
 use cosim_harness::harness::{
-    Block, Case, Difference, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
+    Block, Case, Difference, Dut, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
 };
 use cosim_rtl::models::{Built, Rtl};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
-use verilated::{BeforeReset, ModelKind};
+use verilated::{BeforeReset, Model, ModelKind, Pins as _};
 use walkdir::WalkDir;
+use zerocopy::IntoBytes as _;
 
 /// The folder of the corpora, one folder per block, below the working directory.
 const CORPUS: &str = "vectors";
@@ -36,7 +41,12 @@ pub struct Comparison {
     pub cases: Vec<Case>,
     /// The vectors. The worker skips those of other profiles.
     pub vectors: Vec<VectorFile>,
+    /// The network of a proof, whose properties are evaluated in every cycle.
+    pub network: Option<Aig>,
 }
+
+/// Properties that fail in simulated cycles, by output of the network.
+pub type Violations = BTreeMap<String, Violation>;
 
 /// A case or vector in which the models differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +55,15 @@ pub struct Disagreement {
     pub name: String,
     /// The difference.
     pub difference: Difference,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// The first case in which the models differ. The comparison ends there.
+    pub disagreement: Option<Disagreement>,
+    /// The properties that fail.
+    pub violations: Violations,
 }
 
 /// An RTL under one profile, and its netlist.
@@ -66,6 +85,18 @@ impl Pair<'_> {
     /// # Errors
     /// [`Error::NetlistDiffers`], [`Error::Interrupted`], or an error in a vector.
     pub fn check(&self, worker: &OneShotWorker) -> Result<(), Error> {
+        self.evaluate(worker, None).map(drop)
+    }
+
+    /// Runs both models like [`Pair::check`], and evaluates the properties of a network.
+    ///
+    /// # Errors
+    /// As [`Pair::check`].
+    pub fn evaluate(
+        &self,
+        worker: &OneShotWorker,
+        network: Option<&Aig>,
+    ) -> Result<Violations, Error> {
         let Self { block, profile, .. } = *self;
         let setup = Setup {
             profiles: vec![profile.clone()],
@@ -83,11 +114,12 @@ impl Pair<'_> {
                 scenarios: session.scenarios_text(),
                 cases,
                 vectors: corpus(block.info().name)?,
+                network: network.cloned(),
             },
         )
     }
 
-    fn compare(&self, worker: &OneShotWorker, comparison: Comparison) -> Result<(), Error> {
+    fn compare(&self, worker: &OneShotWorker, comparison: Comparison) -> Result<Violations, Error> {
         let Self { block, profile, rtl, netlist } = *self;
         let task = Task {
             block: block.info().name.to_owned(),
@@ -95,9 +127,12 @@ impl Pair<'_> {
             model: rtl.clone(),
             action: Action::Compare(netlist.clone(), comparison),
         };
-        match worker.have::<Option<Disagreement>>(task)? {
-            Finish::Done(None) => Ok(()),
-            Finish::Done(Some(Disagreement { name, difference })) => {
+        match worker.have::<Compared>(task)? {
+            Finish::Done(Compared { disagreement: None, violations }) => Ok(violations),
+            Finish::Done(Compared {
+                disagreement: Some(Disagreement { name, difference }),
+                ..
+            }) => {
                 let Difference { cycle, port, values: [rtl, netlist] } = difference;
                 let port = port.as_deref().unwrap_or("the model");
                 Err(Error::NetlistDiffers {
@@ -147,7 +182,7 @@ fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
 
 /// A block whose models can be compared.
 pub trait CompareBlock {
-    /// The first case or vector in which two models of an RTL differ. Call it only in a worker.
+    /// Compares two models of an RTL. Call it only in a worker.
     ///
     /// # Errors
     /// As [`compare`]. [`Error::Model`] if a model cannot be loaded.
@@ -157,7 +192,7 @@ pub trait CompareBlock {
         models: [&Built; 2],
         comparison: &Comparison,
         watch: &Watch,
-    ) -> Result<Option<Disagreement>, Error>;
+    ) -> Result<Compared, Error>;
 }
 
 impl<B: Explain> CompareBlock for Engine<B> {
@@ -167,14 +202,14 @@ impl<B: Explain> CompareBlock for Engine<B> {
         [rtl, netlist]: [&Built; 2],
         comparison: &Comparison,
         watch: &Watch,
-    ) -> Result<Option<Disagreement>, Error> {
+    ) -> Result<Compared, Error> {
         let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
         let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
         compare::<B>(comparison, &profile, &rtl, netlist, watch)
     }
 }
 
-/// The first case or vector in which two models differ.
+/// Compares two models, up to the first case or vector in which they differ.
 ///
 /// # Errors
 /// [`Error::Environment`] if the scenarios cannot be read, or an error in a vector.
@@ -184,7 +219,7 @@ pub fn compare<B: Block>(
     rtl: &ModelKind<B::Inputs, B::Outputs>,
     netlist: ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
-) -> Result<Option<Disagreement>, Error> {
+) -> Result<Compared, Error> {
     // A netlist of `mutate` contains mutations; enable none.
     let netlist = netlist.with_mutation(0);
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
@@ -199,6 +234,7 @@ pub fn compare<B: Block>(
         }
     }
     let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
+    let mut recorded = Vec::new();
     for (name, stimulus) in drawn.chain(all) {
         // A random seed selects the bits of a register by its name, and the netlist has other
         // names.
@@ -207,11 +243,52 @@ pub fn compare<B: Block>(
             given => given,
         };
         let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
-        let (mut left, mut right) = (left?, right?);
+        let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
         let duts = [&mut left, &mut right];
         if let Some(difference) = first_difference(&stimulus, &profile.parameters, duts, watch) {
-            return Ok(Some(Disagreement { name, difference }));
+            return Ok(Compared {
+                disagreement: Some(Disagreement { name, difference }),
+                violations: Violations::new(),
+            });
+        }
+        if comparison.network.is_some() {
+            recorded.push(RecordedInputs { case: name, cycles: left.inputs });
         }
     }
-    Ok(None)
+    let network = comparison.network.as_ref();
+    let ports = (B::Inputs::PORTS, size_of::<B::Inputs>());
+    let violations = network.map(|network| network.violations(&FAILS, ports, &recorded));
+    Ok(Compared { disagreement: None, violations: violations.unwrap_or_default() })
+}
+
+/// A model that records its inputs.
+struct Recorded<B: Block> {
+    model: Model<B::Inputs, B::Outputs>,
+    /// The bytes of the inputs of all cycles.
+    inputs: Vec<u8>,
+}
+
+impl<B: Block> Recorded<B> {
+    const fn new(model: Model<B::Inputs, B::Outputs>) -> Self {
+        Self { model, inputs: Vec::new() }
+    }
+}
+
+impl<B: Block> Dut<B> for Recorded<B> {
+    fn power_up(&mut self) -> Result<(), verilated::Error> {
+        Dut::<B>::power_up(&mut self.model)
+    }
+
+    fn settle(
+        &mut self,
+        inputs: &B::Inputs,
+        outputs: &mut B::Outputs,
+    ) -> Result<(), verilated::Error> {
+        self.inputs.extend_from_slice(inputs.as_bytes());
+        self.model.settle(inputs, outputs)
+    }
+
+    fn edge(&mut self) -> Result<(), verilated::Error> {
+        self.model.edge()
+    }
 }

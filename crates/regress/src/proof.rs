@@ -1,6 +1,6 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
-use crate::agreement::Pair;
+use crate::agreement::{Pair, Violations};
 use crate::engine::{Query, RawVector, ask};
 use crate::mutate::netlist_model;
 use crate::program;
@@ -9,6 +9,7 @@ use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
+use cosim_formal::certificate::solver;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use cosim_formats::proof::{FORMAT, ProfileProof, Proof, PropertyResult, VECTORS, VERSION};
 use cosim_formats::vector::{Origin, VectorFile};
@@ -64,38 +65,42 @@ pub struct ProofRun<'a> {
 }
 
 impl ProofRun<'_> {
-    /// Checks that the netlists behave like the RTL.
+    /// Checks that the netlists behave like the RTL. Returns the properties of each profile that
+    /// fail in the simulated cases.
     ///
     /// # Errors
     /// [`Error::NetlistDiffers`] if one does not.
     pub fn check_netlists(
         &self,
         provers: &[(Profile, Result<Prover, String>)],
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Violations>, Error> {
         let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
             Ok(prover) => {
                 let model =
                     self.rtl.build_for_user(self.block.info(), &profile.parameters, View::Bare)?;
                 let netlist = netlist_model(self.block.info(), &prover.netlist()?)?;
                 Pair { block: self.block, profile, rtl: &model, netlist: &netlist }
-                    .check(self.worker)
+                    .evaluate(self.worker, Some(prover.network()))
             }
             // No property can be proved, for example because of a second clock.
-            Err(_) => Ok(()),
+            Err(_) => Ok(Violations::new()),
         };
         provers.par_iter().map(check).collect()
     }
 
-    /// Proves the properties of every profile, and replays each counterexample.
+    /// Proves the properties of every profile, and replays each counterexample. `simulated` are
+    /// the properties of each profile that fail in simulated cases: one that is proved as well is
+    /// disputed.
     ///
     /// # Errors
     /// A tool fails, or a file cannot be written.
     pub fn prove(
         &self,
         provers: Vec<(Profile, Result<Prover, String>)>,
+        simulated: &[Violations],
         events: &ProofEvents<'_>,
     ) -> Result<Proof, Error> {
-        let profiles = provers.into_iter().map(|(profile, prover)| {
+        let profiles = provers.into_iter().zip(simulated).map(|((profile, prover), simulated)| {
             let name = profile.name.to_string();
             Ok(match prover {
                 Err(because) => {
@@ -105,7 +110,7 @@ impl ProofRun<'_> {
                     let places = places(&prover, self.only);
                     let (all, done) = (places.len(), AtomicUsize::new(0));
                     let properties = places.into_par_iter().map(|place| {
-                        let result = self.property(&profile, &prover, place)?;
+                        let result = self.property(&profile, &prover, place, simulated)?;
                         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                         events(ProofEvent { profile: &profile.name, result: &result, done, all });
                         Ok(result)
@@ -121,6 +126,7 @@ impl ProofRun<'_> {
             tool: program::version().to_owned(),
             build: program::build().to_owned(),
             yosys: yosys::version()?,
+            solver: solver::version(),
             rtl: self.rtl.examined(self.block.info())?.identity.clone(),
             given: self.rtl.clone(),
             block: self.block.info().name.to_owned(),
@@ -135,12 +141,13 @@ impl ProofRun<'_> {
         profile: &Profile,
         prover: &Prover,
         place: usize,
+        simulated: &Violations,
     ) -> Result<PropertyResult, Error> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
         let shown = match prover.prove(place)? {
             ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
-            ProofOutcome::PropertyStatus(shown) => shown,
+            ProofOutcome::PropertyStatus(shown) => shown.against(place, simulated),
             ProofOutcome::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
                 let replayed = self.replayed(profile, &cycles, property, &name)?;

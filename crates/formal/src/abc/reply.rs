@@ -4,7 +4,8 @@
 //! A cached reply must not depend on the speed of the machine. Proofs and counterexamples do not.
 //! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC.
 
-use super::{Answer, MOST};
+use super::MOST;
+use crate::certificate::Invariant;
 use crate::portfolio::SECONDS;
 use serde::{Deserialize, Serialize};
 use std::os::unix::process::ExitStatusExt;
@@ -18,8 +19,8 @@ const IN_TIME: f64 = 0.75;
 /// ABC's reply to whether the output of a graph can be 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Reply {
-    /// The output is never 1.
-    Never,
+    /// The output is never 1; the invariant, if ABC wrote one.
+    Never(Option<Invariant>),
     /// The output is 1 in the last cycle of this trace, in ABC's text format.
     Seen(String),
     /// Undecided.
@@ -42,21 +43,6 @@ impl Reply {
         serde_json::to_vec(self).ok()
     }
 
-    /// Converts the reply to an answer that uses the names of the graph's inputs.
-    pub(super) fn answer(self, inputs: &[String]) -> Answer {
-        match self {
-            Self::Never => Answer::Never,
-            Self::Open { cycles, because } => Answer::Open { cycles, because },
-            Self::Seen(trace) => match read_trace(&trace, inputs) {
-                Some(cycles) => Answer::Seen(cycles),
-                None => Answer::Open {
-                    cycles: None,
-                    because: "ABC's trace is not understood".to_owned(),
-                },
-            },
-        }
-    }
-
     /// Whether ABC gives this reply on every machine, given its output and its time `limit` in
     /// seconds.
     pub(super) fn is_repeatable(&self, limit: f64, said: &str, output: &Output) -> bool {
@@ -64,7 +50,7 @@ impl Reply {
             return false;
         }
         match self {
-            Self::Never | Self::Seen(_) => true,
+            Self::Never(_) | Self::Seen(_) => true,
             Self::Open { .. } => {
                 let is_undecided = status(said) == Some("-1");
                 is_undecided
@@ -108,16 +94,20 @@ pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
     Reply::Open { cycles, because }
 }
 
+/// The inputs of a trace in each cycle, the first of which is the reset cycle.
+pub(super) fn rows(text: &str) -> impl Iterator<Item = &[u8]> {
+    let rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
+    // The first row holds the initial values of registers.
+    rows.skip(1).filter(|row| !row.is_empty()).map(str::as_bytes)
+}
+
 /// The bits that are 1 in each cycle after the reset cycle; `None` if the trace is malformed.
-fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
-    // The first row holds the initial values of registers, the second one the reset cycle.
-    let mut rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
-    rows.next()?;
-    let row = |row: &str| -> Option<Vec<String>> {
-        let bits = row.bytes().zip(inputs).filter(|(bit, _)| *bit == b'1');
+pub(super) fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
+    let row = |row: &[u8]| -> Option<Vec<String>> {
+        let bits = row.iter().zip(inputs).filter(|(bit, _)| **bit == b'1');
         (row.len() == inputs.len()).then(|| bits.map(|(_, name)| name.clone()).collect())
     };
-    rows.filter(|text| !text.is_empty()).skip(1).map(row).collect()
+    rows(text).skip(1).map(row).collect()
 }
 
 #[cfg(test)]
@@ -189,7 +179,7 @@ mod tests {
         }
         let silent = not_shown("", &ended(0));
         assert!(!silent.is_repeatable(10.0, "", &ended(0)), "it did not even read the graph");
-        let proved = Reply::Never;
+        let proved = Reply::Never(None);
         assert!(proved.is_repeatable(2.0, "elapse: 9.00 seconds", &ended(0)));
     }
 
@@ -198,10 +188,6 @@ mod tests {
         let seen = Reply::Seen("0\n10\n01\n".to_owned());
         let kept = Reply::from_bytes(&seen.to_bytes().unwrap()).unwrap();
         assert_eq!(kept, seen);
-        for names in [["rst", "a"], ["reset", "b"]] {
-            let inputs = names.map(str::to_owned);
-            assert_eq!(kept.clone().answer(&inputs), Answer::Seen(vec![vec![inputs[1].clone()]]));
-        }
         assert_eq!(Reply::from_bytes(b"{}"), None);
     }
 }

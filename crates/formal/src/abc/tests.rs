@@ -1,7 +1,8 @@
 //! Queries to ABC and the cache of its replies.
 
 use super::*;
-use crate::portfolio::{Attempt, INDUCTION_BASE, INDUCTION_STEP};
+use crate::certificate::{Flaw, certify};
+use crate::portfolio::{Attempt, INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::answers::store::Store;
 use tempfile::TempDir;
@@ -47,6 +48,38 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
         assert_eq!(format!("{renamed:?}"), format!("{answer:?}").replace("\"a\"", "\"b\""));
     }
     assert!(matches!(asked(&kept.session("1"), SEEN, INDUCTION_BASE), Answer::Seen(_)));
+}
+
+/// Whoever writes the cache can store a proof, but no certificate.
+#[test]
+fn a_false_proof_in_the_cache_is_not_certified() {
+    let kept = Kept::new();
+    let session = kept.session("1");
+    let (file, _) = SEEN;
+    for (engines, reply, flaw) in [
+        (INDUCTION_BASE, Reply::Never(None), Flaw::Base),
+        (SHORT_PROOF, Reply::Never(None), Flaw::Base),
+        (SHORT_PROOF, Reply::Never(Some(Invariant::default())), Flaw::Safety),
+    ] {
+        let (limit, text) = (MOST.to_le_bytes(), engines.to_string());
+        let parts: [&[u8]; 4] = [b"abc", &limit, text.as_bytes(), file];
+        let slot = session.answers().look_up(&parts, |_| None::<()>);
+        let CacheLookup::Missing(slot) = slot else { panic!("it is not read") };
+        slot.keep(&reply.to_bytes().unwrap());
+        let Answer::Never(evidence) = asked(&session, SEEN, engines) else { panic!("{engines}") };
+        assert_eq!(certify(&session, "question", file, &evidence).unwrap(), Err(flaw));
+    }
+}
+
+#[test]
+fn a_trace_that_violates_nothing_is_no_counterexample() {
+    let seen = |trace: &str| {
+        answer(Reply::Seen(trace.to_owned()), SEEN.0, &["a".to_owned()], INDUCTION_BASE)
+    };
+    assert!(matches!(seen("0\n1\n0# DONE\n"), Answer::Seen(_)));
+    for trace in ["0\n0\n0# DONE\n", "0\n0\n1\n", "0\n", "", "0\n11\n00\n"] {
+        assert!(matches!(seen(trace), Answer::Open { .. }), "{trace:?}");
+    }
 }
 
 #[test]

@@ -88,3 +88,25 @@ fn what_is_no_network_is_none() {
         assert_eq!(Aig::parse(text), None, "{text}");
     }
 }
+
+/// A register that takes `a`, one without an initial value, and the data of a memory.
+#[test]
+fn outputs_are_evaluated_on_recorded_cycles() {
+    let text = "aag 6 2 2 4 1\n2\n4\n6 3\n8 8 8\n6\n8\n12\n5\n12 4 9\n\
+                i0 a[1]\ni1 read_1\no0 bad_0\no1 bad_1\no2 bad_2\no3 other\nc\n";
+    let aig = Aig::parse(text).unwrap();
+    let port = verilated::Port { name: "a", width: 2, offset: 1 };
+    let case = |name: &str, values: &[u8]| RecordedInputs {
+        case: name.to_owned(),
+        cycles: values.iter().flat_map(|value| [0xff, *value]).collect(),
+    };
+    let found = |cases: &[RecordedInputs]| aig.violations(&["bad_"], (&[port], 2), cases);
+    let expected = Violation { case: "second".to_owned(), cycle: 2 };
+    let expected = BTreeMap::from([("bad_0".to_owned(), expected)]);
+    assert_eq!(found(&[case("first", &[3, 2]), case("second", &[2, 1, 3])]), expected);
+    assert_eq!(found(&[case("first", &[2, 3, 2]), case("second", &[1])]), BTreeMap::new());
+    // More cases than are simulated at once.
+    let mut many = vec![case("first", &[2]); 70];
+    many.push(case("second", &[2, 1, 3]));
+    assert_eq!(found(&many), expected);
+}

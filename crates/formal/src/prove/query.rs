@@ -3,6 +3,7 @@
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::abc::{Answer, ask};
 use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
 };
@@ -14,7 +15,7 @@ pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
     let mut found = ProofOutcome::not_checked();
     for mut query in all {
         query.run(&query.engines())?;
-        found = query.found();
+        found = query.certified()?;
         if query.is_proved() {
             break;
         }
@@ -27,7 +28,9 @@ pub(super) struct Query<'a> {
     builder: QueryBuilder<'a>,
     assumed: Assumption,
     question: EquivalenceQuery,
-    pub(super) answer: Answer,
+    answer: Answer,
+    /// Whether the proof uses the invariants.
+    is_given: bool,
 }
 
 impl<'a> Query<'a> {
@@ -36,12 +39,12 @@ impl<'a> Query<'a> {
         let question = builder.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
-                EquivalenceQuery::Same => Answer::Never,
+                EquivalenceQuery::Same => Answer::Never(Evidence::Induction),
                 EquivalenceQuery::Open { .. } => {
                     Answer::Open { cycles: None, because: "not checked".to_owned() }
                 }
             };
-            Self { builder, assumed, question, answer }
+            Self { builder, assumed, question, answer, is_given: false }
         }))
     }
 
@@ -52,11 +55,13 @@ impl<'a> Query<'a> {
     ) -> Result<Option<Self>, Error> {
         let Some(mut query) = Self::new(builder, assumed)? else { return Ok(None) };
         query.run(&[INDUCTION_BASE])?;
-        let is_shown = query.is_proved()
-            || query.answer.is_base() && builder.step(of(assumed))?
-            || builder.holds_given_invariants(assumed)?;
-        if is_shown {
-            query.answer = Answer::Never;
+        if query.is_proved() {
+            return Ok(Some(query));
+        }
+        let is_inductive = query.answer.is_base() && builder.step(of(assumed))?;
+        query.is_given = !is_inductive && builder.holds_given_invariants(assumed)?;
+        if is_inductive || query.is_given {
+            query.answer = Answer::Never(Evidence::Induction);
         }
         Ok(Some(query))
     }
@@ -111,16 +116,35 @@ impl<'a> Query<'a> {
         Ok(())
     }
 
+    /// Whether ABC proved the property.
     pub(super) fn is_proved(&self) -> bool {
-        self.answer == Answer::Never
+        self.answer.is_never()
     }
 
-    pub(super) fn found(&self) -> ProofOutcome {
+    /// The outcome, with the certificate of a proof.
+    pub(super) fn certified(&self) -> Result<ProofOutcome, Error> {
+        let (assumed, memories) = (self.assumed, self.builder.memories);
+        let Answer::Never(evidence) = &self.answer else { return Ok(self.found()) };
+        let checked = match (&self.question, self.is_given) {
+            (_, true) => self.builder.certified_given_invariants(assumed)?,
+            (EquivalenceQuery::Same, false) => Ok(Certificate::Structure),
+            (EquivalenceQuery::Open { file, .. }, false) => {
+                self.builder.certified(of(assumed), file, evidence)?
+            }
+        };
+        Ok(ProofOutcome::PropertyStatus(match checked {
+            Ok(certificate) => PropertyStatus::Proved { assumed, memories, certificate },
+            Err(flaw) => PropertyStatus::Disputed {
+                because: format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}"),
+            },
+        }))
+    }
+
+    /// The outcome without a proof.
+    fn found(&self) -> ProofOutcome {
         let (assumed, memories) = (self.assumed, self.builder.memories);
         match &self.answer {
-            Answer::Never => {
-                ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, memories })
-            }
+            Answer::Never(_) => ProofOutcome::not_checked(),
             Answer::Seen(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
             Answer::Open { cycles: Some(cycles), .. } => {
                 ProofOutcome::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
@@ -137,6 +161,14 @@ const fn of(assumed: Assumption) -> &'static str {
     match assumed {
         Assumption::Nothing => "bad",
         Assumption::OffersStay => "legal",
+    }
+}
+
+/// The same, masked once an invariant has failed.
+const fn given(assumed: Assumption) -> &'static str {
+    match assumed {
+        Assumption::Nothing => "known",
+        Assumption::OffersStay => "given",
     }
 }
 
@@ -188,12 +220,10 @@ impl QueryBuilder<'_> {
         if self.prover.properties[self.property].kind == Kind::Always {
             return Ok(false);
         }
-        let known = self.prover.invariants()?;
-        let of = match assumed {
-            _ if known.is_none_or(|known| known > assumed) => return Ok(false),
-            Assumption::Nothing => "known",
-            Assumption::OffersStay => "given",
-        };
+        if self.prover.invariants()?.is_none_or(|known| known.assumed > assumed) {
+            return Ok(false);
+        }
+        let of = given(assumed);
         let is_base = match self.question(of)? {
             Some(EquivalenceQuery::Open { file, inputs }) => {
                 self.run(of, &file, &inputs, INDUCTION_BASE)?.is_base()
@@ -203,6 +233,29 @@ impl QueryBuilder<'_> {
         Ok(is_base && self.step(of)?)
     }
 
+    /// Checks a proof of the output with the second solver.
+    fn certified(&self, of: &str, file: &[u8], evidence: &Evidence) -> Result<Checked, Error> {
+        let name = format!("{}-{:?}", self.output(of), self.memories);
+        certify(&self.prover.session, &name, file, evidence)
+    }
+
+    /// Checks a proof that uses the invariants. It counts only if theirs are certified.
+    fn certified_given_invariants(&self, assumed: Assumption) -> Result<Checked, Error> {
+        let of = given(assumed);
+        let checked = match self.question(of)? {
+            Some(EquivalenceQuery::Open { file, .. }) => {
+                self.certified(of, &file, &Evidence::Induction)?
+            }
+            _ => Ok(Certificate::Structure),
+        };
+        let is_certified = self.prover.invariants()?.is_some_and(|known| known.are_certified);
+        Ok(checked.map(|certificate| match certificate {
+            _ if is_certified => certificate,
+            missing @ Certificate::Nothing { .. } => missing,
+            _ => Certificate::nothing("it relies on an invariant without a certificate"),
+        }))
+    }
+
     /// Whether the induction step succeeds. A failure refutes nothing: its initial state may be
     /// unreachable.
     pub(super) fn step(&self, of: &str) -> Result<bool, Error> {
@@ -210,7 +263,7 @@ impl QueryBuilder<'_> {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.run(of, &file, &inputs, INDUCTION_STEP)? == Answer::Never
+                self.run(of, &file, &inputs, INDUCTION_STEP)?.is_never()
             }
         })
     }

@@ -110,7 +110,19 @@ fn prover_of(
 }
 
 fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
-    matches!(found, ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, .. }) if *assumed == with)
+    matches!(certified(found), Some((assumed, _)) if assumed == with)
+}
+
+/// What a proof assumes, if it has a certificate.
+fn certified(found: &ProofOutcome) -> Option<(Assumption, Memories)> {
+    match found {
+        ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, memories, certificate })
+            if certificate.is_there() =>
+        {
+            Some((*assumed, *memories))
+        }
+        _ => None,
+    }
 }
 
 #[test]
@@ -128,8 +140,7 @@ fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
     let all = found(&["kept > 1", "kept == 1"], "1'b1");
-    let word = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Word };
-    assert_eq!(all[0], ProofOutcome::PropertyStatus(word));
+    assert_eq!(certified(&all[0]), Some((Assumption::Nothing, Memories::Word)));
     assert!(
         matches!(all[1], ProofOutcome::Broken { memories: Memories::Whole, .. }),
         "{:?}",
@@ -159,8 +170,7 @@ fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
         "{:?}",
         all[0]
     );
-    let kept = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Kept };
-    assert_eq!(all[1], ProofOutcome::PropertyStatus(kept));
+    assert_eq!(certified(&all[1]), Some((Assumption::Nothing, Memories::Kept)));
 }
 
 /// Memory words that count to 5 independently and are 0 until they are written.
@@ -186,16 +196,12 @@ endmodule";
 fn a_word_of_a_memory_is_what_was_written_to_it() {
     let bad = ["count > 5", "count == 5", "kept > 5", "free"];
     let all = found_of(WORDS, "", &bad, "1'b1", Vec::new());
-    let word = ProofOutcome::PropertyStatus(PropertyStatus::Proved {
-        assumed: Assumption::Nothing,
-        memories: Memories::Word,
-    });
-    assert_eq!(all[0], word);
+    let word = Some((Assumption::Nothing, Memories::Word));
+    assert_eq!(certified(&all[0]), word);
     assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
-    assert_eq!(all[2], word);
+    assert_eq!(certified(&all[2]), word);
     // It looks at two words.
-    let whole = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Whole };
-    assert_eq!(all[3], ProofOutcome::PropertyStatus(whole));
+    assert_eq!(certified(&all[3]), Some((Assumption::Nothing, Memories::Whole)));
 }
 
 /// As [`WORDS`], with a second port that writes another value.
@@ -243,10 +249,11 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     assert!(builder().step("given").unwrap());
     assert!(builder().step("known").unwrap());
     // The invariant needs no assumption, so the property needs none.
-    assert_eq!(prover.invariants().unwrap(), Some(Assumption::Nothing));
+    let known = prover.invariants().unwrap().unwrap();
+    assert_eq!((known.assumed, known.are_certified), (Assumption::Nothing, true));
     for assumed in [Assumption::Nothing, Assumption::OffersStay] {
         let query = Query::by_induction(builder(), assumed).unwrap().unwrap();
-        assert!(query.is_proved(), "{assumed:?}: {:?}", query.answer);
+        assert!(is_proved(&query.certified().unwrap(), assumed));
     }
 }
 
@@ -257,7 +264,7 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
                if (rst) far <= 0; else if (go & d == 5) far <= far + 1;\n";
     let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
-    assert_eq!(prover.invariants().unwrap(), Some(Assumption::OffersStay));
+    assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
     let (memories, aig) = &prover.graph;
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
         let builder = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
@@ -352,4 +359,35 @@ fn a_hang_is_reached_and_lasts_until_what_ends_it() {
     assert_eq!(hang("count == 9", goes()), [false, true, true]);
     assert_eq!(hang("count != 0", None), [true, true, false]);
     assert_eq!(hang("count > 9 | rounds & count > 9", goes()), [false, false, true]);
+}
+
+#[test]
+fn what_a_simulated_case_violates_is_not_proved() {
+    let proved = |assumed| PropertyStatus::Proved {
+        assumed,
+        memories: Memories::None,
+        certificate: Certificate::Induction { cycles: 2 },
+    };
+    let violations = |output: &str| {
+        let violation = Violation { case: "spec/default/0".to_owned(), cycle: 7 };
+        BTreeMap::from([(output.to_owned(), violation)])
+    };
+    let bounded = PropertyStatus::Bounded { cycles: 5, assumed: Assumption::Nothing };
+    for (status, output, is_disputed) in [
+        (proved(Assumption::Nothing), "cosim_bad_3", true),
+        (bounded, "cosim_bad_3", true),
+        (proved(Assumption::OffersStay), "cosim_legal_3", true),
+        // It is not assumed that the case keeps the protocol.
+        (proved(Assumption::OffersStay), "cosim_bad_3", false),
+        (proved(Assumption::Nothing), "cosim_bad_4", false),
+    ] {
+        let found = status.clone().against(3, &violations(output));
+        match &found {
+            PropertyStatus::Disputed { because } => {
+                assert!(is_disputed && because.contains("spec/default/0"), "{because}");
+            }
+            other => assert!(!is_disputed && *other == status, "{output}: {other:?}"),
+        }
+        assert!(!is_disputed || !found.holds(Some(1)));
+    }
 }

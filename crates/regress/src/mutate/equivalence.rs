@@ -220,8 +220,8 @@ impl<'a> EquivalenceChecker<'a> {
                 Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
             };
             let put = |attempt| ask(self.workshop, output, &file, &inputs, attempt);
-            if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)? == Answer::Never
-                || put(SHORT_PROOF)? == Answer::Never
+            if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never()
+                || put(SHORT_PROOF)?.is_never()
             {
                 return Ok(true);
             }
@@ -258,7 +258,7 @@ impl<'a> EquivalenceChecker<'a> {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
             match ask(self.workshop, &format!("near-{id}"), &file, &inputs, attempt)? {
-                Answer::Never => return Ok(true),
+                Answer::Never(_) => return Ok(true),
                 // Differences may still stop at a larger distance.
                 Answer::Seen(_) => {}
                 // A larger distance makes the proof harder.
@@ -286,8 +286,7 @@ impl<'a> EquivalenceChecker<'a> {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                ask(self.workshop, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?
-                    == Answer::Never
+                ask(self.workshop, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?.is_never()
             }
         })
     }
@@ -297,8 +296,7 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?
-                == Answer::Never
+            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?.is_never()
             {
                 return Ok(true);
             }
@@ -418,7 +416,7 @@ impl<'a> EquivalenceChecker<'a> {
         };
         let name = format!("question-{id}");
         Ok(match ask(self.workshop, &name, &file, &inputs, attempt)? {
-            Answer::Never => EquivalenceVerdict::Equivalent(Proof::Induction),
+            Answer::Never(_) => EquivalenceVerdict::Equivalent(Proof::Induction),
             Answer::Seen(cycles) => EquivalenceVerdict::Differs(cycles),
             Answer::Open { because, .. } => EquivalenceVerdict::Open(because),
         })

@@ -52,8 +52,7 @@ pub enum Action {
     Bench(Built),
     /// Run cases on mutants of the RTL; returns a list of [`Kill`](crate::mutate::Kill).
     MutationJob(MutationJob),
-    /// Compare with another model; returns a [`Disagreement`](crate::agreement::Disagreement) if
-    /// they differ.
+    /// Compare with another model; returns a [`Compared`](crate::agreement::Compared).
     Compare(Built, Comparison),
     /// Drive a counterexample of the equivalence checker into a mutant; returns an
     /// [`AttemptResult`](crate::mutate::AttemptResult).

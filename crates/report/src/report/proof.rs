@@ -3,7 +3,7 @@
 use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
 use cosim_formal::prove::PropertyStatus;
-use cosim_formats::proof::{Proof, PropertyResult};
+use cosim_formats::proof::{Counts, Proof, PropertyResult};
 use cosim_regress::program;
 use cosim_rtl::models::command_line;
 use serde::Serialize;
@@ -40,6 +40,8 @@ struct Row<'a> {
     property: &'a str,
     word: &'static str,
     more: String,
+    /// How the proof is certified.
+    certificate: String,
     holds: bool,
     vector: Option<&'a Path>,
     /// The line of its assertion.
@@ -95,13 +97,17 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
         let tone = if severity(word) == 0 { Tone::Bad } else { Tone::Open };
         Fact::new(count.to_string(), word).tone(tone, bad)
     };
+    let Counts { proved, certified, .. } = Counts::of([proof]);
+    let missing = proved - certified;
+    let missing = Fact::new(missing.to_string(), "not certified").tone(Tone::Open, missing > 0);
+    let certified = [Fact::new(certified.to_string(), "certified"), missing];
     let head = Head {
         title: format!("{result}: proof of {}", proof.block),
         verdict: result.to_owned(),
         tone,
         heading: format!("{}, proof", proof.block),
         about: about.to_owned(),
-        facts: counts.into_iter().map(fact).collect(),
+        facts: counts.into_iter().map(fact).chain(certified).collect(),
         command: Some(command(proof)),
         sections: vec![
             Section::new("failed", "Not proved", failed.len().to_string()),
@@ -118,7 +124,7 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
 /// The order of results that do not hold: broken ones first.
 fn severity(word: &str) -> u8 {
     match word {
-        "BROKEN" | "broken?" => 0,
+        "BROKEN" | "broken?" | "DISPUTED" => 0,
         "open" => 1,
         "bounded" => 2,
         _ => 3,
@@ -160,7 +166,7 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'
         PropertyStatus::Bounded { cycles, .. } => Some(format!(
             "The property has no counterexample within {cycles} cycles. --accept-bounded accepts that depth."
         )),
-        PropertyStatus::Open { .. } => None,
+        PropertyStatus::Open { .. } | PropertyStatus::Disputed { .. } => None,
         _ => vector.map(replay),
     };
     let block = program::find(&proof.block).map(|block| block.info());
@@ -173,5 +179,9 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'
     let rule = block.and_then(|block| block.rules.iter().find(|rule| rule.name == first));
     let more = shown.more().trim_start_matches([':', ';', ' ']).to_owned();
     let (word, meaning) = (shown.word(), rule.map(|rule| rule.meaning));
-    Row { profile, property, word, more, holds, vector, line, meaning, next }
+    let certificate = match shown {
+        PropertyStatus::Proved { certificate, .. } => certificate.to_string(),
+        _ => String::new(),
+    };
+    Row { profile, property, word, more, certificate, holds, vector, line, meaning, next }
 }

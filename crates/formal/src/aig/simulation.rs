@@ -1,0 +1,139 @@
+//! Evaluates the outputs of a network on recorded cycles.
+//!
+//! Values are known or unknown: registers without an initial value are unknown at first, and so is
+//! what memories return. An output counts only where it is known.
+
+use super::{Aig, Literal, split};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use verilated::Port;
+
+/// Cases that are simulated at once: the bits of a word.
+const LANES: usize = 64;
+
+/// The inputs of a case.
+#[derive(Debug, Clone)]
+pub struct RecordedInputs {
+    /// The name of the case.
+    pub case: String,
+    /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
+    pub cycles: Vec<u8>,
+}
+
+/// A cycle in which an output is 1.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Violation {
+    /// The name of the case.
+    pub case: String,
+    /// The cycle, counted from 0, the reset cycle.
+    pub cycle: usize,
+}
+
+/// A value in each of the cases.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    is_one: u64,
+    is_zero: u64,
+}
+
+impl Known {
+    fn all(value: bool) -> Self {
+        if value { Self { is_one: !0, is_zero: 0 } } else { Self { is_one: 0, is_zero: !0 } }
+    }
+
+    fn inverted(self) -> Self {
+        Self { is_one: self.is_zero, is_zero: self.is_one }
+    }
+}
+
+impl Aig {
+    /// For each output whose name begins with one of `prefixes` and that is 1 in a case, a cycle in
+    /// which it is. The ports are those of the cases, and `size` is the size of their struct.
+    pub fn violations(
+        &self,
+        prefixes: &[&str],
+        (ports, size): (&[Port], usize),
+        cases: &[RecordedInputs],
+    ) -> BTreeMap<String, Violation> {
+        let is_asked = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let asked: Vec<&(Literal, String)> =
+            self.outputs.iter().filter(|(_, name)| is_asked(name)).collect();
+        let mut found = BTreeMap::new();
+        for chunk in cases.chunks(LANES) {
+            self.simulate((ports, size), chunk, |cycle, values, lanes| {
+                for (literal, name) in &asked {
+                    let is_one = of(values, *literal).is_one & lanes;
+                    if is_one != 0 && !found.contains_key(name) {
+                        let RecordedInputs { case, .. } = &chunk[is_one.trailing_zeros() as usize];
+                        found.insert(name.clone(), Violation { case: case.clone(), cycle });
+                    }
+                }
+            });
+        }
+        found
+    }
+
+    /// Calls `see` for each cycle with the values of all nodes, and the cases that have this cycle.
+    fn simulate(
+        &self,
+        (ports, size): (&[Port], usize),
+        cases: &[RecordedInputs],
+        mut see: impl FnMut(usize, &[Known], u64),
+    ) {
+        let nodes = self.inputs.iter().map(|(node, _)| *node);
+        let nodes = nodes.chain(self.latches.iter().map(|latch| latch.node));
+        let nodes = nodes.chain(self.ands.iter().map(|(node, _)| *node));
+        let mut values = vec![Known::default(); nodes.max().unwrap_or(0) as usize + 1];
+        values[0] = Known::all(false);
+        for latch in &self.latches {
+            values[latch.node as usize] = latch.initial.map_or(Known::default(), Known::all);
+        }
+        // The byte and the bit of each input that is a port.
+        let place = |name: &str| {
+            let (name, bit) = split(name);
+            let port = ports.iter().find(|port| port.name == name && bit < port.width)?;
+            Some((port.offset + bit as usize / 8, bit % 8))
+        };
+        let places: Vec<(usize, (usize, u32))> = self
+            .inputs
+            .iter()
+            .filter_map(|(node, name)| Some((*node as usize, place(name)?)))
+            .collect();
+        let of_case = |case: &RecordedInputs| case.cycles.len() / size.max(1);
+        let longest = cases.iter().map(of_case).max().unwrap_or(0);
+        for cycle in 0..longest {
+            let mut lanes = 0;
+            for (node, _) in &places {
+                values[*node] = Known::default();
+            }
+            for (lane, RecordedInputs { cycles, .. }) in cases.iter().enumerate() {
+                let Some(bytes) = cycles.get(cycle * size..(cycle + 1) * size) else { continue };
+                let lane = 1 << lane;
+                lanes |= lane;
+                for (node, (byte, bit)) in &places {
+                    let value = &mut values[*node];
+                    let is_one = bytes[*byte] >> bit & 1 == 1;
+                    *(if is_one { &mut value.is_one } else { &mut value.is_zero }) |= lane;
+                }
+            }
+            for (node, operands) in &self.ands {
+                let [left, right] = operands.map(|operand| of(&values, operand));
+                values[*node as usize] = Known {
+                    is_one: left.is_one & right.is_one,
+                    is_zero: left.is_zero | right.is_zero,
+                };
+            }
+            see(cycle, &values, lanes);
+            let next: Vec<Known> =
+                self.latches.iter().map(|latch| of(&values, latch.next)).collect();
+            for (latch, next) in self.latches.iter().zip(next) {
+                values[latch.node as usize] = next;
+            }
+        }
+    }
+}
+
+fn of(values: &[Known], literal: Literal) -> Known {
+    let value = values[(literal / 2) as usize];
+    if literal & 1 == 1 { value.inverted() } else { value }
+}

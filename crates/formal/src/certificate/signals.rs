@@ -1,0 +1,158 @@
+//! Equal signals: what `scorr` merges in a network before `pdr` writes an invariant of the rest.
+//!
+//! ABC does not say which gates it merged. Signals that are equal in random cycles are candidates.
+//! A counterexample to their induction separates some of them, until the rest are inductive
+//! together with the invariant. The last query is a certificate like any other.
+
+use super::network::{Network, value};
+use super::{Certificate, Checked, Found, Hypothesis, Induction, Invariant, Solve};
+use cosim_base::error::Error;
+use std::collections::HashMap;
+
+/// Cycles of random inputs that candidates agree in; each is simulated 64 times.
+const CYCLES: usize = 256;
+/// Cycles for which an input stays mostly low, or mostly high: a reset that is random in each cycle
+/// hides most states.
+const STRETCH: usize = 16;
+/// Counterexamples after which the search ends; fewer in networks of more than [`GATES`] gates.
+const ROUNDS: usize = 500;
+const GATES: usize = 2000;
+/// Why the search found no certificate.
+const NOT_FOLLOWED: &str =
+    "ABC simplified the network by more than the equal signals that were found";
+
+/// Certifies an invariant together with equal signals.
+pub(super) fn certify(
+    network: &Network,
+    invariant: &Invariant,
+    solve: &mut Solve<'_>,
+) -> Result<Checked, Error> {
+    let mut classes = Classes::new(network);
+    let rounds = ROUNDS * GATES / network.gates.len().max(GATES);
+    for _ in 0..rounds {
+        let equal = classes.pairs();
+        let hypothesis = Hypothesis { invariant, equal: &equal };
+        let induction = Induction::new(network, hypothesis, 1, false);
+        let (flaw, model) = match induction.solve(solve)? {
+            Found::Unknown(because) => return Ok(Ok(Certificate::nothing(because))),
+            Found::Flaw(flaw, model) => (flaw, model),
+            Found::Holds => {
+                return Ok(Ok(
+                    match Induction::new(network, hypothesis, 1, true).solve(solve)? {
+                        Found::Holds => Certificate::Invariant {
+                            clauses: invariant.cubes.len() + 2 * equal.len(),
+                        },
+                        Found::Unknown(because) => Certificate::nothing(because),
+                        Found::Flaw(..) => Certificate::nothing(NOT_FOLLOWED),
+                    },
+                ));
+            }
+        };
+        let [base, step] = &induction.ends;
+        let frame = if flaw == super::Flaw::Base { base } else { step };
+        let bits = |literals: &[i32]| -> Vec<u64> {
+            literals.iter().map(|literal| if model.is_true(*literal) { !0 } else { 0 }).collect()
+        };
+        let (state, given) = (bits(frame.state(network)), bits(frame.inputs(network)));
+        // The state is one that the hypothesis leads to, so it counts with any inputs.
+        let inputs = classes.random.words(network.inputs);
+        let inputs: Vec<u64> =
+            inputs.into_iter().zip(given).map(|(word, given)| word & !1 | given & 1).collect();
+        if !classes.split(&network.values(&inputs, &state)) {
+            break;
+        }
+    }
+    Ok(Ok(Certificate::nothing(NOT_FOLLOWED)))
+}
+
+/// Nodes that agree in all cycles so far, up to inversion.
+struct Classes {
+    /// The literals of each class of more than one; the first stands for the others.
+    all: Vec<Vec<u32>>,
+    random: Random,
+}
+
+impl Classes {
+    /// The classes of random cycles from the initial state.
+    fn new(network: &Network) -> Self {
+        let nodes = 1 + network.inputs + network.latches.len() + network.gates.len();
+        let mut random = Random(1);
+        let mut state = vec![0; network.latches.len()];
+        let inputs = random.words(network.inputs);
+        let mut biases = random.words(network.inputs);
+        let first = network.values(&inputs, &state);
+        // A literal of each node that is 0 in the first cycle.
+        let literal = |node: usize| 2 * node as u32 + (first[node] & 1) as u32;
+        let mut classes = Self { all: vec![(0..nodes).map(literal).collect()], random };
+        let mut values = first;
+        for cycle in 0..CYCLES {
+            classes.split(&values);
+            state = network.next(&values);
+            if cycle % STRETCH == 0 {
+                biases = classes.random.words(network.inputs);
+            }
+            let inputs = classes.random.biased(&biases);
+            values = network.values(&inputs, &state);
+        }
+        classes
+    }
+
+    /// Separates literals that differ in these values. Returns whether any did.
+    fn split(&mut self, values: &[u64]) -> bool {
+        let before = std::mem::take(&mut self.all);
+        let mut has_split = false;
+        for class in before {
+            let mut parts: HashMap<u64, usize> = HashMap::new();
+            let first = self.all.len();
+            for literal in class {
+                let key = value(values, literal);
+                let next = first + parts.len();
+                let place = *parts.entry(key).or_insert(next);
+                if place == self.all.len() {
+                    self.all.push(Vec::new());
+                }
+                self.all[place].push(literal);
+            }
+            has_split |= parts.len() > 1;
+        }
+        self.all.retain(|class| class.len() > 1);
+        has_split
+    }
+
+    /// Each literal with the one that stands for its class.
+    fn pairs(&self) -> Vec<[u32; 2]> {
+        let of = |class: &Vec<u32>| {
+            class[1..].iter().map(|other| [class[0], *other]).collect::<Vec<_>>()
+        };
+        self.all.iter().flat_map(of).collect()
+    }
+}
+
+/// Random words, the same in every run: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn words(&mut self, count: usize) -> Vec<u64> {
+        let mut word = || {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            self.0
+        };
+        (0..count).map(|_| word()).collect()
+    }
+
+    /// A word for each of these biases, which is random, or mostly low or high.
+    fn biased(&mut self, biases: &[u64]) -> Vec<u64> {
+        let [mut first, second, third] = [(); 3].map(|()| self.words(biases.len()));
+        for (place, bias) in biases.iter().enumerate() {
+            let [second, third] = [second[place], third[place]];
+            match bias % 4 {
+                0 => {}
+                1 => first[place] |= second | third,
+                _ => first[place] &= second & third,
+            }
+        }
+        first
+    }
+}
