@@ -48,7 +48,7 @@ fn files_that_are_no_json_or_no_vector_are_refused() {
     refused(&good()[..good().len() / 2], "E0204", "");
     refused(&(good() + "{}"), "E0204", "");
     refused(&with("cosim-vector", "cosim-image"), "E0206", "`cosim-vector`");
-    refused(&with("\"version\": 1", "\"version\": 3"), "E0206", "1 to 2");
+    refused(&with("\"version\": 1", "\"version\": 3"), "E0206", "reads 1");
     refused(&with("\"block\": \"thread2\"", "\"block\": \"thread9\""), "E0209", "");
     refused(&with("\"block\": \"thread2\"", "\"block\": \"dll\""), "E0213", "bad.json:");
 }

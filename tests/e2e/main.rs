@@ -44,6 +44,7 @@ mod plans;
 mod prove;
 mod readme;
 mod real_rtl;
+mod records;
 mod regblock;
 mod regression;
 mod report;

@@ -250,9 +250,6 @@ fn a_run_of_something_else_is_not_resumed() {
         let said = run(["resume", place].iter().chain(&more));
         assert_eq!(code(&said), 2, "{}", text(&said));
     }
-    // The spelling of the previous version is equivalent.
-    let said = run(["run", "--resume", place]);
-    assert_eq!(text(&said), text(&resume(&out)));
     assert!(files(&out, "json").is_empty(), "no results");
 }
 

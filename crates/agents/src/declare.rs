@@ -281,7 +281,10 @@ macro_rules! agents {
                 packets: u32,
                 rng: &mut $crate::cosim_harness::harness::CaseRng,
             ) -> Option<Vec<$inputs>> {
-                let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+                let cycles = $crate::cosim_harness::harness::raw_pins::count::<$inputs>(
+                    self.raw_cycles_per_packet,
+                    packets,
+                );
                 (cycles > 0).then(|| $crate::cosim_harness::channels::raw_pins::<CosimBlock>(cycles, rng))
             }
         }

@@ -1,5 +1,5 @@
-//! Checksums of the records that decide a verdict: `results.json`, `coverage.json` and
-//! `mutate.json`.
+//! Checksums of the records that decide a verdict: `results.json`, `coverage.json`, `mutate.json`
+//! and `proof.json`.
 //!
 //! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the
 //! BLAKE3 hash of all bytes before that line. Every reader rejects a truncated or edited record.
@@ -7,15 +7,22 @@
 //! recomputes it.
 
 use crate::error::{Error, codes};
+use crate::files::open_input;
 use blake3::Hasher;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 /// The beginning of the line with the checksum.
 const KEY: &str = "\"checksum\": \"";
 /// The end of that line and of the record.
 const END: &str = "\"\n}\n";
+/// Length of a checksum in hexadecimal digits.
+const DIGITS: usize = 64;
+/// Length of that line and of the end of the record, in bytes.
+const LENGTH: usize = KEY.len() + DIGITS + END.len();
+/// Bytes that are read at once.
+const PIECE: usize = 1 << 16;
 
 /// The checksum of a record that is written in pieces.
 #[derive(Debug, Clone, Default)]
@@ -58,37 +65,53 @@ pub fn sealed(mut text: String) -> (String, String) {
     (text, checksum.hex())
 }
 
-/// Verifies the record in a file, line by line. Returns its checksum.
+/// Verifies the record in a file, piece by piece. Returns its checksum.
 ///
 /// # Errors
 /// [`Error::File`] if the file cannot be read, has no checksum, or does not match it.
 pub fn verify_file(path: &Path) -> Result<String, Error> {
-    let file = File::open(path).map_err(|error| Error::unreadable(path, &error))?;
-    verify(path, BufReader::with_capacity(1 << 16, file))
+    verify(path, open_input(path)?)
 }
 
 /// Verifies a record. `path` is for error messages. Returns its checksum.
 ///
 /// # Errors
 /// As [`verify_file`].
-pub fn verify(path: &Path, mut record: impl BufRead) -> Result<String, Error> {
+pub fn verify(path: &Path, mut record: impl Read) -> Result<String, Error> {
     let unreadable = |error| Error::unreadable(path, &error);
     let wrong = |message: &str| Error::File {
         code: codes::DAMAGED,
         path: path.to_owned(),
         message: message.to_owned(),
     };
-    let (mut checksum, mut line) = (Checksum::default(), Vec::new());
-    while record.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
-        if line.starts_with(KEY.as_bytes()) {
-            record.read_to_end(&mut line).map_err(unreadable)?;
+    let (mut checksum, mut ends_line) = (Checksum::default(), false);
+    // The bytes that may belong to the line with the checksum, followed by the piece read last.
+    // Memory does not depend on the lines of the record.
+    let mut tail = Vec::with_capacity(PIECE + LENGTH);
+    loop {
+        let before = tail.len();
+        tail.resize(before + PIECE, 0);
+        let length = match record.read(&mut tail[before..]) {
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                tail.truncate(before);
+                continue;
+            }
+            Err(error) => return Err(unreadable(error)),
+        };
+        tail.truncate(before + length);
+        if length == 0 {
             break;
         }
-        checksum.add(&line);
-        line.clear();
+        let hashed = tail.len().saturating_sub(LENGTH);
+        if let Some(last) = tail[..hashed].last() {
+            ends_line = *last == b'\n';
+            checksum.add(&tail[..hashed]);
+            tail.drain(..hashed);
+        }
     }
-    let end = line.strip_prefix(KEY.as_bytes()).and_then(|end| end.strip_suffix(END.as_bytes()));
-    let Some(found) = end else {
+    let end = tail.strip_prefix(KEY.as_bytes()).and_then(|end| end.strip_suffix(END.as_bytes()));
+    let Some(found) = end.filter(|end| ends_line && end.len() == DIGITS) else {
         return Err(wrong("is truncated: it does not end with a checksum; repeat the run"));
     };
     let expected = checksum.hex();

@@ -119,6 +119,19 @@ pub fn write_whole(path: &Path, content: &[u8], sync: Sync) -> Result<(), Error>
     Ok(())
 }
 
+/// Writes a file of a run directory atomically. The directory may come from another person, so a
+/// symbolic link is replaced and not followed.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn write_inside(run: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
+    let path = run.join(name);
+    let (mut file, _open) = partial(&path, "").map_err(Error::write(&path))?;
+    file.write_all(content).map_err(Error::write(&path))?;
+    file.persist(&path).map_err(|error| Error::write(&path)(error.error))?;
+    Ok(())
+}
+
 /// Calls `write` with a temporary path of the same ending, and renames the file to `path` on
 /// success. For writers that open files themselves.
 ///
@@ -377,6 +390,19 @@ mod tests {
         write_whole(&link, b"after", Sync::Lazy).unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "after");
         assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn a_link_in_a_run_directory_is_not_followed() {
+        let folder = TempDir::new().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        let link = folder.path().join("report.html");
+        std::os::unix::fs::symlink(&victim, &link).unwrap();
+        write_inside(folder.path(), "report.html", b"page").unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&link).unwrap(), "page");
+        assert!(!link.is_symlink());
     }
 
     #[test]

@@ -22,4 +22,5 @@ pub mod error;
 pub mod files;
 pub mod path_bytes;
 pub mod program;
+pub mod run_file;
 pub mod text;

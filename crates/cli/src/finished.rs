@@ -119,7 +119,7 @@ impl FinishedRuns {
     fn add_waivers(&mut self, uses: Vec<WaiverUse>) {
         for one in uses {
             match self.waivers.iter_mut().find(|known| known.waiver == one.waiver) {
-                Some(known) => known.cases += one.cases,
+                Some(known) => known.cases = known.cases.saturating_add(one.cases),
                 None => self.waivers.push(one),
             }
         }

@@ -5,7 +5,7 @@ use super::{counted, print_json, print_text};
 use clap::{Args, Subcommand};
 use cosim_base::error::Error;
 use cosim_harness::value::short;
-use cosim_report::history::{FailureHistory, History, Run};
+use cosim_report::history::{FailureHistory, History, RecordedRun, Run};
 use cosim_report::report;
 use serde_json::json;
 use std::fmt::Write as _;
@@ -62,11 +62,10 @@ const RUNS_SHOWN: usize = 20;
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.what {
         HistoryQuery::Add { file, folders } => {
-            let mut history = History::open(file)?;
-            let mut added = 0;
-            for folder in folders {
-                added += u64::from(history.add(folder)?);
-            }
+            // Read all runs first, so that an error leaves no new file.
+            let runs = folders.iter().map(|folder| RecordedRun::read(folder));
+            let runs = runs.collect::<Result<Vec<RecordedRun>, Error>>()?;
+            let (_, added) = History::record(file, &runs)?;
             let known = folders.len() as u64 - added;
             print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
         }

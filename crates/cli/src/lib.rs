@@ -23,7 +23,6 @@ mod explain;
 mod export;
 mod finished;
 mod history;
-mod legacy;
 mod list;
 mod merge;
 mod mutate;
@@ -145,8 +144,8 @@ pub fn main(program: Program) -> ExitCode {
         }
     }));
     let command = command();
-    let words = legacy::translated(env::args_os().collect());
-    let words = checked(words).and_then(|words| config::with_defaults(&command, words));
+    let words = checked(env::args_os().collect());
+    let words = words.and_then(|words| config::with_defaults(&command, words));
     let words = match words {
         Ok((words, note)) => {
             config::show(note.as_deref());

@@ -117,7 +117,7 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
         // run by it.
         ended: times.iter().map(|time| time.ended.clone()).max().unwrap_or_default(),
         command: program::command(),
-        threads: times.iter().map(|time| time.threads).sum(),
+        threads: times.iter().fold(0, |sum, time| sum.saturating_add(time.threads)),
         seconds,
         failures_seconds: times.iter().map(|time| time.failures_seconds).sum(),
         cycles_per_second: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
@@ -126,7 +126,7 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
         progress: Vec::new(),
         sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
         lost_workers,
-        judged_before: times.iter().map(|time| time.judged_before).sum(),
+        judged_before: times.iter().fold(0, |sum, time| sum.saturating_add(time.judged_before)),
     }
 }
 

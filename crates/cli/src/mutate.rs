@@ -430,7 +430,6 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     let examined = rtl.examined(block.info())?;
     rtl.check_profiles(block.info(), profiles)?;
     Ok(Header {
-        equivalents: Vec::new(),
         yosys: yosys::version()?,
         tool: program::version().to_owned(),
         build: program::build().to_owned(),

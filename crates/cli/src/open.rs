@@ -7,6 +7,7 @@ use super::print_text;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
+use cosim_base::run_file::RunFile;
 use cosim_base::text;
 use cosim_harness::harness::Verdict;
 use cosim_regress::program;
@@ -91,7 +92,8 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
     let groups: Vec<&Group> = causes.iter().flat_map(Cause::groups).collect();
     let has = |text: &str| text.contains(wanted);
     let is_wanted = |group: &&&Group| {
-        has(&group.signature.to_string()) || group.first.vector.as_deref().is_some_and(has)
+        has(&group.signature.to_string())
+            || group.first.vector.as_ref().is_some_and(|vector| has(vector.as_str()))
     };
     let Some(group) = groups.iter().find(is_wanted) else {
         return Err(wrong(match groups.is_empty() {
@@ -100,7 +102,7 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
         }));
     };
     let Some(waves) = &group.waves else {
-        let vector = group.first.vector.as_deref().unwrap_or("VECTOR");
+        let vector = group.first.vector.as_ref().map_or("VECTOR", RunFile::as_str);
         let vector = arguments.folder.join(vector).display().to_string();
         let mut words = vec![program::name().to_owned(), "replay".to_owned(), vector];
         words.extend(results.run.given.arguments());
@@ -111,7 +113,10 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
             text::line(&command_line(&words))
         )));
     };
-    let waves = arguments.folder.join(waves);
+    if let Err(error) = waves.open(&arguments.folder) {
+        return Err(Error::unreadable(&waves.path(&arguments.folder), &error));
+    }
+    let waves = waves.path(&arguments.folder);
     let waves = std::path::absolute(&waves).map_err(Error::write(&waves))?;
     let block = find_block(&results.run.block)?.info();
     let viewer = match arguments.viewer {

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// Maximum number of runs.
+const MOST_RUNS: usize = 10_000;
 /// The default seed, as on the command line.
 const SEED: u64 = 1;
 
@@ -117,9 +119,6 @@ struct PlanEntries {
     /// `cases` do not suffice.
     #[serde(default)]
     until_coverage: Option<Percent>,
-    /// Has no effect; older versions selected this many cases at once.
-    #[serde(default)]
-    round: Option<u32>,
     /// Mutation score that each profile must reach, in percent.
     #[serde(default)]
     min_score: Option<Percent>,
@@ -205,9 +204,6 @@ impl TryFrom<PlanEntries> for Entry {
                  coverage, and the second also ends the run; keep one"
                     .to_owned(),
             );
-        }
-        if written.round.is_some() && written.until_coverage.is_none() {
-            return Err("`round` has no effect without `until_coverage`; remove it".to_owned());
         }
         if written.blocks.is_empty() {
             return Err("`blocks` is empty; name one or more blocks, or `all`".to_owned());
@@ -310,6 +306,9 @@ impl File {
                 };
                 let scenarios = written.scenarios.iter().map(|name| scenario(*block, name, folder));
                 let scenarios = scenarios.collect::<Result<Vec<String>, String>>()?;
+                if runs.len() + seeds.len() > MOST_RUNS {
+                    return Err(format!("the plan has more than {MOST_RUNS} runs; split it"));
+                }
                 for seed in &seeds {
                     let of_seed =
                         if seeds.len() > 1 { format!("-seed-{seed}") } else { String::new() };

@@ -6,10 +6,9 @@ use super::options::{
 use super::{interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{Sync, write_whole};
 use cosim_formal::certificate::solver;
 use cosim_formal::prove::Prover;
-use cosim_formats::proof::{Counts, PROOF, Proof};
+use cosim_formats::proof::{Counts, Proof};
 use cosim_harness::harness::Profile;
 use cosim_regress::program;
 use cosim_regress::program::AnyBlock;
@@ -111,9 +110,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let proving = proving.counting("properties", 0, Some(all as u64));
         let proof = run.prove(provers, &simulated, &|_| proving.advance())?;
         drop(proving);
-        let text = serde_json::to_string_pretty(&proof)
-            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
-        write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
+        proof.write(&claim.folder)?;
         write_proof(&claim.folder, &proof)?;
         if arguments.formatting.format == Format::Text {
             print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;

@@ -338,7 +338,7 @@ impl Summary<'_> {
             let vector = vector.unwrap_or_else(|| "no vector".to_owned());
             let _ = writeln!(text, "    also under {under}{with}, {cases}: {vector}");
         }
-        let more: u64 = group.further_rules.values().sum();
+        let more = group.further_rules.values().copied().fold(0, u64::saturating_add);
         if more > 0 {
             let rules = counted(group.further_rules.len() as u64, "further rule");
             let _ = writeln!(text, "    also under {rules}, {}", counted(more, "case"));

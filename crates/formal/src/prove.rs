@@ -16,6 +16,7 @@ pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::rtlil::Unknown;
 use cosim_base::error::{Error, codes};
+use cosim_base::run_file::RunFile;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, Rtl};
@@ -24,7 +25,6 @@ use query::{Query, QueryBuilder, by_engines};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
@@ -106,23 +106,23 @@ pub enum PropertyStatus {
         cycles: u32,
         /// The verdict of replaying the vector.
         verdict: String,
-        /// Path of the vector, relative to the folder of the result.
-        vector: PathBuf,
+        /// The vector in the folder of the result.
+        vector: RunFile,
     },
     /// It does not hold.
     Refuted {
         /// The verdict of replaying the vector.
         verdict: String,
-        /// Path of the vector, relative to the folder of the result.
-        vector: PathBuf,
+        /// The vector in the folder of the result.
+        vector: RunFile,
     },
     /// The netlist violates it, but a replay of the inputs shows no difference from the golden
     /// model.
     Unconfirmed {
         /// Why.
         because: String,
-        /// Path of the vector, relative to the folder of the result.
-        vector: PathBuf,
+        /// The vector in the folder of the result.
+        vector: RunFile,
     },
     /// Undecided.
     Open {
@@ -211,10 +211,10 @@ impl PropertyStatus {
                 format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
             }
             Self::Reached { cycles, verdict, vector } => {
-                format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())
+                format!(": {cycles} cycles from reset; {verdict}; {}", vector)
             }
-            Self::Refuted { verdict, vector } => format!(": {verdict}; {}", vector.display()),
-            Self::Unconfirmed { because, vector } => format!(": {because}; {}", vector.display()),
+            Self::Refuted { verdict, vector } => format!(": {verdict}; {vector}"),
+            Self::Unconfirmed { because, vector } => format!(": {because}; {vector}"),
             Self::Disputed { because } | Self::Open { because } => format!(": {because}"),
         }
     }

@@ -20,11 +20,12 @@ pub use shards::CoverageMerge;
 
 use code::Code;
 use cosim_harness::harness::{
-    Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, GroupInfo, Profile, RULES, Rule, Value,
-    bit_name,
+    Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, GroupInfo, MOST_CASES, Profile, RULES, Rule,
+    Value, bit_name,
 };
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::{BTreeMap, BTreeSet};
 use verilated::Port;
 
@@ -211,7 +212,7 @@ pub struct Run {
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, remote = "Self")]
 pub struct Indices {
     /// The first index.
     pub first: u64,
@@ -219,6 +220,26 @@ pub struct Indices {
     pub step: u64,
     /// Number of indices; at least 1.
     pub count: u64,
+}
+
+impl Serialize for Indices {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Indices {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let indices = Self::deserialize(deserializer)?;
+        let Self { first, step, count } = indices;
+        let last = count.checked_sub(1).and_then(|steps| steps.checked_mul(step));
+        match last.and_then(|steps| first.checked_add(steps)) {
+            Some(last) if (1..MOST_CASES).contains(&step) && last < MOST_CASES => Ok(indices),
+            _ => Err(D::Error::custom(format_args!(
+                "{count} cases from {first} in steps of {step}: expected 1 case or more below {MOST_CASES}"
+            ))),
+        }
+    }
 }
 
 /// The coverage of the cases of one scenario and profile in one run.

@@ -5,6 +5,7 @@
 //! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
 //! - [`begun`] tells own run directories from those of other people.
 //! - [`coverage`] is a coverage database of one or several runs.
+//! - [`record`] reads and writes records, each with one version and a checksum.
 //!
 //! ```no_run
 //! use cosim_formats::vector::VectorFile;
@@ -21,5 +22,6 @@ pub mod begun;
 pub mod coverage;
 pub mod mutation;
 pub mod proof;
+pub mod record;
 pub mod run;
 pub mod vector;

@@ -6,11 +6,12 @@
 mod fault;
 
 use crate::begun::BegunCommand;
+use crate::record::RecordFormat;
 use crate::run::Shard;
-use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::Sync;
 use cosim_base::program;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_harness::harness::MOST_PACKETS;
 use cosim_harness::harness::{Outcome, Verdict};
 use cosim_rtl::models::Rtl;
@@ -24,12 +25,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The value of `format`.
-const FORMAT: &str = "cosim-mutation";
-/// The version that is written.
-const VERSION: u64 = 2;
-/// The last version without a checksum, which is still readable.
-const UNSEALED: u64 = 1;
+/// The format of [`RESULT`] and [`PARTIAL`].
+const FORMAT: RecordFormat =
+    RecordFormat { name: "cosim-mutation", version: 1, most: LARGEST_RESULT };
+/// Maximum size of a result in bytes.
+const LARGEST_RESULT: u64 = 1 << 30;
 /// File of a complete result.
 pub const RESULT: &str = "mutate.json";
 /// File of an incomplete result: the analysis is running or was interrupted.
@@ -41,7 +41,7 @@ pub const MOST_CASES: u64 = 1_000_000;
 /// File of the result for mutants of golden models.
 pub const GOLDEN: &str = "golden.json";
 /// Folder of vectors that kill mutants which the cases did not kill.
-pub const VECTORS: &str = "mutants";
+pub const VECTORS: &str = RunFolder::Mutants.name();
 
 /// What may kill mutants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,9 +71,9 @@ pub struct Report {
     pub run: Header,
     /// The profiles that were started, in order.
     pub profiles: Vec<ProfileGrading>,
-    /// The BLAKE3 hash of all bytes before this line; since version 2. Only the file contains it.
-    #[serde(default, skip_serializing)]
-    checksum: Option<String>,
+    /// The BLAKE3 hash of all bytes before this line. Only the file contains it.
+    #[serde(skip_serializing)]
+    checksum: String,
 }
 
 /// The command that started the analysis, from which it can be resumed.
@@ -142,9 +142,6 @@ pub struct Header {
     /// Minimum percentage of killed mutants among those not equivalent, in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
-    /// Written by older versions: mutants that a file lists as equivalent.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub equivalents: Vec<Value>,
 }
 
 fn whole() -> Shard {
@@ -239,7 +236,7 @@ pub enum MutantStatus {
         /// A vector that kills it, if the equivalence check found one: a path relative to this
         /// folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        vector: Option<String>,
+        vector: Option<RunFile>,
     },
     /// No input sequence can kill it.
     Equivalent {
@@ -382,13 +379,13 @@ impl Report {
     /// A result without profiles.
     pub fn new(run: Header) -> Self {
         Self {
-            format: FORMAT.to_owned(),
-            version: VERSION,
+            format: FORMAT.name.to_owned(),
+            version: FORMAT.version,
             complete: false,
             run_command: None,
             run,
             profiles: Vec::new(),
-            checksum: None,
+            checksum: String::new(),
         }
     }
 
@@ -410,22 +407,11 @@ impl Report {
                 format!("contains no mutation analysis: neither {RESULT} nor {PARTIAL}"),
             ));
         };
-        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
-        let mut report: Self =
-            serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
-        if report.format != FORMAT || ![UNSEALED, VERSION].contains(&report.version) {
-            let (format, version) = (&report.format, report.version);
-            let message =
-                format!("is {format} {version}, expected {FORMAT} {VERSION}; repeat the analysis");
-            return Err(file(codes::WRONG_FORMAT, &path, message));
-        }
+        let (mut report, _) = FORMAT.read::<Self>(&path)?;
+        report.checksum.clear();
         report.check().map_err(|what| {
             file(codes::DAMAGED, &path, format!("is damaged: {what}; repeat the analysis"))
         })?;
-        if report.version != UNSEALED {
-            checksum::verify(&path, text.as_bytes())?;
-        }
-        (report.version, report.checksum) = (VERSION, None);
         Ok(report)
     }
 
@@ -459,6 +445,9 @@ impl Report {
                     "the mutants of `{name}` are not numbered from 1 to {mutants}"
                 ));
             }
+            if graded.score != MutationScore::of(graded.mutants.iter()) {
+                return Err(format!("the score of `{name}` is not that of its mutants"));
+            }
         }
         Ok(())
     }
@@ -474,15 +463,11 @@ impl Report {
     /// # Errors
     /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
-        let text = serde_json::to_string_pretty(self)
-            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
-        let members = text.strip_suffix("\n}").unwrap_or(&text);
-        let (text, _) = checksum::sealed(format!("{members},\n"));
         let partial = folder.join(PARTIAL);
         if !self.complete {
-            return write_whole(&partial, text.as_bytes(), Sync::Lazy);
+            return FORMAT.write(&partial, self, Sync::Lazy);
         }
-        write_whole(&folder.join(RESULT), text.as_bytes(), Sync::OnDisk)?;
+        FORMAT.write(&folder.join(RESULT), self, Sync::OnDisk)?;
         match fs::remove_file(&partial) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::write(&partial)(error))

@@ -1,27 +1,30 @@
 //! The result of proofs: `proof.json`, and its table.
 
+use crate::record::RecordFormat;
+use cosim_base::error::Error;
+use cosim_base::files::{LARGEST_INPUT, Sync};
+use cosim_base::run_file::RunFolder;
 use cosim_formal::prove::{Kind, PropertyStatus};
 use cosim_rtl::models::Rtl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
+use std::path::Path;
 
-/// The value of `format`.
-pub const FORMAT: &str = "cosim-proof";
-/// The version that is written. In version 1 a bounded property counted as holding.
-pub const VERSION: u64 = 2;
+/// The format of [`PROOF`].
+const FORMAT: RecordFormat = RecordFormat { name: "cosim-proof", version: 1, most: LARGEST_INPUT };
 /// File name in the result folder.
 pub const PROOF: &str = "proof.json";
 /// Folder of vectors that violate properties.
-pub const VECTORS: &str = "failures";
+pub const VECTORS: RunFolder = RunFolder::Failures;
 
 /// The proofs of a block.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
-    /// [`FORMAT`].
-    pub format: String,
-    /// [`VERSION`].
-    pub version: u64,
+    /// The name of the format.
+    format: String,
+    /// The version of the format.
+    version: u64,
     /// The tool's version.
     pub tool: String,
     /// The tool's build.
@@ -46,6 +49,32 @@ pub struct Proof {
     pub accept_bounded: Option<u32>,
     /// The proofs of each profile.
     pub profiles: Vec<ProfileProof>,
+    /// The BLAKE3 hash of all bytes before this line. Only the file contains it.
+    #[serde(skip_serializing)]
+    checksum: String,
+}
+
+/// What the proofs of a block are about.
+#[derive(Debug, Clone, Default)]
+pub struct ProofSubject {
+    /// See [`Proof::tool`].
+    pub tool: String,
+    /// See [`Proof::build`].
+    pub build: String,
+    /// See [`Proof::yosys`].
+    pub yosys: String,
+    /// See [`Proof::solver`].
+    pub solver: Option<String>,
+    /// See [`Proof::rtl`].
+    pub rtl: String,
+    /// See [`Proof::given`].
+    pub given: Rtl,
+    /// See [`Proof::block`].
+    pub block: String,
+    /// See [`Proof::only`].
+    pub only: Option<String>,
+    /// See [`Proof::accept_bounded`].
+    pub accept_bounded: Option<u32>,
 }
 
 /// The proofs of a block under one set of parameters.
@@ -126,6 +155,45 @@ impl fmt::Display for Counts {
 }
 
 impl Proof {
+    /// The proofs of a block.
+    pub fn new(subject: ProofSubject, profiles: Vec<ProfileProof>) -> Self {
+        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, accept_bounded } =
+            subject;
+        Self {
+            format: FORMAT.name.to_owned(),
+            version: FORMAT.version,
+            tool,
+            build,
+            yosys,
+            solver,
+            rtl,
+            given,
+            block,
+            only,
+            accept_bounded,
+            profiles,
+            checksum: String::new(),
+        }
+    }
+
+    /// Reads the proofs in a result folder.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`] if they are missing, edited or malformed.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let (mut proof, _) = FORMAT.read::<Self>(&folder.join(PROOF))?;
+        proof.checksum.clear();
+        Ok(proof)
+    }
+
+    /// Writes the proofs into a result folder.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if the file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        FORMAT.write(&folder.join(PROOF), self, Sync::OnDisk)
+    }
+
     /// Whether there are properties, and all of them hold.
     pub fn holds(&self) -> bool {
         let mut all = self.profiles.iter().flat_map(|profile| &profile.properties).peekable();
@@ -171,8 +239,11 @@ impl Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cosim_base::error::codes;
     use cosim_formal::certificate::Certificate;
     use cosim_formal::prove::{Assumption, Memories};
+    use std::fs;
+    use tempfile::TempDir;
 
     fn proof(all: &[PropertyStatus], accept_bounded: Option<u32>) -> Proof {
         let proven = |shown: &PropertyStatus| PropertyResult {
@@ -185,19 +256,30 @@ mod tests {
             properties: all.iter().map(proven).collect(),
             because: None,
         };
-        Proof {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            tool: String::new(),
-            build: String::new(),
-            yosys: String::new(),
-            solver: None,
-            rtl: String::new(),
-            given: Rtl::default(),
-            block: "b".to_owned(),
-            only: None,
-            accept_bounded,
-            profiles: vec![profile],
+        let subject =
+            ProofSubject { block: "b".to_owned(), accept_bounded, ..ProofSubject::default() };
+        Proof::new(subject, vec![profile])
+    }
+
+    #[test]
+    fn an_edited_proof_is_rejected() {
+        let folder = TempDir::new().unwrap();
+        let open = PropertyStatus::Open { because: "a limit".to_owned() };
+        let written = proof(&[open], None);
+        written.write(folder.path()).unwrap();
+        assert!(!Proof::read(folder.path()).unwrap().holds());
+        let path = folder.path().join(PROOF);
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = text.replace("\"open\"", "\"none\"");
+        assert_ne!(edited, text);
+        let (members, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
+        for (text, code) in [
+            (edited, codes::DAMAGED),
+            (format!("{members}\n}}\n"), codes::DAMAGED),
+            (text.replace("\"version\": 1", "\"version\": 2"), codes::WRONG_FORMAT),
+        ] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(Proof::read(folder.path()).unwrap_err().code(), code);
         }
     }
 

@@ -31,13 +31,13 @@ pub use header::Header;
 pub use journal::{InterruptedRun, Journal, RunCommand, State};
 pub use layout::{
     CODE_QUALITY, FAILURES, HTML, JOURNAL, JUNIT, MARKDOWN, PARTIAL, RESULTS, RESULTS_FORMAT,
-    RESULTS_OLDEST, RESULTS_VERSION, SAVED, TIMING,
+    SAVED, TIMING,
 };
 pub use moment::Moment;
-pub use names::{EXPLAINED, VECTORS_PER_GROUP, file_stem};
+pub use names::{EXPLAINED, VECTORS_PER_GROUP};
 pub use passed::{WaiverUse, has_passed, uses, waive, waived};
 pub use plan::{MOST_CASES, Plan};
-pub use reader::{Entry, ProfileResults, Results, RunTiming};
+pub use reader::{Entry, EntryCheck, LONGEST_LINE, ProfileResults, Results, RunTiming};
 pub use results::{Conclusion, RunDirectory, results_schema, runs_in};
 pub use shard::Shard;
 pub use tally::{ProfileTally, Tally, Totals};

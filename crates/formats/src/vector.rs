@@ -16,13 +16,16 @@ use std::path::{Path, PathBuf};
 
 /// The value of a vector's `format`.
 pub const FORMAT: &str = "cosim-vector";
-/// The version that is written. Version 2 adds `instead` to the steps of qp, and so to those of rx.
-pub const VERSION: u64 = 2;
-/// The oldest readable version.
-const OLDEST: u64 = 1;
+/// The only version. A vector is an input that users edit, so it has no checksum.
+pub const VERSION: u64 = 1;
 /// Maximum size of a vector in bytes, for reading and writing. Unconstrained random stimulus in the
 /// longest case of the built-in scenarios needs half of it.
 const LARGEST: u64 = 512 << 20;
+/// Maximum number of values in a vector, for reading and writing. An object or a list takes far more
+/// memory than its text, so their number has a limit of its own.
+const MOST_VALUES: usize = 1 << 26;
+/// Maximum number of objects and lists in a vector, for reading and writing.
+const MOST_OBJECTS: usize = 1 << 23;
 
 /// A vector of a block.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -30,7 +33,7 @@ const LARGEST: u64 = 512 << 20;
 pub struct Vector<B: Block> {
     /// [`FORMAT`].
     pub format: String,
-    /// Version of the format, from 1 to [`VERSION`].
+    /// [`VERSION`].
     pub version: u64,
     /// The block's name.
     pub block: String,
@@ -130,14 +133,17 @@ impl VectorFile {
             path: path.to_owned(),
             message,
         };
+        check_values(text.as_bytes()).map_err(|message| {
+            let (code, path) = (codes::TOO_LARGE, path.to_owned());
+            Error::File { code, path, message }
+        })?;
         let head: Head = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         if head.format != FORMAT {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
             return Err(file_error(message));
         }
-        if !(OLDEST..=VERSION).any(|version| head.version == json!(version)) {
-            let message =
-                format!("version is {}, this program reads {OLDEST} to {VERSION}", head.version);
+        if head.version != VERSION {
+            let message = format!("version is {}, this program reads {VERSION}", head.version);
             return Err(file_error(message));
         }
         Ok(Self { path: path.to_owned(), block: head.block, text })
@@ -159,6 +165,26 @@ impl VectorFile {
     pub fn parse<B: Block>(&self) -> Result<Vector<B>, Error> {
         parse(&self.text, &self.path)
     }
+}
+
+/// Checks the number of values before any is in memory.
+fn check_values(text: &[u8]) -> Result<(), String> {
+    let (mut values, mut objects) = (0, 0);
+    for byte in text {
+        match byte {
+            b',' => values += 1,
+            b'{' | b'[' => objects += 1,
+            _ => {}
+        }
+    }
+    for (what, number, most) in
+        [("values", values, MOST_VALUES), ("objects and lists", objects, MOST_OBJECTS)]
+    {
+        if number > most {
+            return Err(format!("has {number} {what}, expected at most {most}"));
+        }
+    }
+    Ok(())
 }
 
 /// Parses the text of a vector; `path` is for messages.
@@ -215,7 +241,7 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
         "type": "object",
         "properties": {
             "format": { "const": FORMAT },
-            "version": { "enum": (OLDEST..=VERSION).collect::<Vec<u64>>() },
+            "version": { "const": VERSION },
             "block": { "const": B::NAME },
             "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
             "parameters": parameters_schema(B::PARAMETERS),
@@ -285,6 +311,9 @@ impl<B: Block> Vector<B> {
         let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
         let result = serde_json::to_writer_pretty(&mut text, self);
         match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
+            Ok(()) if check_values(&text.bytes).is_err() => {
+                Err(Error::VectorTooLarge { most: LARGEST >> 20 })
+            }
             Ok(()) => String::from_utf8(text.bytes)
                 .map_err(|e| Error::Environment(codes::INTERNAL, e.to_string())),
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
@@ -318,6 +347,18 @@ impl Write for BoundedString {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_number_of_values_is_bounded() {
+        let path = Path::new("v.json");
+        for item in ["1,", "{},", "[],"] {
+            let most = if item == "1," { MOST_VALUES } else { MOST_OBJECTS };
+            let text = format!("[{}", item.repeat(most + 1));
+            let error = VectorFile::from_text(text, path).unwrap_err();
+            assert_eq!(error.code(), codes::TOO_LARGE, "{error}");
+            assert!(error.to_string().contains(&most.to_string()), "{error}");
+        }
+    }
 
     #[test]
     fn a_text_of_bounded_length_takes_no_byte_more() {

@@ -60,7 +60,7 @@ pub use coverage::{
 pub use coverage::{bin_name, bins, class, unreachable};
 pub use delays::Delays;
 pub use draw::{Draw, Percent};
-pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
+pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use in_c::{GoldenInC, InC};
 pub use info::{BlockInfo, BuiltInRtl, Facts, GroupInfo, ScenarioInfo, Wrapper};

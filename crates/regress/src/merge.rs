@@ -226,7 +226,8 @@ impl Shards {
                     }
                 }
             }
-            place += 1;
+            // Places are below `MOST_CASES` times the columns; the shards have ended before.
+            place = place.wrapping_add(1);
         }
         Ok(reported)
     }
@@ -300,10 +301,15 @@ impl Shards {
 
     /// The coverage of a shard. Its results record the checksum.
     fn covered(shard: &ShardFile, results: &Results) -> Result<Database, Error> {
-        Database::read_of_run(&shard.folder, results.coverage.as_deref().unwrap_or_default())
+        Database::read_of_run(&shard.folder, &results.coverage)
     }
 
     fn coverage(&self, results: &[Results]) -> Result<Database, Error> {
+        if let ([shard], [results]) = (self.shards.as_slice(), results) {
+            // The only shard is the whole run. Its database has no redundant cases any more, so
+            // what each case is the first to hit cannot be determined again.
+            return Self::covered(shard, results);
+        }
         // Only one database at a time is in memory.
         let mut together = CoverageMerge::new(self.plan.index_step());
         for (shard, results) in self.shards.iter().zip(results) {
@@ -382,7 +388,8 @@ pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[Pr
         }
         for rule in block.rules {
             if let Some(hits) = part.rules.get(rule.name) {
-                *profile.rules.entry(rule.name).or_default() += hits;
+                let sum = profile.rules.entry(rule.name).or_default();
+                *sum = sum.saturating_add(*hits);
                 profile.unreachable.remove(rule.name);
             }
         }

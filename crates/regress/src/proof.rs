@@ -8,17 +8,17 @@ use crate::program::AnyBlock;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::Error;
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::Sync;
+use cosim_base::run_file::RunFile;
 use cosim_formal::certificate::solver;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
-use cosim_formats::proof::{FORMAT, ProfileProof, Proof, PropertyResult, VECTORS, VERSION};
+use cosim_formats::proof::{ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS};
 use cosim_formats::vector::{Origin, VectorFile};
 use cosim_harness::harness::{Profile, Verdict};
 use cosim_rtl::models::{Rtl, View};
 use cosim_rtl::yosys;
 use rayon::prelude::*;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use verilated::BeforeReset;
 
@@ -120,9 +120,7 @@ impl ProofRun<'_> {
                 }
             })
         });
-        Ok(Proof {
-            format: FORMAT.to_owned(),
-            version: VERSION,
+        let subject = ProofSubject {
             tool: program::version().to_owned(),
             build: program::build().to_owned(),
             yosys: yosys::version()?,
@@ -132,8 +130,8 @@ impl ProofRun<'_> {
             block: self.block.info().name.to_owned(),
             only: self.only.map(str::to_owned),
             accept_bounded: self.accept_bounded,
-            profiles: profiles.collect::<Result<_, Error>>()?,
-        })
+        };
+        Ok(Proof::new(subject, profiles.collect::<Result<_, Error>>()?))
     }
 
     fn property(
@@ -149,8 +147,9 @@ impl ProofRun<'_> {
             ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
             ProofOutcome::PropertyStatus(shown) => shown.against(place, simulated),
             ProofOutcome::Broken { cycles, memories } => {
-                let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
-                let replayed = self.replayed(profile, &cycles, property, &name)?;
+                let name = format!("{}-{}-{place}", self.block.info().name, profile.name);
+                let vector = RunFile::new(VECTORS, &name, "json");
+                let replayed = self.replayed(profile, &cycles, property, vector)?;
                 let Replayed { verdict, vector } = replayed;
                 let verdict_text = verdict.to_string();
                 let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
@@ -178,12 +177,9 @@ impl ProofRun<'_> {
         profile: &Profile,
         found: &[Vec<String>],
         property: &Property,
-        name: &str,
+        vector: RunFile,
     ) -> Result<Replayed, Error> {
-        let vector = Path::new(VECTORS).join(name);
-        let path = self.folder.join(&vector);
-        let folder = self.folder.join(VECTORS);
-        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        let path = vector.path(self.folder);
         let origin = Origin {
             about: format!("found by cosim prove: {}", property.text),
             build: Some(program::build().to_owned()),
@@ -218,13 +214,13 @@ impl ProofRun<'_> {
                         cycles.truncate(mismatch.cycle as usize);
                     }
                     let text = text(&cycles, before_reset, Some(verdict.clone()))?;
-                    write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
+                    vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
                     return Ok(Replayed { verdict, vector });
                 }
             }
         }
         let text = text(found, BeforeReset::Random(1), None)?;
-        write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
+        vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
         Ok(Replayed { verdict, vector })
     }
 }
@@ -238,8 +234,8 @@ fn behind(found: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
 /// The result of replaying a counterexample.
 struct Replayed {
     verdict: Verdict,
-    /// The vector, relative to the result folder.
-    vector: PathBuf,
+    /// The vector in the result folder.
+    vector: RunFile,
 }
 
 /// Why the replay of a counterexample shows no difference.

@@ -189,7 +189,6 @@ impl Regression {
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
             until_coverage: self.until,
-            round: None,
             coverage: setup.coverage,
             save_vectors: self.save,
             waivers: self.waivers.clone(),

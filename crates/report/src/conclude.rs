@@ -1,6 +1,6 @@
 //! The last step of a run: writes its reports, and compares its failures with earlier runs.
 
-use crate::history::{FailureHistory, History};
+use crate::history::{FailureHistory, History, RecordedRun};
 use cosim_base::error::Error;
 use cosim_regress::regression::FinishedRun;
 use cosim_regress::runner::Group;
@@ -33,7 +33,7 @@ impl EarlierRuns {
     /// # Errors
     /// If a file is missing or unusable.
     pub fn check(&self) -> Result<(), Error> {
-        self.history.as_deref().map(History::open).transpose()?;
+        self.history.as_deref().map(History::check).transpose()?;
         self.baseline.as_deref().map(History::existing).transpose()?;
         Ok(())
     }
@@ -43,10 +43,12 @@ impl EarlierRuns {
         let Some(path) = self.history.as_ref().or(self.baseline.as_ref()) else {
             return Ok(None);
         };
-        let history = History::existing(path)?;
-        let failures = history.failures(Some(block))?.into_iter();
+        let failures = match History::if_there(path)? {
+            Some(history) => history.failures(Some(block))?,
+            None => Vec::new(),
+        };
         let mut seen: BTreeMap<_, _> =
-            failures.map(|seen| (seen.signature.clone(), seen)).collect();
+            failures.into_iter().map(|seen| (seen.signature.clone(), seen)).collect();
         let signatures = groups.iter().map(|group| group.signature.to_string());
         Ok(Some(signatures.map(|name| (name.clone(), seen.remove(&name))).collect()))
     }
@@ -72,7 +74,7 @@ impl EarlierRuns {
     /// If the page cannot be written, or the history cannot be read.
     pub fn index(&self, folder: &Path, names: &[String]) -> Result<PathBuf, Error> {
         let history = self.history.as_ref().or(self.baseline.as_ref());
-        let history = history.map(|path| History::existing(path)).transpose()?;
+        let history = history.map(|path| History::if_there(path)).transpose()?.flatten();
         let runs: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
         crate::report::write_index(folder, &runs, history.as_ref())
     }
@@ -80,8 +82,8 @@ impl EarlierRuns {
     /// Adds the run to the history, if there is one, and writes its reports.
     fn report(&self, block: &str, folder: &Path) -> Result<(), Error> {
         let Some(path) = &self.history else { return crate::report::write(folder, &[]) };
-        let trend = History::open(path).and_then(|mut history| {
-            history.add(folder)?;
+        let trend = RecordedRun::read(folder).and_then(|run| {
+            let (history, _) = History::record(path, &[run])?;
             history.runs(Some(block))
         });
         // A history that cannot be written must not prevent the reports.

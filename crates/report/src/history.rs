@@ -3,16 +3,22 @@
 //!
 //! A run is recorded once: its key is a hash of its `results.json` and its end time. Concurrent
 //! writers wait for each other.
+//!
+//! A history file may come from another person. It has exactly the tables of [`TABLES`]: no views,
+//! no triggers and no virtual tables, and SQLite runs none while the file is opened.
 
 use crate::report::{Results, RunTiming, relative};
 use cosim_base::error::{Error, codes};
+use cosim_base::files::folder_of;
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_regress::runner::RESULTS;
-use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -48,21 +54,74 @@ CREATE TABLE failures (
   PRIMARY KEY (run, signature)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX runs_by_time ON runs (block, ended);
-";
-
-/// The run directories. Older files lack the table, and older programs ignore it, so the version
-/// stays. A path is relative to the folder of the history file.
-const FOLDERS: &str = "
-CREATE TABLE IF NOT EXISTS folders (
+CREATE TABLE folders (
   run TEXT PRIMARY KEY REFERENCES runs (id),
-  path TEXT NOT NULL
+  path TEXT NOT NULL             -- the run directory, relative to the folder of this file
 ) STRICT, WITHOUT ROWID;
 ";
+
+/// The last bytes of a SQLite journal that names another file, which SQLite deletes after a
+/// rollback. Journals of history files name none.
+const NAMES_A_FILE: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// A history file.
 pub struct History {
     path: PathBuf,
     connection: Connection,
+    /// Whether the file has no tables yet.
+    is_empty: bool,
+}
+
+/// What a history records of a run directory.
+pub struct RecordedRun {
+    folder: PathBuf,
+    results: Results,
+    timing: RunTiming,
+    id: String,
+    /// Cases, failed cases and cycles. SQLite has no larger numbers.
+    totals: [i64; 3],
+    /// Number of cases of each failure.
+    counts: Vec<i64>,
+    /// Covered and reachable bins.
+    bins: (u64, u64),
+}
+
+impl RecordedRun {
+    /// Reads a run directory.
+    ///
+    /// # Errors
+    /// If the directory cannot be read.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let results = Results::read(folder, |_, _| ())?;
+        let timing = RunTiming::read(folder)?;
+        let path = folder.join(RESULTS);
+        let hash = hash_of_file(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let hash = hash.chain_update(&timing.ended).finalize();
+        let id: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let coverage = folder.join(COVERAGE);
+        let bins = match coverage.exists() {
+            false => (0, 0),
+            true => {
+                let database = Database::read(&coverage)?;
+                let covered = database.profiles.keys().map(|name| database.covered(name));
+                covered.fold((0, 0), |(hit, reachable), covered| {
+                    (hit + u64::from(covered.hit), reachable + u64::from(covered.reachable))
+                })
+            }
+        };
+        let number = |number: u64| {
+            i64::try_from(number).map_err(|_| Error::File {
+                code: codes::DAMAGED,
+                path: path.clone(),
+                message: format!("contains the count {number}, expected at most {}", i64::MAX),
+            })
+        };
+        let totals = &results.totals;
+        let totals = [number(totals.cases)?, number(totals.failures())?, number(totals.cycles)?];
+        let counts = results.failures.iter().map(|group| number(group.count));
+        let counts = counts.collect::<Result<Vec<i64>, Error>>()?;
+        Ok(Self { folder: folder.to_owned(), results, timing, id, totals, counts, bins })
+    }
 }
 
 /// A run in the history.
@@ -116,131 +175,99 @@ pub struct FailureHistory {
 }
 
 impl History {
-    /// Opens a file or creates it.
+    /// Adds runs to a file, which is created if it does not exist. Returns the history and the
+    /// number of runs that were new. After an error, no new file is left.
     ///
     /// # Errors
-    /// [`Error::File`] if it is not a history file, damaged, or of a newer version.
-    pub fn open(path: &Path) -> Result<Self, Error> {
-        Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+    /// [`Error::File`] if it is not a history file, damaged, or of another version. [`Error::Write`]
+    /// if it cannot be written.
+    pub fn record(path: &Path, runs: &[RecordedRun]) -> Result<(Self, u64), Error> {
+        let existed = path.symlink_metadata().is_ok();
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+        let result = Self::with(path, flags).and_then(|mut history| {
+            let added = history.add(runs)?;
+            Ok((history, added))
+        });
+        // SQLite creates an empty file. One with content belongs to another process.
+        if result.is_err() && !existed && fs::metadata(path).is_ok_and(|file| file.len() == 0) {
+            let _ = fs::remove_file(path);
+        }
+        result
     }
 
     /// Opens an existing file.
     ///
     /// # Errors
-    /// As [`History::open`], and if the file does not exist.
+    /// As [`History::record`], and if the file does not exist.
     pub fn existing(path: &Path) -> Result<Self, Error> {
         fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
         Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
     }
 
+    /// Opens a file, if it exists.
+    ///
+    /// # Errors
+    /// As [`History::existing`].
+    pub fn if_there(path: &Path) -> Result<Option<Self>, Error> {
+        path.symlink_metadata().is_ok().then(|| Self::existing(path)).transpose()
+    }
+
+    /// Checks that runs can be added to a file. Creates none.
+    ///
+    /// # Errors
+    /// As [`History::existing`], and [`Error::Write`] if there is no folder for a new file.
+    pub fn check(path: &Path) -> Result<(), Error> {
+        if Self::if_there(path)?.is_none() && !folder_of(path).is_dir() {
+            let error = io::Error::new(io::ErrorKind::NotFound, "its folder does not exist");
+            return Err(Error::write(path)(error));
+        }
+        Ok(())
+    }
+
     fn with(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
+        check_journal(path)?;
         let refuse = |error| of(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(refuse)?;
+        for (option, is_on) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        ] {
+            connection.set_db_config(option, is_on).map_err(refuse)?;
+        }
         connection.busy_timeout(LOCK_TIMEOUT).map_err(refuse)?;
-        let mut history = Self { path: path.to_owned(), connection };
-        history.prepare()?;
+        let mut history = Self { path: path.to_owned(), connection, is_empty: false };
+        let transaction = history
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(refuse)?;
+        history.is_empty = is_empty(path, &transaction)?;
+        drop(transaction);
         Ok(history)
     }
 
-    /// Creates the tables of an empty file, or checks those of an existing one.
-    fn prepare(&mut self) -> Result<(), Error> {
-        let path = self.path.clone();
-        let refuse = |error| of(&path, error);
-        let foreign =
-            |message: String| Error::File { code: codes::BAD_HISTORY, path: path.clone(), message };
+    /// Adds runs, all or none. Returns how many were new.
+    fn add(&mut self, runs: &[RecordedRun]) -> Result<u64, Error> {
+        let places: Vec<Option<String>> =
+            runs.iter().map(|run| self.relative(&run.folder)).collect();
+        let path = &self.path;
+        let refuse = |error| of(path, error);
         let change = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(refuse)?;
-        let number = |name: &str| {
-            change.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(refuse)
-        };
-        let (application, version) = (number("application_id")?, number("user_version")?);
-        let tables: i64 = change
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(refuse)?;
-        if (application, version, tables) == (0, 0, 0) {
-            change.execute_batch(TABLES).map_err(refuse)?;
-            change.pragma_update(None, "application_id", APPLICATION).map_err(refuse)?;
-            change.pragma_update(None, "user_version", VERSION).map_err(refuse)?;
-        } else if application != APPLICATION {
-            return Err(foreign("is not a history file of cosim; choose another file".to_owned()));
-        } else if version != VERSION {
-            return Err(foreign(format!(
-                "has version {version}, this program reads {VERSION}; use the program that wrote it, or another file"
-            )));
+        // Another process may have created the tables meanwhile.
+        if is_empty(path, &change)? {
+            create(&change).map_err(refuse)?;
         }
-        change.commit().map_err(refuse)
-    }
-
-    /// Adds a run directory. Returns whether the run was new.
-    ///
-    /// # Errors
-    /// If the directory or the file cannot be read or written.
-    pub fn add(&mut self, folder: &Path) -> Result<bool, Error> {
-        let results = Results::read(folder, |_, _| ())?;
-        let timing = RunTiming::read(folder)?;
-        let path = folder.join(RESULTS);
-        let bytes = fs::read(&path).map_err(|error| Error::unreadable(&path, &error))?;
-        let hash = Sha256::new().chain_update(bytes).chain_update(&timing.ended).finalize();
-        let id: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-        let coverage = folder.join(COVERAGE);
-        let (hit, reachable) = match coverage.exists() {
-            false => (0, 0),
-            true => {
-                let database = Database::read(&coverage)?;
-                let covered = database.profiles.keys().map(|name| database.covered(name));
-                covered.fold((0, 0), |(hit, reachable), covered| {
-                    (hit + u64::from(covered.hit), reachable + u64::from(covered.reachable))
-                })
-            }
-        };
-        let place = self.relative(folder);
-        let refuse = |error| of(&self.path, error);
-        let change = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(refuse)?;
-        let run = &results.run;
-        let added = change
-            .execute(
-                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                params![
-                    id,
-                    timing.ended,
-                    run.block,
-                    run.seed.to_string(),
-                    run.rtl,
-                    run.build,
-                    timing.commit,
-                    results.verdict(),
-                    results.totals.cases,
-                    results.totals.failures(),
-                    results.totals.cycles,
-                    timing.cycles_per_second,
-                    hit,
-                    reachable,
-                ],
-            )
-            .map_err(refuse)?;
-        if added == 1 {
-            for group in &results.failures {
-                change
-                    .execute(
-                        "INSERT INTO failures VALUES (?, ?, ?, ?)",
-                        params![id, group.signature.to_string(), group.count, group.first.case],
-                    )
-                    .map_err(refuse)?;
-            }
-        }
-        // A run that is added again may have been moved.
-        if let Some(folder) = place {
-            change.execute_batch(FOLDERS).map_err(refuse)?;
-            let insert = "INSERT OR REPLACE INTO folders VALUES (?, ?)";
-            change.execute(insert, params![id, folder]).map_err(refuse)?;
+        let mut new = 0;
+        for (run, place) in runs.iter().zip(places) {
+            new += insert(&change, run, place).map_err(refuse)?;
         }
         change.commit().map_err(refuse)?;
-        Ok(added == 1)
+        self.is_empty = false;
+        Ok(new)
     }
 
     /// The folder of the history file.
@@ -256,9 +283,7 @@ impl History {
 
     /// The run directories by run, as absolute paths.
     fn folders(&self) -> Result<BTreeMap<String, PathBuf>, Error> {
-        let exists = "SELECT name FROM sqlite_schema WHERE name = 'folders' AND ?1 IS NULL";
-        let is_old = self.all(exists, None, |row| row.get::<_, String>(0))?.is_empty();
-        let Some(base) = self.folder().filter(|_| !is_old) else { return Ok(BTreeMap::new()) };
+        let Some(base) = self.folder() else { return Ok(BTreeMap::new()) };
         let all = self.all("SELECT run, path FROM folders WHERE ?1 IS NULL", None, |row| {
             Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
         })?;
@@ -278,6 +303,12 @@ impl History {
              WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
             block,
             |row| {
+                let cycles_per_second: f64 = row.get(10)?;
+                if !(cycles_per_second.is_finite() && cycles_per_second >= 0.0) {
+                    let kind = rusqlite::types::Type::Real;
+                    let error = format!("{cycles_per_second} is not a speed").into();
+                    return Err(rusqlite::Error::FromSqlConversionFailure(10, kind, error));
+                }
                 Ok(Run {
                     ended: row.get(0)?,
                     block: row.get(1)?,
@@ -289,7 +320,7 @@ impl History {
                     cases: row.get(7)?,
                     failed: row.get(8)?,
                     cycles: row.get(9)?,
-                    cycles_per_second: row.get(10)?,
+                    cycles_per_second,
                     bins_hit: row.get(11)?,
                     bins_reachable: row.get(12)?,
                     folder: folders.get(&row.get::<_, String>(13)?).cloned(),
@@ -323,7 +354,7 @@ impl History {
             });
             entry.last = at;
             entry.runs += 1;
-            entry.cases += cases;
+            entry.cases = entry.cases.saturating_add(cases);
         }
         let mut seen: Vec<FailureHistory> = seen.into_values().collect();
         seen.sort_by(|one, other| other.last.cmp(&one.last));
@@ -336,6 +367,9 @@ impl History {
         block: Option<&str>,
         row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Error> {
+        if self.is_empty {
+            return Ok(Vec::new());
+        }
         let read = || -> rusqlite::Result<Vec<T>> {
             self.connection.prepare(query)?.query_map([block], row)?.collect()
         };
@@ -343,11 +377,142 @@ impl History {
     }
 }
 
+/// The hash of a file, which may be larger than memory.
+fn hash_of_file(path: &Path) -> io::Result<Sha256> {
+    let (mut file, mut hash) = (File::open(path)?, Sha256::new());
+    let mut piece = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hash),
+            length => hash.update(&piece[..length]),
+        }
+    }
+}
+
+/// Whether a file has no tables yet.
+///
+/// # Errors
+/// [`Error::File`] if it is not a history file, of another version, or has other tables.
+fn is_empty(path: &Path, file: &Transaction<'_>) -> Result<bool, Error> {
+    let refuse = |error| of(path, error);
+    let foreign =
+        |message: String| Error::File { code: codes::BAD_HISTORY, path: path.to_owned(), message };
+    let number = |name: &str| {
+        file.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(refuse)
+    };
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    let found = schema(file).map_err(refuse)?;
+    if (application, version) == (0, 0) && found.is_empty() {
+        return Ok(true);
+    }
+    if application != APPLICATION {
+        return Err(foreign("is not a history file of cosim; choose another file".to_owned()));
+    }
+    if version != VERSION {
+        return Err(foreign(format!(
+            "has version {version}, this program reads {VERSION}; use the program that wrote it, or another file"
+        )));
+    }
+    if found != expected_schema().map_err(refuse)? {
+        return Err(foreign(
+            "has other tables than a history file of cosim; restore it, or choose another file"
+                .to_owned(),
+        ));
+    }
+    Ok(false)
+}
+
+/// The kind, name and text of everything that a database declares.
+fn schema(connection: &Connection) -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
+    let query = "SELECT type, name, sql FROM sqlite_schema ORDER BY name";
+    let mut query = connection.prepare(query)?;
+    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?.collect()
+}
+
+/// What [`create`] declares.
+fn expected_schema() -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
+    let connection = Connection::open_in_memory()?;
+    create(&connection)?;
+    schema(&connection)
+}
+
+/// Creates the tables of an empty file.
+fn create(file: &Connection) -> rusqlite::Result<()> {
+    file.execute_batch(TABLES)?;
+    file.pragma_update(None, "application_id", APPLICATION)?;
+    file.pragma_update(None, "user_version", VERSION)
+}
+
+/// Adds a run. Returns 1 if it was new, and 0 if not.
+fn insert(
+    change: &Transaction<'_>,
+    run: &RecordedRun,
+    place: Option<String>,
+) -> rusqlite::Result<u64> {
+    let RecordedRun { results, timing, id, totals: [cases, failed, cycles], .. } = run;
+    let (hit, reachable) = run.bins;
+    let header = &results.run;
+    let added = change.execute(
+        "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        params![
+            id,
+            timing.ended,
+            header.block,
+            header.seed.to_string(),
+            header.rtl,
+            header.build,
+            timing.commit,
+            results.verdict(),
+            cases,
+            failed,
+            cycles,
+            timing.cycles_per_second,
+            hit,
+            reachable,
+        ],
+    )?;
+    if added == 1 {
+        for (group, count) in results.failures.iter().zip(&run.counts) {
+            change.execute(
+                "INSERT INTO failures VALUES (?, ?, ?, ?)",
+                params![id, group.signature.to_string(), count, group.first.case],
+            )?;
+        }
+    }
+    // A run that is added again may have been moved.
+    if let Some(folder) = place {
+        let insert = "INSERT OR REPLACE INTO folders VALUES (?, ?)";
+        change.execute(insert, params![id, folder])?;
+    }
+    Ok(added as u64)
+}
+
+/// Refuses a file whose journal names another file.
+fn check_journal(path: &Path) -> Result<(), Error> {
+    let mut journal = path.to_owned().into_os_string();
+    journal.push("-journal");
+    let last = || -> io::Result<[u8; 8]> {
+        let mut file = File::open(&journal)?;
+        file.seek(SeekFrom::End(-8))?;
+        let mut last = [0; 8];
+        file.read_exact(&mut last)?;
+        Ok(last)
+    };
+    // Without a journal, or with an incomplete one, nothing is named.
+    if last().is_ok_and(|last| last == NAMES_A_FILE) {
+        let message = "is not a journal of a history file; remove it";
+        let (code, path) = (codes::BAD_HISTORY, PathBuf::from(journal));
+        return Err(Error::File { code, path, message: message.to_owned() });
+    }
+    Ok(())
+}
+
 /// Converts an error of SQLite.
 fn of(path: &Path, error: rusqlite::Error) -> Error {
     let path = path.to_owned();
     let message = match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+        // `None`: a value has another type, or is out of range.
+        None | Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
             format!(
                 "is damaged, or is not a history file of cosim ({error}); restore it, or choose \
                  another file"
@@ -357,7 +522,122 @@ fn of(path: &Path, error: rusqlite::Error) -> Error {
             let seconds = LOCK_TIMEOUT.as_secs();
             format!("is locked by another process for more than {seconds} s; try again")
         }
-        _ => return Error::Write { path, source: std::io::Error::other(error) },
+        _ => return Error::Write { path, source: io::Error::other(error) },
     };
     Error::File { code: codes::BAD_HISTORY, path, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    const RUN: &str = "INSERT INTO runs VALUES ('1', '2026', 'b', '1', '', '', NULL, 'PASS', 1, 0, \
+                       9, 2.5, 1, 1)";
+
+    /// A history file with one run.
+    fn history(folder: &TempDir) -> PathBuf {
+        let path = folder.path().join("h.db");
+        let (history, new) = History::record(&path, &[]).unwrap();
+        assert_eq!(new, 0);
+        history.connection.execute_batch(RUN).unwrap();
+        path
+    }
+
+    /// Edits a history file as another program could.
+    fn edit(path: &Path, change: &str) {
+        let connection = Connection::open(path).unwrap();
+        connection.execute_batch(&format!("PRAGMA writable_schema = ON; {change}")).unwrap();
+    }
+
+    fn code(path: &Path) -> Option<cosim_base::error::Code> {
+        let read = History::existing(path).and_then(|history| {
+            history.failures(None)?;
+            history.runs(None)
+        });
+        read.err().map(|error| error.code())
+    }
+
+    #[test]
+    fn a_value_of_another_type_or_range_is_damage() {
+        let folder = TempDir::new().unwrap();
+        let path = history(&folder);
+        assert_eq!(code(&path), None);
+        for change in [
+            "UPDATE runs SET cases = -1",
+            "UPDATE runs SET cycles_per_second = 1e999",
+            "UPDATE runs SET cycles_per_second = -1",
+            // Tables without their types, filled and changed back.
+            "UPDATE sqlite_schema SET sql = replace(replace(sql, 'NOT NULL', ''), 'STRICT', '') \
+             WHERE name = 'runs'",
+        ] {
+            edit(&path, change);
+            assert_eq!(code(&path), Some(codes::BAD_HISTORY), "{change}");
+            fs::remove_file(&path).unwrap();
+            history(&folder);
+        }
+    }
+
+    #[test]
+    fn a_null_is_damage() {
+        let folder = TempDir::new().unwrap();
+        let path = history(&folder);
+        let connection = Connection::open(&path).unwrap();
+        let sql = "SELECT sql FROM sqlite_schema WHERE name = 'runs'";
+        let sql: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+        let set = "UPDATE sqlite_schema SET sql = ?1 WHERE name = 'runs'";
+        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        connection.execute(set, [sql.replace(" NOT NULL", "")]).unwrap();
+        drop(connection);
+        edit(&path, "UPDATE runs SET cases = NULL");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA writable_schema = ON").unwrap();
+        connection.execute(set, [sql]).unwrap();
+        drop(connection);
+        assert_eq!(code(&path), Some(codes::BAD_HISTORY));
+    }
+
+    #[test]
+    fn other_tables_views_and_triggers_are_refused() {
+        for change in [
+            "CREATE TABLE more (x)",
+            "CREATE VIEW seen AS SELECT * FROM runs",
+            "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM failures; END",
+            "DROP TABLE folders",
+            "DROP TABLE runs; CREATE VIEW runs AS SELECT 1",
+            "CREATE VIRTUAL TABLE v USING fts5(x)",
+            "PRAGMA user_version = 2",
+            "PRAGMA application_id = 1",
+        ] {
+            let folder = TempDir::new().unwrap();
+            let path = history(&folder);
+            edit(&path, change);
+            assert_eq!(code(&path), Some(codes::BAD_HISTORY), "{change}");
+        }
+    }
+
+    #[test]
+    fn a_failed_call_leaves_no_file_and_an_empty_file_is_an_empty_history() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("new.db");
+        assert!(RecordedRun::read(folder.path()).is_err());
+        History::check(&path).unwrap();
+        assert!(History::if_there(&path).unwrap().is_none());
+        assert!(!path.exists());
+        assert!(History::check(&folder.path().join("none/new.db")).is_err());
+        File::create(&path).unwrap();
+        assert_eq!(code(&path), None);
+        assert_eq!(fs::metadata(&path).unwrap().len(), 0, "reading writes nothing");
+    }
+
+    #[test]
+    fn a_journal_that_names_a_file_is_refused() {
+        let folder = TempDir::new().unwrap();
+        let path = history(&folder);
+        let journal = folder.path().join("h.db-journal");
+        fs::write(&journal, [&b"victim"[..], &NAMES_A_FILE].concat()).unwrap();
+        assert_eq!(code(&path), Some(codes::BAD_HISTORY));
+        fs::write(&journal, "x").unwrap();
+        assert_eq!(code(&path), None);
+    }
 }

@@ -24,8 +24,8 @@ mod waves;
 use crate::history::{History, Run};
 use cases::Cases;
 use cosim_base::error::Error;
-use cosim_base::files::{LARGEST_INPUT, Sync, read_input_text, write_whole};
-use cosim_formats::proof::PROOF;
+use cosim_base::files::{Sync, write_inside, write_whole};
+use cosim_formats::proof::{PROOF, Proof};
 use cosim_regress::mutate;
 use cosim_regress::runner::{HTML, JUNIT, MARKDOWN, RESULTS, runs_in};
 use std::path::{Path, PathBuf};
@@ -52,10 +52,8 @@ pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
         cases.add(&entry);
         junit.add(header, entry);
     })?;
-    let path = folder.join(JUNIT);
-    let first = write_whole(&path, junit.finish(&results)?.as_bytes(), Sync::Lazy);
-    let path = folder.join(MARKDOWN);
-    let second = write_whole(&path, page_of_run(&results).as_bytes(), Sync::Lazy);
+    let first = write_inside(folder, JUNIT, junit.finish(&results)?.as_bytes());
+    let second = write_inside(folder, MARKDOWN, page_of_run(&results).as_bytes());
     first.and(second).and(page(folder, &results, &cases, trend).map(drop))
 }
 
@@ -72,10 +70,7 @@ pub fn regenerate(folder: &Path, history: Option<&History>) -> Result<PathBuf, E
         return Ok(folder.join(HTML));
     }
     if !has(RESULTS) && has(PROOF) {
-        let path = folder.join(PROOF);
-        let text = read_input_text(&path, LARGEST_INPUT)?;
-        let proof = serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
-        write_proof(folder, &proof)?;
+        write_proof(folder, &Proof::read(folder)?)?;
         return Ok(folder.join(HTML));
     }
     let runs = if has(RESULTS) { Vec::new() } else { runs_in(folder, &[RESULTS])? };
@@ -95,9 +90,8 @@ pub fn regenerate(folder: &Path, history: Option<&History>) -> Result<PathBuf, E
 }
 
 fn page(folder: &Path, results: &Results, cases: &Cases, trend: &[Run]) -> Result<PathBuf, Error> {
-    let path = folder.join(HTML);
-    write_whole(&path, html::page(folder, results, cases, trend)?.as_bytes(), Sync::Lazy)?;
-    Ok(path)
+    write_inside(folder, HTML, html::page(folder, results, cases, trend)?.as_bytes())?;
+    Ok(folder.join(HTML))
 }
 
 /// Writes the index page, `report.html`, of run directories below `folder` and returns its path.
@@ -109,9 +103,8 @@ pub fn write_index(
     runs: &[PathBuf],
     history: Option<&History>,
 ) -> Result<PathBuf, Error> {
-    let path = folder.join(HTML);
-    write_whole(&path, index::page(folder, runs, history)?.as_bytes(), Sync::Lazy)?;
-    Ok(path)
+    write_inside(folder, HTML, index::page(folder, runs, history)?.as_bytes())?;
+    Ok(folder.join(HTML))
 }
 
 /// Writes the page of a history: charts, failures and runs of one block or of all.
@@ -130,13 +123,13 @@ pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Res
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
 pub fn write_grading(folder: &Path, report: &mutate::report::Report) -> Result<(), Error> {
-    write_whole(&folder.join(HTML), grading::page(report)?.as_bytes(), Sync::Lazy)
+    write_inside(folder, HTML, grading::page(report)?.as_bytes())
 }
 
 /// Writes `report.html` of a proof.
 ///
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
-pub fn write_proof(folder: &Path, proof: &cosim_formats::proof::Proof) -> Result<(), Error> {
-    write_whole(&folder.join(HTML), proof::page(proof)?.as_bytes(), Sync::Lazy)
+pub fn write_proof(folder: &Path, proof: &Proof) -> Result<(), Error> {
+    write_inside(folder, HTML, proof::page(proof)?.as_bytes())
 }

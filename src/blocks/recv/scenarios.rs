@@ -74,7 +74,8 @@ impl harness::Weights<Recv> for Weights {
         packets: u32,
         rng: &mut CaseRng,
     ) -> Option<Vec<Inputs>> {
-        let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+        let cycles =
+            cosim_core::harness::raw_pins::count::<Inputs>(self.raw_cycles_per_packet, packets);
         (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
     }
 }

@@ -1,8 +1,8 @@
 //! The option --until-coverage.
 
 use super::Regression;
+use crate::options::heading;
 use crate::options::percent;
-use crate::options::{heading, whole};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 
@@ -13,9 +13,6 @@ pub struct UntilCovered {
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
           conflicts_with_all = ["case", "min_coverage"], help_heading = heading::STOP)]
     until_coverage: Option<f64>,
-    /// Has no effect; older versions selected N cases at once.
-    #[arg(long, value_name = "N", hide = true, value_parser = whole::<u32>(1..=u64::from(u32::MAX)), requires = "until_coverage")]
-    round: Option<u32>,
 }
 
 impl UntilCovered {

@@ -4,9 +4,10 @@ use super::code::{Code, Point};
 use super::{
     ContributingCase, Database, Group, Indices, ProfileBins, ProfileCoverage, Run, ScenarioCoverage,
 };
+use crate::record::RecordFormat;
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{Sync, read_input_text, write_whole};
+use cosim_base::files::{Sync, write_whole};
 use cosim_harness::harness::RULES;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -16,12 +17,12 @@ use std::path::Path;
 
 /// File name in a run directory.
 pub const COVERAGE: &str = "coverage.json";
-const FORMAT: &str = "cosim-coverage";
-const VERSION: u64 = 2;
-/// The last version without a checksum, which is still readable.
-const UNSEALED: u64 = 1;
+const FORMAT: RecordFormat =
+    RecordFormat { name: "cosim-coverage", version: 1, most: LARGEST_DATABASE };
 /// Maximum size of a database in bytes.
 const LARGEST_DATABASE: u64 = 1 << 30;
+/// Maximum number of bins, as the harness supports. A cross of a few axes multiplies their values.
+const MOST_BINS: usize = 1 << 20;
 
 /// A coverage database in a file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +30,7 @@ const LARGEST_DATABASE: u64 = 1 << 30;
 struct Text {
     /// `cosim-coverage`.
     format: String,
-    /// 2.
+    /// 1.
     version: u64,
     /// The block.
     block: String,
@@ -47,9 +48,8 @@ struct Text {
     parts: Vec<PartText>,
     /// Cases that hit a bin that no earlier case of their run hit.
     finds: Vec<ContributingCaseText>,
-    /// The BLAKE3 hash of all bytes before this line; since version 2.
-    #[serde(default)]
-    checksum: Option<String>,
+    /// The BLAKE3 hash of all bytes before this line.
+    checksum: String,
 }
 
 /// The coverage of a profile.
@@ -146,8 +146,8 @@ pub fn schema() -> Value {
     let schema = SchemaGenerator::default().into_root_schema_for::<Text>();
     let mut schema = schema.to_value();
     schema["title"] = "coverage.json of a cosim run".into();
-    schema["properties"]["format"] = serde_json::json!({ "const": FORMAT });
-    schema["properties"]["version"] = serde_json::json!({ "const": VERSION });
+    schema["properties"]["format"] = serde_json::json!({ "const": FORMAT.name });
+    schema["properties"]["version"] = serde_json::json!({ "const": FORMAT.version });
     schema
 }
 
@@ -194,7 +194,9 @@ impl Database {
             bins: find.bins.clone(),
         };
         let mut text = format!(
-            "{{\n\"format\": \"{FORMAT}\",\n\"version\": {VERSION},\n\"block\": {},\n",
+            "{{\n\"format\": \"{}\",\n\"version\": {},\n\"block\": {},\n",
+            FORMAT.name,
+            FORMAT.version,
             line(&self.block)?
         );
         list(&mut text, "groups", &self.groups, ",\n")?;
@@ -261,7 +263,7 @@ impl Database {
     pub fn read_of_run(folder: &Path, expected: &str) -> Result<Self, Error> {
         let path = folder.join(COVERAGE);
         let (database, checksum) = Self::read_with_checksum(&path)?;
-        if checksum.is_none_or(|checksum| checksum != expected) {
+        if checksum != expected {
             let message =
                 "belongs to another run: results.json records a different checksum; repeat the run";
             return Err(Error::File { code: codes::OTHER_RUN, path, message: message.to_owned() });
@@ -269,25 +271,14 @@ impl Database {
         Ok(database)
     }
 
-    /// The database and its checksum, which version 1 does not have.
-    fn read_with_checksum(path: &Path) -> Result<(Self, Option<String>), Error> {
-        let text = read_input_text(path, LARGEST_DATABASE)?;
-        let read: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
-        let is_sealed = read.version != UNSEALED;
-        let wrong = |code, message| Error::File { code, path: path.to_owned(), message };
-        if read.format != FORMAT {
-            let message = format!("format is `{}`, expected `{FORMAT}`", read.format);
-            return Err(wrong(codes::WRONG_FORMAT, message));
-        }
-        if read.version != VERSION && is_sealed {
-            let message = format!(
-                "version is {}, this program reads {VERSION}; use the program that wrote it",
-                read.version
-            );
-            return Err(wrong(codes::WRONG_FORMAT, message));
-        }
-        let database = Self::of_text(read).map_err(|message| wrong(codes::DAMAGED, message))?;
-        let checksum = is_sealed.then(|| checksum::verify(path, text.as_bytes())).transpose()?;
+    /// The database and its checksum.
+    fn read_with_checksum(path: &Path) -> Result<(Self, String), Error> {
+        let (text, checksum) = FORMAT.read::<Text>(path)?;
+        let database = Self::of_text(text).map_err(|message| Error::File {
+            code: codes::DAMAGED,
+            path: path.to_owned(),
+            message,
+        })?;
         Ok((database, checksum))
     }
 
@@ -298,7 +289,16 @@ impl Database {
         if let Some(group) = groups.iter().find(is_empty) {
             return Err(format!("group `{}` has no bins", group.name));
         }
-        let bins: usize = groups.iter().map(Group::bins).sum();
+        let bins = groups.iter().try_fold(0usize, |sum, group| {
+            let axes = group.axes.iter().map(|axis| axis.values.len());
+            let bins = axes.fold(1, usize::saturating_mul);
+            sum.checked_add(bins).filter(|sum| *sum <= MOST_BINS)
+        });
+        let bins = bins.ok_or_else(|| format!("the groups have more than {MOST_BINS} bins"))?;
+        if let Some(text) = profiles.iter().find(|text| text.hits.len() != bins) {
+            let profile = &text.profile;
+            return Err(format!("profile `{profile}` does not have the hits of {bins} bins"));
+        }
         let run = |place: &str, number: usize| {
             runs.get(number).cloned().ok_or_else(|| format!("{place}: there is no run {number}"))
         };
@@ -327,14 +327,6 @@ impl Database {
             are_bins(&place, &part.bins)?;
             if part.bins.len() != part.hits.len() {
                 return Err(format!("{place}: `bins` and `hits` have different lengths"));
-            }
-            let Indices { first, step, count } = part.cases;
-            let last = count.checked_sub(1).and_then(|steps| steps.checked_mul(step));
-            if step == 0 || last.and_then(|steps| first.checked_add(steps)).is_none() {
-                return Err(format!(
-                    "{place}.cases: expected at least one case, and no more than \
-                     the run has"
-                ));
             }
             let run = run(&place, part.run)?;
             let points = database.points(&run.rtl, &part.profile);

@@ -44,9 +44,36 @@ impl Indices {
         if self.last() < other.first || other.last() < self.first {
             return true;
         }
-        let (few, many) = if self.count <= other.count { (self, other) } else { (other, self) };
-        (0..few.count).all(|place| !many.has(few.first + place * few.step))
+        // Indices are below 2^47, so products of two steps fit. An index in both is `self.first +
+        // k * self.step` and has the remainder of `other.first`; the smallest such k is computed,
+        // because a file may name any number of cases.
+        let [first, step] = [self.first, self.step].map(i128::from);
+        let [other_first, other_step] = [other.first, other.step].map(i128::from);
+        let (divisor, inverse) = inverse(step % other_step, other_step);
+        let distance = other_first - first;
+        if distance % divisor != 0 {
+            return true;
+        }
+        let period = other_step / divisor;
+        let k = (distance / divisor % period * inverse).rem_euclid(period);
+        // From the first common index on, they repeat every `step * period`.
+        let repeat = step * period;
+        let begin = self.first.max(other.first);
+        let behind = (i128::from(begin) - first - k * step).max(0);
+        let common = first + k * step + (behind + repeat - 1) / repeat * repeat;
+        common > i128::from(self.last().min(other.last()))
     }
+}
+
+/// The greatest common divisor `d` of a number and a modulus, and a number whose product with
+/// `number / d` is 1 modulo `modulus / d`.
+fn inverse(number: i128, modulus: i128) -> (i128, i128) {
+    let (mut old, mut now) = ((modulus, 0), (number, 1));
+    while now.0 != 0 {
+        let quotient = old.0 / now.0;
+        (old, now) = (now, (old.0 - quotient * now.0, old.1 - quotient * now.1));
+    }
+    old
 }
 
 impl ScenarioCoverage {
@@ -173,4 +200,45 @@ pub(super) fn disjoint(parts: &[&ScenarioCoverage]) -> Vec<bool> {
         }
     }
     counted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_indices_are_found_without_trying_all() {
+        let has_common = |one: Indices, other: Indices| {
+            (0..one.count).any(|place| other.has(one.first + place * one.step))
+        };
+        let all = (0..9).flat_map(|first| {
+            (1..7).flat_map(move |step| (1..5).map(move |count| Indices { first, step, count }))
+        });
+        let all: Vec<Indices> = all.collect();
+        for one in &all {
+            for other in &all {
+                let apart = one.is_apart_from(*other);
+                assert_eq!(apart, !has_common(*one, *other), "{one:?}, {other:?}");
+            }
+        }
+        // Even and odd indices.
+        let [even, odd] = [0, 1].map(|first| Indices { first, step: 2, count: 1 << 45 });
+        assert!(even.is_apart_from(odd) && !even.is_apart_from(even));
+    }
+
+    #[test]
+    fn indices_that_no_run_has_are_rejected() {
+        let read = |text: &str| serde_json::from_str::<Indices>(text).is_ok();
+        assert!(read(r#"{"first": 3, "step": 2, "count": 5}"#));
+        for bad in [
+            r#"{"first": 0, "step": 0, "count": 1}"#,
+            r#"{"first": 0, "step": 1, "count": 0}"#,
+            r#"{"first": 1, "step": 1, "count": 18446744073709551615}"#,
+            r#"{"first": 18446744073709551615, "step": 1, "count": 2}"#,
+            r#"{"first": 140737488355328, "step": 1, "count": 1}"#,
+            r#"{"first": 0, "step": 18446744073709551615, "count": 3}"#,
+        ] {
+            assert!(!read(bad), "{bad}");
+        }
+    }
 }

@@ -70,8 +70,11 @@ impl Recorder {
             };
             let mut hits = vec![0; self.database.bins()];
             for (bin, count) in &part.hits {
-                hits[*bin as usize] = *count;
-                self.hit[profile][*bin as usize] = true;
+                let bin = *bin as usize;
+                if let (Some(hits), Some(hit)) = (hits.get_mut(bin), self.hit[profile].get_mut(bin))
+                {
+                    (*hits, *hit) = (*count, true);
+                }
             }
             let mut reached = self.points(profile).map(|points| vec![0; points]);
             for (point, count) in part.reached.into_iter().flatten() {
@@ -184,14 +187,14 @@ impl Open {
 
     /// Adds the outcome of a case.
     fn count(&mut self, outcome: &Outcome) {
-        self.cycles += outcome.cycles;
+        self.cycles = self.cycles.saturating_add(outcome.cycles);
         for (sum, hits) in self.hits.iter_mut().zip(&outcome.hits) {
             *sum = sum.saturating_add(*hits);
         }
         if let Some(reached) = &mut self.reached {
             for point in code::numbers(&outcome.reached) {
-                if let Some(sum) = reached.get_mut(point) {
-                    *sum += 1;
+                if let Some(cases) = reached.get_mut(point) {
+                    *cases = cases.saturating_add(1);
                 }
             }
         }

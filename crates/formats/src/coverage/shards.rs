@@ -56,7 +56,7 @@ impl CoverageMerge {
             let cases = self.kinds.entry(kind(part)).or_insert_with(none);
             cases.first = cases.first.min(first);
             cases.last = cases.last.max(last);
-            cases.count += part.cases.count;
+            cases.count = cases.count.saturating_add(part.cases.count);
         }
     }
 
@@ -109,18 +109,19 @@ impl CoverageMerge {
 impl Cases {
     /// Whether no case is missing in between.
     fn is_whole(&self, step: u64) -> bool {
-        self.last - self.first == (self.count - 1) * step
+        (self.count - 1).checked_mul(step) == Some(self.last - self.first)
     }
 
     fn add(&mut self, part: &ScenarioCoverage) {
-        self.cycles += part.cycles;
+        self.cycles = self.cycles.saturating_add(part.cycles);
         for (bin, more) in &part.hits {
             let sum = self.hits.entry(*bin).or_default();
             *sum = sum.saturating_add(*more);
         }
         if let Some(reached) = &mut self.reached {
             for (point, more) in part.reached.iter().flatten() {
-                *reached.entry(*point).or_default() += more;
+                let sum = reached.entry(*point).or_default();
+                *sum = sum.saturating_add(*more);
             }
         }
     }

@@ -1,4 +1,5 @@
 use super::*;
+use cosim_base::checksum;
 use cosim_harness::harness::{Case, Outcome, Verdict};
 use proptest::prelude::*;
 
@@ -187,27 +188,43 @@ fn a_file_is_read_as_it_was_written() {
     database.write(&path).unwrap();
     assert_eq!(Database::read(&path).unwrap(), database);
     let text = std::fs::read_to_string(&path).unwrap();
-    // Version 1 has no checksum.
-    let (before, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
-    let old = format!("{before}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);
-    std::fs::write(&path, old).unwrap();
-    assert_eq!(Database::read(&path).unwrap(), database);
-    for (from, to, expected) in [
-        ("\"version\": 2", "\"version\": 3", "version is 3"),
-        ("\"seed\":3", "\"seed\":4", "checksum"),
-        ("cosim-coverage", "cosim-cover", "cosim-coverage"),
-        // One hit more than the sum of the parts.
-        ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of those of its parts"),
-        ("\"bins\":[0,2]", "\"bins\":[0,8]", "expected rising numbers below 8"),
-        ("\"count\":1}", "\"count\":0}", "expected at least one case"),
-        ("\"run\":0", "\"run\":1", "there is no run 1"),
-    ] {
-        let changed = text.replacen(from, to, 1);
-        assert_ne!(changed, text, "{from}");
-        std::fs::write(&path, changed).unwrap();
+    let (before, _) = text.rsplit_once("\"checksum\"").unwrap();
+    let error = |text: &str| {
+        std::fs::write(&path, text).unwrap();
         let error = Database::read(&path).unwrap_err();
         assert_eq!(error.code().exit(), 2);
-        assert!(error.to_string().contains(expected), "{error}");
+        error.to_string()
+    };
+    // Without a checksum it is no record, whatever its version.
+    let bare = format!("{}\n}}\n", before.trim_end().trim_end_matches(','));
+    assert!(error(&bare).contains("checksum"));
+    for version in ["0", "2", "3"] {
+        let version = format!("\"version\": {version}");
+        for text in [&bare, &text] {
+            let message = error(&text.replacen("\"version\": 1", &version, 1));
+            assert!(message.contains("version is"), "{message}");
+        }
+    }
+    for (from, to, expected) in [
+        ("\"seed\":3", "\"seed\":4", "checksum"),
+        ("cosim-coverage", "cosim-cover", "cosim-coverage"),
+    ] {
+        let message = error(&text.replacen(from, to, 1));
+        assert!(message.contains(expected), "{message}");
+    }
+    // Contents that no run writes, with their checksum.
+    for (from, to, expected) in [
+        // One hit more than the sum of the parts.
+        ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of those of its parts"),
+        ("\"hits\":[2,", "\"hits\":[", "does not have the hits of 8 bins"),
+        ("\"bins\":[0,2]", "\"bins\":[0,8]", "expected rising numbers below 8"),
+        ("\"count\":1}", "\"count\":0}", "expected 1 case or more"),
+        ("\"run\":0", "\"run\":1", "there is no run 1"),
+    ] {
+        let changed = before.replacen(from, to, 1);
+        assert_ne!(changed, before, "{from}");
+        let message = error(&checksum::sealed(changed).0);
+        assert!(message.contains(expected), "{message}");
     }
 }
 

@@ -34,7 +34,6 @@ fn report() -> Report {
         scenarios: Vec::new(),
         shard: Shard::WHOLE,
         min_score: None,
-        equivalents: Vec::new(),
     });
     report.profiles.push(ProfileGrading::new("spec", &[mutation(1), mutation(2)]));
     report
@@ -49,7 +48,7 @@ fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
         Report::read(folder.path())
     };
     assert_eq!(read(&report()).unwrap(), report());
-    let changes: [Change; 8] = [
+    let changes: [Change; 9] = [
         |report| report.run.cases = 0,
         |report| report.run.cases = u64::MAX,
         |report| report.run.mutants = u32::MAX,
@@ -57,6 +56,7 @@ fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
         |report| report.run.profiles.clear(),
         |report| report.profiles.push(report.profiles[0].clone()),
         |report| report.run.mutants = 1,
+        |report| report.profiles[0].score.killed = u64::MAX,
         |report| report.profiles[0].mutants.swap(0, 1),
     ];
     for change in changes {
@@ -68,7 +68,7 @@ fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
 }
 
 #[test]
-fn edited_results_are_rejected_and_version_1_is_readable() {
+fn edited_results_are_rejected() {
     let folder = TempDir::new().unwrap();
     let mut report = report();
     for name in [PARTIAL, RESULT] {
@@ -82,10 +82,16 @@ fn edited_results_are_rejected_and_version_1_is_readable() {
             fs::write(&path, wrong).unwrap();
             assert_eq!(Report::read(folder.path()).unwrap_err().code().exit(), 2);
         }
+        // Without its checksum it is no record, whatever its version.
         let (members, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
-        let old = format!("{members}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);
-        fs::write(&path, old).unwrap();
-        assert_eq!(Report::read(folder.path()).unwrap(), report);
+        for (version, code) in
+            [(0, codes::WRONG_FORMAT), (1, codes::DAMAGED), (2, codes::WRONG_FORMAT)]
+        {
+            let version = format!("\"version\": {version}");
+            let bare = format!("{members}\n}}\n").replacen("\"version\": 1", &version, 1);
+            fs::write(&path, bare).unwrap();
+            assert_eq!(Report::read(folder.path()).unwrap_err().code(), code, "{version}");
+        }
     }
 }
 

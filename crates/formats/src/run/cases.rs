@@ -54,7 +54,8 @@ impl Row {
         let length = self.cycles.len();
         length < ROW
             && failed != self.groups.is_empty()
-            && self.from + length as u64 * step == place
+            && (length as u64).checked_mul(step).and_then(|more| self.from.checked_add(more))
+                == Some(place)
     }
 
     fn clear(&mut self) {

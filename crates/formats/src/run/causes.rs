@@ -26,7 +26,7 @@ impl<'a> Cause<'a> {
 
     /// The number of failures in all groups.
     pub fn count(&self) -> u64 {
-        self.groups().map(|group| group.count).sum()
+        self.groups().fold(0, |sum, group| sum.saturating_add(group.count))
     }
 }
 

@@ -34,7 +34,6 @@ const FILES: &[&str] = &[
     crate::coverage::COVERAGE,
     crate::coverage::code::lcov::INFO,
     super::layout::JOURNAL,
-    OLD_PARTIAL,
     JUNIT,
     MARKDOWN,
     HTML,
@@ -43,8 +42,6 @@ const FILES: &[&str] = &[
     mutation::GOLDEN,
     mutation::PARTIAL,
 ];
-/// File name of unfinished results in earlier versions.
-const OLD_PARTIAL: &str = "results.json.unfinished";
 /// Subfolders of a run directory.
 const FOLDERS: [&str; 4] = [
     super::layout::FAILURES,
@@ -212,8 +209,10 @@ impl DirectoryLock {
     /// Locks the folder of an interrupted run again.
     ///
     /// # Errors
-    /// [`Error::File`] if another run is writing to it.
+    /// [`Error::File`] if another run is writing to it, or if it contains a symbolic link, through
+    /// which the run would write elsewhere.
     pub fn again(folder: &Path) -> Result<Self, Error> {
+        refuse_links(folder)?;
         let lock = locked(create(&folder.join(LOCK))?, folder)?;
         let mut claim = Self { folder: folder.to_owned(), lock };
         claim.sign(&LockOwner::this_process())?;
@@ -225,6 +224,13 @@ impl DirectoryLock {
         // A write error does not matter: the lock ends with the file.
         let _ = self.sign(&LockOwner { format: FORMAT.to_owned(), ..LockOwner::default() });
         files::sync_folder(&self.folder);
+    }
+
+    /// Removes what this run wrote, releases the lock and removes the folder if it is empty. Ignores
+    /// failures.
+    pub(super) fn empty_and_abandon(self) {
+        let _ = empty(&self.folder);
+        self.abandon();
     }
 
     /// Releases the lock and removes the folder if it is empty.
@@ -391,6 +397,27 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
     }
 }
 
+/// Refuses a run directory with a symbolic link, also in its subfolders.
+fn refuse_links(folder: &Path) -> Result<(), Error> {
+    let below = FOLDERS.into_iter().map(|name| folder.join(name));
+    for folder in std::iter::once(folder.to_owned()).chain(below) {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(Error::unreadable(&folder, &error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::unreadable(&folder, &error))?;
+            if entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                let message = "is a symbolic link, which a run directory never contains; copy the \
+                     run directory without links, or repeat the run";
+                return refuse(codes::BAD_OUTPUT, &entry.path(), message);
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Whether a run writes a file or folder of this name.
 fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
@@ -545,6 +572,21 @@ mod tests {
             let message = named(folder.path(), true).unwrap_err().to_string();
             assert!(message.contains("does not belong to a run"), "{foreign}: {message}");
             assert_eq!(fs::read_to_string(path).unwrap(), "{\"mine\": 1}");
+        }
+    }
+
+    #[test]
+    fn a_run_with_a_link_is_not_resumed() {
+        for name in [super::super::layout::PARTIAL, LOCK, "failures", "failures/a.json"] {
+            let folder = TempDir::new().unwrap();
+            let [run, victim] = ["run", "victim"].map(|name| folder.path().join(name));
+            fs::write(&victim, "mine").unwrap();
+            let link = run.join(name);
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(&victim, link).unwrap();
+            let error = DirectoryLock::again(&run).unwrap_err();
+            assert_eq!(error.code(), codes::BAD_OUTPUT, "{error}");
+            assert_eq!(fs::read_to_string(victim).unwrap(), "mine", "{name}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! Groups of failures by signature, of a run or of a shard.
 
 use super::waivers::Waived;
+use cosim_base::run_file::RunFile;
 use cosim_harness::harness::{Blame, Case, Mismatch, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,15 +22,14 @@ pub struct Evidence {
     /// Blame: which side violates the specification, if that is known.
     pub judgement: Option<Blame>,
     /// Its vector in the run directory, minimised if possible; `null` if it could not be written.
-    pub vector: Option<String>,
+    pub vector: Option<RunFile>,
     /// The vector before minimisation.
-    pub original: Option<String>,
+    pub original: Option<RunFile>,
     /// Number of packets in the vector.
     pub packets: u64,
     /// Number of cycles in the vector.
     pub cycles: u64,
     /// What failed in the analysis, and why.
-    #[serde(default)]
     pub notes: Vec<String>,
 }
 
@@ -47,11 +47,11 @@ pub struct Group {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waived: Option<Waived>,
     /// Waves of the vector in the run directory, if they exist.
-    pub waves: Option<String>,
+    pub waves: Option<RunFile>,
     /// The output of `cosim explain` for the vector, in the run directory. It is written with the
     /// waves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<String>,
+    pub explanation: Option<RunFile>,
     /// Variants of the failure: by rule, and by groups that fail in the same cycle.
     pub variants: Vec<Variant>,
     /// Failures by rule that belong to no listed variant.
@@ -115,11 +115,11 @@ pub fn settle(groups: &mut Vec<Group>) {
             groups.insert(from, group);
             continue;
         };
-        host.count += group.count;
+        host.count = host.count.saturating_add(group.count);
         let with: Vec<Signature> =
             parts.into_iter().filter(|part| *part != host.signature).collect();
         for (rule, count) in group.further_rules {
-            *host.further_rules.entry(rule).or_default() += count;
+            add(host.further_rules.entry(rule).or_default(), count);
         }
         host.variants.extend(
             group
@@ -174,7 +174,7 @@ fn one(mut all: Vec<Group>, place: &impl Fn(&str) -> u64) -> Option<Group> {
             match variants.iter_mut().find(|known| known.rule == variant.rule) {
                 None => variants.push(variant),
                 Some(known) => {
-                    known.count += variant.count;
+                    add(&mut known.count, variant.count);
                     if place(&variant.first.case) < place(&known.first.case) {
                         known.first = variant.first;
                     }
@@ -182,20 +182,25 @@ fn one(mut all: Vec<Group>, place: &impl Fn(&str) -> u64) -> Option<Group> {
             }
         }
         for (rule, count) in std::mem::take(&mut group.further_rules) {
-            *further.entry(rule).or_default() += count;
+            add(further.entry(rule).or_default(), count);
         }
     }
     variants.sort_by_key(|variant| place(&variant.first.case));
     let kept = variants.len().min(MOST_VARIANTS);
     for variant in variants.split_off(kept) {
-        *further.entry(variant.rule).or_default() += variant.count;
+        add(further.entry(variant.rule).or_default(), variant.count);
     }
     for variant in &mut variants {
-        variant.count += further.remove(&variant.rule).unwrap_or(0);
+        add(&mut variant.count, further.remove(&variant.rule).unwrap_or(0));
     }
-    let count = all.iter().map(|group| group.count).sum();
+    let count = all.iter().fold(0, |sum: u64, group| sum.saturating_add(group.count));
     let first = all.into_iter().next()?;
     Some(Group { count, variants, further_rules: further, ..first })
+}
+
+/// Adds to a count that was read from a file, where any number may stand.
+fn add(count: &mut u64, more: u64) {
+    *count = count.saturating_add(more);
 }
 
 /// A state, and the ports and fields that differ in it.

@@ -26,9 +26,7 @@ pub struct Header {
     pub rtl_files: Vec<FileRead>,
     /// Models of this run that need two evaluations per cycle, by profile, with the reason.
     pub two_evaluations: BTreeMap<String, String>,
-    /// How the outputs were compared, by kind of comparison. Empty in version 5 and older: every
-    /// output in every cycle.
-    #[serde(default)]
+    /// How the outputs were compared, by kind of comparison.
     pub comparison: BTreeMap<Comparison, Vec<String>>,
     /// Netlists that replaced the RTL, by profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -63,9 +61,6 @@ pub struct Header {
     /// The run ends when every profile covers this percentage of bins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_coverage: Option<f64>,
-    /// Written by older versions: number of cases selected at once, with `until_coverage`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub round: Option<u32>,
     /// Whether code coverage was counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
@@ -99,15 +94,14 @@ impl Header {
         kinds.collect::<Vec<_>>().join("; ")
     }
 
-    /// Whether the run directory contains the whole run. Older versions wrote shards of a run with
-    /// `until_coverage`, each of which contains the whole run.
+    /// Whether the run directory contains the whole run.
     pub fn is_whole(&self) -> bool {
-        self.shard.is_whole() || self.until_coverage.is_some()
+        self.shard.is_whole()
     }
 
     /// The distance between positions of cases in the run directory.
     pub fn step(&self) -> u64 {
-        if self.is_whole() { 1 } else { self.shard.count() }
+        self.shard.count()
     }
 }
 

@@ -12,7 +12,7 @@ use super::tally::Totals;
 use crate::begun::BegunCommand;
 use crate::coverage::{ContributingCase, ScenarioCoverage};
 use cosim_base::error::{Error, codes};
-use cosim_base::files::make_whole;
+use cosim_base::files::{make_whole, read_input};
 use cosim_base::program;
 use cosim_harness::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
@@ -26,9 +26,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// The first bytes of the file.
-const MARK: &[u8] = b"cosim-journal 3\n";
+const MARK: &[u8] = b"cosim-journal 1\n";
 /// Size of case records in bytes at which a new file replaces the journal.
 const MOST: u64 = 4 << 20;
+/// Maximum size of a journal in bytes.
+const LARGEST: u64 = 1 << 30;
 /// Size of a record's header in bytes: its length and a part of its hash.
 const PREFIX: usize = 8;
 
@@ -162,11 +164,10 @@ impl InterruptedRun {
     /// [`Error::File`] if the command or the state is damaged.
     pub fn read(folder: &Path) -> Result<Option<Self>, Error> {
         let path = folder.join(JOURNAL);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(Error::unreadable(&path, &error)),
-        };
+        if path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            return Ok(None);
+        }
+        let bytes = read_input(&path, LARGEST)?;
         let damaged = || {
             let message = "is damaged or of another version, so the run cannot be resumed; repeat \
                  it with `run --force`";

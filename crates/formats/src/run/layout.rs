@@ -1,5 +1,7 @@
 //! Names and formats of the files in a run directory.
 
+use crate::record::RecordFormat;
+use cosim_base::run_file::RunFolder;
 use serde::Serialize;
 
 /// Results of a complete run.
@@ -9,17 +11,14 @@ pub const PARTIAL: &str = "results.json.partial";
 /// Times and other data of the machine.
 pub const TIMING: &str = "timing.json";
 /// Folder of failures.
-pub const FAILURES: &str = "failures";
+pub const FAILURES: &str = RunFolder::Failures.name();
 /// Folder of saved vectors.
-pub const SAVED: &str = "saved";
-/// The value of `format` in the results.
-pub const RESULTS_FORMAT: &str = "cosim-results";
+pub const SAVED: &str = RunFolder::Saved.name();
+/// The format of the results. Their cases are read one by one, so their size has no limit.
+pub const RESULTS_FORMAT: RecordFormat =
+    RecordFormat { name: "cosim-results", version: 1, most: u64::MAX };
 /// The first bytes of every `results.json`.
 pub const MARK: &str = "{\n\"format\": \"cosim-results\"";
-/// The version of `results.json`.
-pub const RESULTS_VERSION: u64 = 6;
-/// The oldest readable version. Version 4 has no checksum, and version 5 no `comparison`.
-pub const RESULTS_OLDEST: u64 = 4;
 /// The journal of an unfinished run.
 pub const JOURNAL: &str = "run.journal";
 /// Test results for CI systems.

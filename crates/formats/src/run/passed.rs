@@ -32,7 +32,8 @@ pub fn waive(waivers: &[Waiver], groups: &mut [Group], day: &Day) {
 pub fn waived(groups: &[Group], end: End) -> u64 {
     match end {
         End::Complete | End::Covered | End::Time => {
-            groups.iter().filter(|group| group.is_waived()).map(|group| group.count).sum()
+            let waived = groups.iter().filter(|group| group.is_waived());
+            waived.fold(0, |sum, group| sum.saturating_add(group.count))
         }
         End::MaxFailures | End::MaxHangs | End::Interrupted => 0,
     }

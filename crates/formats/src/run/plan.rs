@@ -2,7 +2,7 @@
 
 use super::header::Header;
 use super::shard::Shard;
-use cosim_harness::harness::{BlockInfo, Case, Profile, case_seed, index_text, parse_index};
+use cosim_harness::harness::{BlockInfo, Case, Profile, case_seed, parse_index};
 use std::ops::Range;
 
 pub use cosim_harness::harness::MOST_CASES;
@@ -36,7 +36,10 @@ impl Plan {
             let of_name = Profile::parse(name, block.profiles);
             profiles.extend(of_name.map_err(|error| error.to_string())?);
         }
-        let end = header.cases.map_or(u64::MAX, |cases| header.first.saturating_add(cases));
+        if header.first >= MOST_CASES || header.cases.is_some_and(|cases| cases >= MOST_CASES) {
+            return Err(format!("has more than {MOST_CASES} cases of a profile and scenario"));
+        }
+        let end = header.cases.map_or(u64::MAX, |cases| header.first + cases);
         let plan = Self {
             block: block.name,
             seed: header.seed,
@@ -84,9 +87,14 @@ impl Plan {
         let (index, column) = (place / columns, (place % columns) as usize);
         let (profile, scenario) = (column / self.scenarios.len(), column % self.scenarios.len());
         let (of_profile, of_scenario) = (&self.profiles[profile].name, &self.scenarios[scenario]);
-        let name = format!("{}/{of_profile}/{of_scenario}/{}", self.block, index_text(index));
+        let name = format!("{}/{of_profile}/{of_scenario}/{index}", self.block);
         let seed = case_seed(self.seed, &name);
         Case { place, profile, scenario, name, seed }
+    }
+
+    /// Whether a case belongs to the run and has the name and seed that the run gives it.
+    pub fn has(&self, case: &Case) -> bool {
+        self.columns() > 0 && self.places().contains(&case.place) && self.case(case.place) == *case
     }
 
     /// The position of the case with this name, if it belongs to the run.
@@ -163,6 +171,9 @@ mod tests {
         for case in whole.iter() {
             assert_eq!(whole.place(&case.name), Some(case.place));
             assert_eq!(whole.case(case.place), case);
+            assert!(whole.has(&case));
+            assert!(!whole.has(&Case { place: case.place + 1, ..case.clone() }));
+            assert!(!whole.has(&Case { scenario: usize::MAX, ..case.clone() }));
         }
         for foreign in ["b/spec/x", "c/spec/x/0", "b/none/x/0", "b/spec/none/0", "b/spec/x/0/1"] {
             assert_eq!(whole.place(foreign), None, "{foreign}");

@@ -1,18 +1,19 @@
 //! Reads `results.json` case by case, so that memory does not grow with its length.
 
 use super::{
-    Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,
-    TIMING, Totals,
+    Day, End, Group, Header, LostWorkers, MOST_CASES, RESULTS, RESULTS_FORMAT, TIMING, Totals,
 };
 use cosim_base::checksum;
-use cosim_base::error::Error;
+use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, open_input, read_input_text};
 use cosim_harness::harness::Verdict;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::BufReader;
+use std::fs::File;
+use std::io::{self, BufReader, Read};
 use std::path::Path;
 
 /// The results of a run without its cases.
@@ -26,11 +27,11 @@ pub struct Results {
     pub totals: Totals,
     /// The groups of failures.
     pub failures: Vec<Group>,
-    /// The checksum of `coverage.json`; since version 5.
-    pub coverage: Option<String>,
+    /// The checksum of `coverage.json`.
+    pub coverage: String,
     /// Why the run ended.
     pub ended: End,
-    /// The UTC day that waivers were checked against, if the run has waivers; since version 5.
+    /// The UTC day that waivers were checked against, if the run has waivers.
     pub day: Option<Day>,
     /// Whether it passed.
     pub passed: bool,
@@ -46,13 +47,10 @@ pub struct ProfileResults {
     /// Totals by scenario.
     pub scenarios: Vec<(String, Totals)>,
     /// Hit count of each reachable rule.
-    #[serde(default)]
     pub rules: BTreeMap<String, u64>,
     /// Unreachable rules: no legal stimulus hits them. With the reason.
-    #[serde(default)]
     pub unreachable: BTreeMap<String, String>,
     /// The scoreboard's counters.
-    #[serde(default)]
     pub counters: BTreeMap<String, u64>,
 }
 
@@ -60,31 +58,24 @@ pub struct ProfileResults {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunTiming {
     /// When the run ended, in UTC.
-    #[serde(default)]
     pub ended: String,
     /// Wall-clock seconds for running cases.
     pub seconds: f64,
     /// Wall-clock seconds for minimising failures and writing waves.
-    #[serde(default)]
     pub failures_seconds: f64,
     /// Cycles compared per second.
     pub cycles_per_second: f64,
     /// Number of threads.
     pub threads: usize,
     /// The commit that was checked out.
-    #[serde(default)]
     pub commit: Option<String>,
     /// Seconds since the start, and cycles compared until then.
-    #[serde(default)]
     pub progress: Vec<(f64, u64)>,
     /// The sandbox of the models.
-    #[serde(default)]
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL.
-    #[serde(default)]
     pub lost_workers: LostWorkers,
     /// Number of cases whose scoreboard and coverage results came from the cache of an earlier run.
-    #[serde(default)]
     pub judged_before: u64,
 }
 
@@ -96,7 +87,16 @@ impl RunTiming {
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(TIMING);
         let text = read_input_text(&path, LARGEST_INPUT)?;
-        serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))
+        let timing: Self =
+            serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
+        // Sums of several runs stay finite.
+        let numbers = [timing.seconds, timing.failures_seconds, timing.cycles_per_second];
+        let mut times = timing.progress.iter().map(|(seconds, _)| *seconds).chain(numbers);
+        if let Some(wrong) = times.find(|number| !(0.0..=MOST_SECONDS).contains(number)) {
+            let message = format!("a time or speed is {wrong}, expected 0 to {MOST_SECONDS}");
+            return Err(Error::File { code: codes::DAMAGED, path, message });
+        }
+        Ok(timing)
     }
 }
 
@@ -165,59 +165,194 @@ impl Results {
     /// Reads the results of a run directory and calls `each` for each entry of the cases.
     ///
     /// # Errors
-    /// [`Error::File`] if they are missing, [`Error::Input`] if they are malformed.
+    /// [`Error::File`] if they are missing, of another version or edited. [`Error::Input`] if they
+    /// are malformed.
     pub fn read(folder: &Path, mut each: impl FnMut(&Header, Entry)) -> Result<Self, Error> {
         let path = folder.join(RESULTS);
-        let file = open_input(&path)?;
-        let mut text = serde_json::Deserializer::from_reader(BufReader::new(file));
-        let results = text.deserialize_map(ResultsVisitor(&mut each)).and_then(|results| {
+        let lines = BoundedLines { file: open_input(&path)?, length: 0 };
+        let text = serde_json::Deserializer::from_reader(BufReader::new(lines));
+        let results = Self::parse(text, &path, &mut each)?;
+        checksum::verify_file(&path)?;
+        Ok(results)
+    }
+
+    /// Parses results without their cases. `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Results::read`].
+    pub fn without_cases(text: &str, path: &Path) -> Result<Self, Error> {
+        Self::parse(serde_json::Deserializer::from_str(text), path, &mut |_, _| ())
+    }
+
+    fn parse<'de, R: serde_json::de::Read<'de>>(
+        mut text: serde_json::Deserializer<R>,
+        path: &Path,
+        each: &mut dyn FnMut(&Header, Entry),
+    ) -> Result<Self, Error> {
+        let mut wrong = None;
+        let visitor = ResultsVisitor { each, path, wrong: &mut wrong };
+        let results = text.deserialize_map(visitor).and_then(|results| {
             text.end()?;
             Ok(results)
         });
-        let (version, results) = results.map_err(|error| Error::json(&path, &error))?;
-        if version > RESULTS_OLDEST {
-            checksum::verify_file(&path)?;
-        }
-        Ok(results)
-    }
-
-    /// Parses results without their cases.
-    ///
-    /// # Errors
-    /// The JSON error.
-    pub fn without_cases(text: &str) -> Result<Self, serde_json::Error> {
-        let mut text = serde_json::Deserializer::from_str(text);
-        let (_, results) = text.deserialize_map(ResultsVisitor(&mut |_, _| ()))?;
-        text.end()?;
-        Ok(results)
+        results.map_err(|error| match (wrong, Error::json(path, &error)) {
+            (Some(Wrong::Version(error)), _) => error,
+            (Some(Wrong::Entry(message)), Error::Input { path, line, column, .. }) => {
+                Error::Input { code: codes::DAMAGED, path, line, column, message }
+            }
+            (_, error) => error,
+        })
     }
 }
 
+/// Maximum time or speed in `timing.json`.
+const MOST_SECONDS: f64 = 1e18;
+/// Maximum length of a line of `results.json`, in bytes. A line holds at most 256 cases.
+pub const LONGEST_LINE: u64 = 64 << 20;
+/// Maximum number of profiles times scenarios.
+const MOST_COLUMNS: u64 = 1 << 20;
+
+/// A file whose lines have a limited length.
+struct BoundedLines {
+    file: File,
+    /// Length of the line so far.
+    length: u64,
+}
+
+impl Read for BoundedLines {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(bytes)?;
+        for piece in bytes[..read].split_inclusive(|byte| *byte == b'\n') {
+            self.length += piece.len() as u64;
+            if self.length > LONGEST_LINE {
+                let message = format!("a line is longer than {} MiB", LONGEST_LINE >> 20);
+                return Err(io::Error::other(message));
+            }
+            if piece.ends_with(b"\n") {
+                self.length = 0;
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// Checks the entries of `cases` against the header and against each other.
+#[derive(Debug, Clone)]
+pub struct EntryCheck {
+    step: u64,
+    /// The positions of the run end here.
+    end: u64,
+    /// The first position that may follow.
+    next: u64,
+    /// Number of signatures so far.
+    signatures: u64,
+}
+
+impl EntryCheck {
+    /// A check of the entries of a run.
+    ///
+    /// # Errors
+    /// What is wrong with the header.
+    pub fn new(run: &Header) -> Result<Self, String> {
+        let columns = (run.profiles.len() as u64).saturating_mul(run.scenarios.len() as u64);
+        if !(1..=MOST_COLUMNS).contains(&columns) {
+            return Err(format!(
+                "the run has {columns} pairs of profile and scenario, expected 1 to {MOST_COLUMNS}"
+            ));
+        }
+        let end = MOST_CASES.saturating_mul(columns);
+        Ok(Self { step: run.step(), end, next: 0, signatures: 0 })
+    }
+
+    /// Checks the next entry.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&mut self, entry: &Entry) -> Result<(), String> {
+        let (first, count) = match entry {
+            Entry::Failed { place, group, .. } => {
+                if *group > self.signatures {
+                    return Err(format!(
+                        "signature {group} follows {} signatures",
+                        self.signatures
+                    ));
+                }
+                self.signatures = self.signatures.max(group + 1);
+                (*place, 1)
+            }
+            Entry::Row { from, cycles, packets, groups } => {
+                let count = cycles.len();
+                if count == 0
+                    || packets.len() != count
+                    || !(groups.is_empty() || groups.len() == count)
+                {
+                    return Err("the columns of a row differ in length".to_owned());
+                }
+                if let Some(group) = groups.iter().find(|group| **group >= self.signatures) {
+                    return Err(format!("no earlier case has signature {group}"));
+                }
+                (*from, count as u64)
+            }
+        };
+        let last = (count - 1).checked_mul(self.step).and_then(|more| first.checked_add(more));
+        match last {
+            Some(last) if first >= self.next && last < self.end => {
+                self.next = last + 1;
+                Ok(())
+            }
+            _ => Err(format!(
+                "found {count} cases from place {first}, expected places from {} to {}",
+                self.next,
+                self.end - 1
+            )),
+        }
+    }
+}
+
+/// What is wrong with results that are valid JSON.
+enum Wrong {
+    /// The format or the version.
+    Version(Error),
+    /// An entry.
+    Entry(String),
+}
+
 /// Reads the top level of `results.json`.
-struct ResultsVisitor<'a>(&'a mut dyn FnMut(&Header, Entry));
+struct ResultsVisitor<'a> {
+    each: &'a mut dyn FnMut(&Header, Entry),
+    path: &'a Path,
+    /// Set if an error is not one of JSON.
+    wrong: &'a mut Option<Wrong>,
+}
 
 impl<'de> Visitor<'de> for ResultsVisitor<'_> {
-    /// The version, and the results.
-    type Value = (u64, Results);
+    type Value = Results;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the results of a cosim run")
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let (mut version, mut run, mut profiles, mut totals) = (None, None, None, None);
+        let (mut format, mut version) = (Value::Null, Value::Null);
+        let (mut run, mut profiles, mut totals) = (None, None, None);
         let (mut failures, mut ended, mut passed) = (None, None, None);
         let (mut coverage, mut day) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "format" => is(&map.next_value::<String>()?, &RESULTS_FORMAT.to_owned())?,
-                "version" => version = Some(readable(map.next_value()?)?),
+                "format" => format = map.next_value()?,
+                "version" => {
+                    version = map.next_value()?;
+                    if let Err(error) = RESULTS_FORMAT.check(self.path, &format, &version) {
+                        *self.wrong = Some(Wrong::Version(error));
+                        return Err(de::Error::custom("another format or version"));
+                    }
+                }
                 "run" => run = Some(map.next_value::<Header>()?),
                 "cases" => {
                     let Some(run) = &run else {
                         return Err(de::Error::custom("`cases` stand before `run`"));
                     };
-                    map.next_value_seed(Cases { run, each: self.0 })?;
+                    map.next_value_seed(Cases { run, each: self.each, wrong: self.wrong })?;
                 }
                 "profiles" => profiles = Some(map.next_value()?),
                 "totals" => totals = Some(map.next_value()?),
@@ -230,38 +365,27 @@ impl<'de> Visitor<'de> for ResultsVisitor<'_> {
             }
         }
         let missing = de::Error::missing_field;
-        let results = Results {
+        if version.is_null() {
+            return Err(missing("version"));
+        }
+        Ok(Results {
             run: run.ok_or_else(|| missing("run"))?,
             profiles: profiles.ok_or_else(|| missing("profiles"))?,
             totals: totals.ok_or_else(|| missing("totals"))?,
             failures: failures.ok_or_else(|| missing("failures"))?,
+            coverage: coverage.ok_or_else(|| missing("coverage"))?,
             ended: ended.ok_or_else(|| missing("ended"))?,
             passed: passed.ok_or_else(|| missing("passed"))?,
-            coverage,
             day,
-        };
-        Ok((version.ok_or_else(|| missing("version"))?, results))
+        })
     }
-}
-
-fn is<T: PartialEq + fmt::Display, E: de::Error>(found: &T, expected: &T) -> Result<(), E> {
-    let message = format_args!("found {found}, expected {expected}");
-    if found == expected { Ok(()) } else { Err(E::custom(message)) }
-}
-
-fn readable<E: de::Error>(version: u64) -> Result<u64, E> {
-    if (RESULTS_OLDEST..=RESULTS_VERSION).contains(&version) {
-        return Ok(version);
-    }
-    Err(E::custom(format_args!(
-        "version is {version}; this program reads {RESULTS_OLDEST} to {RESULTS_VERSION}"
-    )))
 }
 
 /// Reads the list of cases.
 struct Cases<'a, 'b> {
     run: &'a Header,
     each: &'b mut dyn FnMut(&Header, Entry),
+    wrong: &'b mut Option<Wrong>,
 }
 
 impl<'de> DeserializeSeed<'de> for Cases<'_, '_> {
@@ -280,9 +404,112 @@ impl<'de> Visitor<'de> for Cases<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let Self { run, each, wrong } = self;
+        let mut refuse = |message: String| {
+            *wrong = Some(Wrong::Entry(message));
+            de::Error::custom("a wrong entry")
+        };
+        let mut check = EntryCheck::new(run).map_err(&mut refuse)?;
         while let Some(entry) = list.next_element()? {
-            (self.each)(self.run, entry);
+            check.check(&entry).map_err(&mut refuse)?;
+            each(run, entry);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cosim_base::error::Code;
+    use serde_json::json;
+    use std::fs;
+    use tempfile::TempDir;
+
+    fn header() -> Value {
+        json!({
+            "version": "", "build": "", "verilator": "", "rtl": "",
+            "given": { "paths": [] }, "rtl_files": [], "two_evaluations": {}, "comparison": {},
+            "block": "b", "seed": 1, "packets": null, "shard": "1/2", "cases": 4,
+            "profiles": ["spec"], "scenarios": ["smoke"], "weights": "", "min_coverage": null,
+        })
+    }
+
+    fn results(version: u64, cases: &Value) -> String {
+        let record = json!({
+            "run": header(), "cases": cases, "profiles": [], "totals": Totals::default(),
+            "failures": [], "coverage": "", "ended": "complete", "passed": true,
+        });
+        let members = record.to_string();
+        let begin = format!("{{\"format\": \"cosim-results\", \"version\": {version},");
+        let members = format!("{begin}{},\n", &members[1..members.len() - 1]);
+        // Maps are sorted, and the cases follow the header.
+        let run = format!("\"run\":{},", header());
+        let members =
+            members.replace(&run, "").replacen("\"cases\"", &format!("{run}\"cases\""), 1);
+        checksum::sealed(members).0
+    }
+
+    fn read(text: &str) -> Result<usize, Code> {
+        let folder = TempDir::new().unwrap();
+        fs::write(folder.path().join(RESULTS), text).unwrap();
+        let mut entries = 0;
+        let read = Results::read(folder.path(), |_, _| entries += 1);
+        read.map(|_| entries).map_err(|error| error.code())
+    }
+
+    fn failed(place: u64, group: u64) -> Value {
+        json!({
+            "place": place, "group": group, "name": "b/spec/smoke/0", "seed": "0x0",
+            "verdict": "hang", "cycle": null, "state": "S", "cycles": 1, "packets": 1,
+        })
+    }
+
+    fn row(from: u64, count: usize, groups: &[u64]) -> Value {
+        json!({
+            "from": from, "cycles": vec![u64::MAX; count], "packets": vec![1; count],
+            "groups": groups,
+        })
+    }
+
+    #[test]
+    fn one_version_with_its_checksum_is_read() {
+        let good = results(1, &json!([row(0, 2, &[]), failed(4, 0), row(6, 2, &[0, 0])]));
+        assert_eq!(read(&good), Ok(3));
+        let edited = good.replace("\"passed\":true", "\"passed\":false");
+        assert_eq!(read(&edited), Err(codes::DAMAGED));
+        let (bare, _) = good.rsplit_once(",\n\"checksum\"").unwrap();
+        assert_eq!(read(&format!("{bare}\n}}\n")), Err(codes::DAMAGED));
+        for version in [0, 2, 4, 6] {
+            let other = results(version, &json!([]));
+            assert_eq!(read(&other), Err(codes::WRONG_FORMAT), "{version}");
+            let (bare, _) = other.rsplit_once(",\n\"checksum\"").unwrap();
+            assert_eq!(read(&format!("{bare}\n}}\n")), Err(codes::WRONG_FORMAT), "{version}");
+        }
+    }
+
+    #[test]
+    fn entries_that_no_run_writes_are_rejected() {
+        for cases in [
+            json!([row(u64::MAX, 2, &[])]),
+            json!([row(1 << 47, 1, &[])]),
+            json!([row(4, 1, &[]), row(4, 1, &[])]),
+            json!([row(0, 1, &[0])]),
+            json!([row(0, 0, &[])]),
+            json!([failed(0, 1)]),
+            json!([failed(0, 0), failed(2, u64::MAX)]),
+            json!([failed(0, 0), row(2, 2, &[0])]),
+            json!([failed(0, 0), row(2, 1, &[7])]),
+        ] {
+            assert_eq!(read(&results(1, &cases)), Err(codes::DAMAGED), "{cases}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_bounded() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(LONGEST_LINE + 1).unwrap();
+        let mut lines = BoundedLines { file, length: 0 };
+        assert!(io::copy(&mut lines, &mut io::sink()).is_err());
     }
 }

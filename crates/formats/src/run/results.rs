@@ -10,10 +10,8 @@ use super::groups::Group;
 use super::header::Header;
 use super::journal::State;
 use super::layout::{
-    FAILURES, JOURNAL, MARK, PARTIAL, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, SAVED, TIMING,
-    to_json,
+    FAILURES, JOURNAL, MARK, PARTIAL, RESULTS, RESULTS_FORMAT, SAVED, TIMING, to_json,
 };
-use super::names::file_stem;
 use super::tally::{ProfileTally, Tally, Totals};
 use super::timing::Timing;
 use super::waivers::Day;
@@ -21,6 +19,7 @@ use crate::coverage::{COVERAGE, Database};
 use cosim_base::checksum::Checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, sync_folder, write_whole};
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_harness::harness::{Case, Outcome, Signature};
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
@@ -196,10 +195,8 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::Write`] if it cannot be written.
     pub fn save(&self, case: &Case, text: &str) -> Result<(), Error> {
-        let folder = self.folder().join(SAVED);
-        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-        let path = folder.join(format!("{}.json", file_stem(&case.name)));
-        write_whole(&path, text.as_bytes(), Sync::Lazy)
+        let file = RunFile::new(RunFolder::Saved, &case.name, "json");
+        file.write(self.folder(), text.as_bytes(), Sync::Lazy)
     }
 
     /// Completes `results.json` with totals, rules and counters by profile, and renames it.
@@ -225,10 +222,7 @@ impl RunDirectory {
 
     /// Abandons the directory without results.
     pub fn abandon(self) {
-        let folder = self.folder().to_owned();
-        let _ = fs::remove_file(folder.join(PARTIAL));
-        remove_partial(&folder);
-        self.claim.abandon();
+        self.claim.empty_and_abandon();
     }
 
     /// Removes the journal of a complete run.
@@ -310,8 +304,8 @@ impl RunDirectory {
 
 /// The beginning of `results.json`.
 fn head(header: &Header) -> String {
-    let header = to_json(header);
-    format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [")
+    let (header, version) = (to_json(header), RESULTS_FORMAT.version);
+    format!("{MARK},\n\"version\": {version},\n\"run\": {header},\n\"cases\": [")
 }
 
 /// The JSON schema of `results.json`.
@@ -320,8 +314,8 @@ pub fn results_schema() -> Value {
     let mut of =
         |schema: fn(&mut SchemaGenerator) -> schemars::Schema| schema(&mut generator).to_value();
     let properties = json!({
-        "format": { "const": RESULTS_FORMAT },
-        "version": { "const": RESULTS_VERSION },
+        "format": { "const": RESULTS_FORMAT.name },
+        "version": { "const": RESULTS_FORMAT.version },
         "run": of(SchemaGenerator::subschema_for::<Header>),
         "cases": { "type": "array", "items": { "oneOf": [
             of(SchemaGenerator::subschema_for::<Row>),

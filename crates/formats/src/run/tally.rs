@@ -5,11 +5,13 @@ use super::plan::Plan;
 use crate::coverage::Recorder;
 use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
 /// Counts of cases by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "Self")]
 pub struct Totals {
     /// Number of finished cases.
     pub cases: u64,
@@ -18,7 +20,6 @@ pub struct Totals {
     /// Cases with an output that differed.
     pub mismatched: u64,
     /// Cases with an output or state register that was X although it must be known.
-    #[serde(default)]
     pub unknown: u64,
     /// Cases that stopped making progress.
     pub hung: u64,
@@ -49,24 +50,35 @@ impl Totals {
         };
         *count += 1;
         self.cases += 1;
-        self.cycles += outcome.cycles;
-        self.packets += outcome.packets;
+        self.cycles = self.cycles.saturating_add(outcome.cycles);
+        self.packets = self.packets.saturating_add(outcome.packets);
     }
 
     /// Adds other totals.
     pub fn add_all(&mut self, other: &Self) {
         let Self { cases, matched, mismatched, unknown, hung, check_failed, crashed, .. } = *other;
         let Self { no_golden_model, cycles, packets, .. } = *other;
-        self.cases += cases;
-        self.matched += matched;
-        self.mismatched += mismatched;
-        self.unknown += unknown;
-        self.hung += hung;
-        self.check_failed += check_failed;
-        self.crashed += crashed;
-        self.no_golden_model += no_golden_model;
-        self.cycles += cycles;
-        self.packets += packets;
+        for (sum, more) in [
+            (&mut self.cases, cases),
+            (&mut self.matched, matched),
+            (&mut self.mismatched, mismatched),
+            (&mut self.unknown, unknown),
+            (&mut self.hung, hung),
+            (&mut self.check_failed, check_failed),
+            (&mut self.crashed, crashed),
+            (&mut self.no_golden_model, no_golden_model),
+            (&mut self.cycles, cycles),
+            (&mut self.packets, packets),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// Whether the counts of all verdicts make up the cases.
+    fn adds_up(&self) -> bool {
+        let Self { cases, matched, mismatched, unknown, hung, check_failed, crashed, .. } = *self;
+        let all = [matched, mismatched, unknown, hung, check_failed, crashed, self.no_golden_model];
+        all.into_iter().try_fold(0, u64::checked_add) == Some(cases)
     }
 
     /// Cases that failed.
@@ -82,6 +94,20 @@ impl Totals {
             _ if self.no_golden_model > 0 => "NO GOLDEN MODEL",
             _ => "FAIL",
         }
+    }
+}
+
+impl Serialize for Totals {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Totals {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let totals = Self::deserialize(deserializer)?;
+        let message = "the counts of the verdicts are not the sum `cases`";
+        if totals.adds_up() { Ok(totals) } else { Err(D::Error::custom(message)) }
     }
 }
 
@@ -189,9 +215,27 @@ mod tests {
     fn adding_totals_leaves_none_of_them_out() {
         let mut ones = to_value(Totals::default()).unwrap();
         ones.as_object_mut().unwrap().values_mut().for_each(|number| *number = Value::from(1));
+        ones["cases"] = Value::from(7);
         let ones: Totals = from_value(ones).unwrap();
         let mut sum = Totals::default();
         sum.add_all(&ones);
         assert_eq!(sum, ones);
+    }
+
+    #[test]
+    fn totals_that_do_not_add_up_are_rejected() {
+        let good = Totals { cases: 3, matched: 1, hung: 2, cycles: u64::MAX, ..Totals::default() };
+        assert_eq!(from_value::<Totals>(to_value(good).unwrap()).unwrap(), good);
+        for bad in [
+            Totals { matched: 2, ..good },
+            Totals { cases: 0, ..good },
+            // The sum overflows.
+            Totals { crashed: u64::MAX, cases: 2, ..good },
+        ] {
+            assert!(from_value::<Totals>(to_value(bad).unwrap()).is_err(), "{bad:?}");
+        }
+        let mut sum = good;
+        sum.add_all(&good);
+        assert_eq!((sum.cycles, sum.failures()), (u64::MAX, 4));
     }
 }

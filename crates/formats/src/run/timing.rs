@@ -56,7 +56,7 @@ impl LostWorkers {
 
     /// Adds the lost workers of a shard.
     pub fn extend(&mut self, other: &Self) {
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         let room = Self::NAMED.saturating_sub(self.first.len());
         self.first.extend(other.first.iter().take(room).cloned());
     }

@@ -757,7 +757,10 @@ macro_rules! channels {
                 packets: u32,
                 rng: &mut $crate::harness::CaseRng,
             ) -> Option<Vec<$inputs>> {
-                let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+                let cycles = $crate::harness::raw_pins::count::<$inputs>(
+                    self.raw_cycles_per_packet,
+                    packets,
+                );
                 (cycles > 0).then(|| $crate::channels::raw_pins::<CosimBlock>(cycles, rng))
             }
         }

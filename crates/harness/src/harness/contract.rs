@@ -581,7 +581,7 @@ impl Total {
     /// Combines two numbers.
     pub fn of(self, left: u64, right: u64) -> u64 {
         match self {
-            Self::Sum => left + right,
+            Self::Sum => left.saturating_add(right),
             Self::Max => left.max(right),
         }
     }

@@ -28,17 +28,6 @@ pub struct Case {
 pub const MOST_CASES: u64 = 1 << 47;
 /// Most packets of a case, so that its vector stays within the size limit of vectors.
 pub const MOST_PACKETS: u32 = 20_000;
-/// Older versions also ran variations of a case. Their indices start at [`MOST_CASES`], this many for each case.
-const VARIATIONS: u64 = 64;
-
-/// An index as it appears in names: `17`, or `17~3` for a variation in results of an older
-/// version.
-pub fn index_text(index: u64) -> String {
-    match index.checked_sub(MOST_CASES) {
-        None => index.to_string(),
-        Some(number) => format!("{}~{}", number / VARIATIONS, number % VARIATIONS),
-    }
-}
 
 /// The index in a name; `None` if no case can have it.
 pub fn parse_index(text: &str) -> Option<u64> {
@@ -127,13 +116,12 @@ mod tests {
     #[test]
     fn an_index_is_told_and_read_and_no_two_are_the_same() {
         for (index, text) in [(0, "0"), (MOST_CASES - 1, "140737488355327")] {
-            assert_eq!(index_text(index), text);
+            assert_eq!(index.to_string(), text);
             assert_eq!(parse_index(text), Some(index));
         }
         for wrong in ["140737488355328", "1~2", "~1", "1~", "-1", ""] {
             assert_eq!(parse_index(wrong), None, "{wrong}");
         }
-        assert_eq!(index_text(MOST_CASES + 17 * VARIATIONS + 3), "17~3");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! strings. The first cycle names every port. Each further cycle names the ports that differ from
 //! the cycle before, and may name others.
 
-use crate::value::hex_pattern;
+use crate::value::{Uint, hex_pattern};
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserializer, Serializer};
@@ -13,6 +13,20 @@ use std::marker::PhantomData;
 use verilated::{Pins, Port};
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
+/// Maximum size of all cycles in memory, in bytes.
+const MOST_BYTES: usize = 1 << 30;
+
+/// Number of cycles of a case with this number of packets. A vector holds no more than
+/// `MOST_BYTES` of them.
+pub fn count<P: Pins>(per_packet: Uint<8>, packets: u32) -> u32 {
+    let most = most_cycles::<P>() as u64;
+    (per_packet.get() * u64::from(packets)).min(most) as u32
+}
+
+/// Maximum number of cycles of a vector.
+fn most_cycles<P: Pins>() -> usize {
+    MOST_BYTES / size_of::<P>().max(1)
+}
 
 /// Writes cycles.
 pub fn serialize<P: Pins, S: Serializer>(cycles: &[P], serializer: S) -> Result<S::Ok, S::Error> {
@@ -87,6 +101,14 @@ impl<'de, P: Pins> Visitor<'de> for Cycles<P> {
             of: PhantomData,
         };
         while let Some(pins) = sequence.next_element_seed(&mut next)? {
+            if cycles.len() >= most_cycles::<P>() {
+                let message = format!(
+                    "more than {} cycles, which take more than {} MiB",
+                    cycles.len(),
+                    MOST_BYTES >> 20
+                );
+                return Err(A::Error::custom(message));
+            }
             cycles.push(pins);
         }
         Ok(cycles)

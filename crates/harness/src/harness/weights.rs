@@ -154,7 +154,10 @@ macro_rules! generated {
                 packets: u32,
                 rng: &mut $crate::harness::CaseRng,
             ) -> Option<Vec<<$block as $crate::harness::Block>::Inputs>> {
-                let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+                let cycles = $crate::harness::raw_pins::count::<<$block as $crate::harness::Block>::Inputs>(
+                    self.raw_cycles_per_packet,
+                    packets,
+                );
                 (cycles > 0).then(|| $raw(cycles, parameters, rng))
             }
         }

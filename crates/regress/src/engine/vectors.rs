@@ -154,7 +154,7 @@ pub struct Replayed {
 impl Replayed {
     /// A replay with only a verdict.
     pub fn lost(verdict: Verdict, recorded: Option<&Verdict>) -> Self {
-        let is_recorded = recorded.map(|recorded| verdict.repeats(recorded));
+        let is_recorded = recorded.map(|recorded| verdict == *recorded);
         Self { outcome: Outcome::without_cycles(verdict), is_recorded, rules: BTreeMap::new() }
     }
 }
@@ -271,8 +271,8 @@ impl<B: Explain> RunVector for TypedVector<B> {
                 replay::replay(&self.vector.stimulus, &profile, &kind, watch)?
             }
         };
-        let is_recorded =
-            self.vector.recorded.as_ref().map(|recorded| outcome.verdict.repeats(recorded));
+        let recorded = self.vector.recorded.as_ref();
+        let is_recorded = recorded.map(|recorded| outcome.verdict == *recorded);
         let rules = B::Golden::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
         let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
         Ok(Replayed { outcome, is_recorded, rules })

@@ -4,19 +4,18 @@
 //! also the first of its shard. Where the first of a shard is not the first of the run, the run
 //! would have kept the unshrunk vector, which the shard has, too.
 
-use crate::runner::{FAILURES, Group, SAVED, file_stem};
-use cosim_base::error::{Error, codes};
-use cosim_base::files::make_whole;
+use crate::runner::Group;
+use cosim_base::error::Error;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_harness::harness::Signature;
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Copies files of failures into the directory of the run.
 pub(super) struct Copies<'a> {
     out: &'a Path,
-    /// Paths of the copied files, relative to the run directory.
-    done: BTreeSet<String>,
+    /// The copied files.
+    done: BTreeSet<RunFile>,
 }
 
 impl<'a> Copies<'a> {
@@ -48,22 +47,22 @@ impl<'a> Copies<'a> {
         signature: &Signature,
         case: &str,
     ) -> Result<(), Error> {
-        let stem = file_stem(&format!("{signature}-{case}"));
-        let to = format!("{FAILURES}/{stem}.json");
-        let original = format!("{FAILURES}/{stem}.original.json");
+        let named =
+            |ending| RunFile::new(RunFolder::Failures, &format!("{signature}-{case}"), ending);
+        let (to, original) = (named("json"), named("original.json"));
         if self.done.contains(&to) {
             return Ok(());
         }
         // If the shard could not write the vector, neither file exists; its notes say so.
-        match [&original, &to].into_iter().find(|from| folder.join(from).exists()) {
+        match [&original, &to].into_iter().find(|from| exists(folder, from)) {
             Some(from) => self.copy(folder, from, &to),
             None => Ok(()),
         }
     }
 
-    fn copy(&mut self, folder: &Path, from: &str, to: &str) -> Result<(), Error> {
-        if self.done.insert(to.to_owned()) {
-            copy(&folder.join(from), &self.out.join(to))?;
+    fn copy(&mut self, folder: &Path, from: &RunFile, to: &RunFile) -> Result<(), Error> {
+        if self.done.insert(to.clone()) {
+            from.copy(folder, to, self.out)?;
         }
         Ok(())
     }
@@ -71,23 +70,11 @@ impl<'a> Copies<'a> {
 
 /// Copies the vector of a matching case, if it exists.
 pub(super) fn saved(folder: &Path, out: &Path, case: &str) -> Result<(), Error> {
-    let file: PathBuf = [SAVED, &format!("{}.json", file_stem(case))].iter().collect();
-    let from = folder.join(&file);
-    if from.exists() { copy(&from, &out.join(&file)) } else { Ok(()) }
+    let file = RunFile::new(RunFolder::Saved, case, "json");
+    if exists(folder, &file) { file.copy(folder, &file, out) } else { Ok(()) }
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), Error> {
-    if !from.is_file() {
-        let message = "does not exist, but the shard's results name it; copy the whole run \
-             directory";
-        return Err(Error::File {
-            code: codes::INCOMPLETE,
-            path: from.to_owned(),
-            message: message.to_owned(),
-        });
-    }
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder).map_err(Error::write(folder))?;
-    }
-    make_whole(to, |partial| fs::copy(from, partial).map(drop).map_err(Error::write(to)))
+/// Whether there is anything under the file's name. Copying it refuses what is no file.
+fn exists(folder: &Path, file: &RunFile) -> bool {
+    file.path(folder).symlink_metadata().is_ok()
 }

@@ -1,12 +1,13 @@
 //! Reads the `results.json` of a shard case by case, so that memory use does not grow with its
 //! length.
 
-use crate::runner::{Entry, Results};
+use crate::runner::{Entry, EntryCheck, LONGEST_LINE, Results};
 use crate::runner::{
-    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
+    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, Totals,
 };
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
+use cosim_base::files::open_input;
 use cosim_harness::harness::Signature;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 const CASES: &str = "\"cases\": [";
 /// Maximum size of the text before the first case, in bytes.
 const MAX_HEAD_BYTES: u64 = 64 << 20;
+/// Maximum size of the text after the last case, in bytes.
+const MAX_TAIL_BYTES: u64 = 1 << 30;
 
 /// A shard whose cases are read one by one.
 pub(super) struct ShardFile {
@@ -34,6 +37,7 @@ pub(super) struct ShardFile {
     line: usize,
     row: VecDeque<FinishedCase>,
     signatures: HashMap<u64, Signature>,
+    check: EntryCheck,
     /// The place of the next case.
     place: Option<u64>,
     /// Sums of its cases so far: cases, cycles, packets.
@@ -49,7 +53,7 @@ impl ShardFile {
     /// [`Error::File`] if it is no run directory, or incomplete.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(RESULTS);
-        let file = File::open(&path).map_err(|error| {
+        let file = open_input(&path).map_err(|error| {
             let message = match folder.join(PARTIAL).exists() {
                 true => "is incomplete: its run was killed or still runs, and has no results.json \
                      yet; continue it with `resume`"
@@ -79,6 +83,11 @@ impl ShardFile {
         }
         let header = header(&path, &head)?;
         checksum::verify_file(&path)?;
+        let check = EntryCheck::new(&header).map_err(|message| Error::File {
+            code: codes::DAMAGED,
+            path: path.clone(),
+            message,
+        })?;
         Ok(Self {
             folder: folder.to_owned(),
             header,
@@ -89,6 +98,7 @@ impl ShardFile {
             lines,
             row: VecDeque::new(),
             signatures: HashMap::new(),
+            check,
             place: None,
             sums: [0; 3],
             tail: None,
@@ -115,7 +125,8 @@ impl ShardFile {
     fn read(&mut self, plan: &Plan) -> Result<(), Error> {
         let mut text = String::new();
         let unreadable = |error| Error::unreadable(&self.path, &error);
-        if self.lines.read_line(&mut text).map_err(unreadable)? == 0 {
+        let mut line = self.lines.by_ref().take(LONGEST_LINE);
+        if line.read_line(&mut text).map_err(unreadable)? == 0 {
             return Err(self.wrong(
                 "ends within its list of cases: the file is incomplete; copy it \
                  again, or repeat the shard",
@@ -123,20 +134,17 @@ impl ShardFile {
         }
         self.line += 1;
         if text.starts_with(']') {
-            self.lines.read_to_string(&mut text).map_err(unreadable)?;
+            let mut rest = self.lines.by_ref().take(MAX_TAIL_BYTES);
+            rest.read_to_string(&mut text).map_err(unreadable)?;
             self.tail = Some(text);
             return Ok(());
         }
         let text = text.trim_end();
         let entry: Entry = serde_json::from_str(text.strip_suffix(',').unwrap_or(text))
             .map_err(|error| self.wrong(&format!("is not an entry of `cases`: {error}")))?;
+        self.check.check(&entry).map_err(|message| self.wrong(&message))?;
         let step = plan.shard.count();
         let mut place = self.place.or_else(|| plan.iter().next().map(|case| case.place));
-        if self.header.until_coverage.is_some() {
-            // These cases are listed in the order in which they were chosen.
-            let (Entry::Failed { place: at, .. } | Entry::Row { from: at, .. }) = &entry;
-            place = Some(*at);
-        }
         let mut row = std::mem::take(&mut self.row);
         match entry {
             Entry::Failed { place: at, group, verdict, cycles, packets, name } => {
@@ -155,12 +163,6 @@ impl ShardFile {
             }
             Entry::Row { from, cycles, packets, groups } => {
                 self.follows(from, place)?;
-                let columns = [packets.len(), groups.len().max(cycles.len())];
-                if columns != [cycles.len(); 2]
-                    || !(groups.is_empty() || groups.len() == columns[0])
-                {
-                    return Err(self.wrong("the columns of a row differ in length"));
-                }
                 let mut at = from;
                 for (number, (cycles, packets)) in cycles.into_iter().zip(packets).enumerate() {
                     let failure = match groups.get(number) {
@@ -205,12 +207,12 @@ impl ShardFile {
             return Err(self.wrong("has more cases than planned"));
         };
         let text = std::mem::take(&mut self.head) + &tail;
-        let results = Results::without_cases(&text).map_err(|error| {
-            let below = error.line().saturating_sub(self.head_lines + 1);
-            let (path, column) = (self.path.clone(), error.column());
-            let message = error.to_string();
-            let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-            Error::Input { code: codes::DAMAGED, path, line: self.line + below, column, message }
+        let results = Results::without_cases(&text, &self.path).map_err(|error| match error {
+            Error::Input { path, line, column, message, .. } => {
+                let line = self.line + line.saturating_sub(self.head_lines + 1);
+                Error::Input { code: codes::DAMAGED, path, line, column, message }
+            }
+            error => error,
         })?;
         let Totals { cases, cycles, packets, .. } = results.totals;
         if [cases, cycles, packets] != self.sums {
@@ -227,19 +229,8 @@ impl ShardFile {
 
 /// Parses the header from the text before the cases.
 fn header(path: &Path, head: &str) -> Result<Header, Error> {
-    let wrong =
-        |message: String| Error::File { code: codes::WRONG_FORMAT, path: path.to_owned(), message };
     let json = |error| Error::json(path, &error);
     let head: Value = serde_json::from_str(&format!("{head}]}}")).map_err(json)?;
-    if head["format"] != RESULTS_FORMAT {
-        return Err(wrong(format!("format is {}, expected \"{RESULTS_FORMAT}\"", head["format"])));
-    }
-    if head["version"] != RESULTS_VERSION {
-        return Err(wrong(format!(
-            "version is {}, and this program reads {RESULTS_VERSION}; merge with the program that \
-             ran it",
-            head["version"]
-        )));
-    }
+    RESULTS_FORMAT.check(path, &head["format"], &head["version"])?;
     serde_json::from_value(head["run"].clone()).map_err(json)
 }

@@ -8,10 +8,8 @@ use super::report::{
 use crate::program;
 use crate::runner::Shard;
 use cosim_base::error::{Code, Error, codes};
-use cosim_base::files::make_whole;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Missing shards that the error message lists.
@@ -164,15 +162,7 @@ impl MutationShard {
     /// Copies the vector that kills a survivor, if the equivalence checker found one.
     fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
         let MutantStatus::Survived { vector: Some(file) } = &mutant.status else { return Ok(()) };
-        let (from, to) = (self.folder.join(file), out.join(file));
-        if !from.is_file() {
-            let message = format!("is incomplete: its result names {file}, which does not exist");
-            return Err(self.wrong(codes::INCOMPLETE, message));
-        }
-        if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder).map_err(Error::write(folder))?;
-        }
-        make_whole(&to, |partial| fs::copy(&from, partial).map(drop).map_err(Error::write(&to)))
+        file.copy(&self.folder, file, out)
     }
 }
 

@@ -5,8 +5,8 @@ use crate::engine::Session;
 use crate::merge;
 use crate::program::AnyBlock;
 use crate::runner::{
-    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, ProfileResults,
-    Progress, RunDirectory, State, Tally,
+    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan,
+    ProfileResults, Progress, RunDirectory, State, Tally,
 };
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::Database;
@@ -154,8 +154,20 @@ impl Collector<'_, '_> {
     ///
     /// # Errors
     /// If the state cannot be read.
-    pub fn restore(&mut self, block: &dyn AnyBlock, left: InterruptedRun) -> Result<u64, Error> {
+    pub fn restore(
+        &mut self,
+        block: &dyn AnyBlock,
+        plan: &Plan,
+        left: InterruptedRun,
+    ) -> Result<u64, Error> {
         let InterruptedRun { state, cases, .. } = left;
+        let firsts = state.first_cases.iter().flatten();
+        let mut named = firsts.chain(cases.iter().map(|(case, _)| case));
+        if let Some(foreign) = named.find(|case| !plan.has(case)) {
+            let message = format!("contains the case {}, which this run has not", foreign.name);
+            let path = self.directory.folder().join(JOURNAL);
+            return Err(Error::File { code: codes::CANNOT_RESUME, path, message });
+        }
         let profiles: Vec<ProfileResults> = match state.profiles {
             Value::Null => Vec::new(),
             profiles => serde_json::from_value(profiles)

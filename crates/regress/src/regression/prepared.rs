@@ -124,7 +124,7 @@ impl PreparedRegression<'_> {
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
-            place = collector.restore(job.block, left)?;
+            place = collector.restore(job.block, plan, left)?;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);

@@ -2,13 +2,14 @@
 
 use super::{
     CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
-    file_stem, settle_groups,
+    settle_groups,
 };
 use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::Sync;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_formats::vector::{Origin, VectorFile};
 use cosim_harness::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
 use cosim_rtl::models::Rtl;
@@ -26,6 +27,10 @@ pub const SHRINK_BUDGET: u64 = 16_000_000;
 const MOST_NOTES: usize = 6;
 /// How long after an interruption vectors are still written. There may be hundreds, of many MiB.
 const LAST_WORK: Duration = Duration::from_millis(300);
+/// Ending of a vector.
+const VECTOR: &str = "json";
+/// Ending of a vector before it is minimised.
+const ORIGINAL: &str = "original.json";
 /// How to process the first failure of a signature.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureHandling {
@@ -111,7 +116,7 @@ impl Failures {
             // All cases fail alike, so nothing is worth storing.
             return Ok(());
         }
-        let stem = file_stem(&format!("{signature}-{}", case.name));
+        let stem = &format!("{signature}-{}", case.name);
         let origin = Origin {
             about: format!("{}: {}", case.name, outcome.verdict),
             case: Some(case.name.clone()),
@@ -132,7 +137,7 @@ impl Failures {
                 }
                 None => {
                     let mut notes = Vec::new();
-                    let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
+                    let kept = self.keep_first((case, profile), outcome, origin, stem, &mut notes);
                     let judgement = self.judge(&kept, profile, &mut notes);
                     let first = Evidence { judgement, notes, ..kept.evidence };
                     let group = &mut self.groups[place];
@@ -143,8 +148,8 @@ impl Failures {
             if self.groups[place].count <= VECTORS_PER_GROUP {
                 let text = self.vector(case, origin, outcome);
                 let group = &mut self.groups[place];
-                let name = format!("{stem}.json");
-                if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
+                let file = file(stem, VECTOR);
+                if let Err(error) = text.and_then(|text| write(&self.folder, &file, &text)) {
                     let note = format!("cannot write a further vector: {error}");
                     let notes = &mut group.first.notes;
                     if !notes.contains(&note) && notes.len() < MOST_NOTES {
@@ -156,10 +161,10 @@ impl Failures {
             return Ok(());
         }
         let mut notes = Vec::new();
-        let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
+        let kept = self.keep_first((case, profile), outcome, origin, stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
         let SavedFailure { evidence, text, lost, .. } = kept;
-        let waves = format!("{FAILURES}/{stem}.fst");
+        let waves = file(stem, "fst");
         let traced = self.keep.waves
             && !lost
             && match text.as_ref().map(|text| self.trace(text.clone(), &waves, profile)) {
@@ -175,7 +180,7 @@ impl Failures {
                     false
                 }
             };
-        let explanation = traced.then(|| self.explain(text, &stem, profile, &mut notes)).flatten();
+        let explanation = traced.then(|| self.explain(text, stem, profile, &mut notes)).flatten();
         let first = Evidence { judgement, notes, ..evidence };
         self.groups.push(Group {
             explanation,
@@ -203,7 +208,7 @@ impl Failures {
         let hangs = matches!(outcome.verdict, Verdict::Hang { cycle: None, .. });
         let lost = hangs || matches!(outcome.verdict, Verdict::Crashed { cycle: None, .. });
         // Write the original first, so that it exists whatever happens later.
-        let name = format!("{stem}.json");
+        let name = file(stem, VECTOR);
         let as_found = self.vector(case, origin, outcome);
         let mut vector = self.keep_vector(&name, as_found.as_deref(), notes);
         let mut text = as_found.ok();
@@ -226,7 +231,7 @@ impl Failures {
                         ));
                     }
                     // Hard-link the original, because the disk may have no room for a second copy.
-                    let unshrunk = format!("{stem}.original.json");
+                    let unshrunk = file(stem, ORIGINAL);
                     original = match &vector {
                         Some(path) => self.link_as(path, &unshrunk),
                         None => None,
@@ -282,19 +287,19 @@ impl Failures {
         settle_groups(&mut self.groups);
     }
 
-    /// Writes a vector, or notes the error. Returns its path relative to the run directory.
+    /// Writes a vector, or notes the error. Returns the file if it is written.
     fn keep_vector(
         &mut self,
-        name: &str,
+        name: &RunFile,
         text: Result<&str, &Error>,
         notes: &mut Vec<String>,
-    ) -> Option<String> {
+    ) -> Option<RunFile> {
         let written = match text {
             Ok(text) => write(&self.folder, name, text),
             Err(error) => Err(Error::Environment(codes::INTERNAL, format!("{name}: {error}"))),
         };
         match written {
-            Ok(path) => Some(path),
+            Ok(()) => Some(name.clone()),
             Err(error) => {
                 let note = format!("not written: {error}");
                 // The original and the shrunk vector may fail with the same error.
@@ -309,9 +314,9 @@ impl Failures {
 
     /// Hard-links a vector under a second name, so that a shrunk one can replace the first. Returns
     /// `None` if the file system has no hard links.
-    fn link_as(&self, path: &str, name: &str) -> Option<String> {
-        let again = format!("{FAILURES}/{name}");
-        fs::hard_link(self.folder.join(path), self.folder.join(&again)).ok().map(|()| again)
+    fn link_as(&self, file: &RunFile, again: &RunFile) -> Option<RunFile> {
+        let linked = fs::hard_link(file.path(&self.folder), again.path(&self.folder));
+        linked.ok().map(|()| again.clone())
     }
 
     /// Shrinks a vector whose model ends its process.
@@ -371,23 +376,23 @@ impl Failures {
         self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
-    fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
+    fn trace(&self, text: String, waves: &RunFile, profile: &Profile) -> Result<(), Error> {
         self.check_interrupted()?;
-        let path = self.folder.join(waves);
+        let path = waves.path(&self.folder);
         let folder = self.folder.join(FAILURES);
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
         let vector = VectorFile::from_text(text, &path)?;
         self.worker.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
     }
 
-    /// Stores the explanation of a failure. Returns its path relative to the run directory.
+    /// Stores the explanation of a failure. Returns the file if it is written.
     fn explain(
         &self,
         text: Option<String>,
         stem: &str,
         profile: &Profile,
         notes: &mut Vec<String>,
-    ) -> Option<String> {
+    ) -> Option<RunFile> {
         let explain = |text| {
             self.check_interrupted()?;
             let vector = VectorFile::from_text(text, &self.folder)?;
@@ -395,11 +400,13 @@ impl Failures {
                 self.worker.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
             let text = serde_json::to_string(&explanation)
                 .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
-            write(&self.folder, &format!("{stem}{EXPLAINED}"), &(text + "\n"))
+            let file = file(stem, EXPLAINED);
+            write(&self.folder, &file, &(text + "\n"))?;
+            Ok(file)
         };
         match explain(text?) {
-            Ok(path) => Some(path),
-            Err(error) => {
+            Ok(file) => Some(file),
+            Err::<_, Error>(error) => {
                 notes.push(format!("not explained: {error}"));
                 None
             }
@@ -422,10 +429,12 @@ struct SavedFailure {
     lost: bool,
 }
 
-/// Writes a failure's file; returns its path in the run directory.
-fn write(run: &Path, name: &str, text: &str) -> Result<String, Error> {
-    let folder = run.join(FAILURES);
-    fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-    write_whole(&folder.join(name), text.as_bytes(), Sync::OnDisk)?;
-    Ok(format!("{FAILURES}/{name}"))
+/// The file of a failure that has this ending.
+fn file(stem: &str, ending: &'static str) -> RunFile {
+    RunFile::new(RunFolder::Failures, stem, ending)
+}
+
+/// Writes a failure's file.
+fn write(run: &Path, file: &RunFile, text: &str) -> Result<(), Error> {
+    file.write(run, text.as_bytes(), Sync::OnDisk)
 }

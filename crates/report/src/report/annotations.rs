@@ -3,7 +3,7 @@
 
 use super::{Results, page_of_run};
 use cosim_base::error::Error;
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::write_inside;
 use cosim_base::text;
 use cosim_harness::harness::Blame;
 use cosim_regress::runner::{CODE_QUALITY, Group, MARKDOWN};
@@ -65,9 +65,8 @@ pub fn annotate(ci: &Ci, folder: &Path) -> Result<String, Error> {
         Ci::GitLab => {
             let issues: Vec<Value> =
                 results.failures.iter().map(|group| issue(&results, group)).collect();
-            let path = folder.join(CODE_QUALITY);
             let text = Value::from(issues).to_string() + "\n";
-            write_whole(&path, text.as_bytes(), Sync::Lazy)?;
+            write_inside(folder, CODE_QUALITY, text.as_bytes())?;
             Ok(String::new())
         }
     }

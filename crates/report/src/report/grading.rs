@@ -4,6 +4,7 @@
 use super::code::{MOST_TEXT, anchor};
 use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
+use cosim_base::run_file::RunFile;
 use cosim_regress::mutate::report::{
     Header, KillMethod, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
@@ -49,7 +50,7 @@ struct SurvivorRow<'a> {
     does: &'a str,
     verdict: &'static str,
     because: &'a str,
-    vector: Option<&'a str>,
+    vector: Option<&'a RunFile>,
 }
 
 /// A source file with the mutants of its lines.
@@ -199,7 +200,7 @@ fn profile(graded: &ProfileGrading) -> Profile<'_> {
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
     let (verdict, because, vector) = match &mutant.status {
         MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
-        MutantStatus::Survived { vector } => ("survived", "", vector.as_deref()),
+        MutantStatus::Survived { vector } => ("survived", "", vector.as_ref()),
         MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
     };
     let (id, at) = (mutant.mutation.id, mutant.mutation.at());

@@ -12,13 +12,15 @@ use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
 use crate::history::Run;
 use cosim_base::error::Error;
-use cosim_base::files::{LARGEST_INPUT, read_input};
+use cosim_base::files::LARGEST_INPUT;
+use cosim_base::run_file::RunFile;
 use cosim_harness::harness::{Blame, BlockInfo};
 use cosim_regress::engine::{Difference, Explanation};
 use cosim_regress::program;
 use cosim_regress::runner::{self, Cause, Group, Totals};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
@@ -266,9 +268,7 @@ fn failure<'a>(
     specification: Option<&Specification>,
 ) -> Failure<'a> {
     let group = cause.main;
-    let text = group.explanation.as_ref().map(|path| read_input(&folder.join(path), LARGEST_INPUT));
-    let explanation: Option<Explanation> =
-        text.and_then(Result::ok).and_then(|text| serde_json::from_slice(&text).ok());
+    let explanation = group.explanation.as_ref().and_then(|file| explanation(folder, file));
     let reproduce = Reproduce { program: program::name(), run: &results.run };
     let judgement = group.first.judgement.iter().flat_map(Blame::lines).collect();
     let waves = explanation.as_ref().and_then(waves::of);
@@ -300,6 +300,13 @@ fn failure<'a>(
         notes: group.notes(),
         group,
     }
+}
+
+/// The explanation of a failure, if the run directory has it.
+fn explanation(folder: &Path, file: &RunFile) -> Option<Explanation> {
+    let mut text = Vec::new();
+    file.open(folder).ok()?.take(LARGEST_INPUT).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
 }
 
 /// The rules in the order of the block; by name if this program does not contain the block.
@@ -334,7 +341,7 @@ fn plot(progress: &[(f64, u64)]) -> Option<String> {
     let speeds: Vec<(f64, f64)> = progress
         .windows(2)
         .map(|pair| {
-            let (seconds, cycles) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
+            let (seconds, cycles) = (pair[1].0 - pair[0].0, pair[1].1.saturating_sub(pair[0].1));
             (pair[1].0, cycles as f64 / seconds.max(1e-9))
         })
         .collect();

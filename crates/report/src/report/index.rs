@@ -60,7 +60,7 @@ pub fn page(folder: &Path, runs: &[PathBuf], history: Option<&History>) -> Resul
         () if good == rows.len() => ("PASS", Tone::Good),
         () => ("INCOMPLETE", Tone::Open),
     };
-    let sum = |of: fn(&Row) -> u64| rows.iter().map(of).sum::<u64>();
+    let sum = |of: fn(&Row) -> u64| rows.iter().map(of).fold(0, u64::saturating_add);
     let (failed, cases) = (sum(|row| row.failed), sum(|row| row.cases));
     let head = Head {
         title: format!("{verdict}: {} blocks", rows.len()),

@@ -4,7 +4,7 @@
 
 use super::{Entry, Reproduce, Results};
 use cosim_base::error::{Error, codes};
-use cosim_harness::harness::{Blame, Signature, Verdict, index_text};
+use cosim_harness::harness::{Blame, Signature, Verdict};
 use cosim_regress::program;
 use cosim_regress::runner::{Evidence, Group, Header};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
@@ -95,7 +95,6 @@ impl Suites {
             for case in column.named {
                 add(match case {
                     Named::Matched(index) => {
-                        let index = index_text(index);
                         TestCase::new(format!("{name}/{index}"), TestCaseStatus::success())
                     }
                     Named::Failed(case, verdict) => {

@@ -52,7 +52,7 @@ pub fn page(results: &Results) -> String {
             let _ = writeln!(page, "- {}", code(&line));
         }
         if let Some(vector) = &first.vector {
-            let _ = writeln!(page, "- vector: {}", code(vector));
+            let _ = writeln!(page, "- vector: {}", code(vector.as_str()));
         }
         for Group { signature, count, .. } in &cause.variants {
             let _ = writeln!(

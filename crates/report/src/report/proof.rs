@@ -2,12 +2,12 @@
 
 use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
+use cosim_base::run_file::RunFile;
 use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Counts, Proof, PropertyResult};
 use cosim_regress::program;
 use cosim_rtl::models::command_line;
 use serde::Serialize;
-use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/proof.html");
 
@@ -43,7 +43,7 @@ struct Row<'a> {
     /// How the proof is certified.
     certificate: String,
     holds: bool,
-    vector: Option<&'a Path>,
+    vector: Option<&'a RunFile>,
     /// The line of its assertion.
     line: Option<usize>,
     /// What the rule means that the property is about.
@@ -151,13 +151,12 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'
     let vector = match shown {
         PropertyStatus::Reached { vector, .. }
         | PropertyStatus::Refuted { vector, .. }
-        | PropertyStatus::Unconfirmed { vector, .. } => Some(vector.as_path()),
+        | PropertyStatus::Unconfirmed { vector, .. } => Some(vector),
         _ => None,
     };
     let holds = shown.holds(proof.accept_bounded);
-    let replay = |vector: &Path| {
-        let mut words =
-            vec![program::name().to_owned(), "explain".to_owned(), vector.display().to_string()];
+    let replay = |vector: &RunFile| {
+        let mut words = vec![program::name().to_owned(), "explain".to_owned(), vector.to_string()];
         words.extend(proof.given.arguments());
         command_line(&words)
     };

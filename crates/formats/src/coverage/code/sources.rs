@@ -2,9 +2,11 @@
 
 use super::Point;
 use cosim_base::error::Error;
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::{LARGEST_INPUT, Sync, write_whole};
+use cosim_base::run_file::open_plain;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path};
 use std::sync::Arc;
 use verilated_build::SourceFile;
@@ -58,15 +60,18 @@ impl Sources {
     ///
     /// # Errors
     /// [`Error::File`] if they cannot be read.
-    pub fn read(folder: &Path) -> Result<Self, Error> {
-        let folder = folder.join(SOURCES);
+    pub fn read(run: &Path) -> Result<Self, Error> {
+        let folder = run.join(SOURCES);
         let unreadable = |error: std::io::Error| Error::unreadable(&folder, &error);
         let mut all = Self::default();
         for entry in fs::read_dir(&folder).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            let text = fs::read(&path).map_err(|error| Error::unreadable(&path, &error))?;
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            all.texts.insert(name, text.into());
+            let name = entry.map_err(unreadable)?.file_name();
+            let unreadable = |error| Error::unreadable(&folder.join(&name), &error);
+            // The run may come from another person: links are not followed.
+            let file = open_plain(run, SOURCES, &name).map_err(unreadable)?;
+            let mut text = Vec::new();
+            file.take(LARGEST_INPUT).read_to_end(&mut text).map_err(unreadable)?;
+            all.texts.insert(name.to_string_lossy().into_owned(), text.into());
         }
         Ok(all)
     }

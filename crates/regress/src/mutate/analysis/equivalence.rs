@@ -3,17 +3,17 @@
 use super::MutationAnalysis;
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
 use crate::mutate::grade::Workers;
-use crate::mutate::report::{MutantStatus, Proof, Report, VECTORS};
+use crate::mutate::report::{MutantStatus, Proof, Report};
 use crate::mutate::{AttemptResult, KillAttempt, Mutants};
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{Sync, write_whole};
+use cosim_base::files::Sync;
+use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_formats::vector::Origin;
 use cosim_harness::harness::Profile;
 use cosim_rtl::models::{Built, Rtl, command_line};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -331,14 +331,14 @@ impl EquivalenceRun<'_, '_> {
         };
         let name = format!("{}-{id}", profile.name);
         Ok(match self.worker.have::<AttemptResult>(task)? {
-            Finish::Done(AttemptResult::Found(vector)) => Ok(MutantStatus::Survived {
-                vector: Some(self.keep(&format!("{name}.json"), &vector)?),
-            }),
+            Finish::Done(AttemptResult::Found(vector)) => {
+                Ok(MutantStatus::Survived { vector: Some(self.keep(&name, &vector)?) })
+            }
             Finish::Done(AttemptResult::NotFound) => Err(UNSEEN.to_owned()),
             Finish::Done(AttemptResult::OnlyOpen) => Err(OPEN.to_owned()),
             Finish::Done(AttemptResult::Red { verdict, vector }) => {
-                let file = self.keep(&format!("{name}-red.json"), &vector)?;
-                let file = job.lock.folder.join(file);
+                let file = self.keep(&format!("{name}-red"), &vector)?;
+                let file = file.path(&job.lock.folder);
                 return Err(rtl_failure(&verdict, &file, &job.header.given));
             }
             Finish::Lost(verdict) => Err(verdict.to_string()),
@@ -346,12 +346,11 @@ impl EquivalenceRun<'_, '_> {
         })
     }
 
-    /// Writes a vector. Returns its path relative to the result folder.
-    fn keep(&self, name: &str, vector: &str) -> Result<String, Error> {
-        let folder = self.job.lock.folder.join(VECTORS);
-        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-        write_whole(&folder.join(name), vector.as_bytes(), Sync::OnDisk)?;
-        Ok(format!("{VECTORS}/{name}"))
+    /// Writes a vector.
+    fn keep(&self, name: &str, vector: &str) -> Result<RunFile, Error> {
+        let file = RunFile::new(RunFolder::Mutants, name, "json");
+        file.write(&self.job.lock.folder, vector.as_bytes(), Sync::OnDisk)?;
+        Ok(file)
     }
 }
 
