@@ -88,21 +88,21 @@ pub fn compile(
         pulse => PULSE,
     };
     let text = render([(FILE, TEMPLATE)], &context)?.remove(0).1;
-    let mut files = vec![SourceFile { name: FILE.into(), text: text.into_bytes().into() }];
+    let folder = copies.searched(RTL);
+    let mut files = vec![SourceFile { name: folder.join(FILE), text: text.into_bytes().into() }];
     files.extend(
         copies
             .files
             .into_iter()
             .map(|(name, text)| SourceFile { name: Path::new(RTL).join(name), text: text.into() }),
     );
-    let mut sources: Vec<PathBuf> =
-        copies.sources.iter().map(|name| Path::new(RTL).join(name)).collect();
+    let mut sources = copies.sources;
     sources.push(FILE.into());
     let simulation = Simulation {
         top: TOP.to_owned(),
         files,
+        folder,
         sources,
-        include: vec![RTL.into()],
         defines: examined.design.defines.clone(),
         extensions: examined.design.extensions.clone(),
         data: examined.design.data.clone(),

@@ -19,6 +19,7 @@ mod data;
 mod elaborate;
 mod error;
 mod expand;
+pub mod foreign;
 mod hash;
 mod icarus;
 mod kept;
@@ -51,7 +52,7 @@ pub use ports::{Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use templates::render;
-pub use tool::{EXCEEDED, interrupt, output, output_within};
+pub use tool::{EXCEEDED, answer_within, interrupt, messages, messages_within, written_text};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Clock, Design, Tracing, Verilated, Wrapper};
 
