@@ -1,6 +1,6 @@
 //! RTL of others: its names of files stay inside copies, and none of its ports vanishes.
 
-use crate::common::{code, files, project, run, run_in, text};
+use crate::common::{assert_error, code, files, project, run, run_in, text};
 use crate::export::icarus;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,5 +112,35 @@ fn rtl_overwrites_no_file_of_the_user() {
         let output = run_in(&deep, &[&["run"][..], &arguments, &last, more].concat());
         assert_eq!(code(&output), 0, "{more:?}: {}", text(&output));
         assert_eq!(read(&victim), "mine\n", "{more:?}");
+    }
+}
+
+#[test]
+fn ports_with_negative_bounds_are_ports() {
+    let folder = TempDir::new().unwrap();
+    let module = "module fx #(parameter W = 0) (input logic clk, input logic [3:-4] a, input logic c,\n\
+                  input logic [-1:-8] e, input logic [-4:3] f, input logic [W-1:0] g,\n\
+                  output logic [3:-4] b, output logic d);\n\
+                  always_ff @(posedge clk) begin b <= a; d <= ^{c, e, f, g}; end endmodule\n";
+    write(&folder.path().join("fx.sv"), module);
+    let output = run_in(folder.path(), &["new", "fx", "--top", "fx", "fx.sv"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains("5 inputs and 2 outputs of module fx"), "{said}");
+}
+
+/// Icarus connects ports by name and only warns if their widths differ.
+#[test]
+fn other_ports_are_refused_in_icarus() {
+    let vector = vector("qp");
+    let top = built_in("qp/QpStateCtrl.v");
+    let (before, behind) = top.split_once(" clk").unwrap();
+    let folder = TempDir::new().unwrap();
+    let rtl = folder.path().join("QpStateCtrl.v");
+    write(&rtl, &format!("{before} clk, output wire [1:-1] another{behind}"));
+    let rtl = rtl.to_str().unwrap();
+    for more in [&[][..], &["--simulator", "icarus"]] {
+        let arguments = ["replay", "--fixes", "spec", "--rtl", rtl, &vector];
+        assert_error(&run(arguments.iter().chain(more)), "E0308");
     }
 }

@@ -861,6 +861,7 @@ impl Skeleton {
         let searched = copies.searched("rtl");
         let design = Design {
             top: top.to_owned(),
+            clock: Clock::from(wrapping.clock.as_str()),
             sources: copies.sources.iter().map(|name| searched.join(name)).collect(),
             include: vec![searched],
             defines: examined.design.defines.clone(),
@@ -871,10 +872,13 @@ impl Skeleton {
             prefix: "Vnew".to_owned(),
             ..Design::default()
         };
-        let verilated = design.verilate(&Verilator::find()?, &answer.path().join("new"))?;
-        let ports = Ports::read(&verilated, &self.top, &Clock::from(wrapping.clock.as_str()));
-        let ports = ports.map_err(|error| match error {
-            error @ BuildError::Port { .. } => Error::Usage(codes::BAD_PORT, error.to_string()),
+        let verilator = Verilator::find()?;
+        let verilated = design.verilate(&verilator, &answer.path().join("new"))?;
+        let ports = design.ports(&verilator, &verilated).map_err(|error| match error {
+            BuildError::Port { port, reason, .. } => {
+                let error = BuildError::Port { top: self.top.clone(), port, reason };
+                Error::Usage(codes::BAD_PORT, error.to_string())
+            }
             error @ BuildError::Foreign { .. } => {
                 Error::Usage(codes::FOREIGN_CODE, error.to_string())
             }

@@ -95,7 +95,7 @@ impl LibraryCache {
     /// refused before compilation.
     ///
     /// # Errors
-    /// Errors of [`Design::verilate`] and [`Ports::read`], [`Error::Ports`], [`Error::Compile`], or
+    /// Errors of [`Design::verilate`] and [`Design::ports`], [`Error::Ports`], [`Error::Compile`], or
     /// [`Error::Changed`] if Verilator read a file that is not in `files`.
     pub fn library(
         &self,
@@ -154,7 +154,7 @@ impl LibraryCache {
         work: &Path,
         library: &Path,
     ) -> Result<(), Error> {
-        let ports = Ports::read(&verilated, &design.top, &design.clock)?;
+        let ports = design.ports(&self.verilator, &verilated)?;
         if let Some(expected) = expected {
             let differences = expected.differences(&ports);
             if !differences.is_empty() {

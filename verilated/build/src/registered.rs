@@ -209,7 +209,7 @@ mod tests {
         };
         let verilator = Verilator::find().unwrap();
         let plain = design.verilate(&verilator, &folder.path().join("model")).unwrap();
-        let ports = Ports::read(&plain, "odd", &design.clock).unwrap();
+        let ports = design.ports(&verilator, &plain).unwrap();
         choose(&design, plain, &ports, &verilator).unwrap().1
     }
 
