@@ -36,6 +36,7 @@ mod judged;
 mod merge;
 mod mutate;
 mod new;
+mod other_files;
 mod outside;
 mod packages;
 mod parameters;

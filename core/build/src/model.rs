@@ -60,14 +60,14 @@ pub fn build(
         && fs::read_to_string(&stamp_file)
             .is_ok_and(|old| stamp(&known, block, &design, verilator).is_ok_and(|new| new == old));
     if is_built {
-        let ports = Ports::read(&known, &design.top, &block.clock)?;
+        let ports = design.ports(verilator, &known)?;
         return Ok(Model { ports, files: known.files_read(verilator)?, data });
     }
     let verilated = design.verilate(verilator, &dir)?;
     for warning in verilated.warnings.lines() {
         println!("cargo:warning={warning}");
     }
-    let ports = Ports::read(&verilated, &design.top, &block.clock)?;
+    let ports = design.ports(verilator, &verilated)?;
     let files = verilated.files_read(verilator)?;
     let stamp = stamp(&verilated, block, &design, verilator)?;
     compile_archive(block, &design, verilated, &ports, verilator, out)?;

@@ -228,6 +228,8 @@ fn of_build(error: &BuildError) -> Code {
         BuildError::Twice { .. } => codes::DECLARED_TWICE,
         BuildError::Ports { .. } => codes::PORTS_DIFFER,
         BuildError::Changed { .. } => codes::RTL_CHANGED,
+        BuildError::Name { .. } => codes::CANNOT_COPY,
+        BuildError::TooMuch { .. } => codes::TOO_LARGE,
         BuildError::Interrupted => codes::INTERRUPTED,
         BuildError::Program { .. } => codes::PROGRAM_FAILED,
         BuildError::IcarusMissing { .. } => codes::ICARUS_MISSING,

@@ -165,7 +165,7 @@ fn tool(
     let found = find_program(&program).map(|program| {
         let mut command = Command::new(program);
         command.arg(option);
-        let output = verilated_build::output_within(10, command).ok();
+        let output = verilated_build::messages_within(10, command).ok();
         let printed = output.map(|output| [output.stdout, output.stderr].concat());
         let printed = String::from_utf8_lossy(&printed.unwrap_or_default()).into_owned();
         let first = printed.lines().find(|line| line.contains(|c: char| c.is_ascii_digit()));

@@ -5,7 +5,7 @@ use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{check_free, folder_of, write_below};
+use cosim_base::files::{check_free, folder_of};
 use cosim_base::text;
 use cosim_harness::harness::Profile;
 use cosim_regress::worker::OneShotWorker;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tempfile::Builder;
+use verilated_build::foreign::lay_out;
 
 /// What becomes a testbench.
 #[derive(Debug, Args)]
@@ -79,9 +80,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         let recorded = recorded.as_ref();
         let testbench = job.vector.loaded.testbench(&job.profile, &rtl, language, recorded)?;
-        for (name, text) in &testbench.files {
-            write_below(&made.join(&job.below).join(name), text)?;
+        if !job.below.as_os_str().is_empty() {
+            fs::create_dir_all(&made).map_err(Error::write(&made))?;
         }
+        let files = testbench.files.iter().map(|(name, text)| (name.as_path(), text.as_slice()));
+        lay_out(&made.join(&job.below), files)?;
         first.get_or_insert(testbench);
     }
     // Renaming replaces an empty folder, but fails if the folder was filled meanwhile.

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{Builder, TempDir};
 use types::{EnumText, StructText, Types};
+use verilated_build::foreign::lay_out;
 use verilated_build::module::{self, ModuleDescription};
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator, Wrapper};
 
@@ -381,6 +382,7 @@ struct Context {
     clock: Word,
     core: DependencyText,
     build: DependencyText,
+    folder: Option<Text>,
     sources: Vec<Text>,
     defines: Vec<Text>,
     wrapper: Option<Text>,
@@ -715,22 +717,13 @@ impl Skeleton {
         let temporary =
             Builder::new().prefix(".cosim-").tempdir_in(place).map_err(Error::write(place))?;
         let made = temporary.path().join(&self.name.0);
-        for (name, text) in &copies.files {
-            write_below(&made.join("rtl").join(name), text)?;
-        }
-        for (name, text) in copied_data(examined)? {
-            if copies.files.get(&name).is_some_and(|other| **other != *text) {
-                return Err(Error::Usage(
-                    codes::CANNOT_COPY,
-                    format!(
-                        "the RTL reads {0}, and a source file would have the same name in the \
-                         copy; rename one",
-                        name.display()
-                    ),
-                ));
-            }
-            write_below(&made.join("rtl").join(name), text)?;
-        }
+        // The block opens its data files in its folder.
+        let data = copied_data(examined)?.into_iter();
+        let data: Vec<_> = data.map(|(name, text)| (copies.folder.join(name), text)).collect();
+        let files = copies.files.iter().map(|(name, text)| (name.as_path(), text.as_slice()));
+        let all = files.chain(data.iter().map(|(name, text)| (name.as_path(), *text)));
+        fs::create_dir(&made).map_err(Error::write(&made))?;
+        lay_out(&made.join("rtl"), all)?;
         let description = self.description(&made, &copies, &question)?;
         let wishes = Wishes {
             clocks: self.clocks.clone(),
@@ -743,12 +736,13 @@ impl Skeleton {
         if let Some(text) = &wrapping.text {
             top = wrapper_name(&self.top);
             let name = PathBuf::from(format!("{top}.sv"));
-            if copies.files.contains_key(&name) {
+            let place = copies.folder.join(&name);
+            if copies.files.contains_key(&place) {
                 let message = "the RTL has a file of that name already; rename it".to_owned();
-                let path = Path::new("rtl").join(name);
+                let path = Path::new("rtl").join(place);
                 return Err(Error::File { code: codes::CANNOT_COPY, path, message });
             }
-            write_below(&made.join("rtl").join(&name), text.as_bytes())?;
+            write_below(&made.join("rtl").join(place), text.as_bytes())?;
             copies.sources.push(name.clone());
             wrapper = Some(name);
         }
@@ -772,7 +766,7 @@ impl Skeleton {
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         let Wrapping { clocks, is_combinational, .. } = wrapping;
-        let wrapper = wrapper.map(|name| folder.join("rtl").join(name));
+        let wrapper = wrapper.map(|name| copies.searched(folder.join("rtl")).join(name));
         let axi_lite = axi_lite(channels.as_ref(), &clocks);
         let channels = channels.map_or_else(Vec::new, |channels| channels.channels);
         Ok(GeneratedCrate {
@@ -908,11 +902,12 @@ impl Skeleton {
             let ask = answer.path().join("cosim_ask.sv");
             let text = format!("module cosim_ask; {} endmodule\n", asked.text());
             fs::write(&ask, text).map_err(Error::write(&ask))?;
-            let sources = copies.sources.iter().map(|name| Path::new("rtl").join(name));
+            let searched = copies.searched("rtl");
+            let sources = copies.sources.iter().map(|name| searched.join(name));
             let design = Design {
                 top: "cosim_ask".to_owned(),
                 sources: sources.chain([ask]).collect(),
-                include: vec!["rtl".into()],
+                include: vec![searched.clone()],
                 defines: question.examined.design.defines.clone(),
                 folder: Some(made.to_owned()),
                 ..Design::default()
@@ -965,10 +960,12 @@ impl Skeleton {
     ) -> Result<Ports, Error> {
         let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let is_wrapped = wrapping.text.is_some();
+        let searched = copies.searched("rtl");
         let design = Design {
             top: top.to_owned(),
-            sources: copies.sources.iter().map(|name| Path::new("rtl").join(name)).collect(),
-            include: vec!["rtl".into()],
+            clock: Clock::from(wrapping.clock.as_str()),
+            sources: copies.sources.iter().map(|name| searched.join(name)).collect(),
+            include: vec![searched],
             defines: examined.design.defines.clone(),
             parameters: if is_wrapped { Vec::new() } else { self.first_values() },
             wrapper: is_wrapped
@@ -977,10 +974,13 @@ impl Skeleton {
             prefix: "Vnew".to_owned(),
             ..Design::default()
         };
-        let verilated = design.verilate(&Verilator::find()?, &answer.path().join("new"))?;
-        let ports = Ports::read(&verilated, &self.top, &Clock::from(wrapping.clock.as_str()));
-        let ports = ports.map_err(|error| match error {
-            error @ BuildError::Port { .. } => Error::Usage(codes::BAD_PORT, error.to_string()),
+        let verilator = Verilator::find()?;
+        let verilated = design.verilate(&verilator, &answer.path().join("new"))?;
+        let ports = design.ports(&verilator, &verilated).map_err(|error| match error {
+            BuildError::Port { port, reason, .. } => {
+                let error = BuildError::Port { top: self.top.clone(), port, reason };
+                Error::Usage(codes::BAD_PORT, error.to_string())
+            }
             error @ BuildError::Foreign { .. } => {
                 Error::Usage(codes::FOREIGN_CODE, error.to_string())
             }
@@ -1102,6 +1102,8 @@ impl Skeleton {
             clock: Word::new(&ports.clock),
             core: self.source.dependency("core"),
             build: self.source.dependency("core/build"),
+            folder: (!copies.folder.as_os_str().is_empty())
+                .then(|| Text::new(&copies.searched("rtl").to_string_lossy())),
             sources: copies.sources.iter().map(|name| Text::new(&name.to_string_lossy())).collect(),
             defines: examined.design.defines.iter().map(|define| Text::new(define)).collect(),
             wrapper: wrapper.map(|wrapper| Text::new(&wrapper.to_string_lossy())),
@@ -1193,7 +1195,7 @@ fn format(made: &Path) {
     for file in ["build.rs", "src/lib.rs"] {
         let mut command = Command::new("rustfmt");
         command.args(["--quiet", "--edition", "2024"]).arg(made.join(file));
-        let _ = verilated_build::output(command);
+        let _ = verilated_build::messages(command);
     }
 }
 

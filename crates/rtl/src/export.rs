@@ -11,7 +11,6 @@ mod words;
 use crate::models::{Copies, Examined, copied_data, verilator};
 use before_reset::BeforeResetText;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::write_below;
 use cosim_base::text;
 use cosim_harness::harness::{BeforeResetText as BeforeResetForm, BlockInfo, Profile, Verdict};
 use minijinja::context;
@@ -19,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated::{BeforeReset, Port};
+use verilated_build::foreign::lay_out;
 use verilated_build::{Design, Register};
 pub use words::Words;
 
@@ -172,6 +172,7 @@ impl Testbench {
             defines => examined.design.defines,
             extensions => examined.design.extensions.iter().map(|ending| ending.trim_start_matches('.'))
                 .map(|ending| format!(".{ending}")).collect::<Vec<_>>(),
+            folder => copies.searched(RTL),
             sources => copies.sources,
         };
         let mut files = vec![
@@ -275,13 +276,13 @@ fn registers(
     parameters: &[(String, String)],
 ) -> Result<Vec<Register>, Error> {
     let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-    for (name, text) in &copies.files {
-        write_below(&folder.path().join(RTL).join(name), text)?;
-    }
+    let files = copies.files.iter().map(|(name, text)| (name.as_path(), text.as_slice()));
+    lay_out(&folder.path().join(RTL), files)?;
+    let rtl = copies.searched(RTL);
     let design = Design {
         top: examined.design.top.clone(),
-        sources: copies.sources.iter().map(|name| Path::new(RTL).join(name)).collect(),
-        include: vec![RTL.into()],
+        sources: copies.sources.iter().map(|name| rtl.join(name)).collect(),
+        include: vec![rtl],
         extensions: examined.design.extensions.clone(),
         defines: examined.design.defines.clone(),
         parameters: parameters.to_vec(),

@@ -7,7 +7,7 @@
 
 use crate::export::check_cycle_exact;
 use crate::export::{PortText, Words, render};
-use crate::models::{Copies, Rtl};
+use crate::models::{Copies, Examined, Rtl, ports, verilator};
 use cosim_base::error::Error;
 use cosim_harness::harness::{
     Block, BlockInfo, Golden, Mismatch, Outcome, Parameters, Recording, RuleSet, Stimulus, Verdict,
@@ -25,8 +25,9 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 use verilated::{Pins, Port};
+use verilated_build::foreign::lay_out;
 use verilated_build::{
-    EXCEEDED, Error as BuildError, Icarus, Kept, Simulation, SourceFile, simulate,
+    Design, EXCEEDED, Error as BuildError, Icarus, Kept, Simulation, SourceFile, simulate,
 };
 use zerocopy::IntoBytes;
 
@@ -46,8 +47,8 @@ const SECONDS: u64 = 600;
 /// Compiles an RTL with these parameters, or finds it in the cache. Returns the file for [`run`].
 ///
 /// # Errors
-/// [`Error::File`] if the RTL files cannot be copied to one folder. [`Error::Build`] with Icarus's
-/// message.
+/// [`Error::File`] if the RTL files cannot be copied to one folder. [`Error::Build`] if its ports
+/// differ from those that the program was built with, or with Icarus's message.
 pub fn compile(
     info: &'static BlockInfo,
     rtl: &Rtl,
@@ -58,6 +59,7 @@ pub fn compile(
     let examined = rtl.simulated(info, parameters, kept)?;
     let copies = Copies::new(&examined)?;
     let values = info.verilog(parameters, &examined.parameters);
+    check_ports(info, &examined, &values)?;
     let (inputs, outputs) = (Words::of_ports(info.inputs), Words::of_ports(info.outputs));
     let compared = info.naming.in_order(&info.outputs.iter().collect::<Vec<_>>());
     let compared: Vec<PortText> = compared
@@ -88,26 +90,52 @@ pub fn compile(
         pulse => PULSE,
     };
     let text = render([(FILE, TEMPLATE)], &context)?.remove(0).1;
-    let mut files = vec![SourceFile { name: FILE.into(), text: text.into_bytes().into() }];
+    let folder = copies.searched(RTL);
+    let mut files = vec![SourceFile { name: folder.join(FILE), text: text.into_bytes().into() }];
     files.extend(
         copies
             .files
             .into_iter()
             .map(|(name, text)| SourceFile { name: Path::new(RTL).join(name), text: text.into() }),
     );
-    let mut sources: Vec<PathBuf> =
-        copies.sources.iter().map(|name| Path::new(RTL).join(name)).collect();
+    let mut sources = copies.sources;
     sources.push(FILE.into());
     let simulation = Simulation {
         top: TOP.to_owned(),
         files,
+        folder,
         sources,
-        include: vec![RTL.into()],
         defines: examined.design.defines.clone(),
         extensions: examined.design.extensions.clone(),
         data: examined.design.data.clone(),
     };
     Ok(Icarus::find()?.compiled(&simulation, kept)?)
+}
+
+/// Checks that the RTL has the ports that the program was built with. Icarus leaves another port
+/// open, and cuts one of another width.
+fn check_ports(
+    info: &'static BlockInfo,
+    examined: &Examined,
+    parameters: &[(String, String)],
+) -> Result<(), Error> {
+    let temporary = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+    let named = examined.texts.iter().map(SourceFile::named);
+    let folder = lay_out(&temporary.path().join("files"), named)?;
+    let design = Design {
+        clock: info.rtl.clock.into(),
+        parameters: parameters.to_vec(),
+        folder: Some(folder),
+        ..examined.design.clone()
+    };
+    let found = design
+        .described_ports(&verilator()?, &temporary.path().join("described"))
+        .map_err(|error| examined.plain(error))?;
+    let differences = ports(info).differences(&found);
+    match differences.is_empty() {
+        true => Ok(()),
+        false => Err(BuildError::Ports { top: design.top, differences }.into()),
+    }
 }
 
 /// Runs a case from reset to its end. `waves` is a VCD or FST file to write.

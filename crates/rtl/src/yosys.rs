@@ -11,7 +11,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
-use verilated_build::{Error as BuildError, output, output_within};
+use verilated_build::foreign::lay_out;
+use verilated_build::{Error as BuildError, answer_within, messages, written_text};
 
 /// The program, unless the environment names another one.
 const YOSYS: &str = "yosys";
@@ -19,8 +20,6 @@ const YOSYS: &str = "yosys";
 const VARIABLE: &str = "YOSYS";
 /// How to install it.
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
-/// Levels of folders above the data files, so that `..` in their names stays inside the session.
-const DEPTH: usize = 8;
 /// Folder of the data files.
 const DATA: &str = "data";
 
@@ -28,6 +27,8 @@ const DATA: &str = "data";
 #[derive(Debug)]
 pub struct YosysSession {
     folder: TempDir,
+    /// The folder that names of data files are relative to.
+    data: PathBuf,
     examined: Examined,
     expanded: Arc<PreprocessedRtl>,
     /// Number of scripts so far. Each has a file of its own, since several threads may share the
@@ -44,8 +45,13 @@ impl YosysSession {
     /// Verilator's preprocessor.
     pub fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let data = examined.design.data.iter();
+        let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_deref()?)));
+        let data =
+            lay_out(&folder.path().join(DATA), data).map_err(|error| examined.plain(error))?;
         let session = Self {
             folder,
+            data,
             examined: examined.clone(),
             expanded: examined.expanded(pragmas)?,
             scripts: AtomicU32::new(0),
@@ -54,16 +60,6 @@ impl YosysSession {
         let PreprocessedRtl { libraries, sources } = &*session.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
             session.write(&file(number), text)?;
-        }
-        let root = session.data();
-        fs::create_dir_all(&root).map_err(Error::write(&root))?;
-        let data = examined.design.data.iter();
-        let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_ref()?)));
-        for (name, text) in data.filter(|(name, _)| name.is_relative()) {
-            let path = root.join(name);
-            let folder = path.parent().unwrap_or(&root);
-            fs::create_dir_all(folder).map_err(Error::write(folder))?;
-            fs::write(&path, text).map_err(Error::write(&path))?;
         }
         Ok(session)
     }
@@ -84,11 +80,6 @@ impl YosysSession {
         self.examined.design.wrapper.as_ref()?.file.file_stem()?.to_str()
     }
 
-    /// The folder that names of data files are relative to.
-    fn data(&self) -> PathBuf {
-        self.path(DATA).join(["x"; DEPTH].join("/"))
-    }
-
     /// The path of a file in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
@@ -97,10 +88,9 @@ impl YosysSession {
     /// The text of a file in the folder.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read.
+    /// [`Error::Build`] if it cannot be read, or if it is too long.
     pub fn text(&self, name: &str) -> Result<String, Error> {
-        let path = self.path(name);
-        fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))
+        Ok(written_text(&self.path(name))?)
     }
 
     /// Writes a file in the folder.
@@ -150,7 +140,7 @@ impl YosysSession {
             script += &format!(" -chparam {name} {value}");
         }
         script += &format!("\n{commands}\n");
-        self.run(&script, &self.data(), |said| {
+        self.run(&script, &self.data, |said| {
             format!(
                 "Yosys cannot read this RTL: {said}; it supports Verilog and a subset of \
                  SystemVerilog"
@@ -194,7 +184,7 @@ impl YosysSession {
         }
         script += &format!("\n{commands}\n");
         let words = |said: &str| said.replace(&written.display().to_string(), &name);
-        self.run(&script, &self.data(), words).map_err(|error| match error {
+        self.run(&script, &self.data, words).map_err(|error| match error {
             Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
                 refused(path, &name, &message)
             }
@@ -317,11 +307,11 @@ pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
     let mut command = Command::new(abc_program());
     // `-s`: a user's `abc.rc` could redefine commands.
     command.arg("-s").arg("-c").arg(commands);
-    needed(output_within(seconds, command))
+    needed(answer_within(seconds, command))
 }
 
 fn said_by(command: Command) -> Result<Output, Error> {
-    needed(output(command))
+    needed(messages(command))
 }
 
 /// Converts an error to start a program of Yosys.

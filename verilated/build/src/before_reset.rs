@@ -10,7 +10,7 @@
 //! is drawn, too.
 
 use crate::ports::INSTANCE;
-use crate::{Error, Verilated};
+use crate::{Error, Verilated, written_text};
 use std::fs;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ const ROOT: &str = "___024root";
 /// # Errors
 /// [`Error::Io`].
 pub fn name_draws(verilated: &Verilated, top: &str) -> Result<(), Error> {
-    let read = |path: &Path| fs::read_to_string(path).map_err(Error::io(path));
+    let read = |path: &Path| written_text(path);
     let header = |class: &str| read(&verilated.dir.join(format!("{class}.h")));
     for path in &verilated.sources {
         if let Some(named) = named(&read(path)?, top, header)? {

@@ -189,7 +189,7 @@ pub fn archive(
 /// [`Error::Compile`] with its message, [`Error::CompilerMissing`] or [`Error::Interrupted`].
 pub fn run(command: Command, what: &str) -> Result<(), Error> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = tool::output(command).map_err(|error| match error {
+    let output = tool::messages(command).map_err(|error| match error {
         Error::Program { program, source } => {
             Error::CompilerMissing { tried: format!("`{program}`: {source}") }
         }
@@ -228,7 +228,7 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
     let mut command = Command::new(compiler.path());
     command.arg("--version");
     let missing = |tried: String| Error::CompilerMissing { tried };
-    let output = tool::output(command).map_err(|error| match error {
+    let output = tool::messages(command).map_err(|error| match error {
         Error::Program { program, source } => missing(format!("`{program}`: {source}")),
         other => other,
     })?;

@@ -1,12 +1,12 @@
 //! Elaborates a design with Verilator: its files, modules and includes.
 
 use crate::data::{Opened, constant, only_writes};
-use crate::{Design, Error, Verilator, tool};
+use crate::tool::{self, ALL, Keep};
+use crate::{Design, Error, Verilator};
 use roxmltree::{Document, Node};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -128,14 +128,13 @@ impl Design {
             self.run(command)
         };
         let read = |name: &str, end: &str| {
-            let path = out.join(name);
-            let text = fs::read_to_string(&path).map_err(Error::io(path))?;
+            let text = tool::written_text(&out.join(name))?;
             check_whole(&self.top, &text, end)?;
             Ok(text)
         };
         // Older Verilators have no JSON, newer ones no XML.
         match ask("--xml-only") {
-            Ok(_) => Ok(Description::Xml(read("Vask.xml", END_OF_XML)?)),
+            Ok(_) => Ok(Description::Xml(plain_xml(read("Vask.xml", END_OF_XML)?))),
             Err(Error::Verilate { output, .. })
                 if output.contains("Invalid option: --xml-only") =>
             {
@@ -147,10 +146,10 @@ impl Design {
         }
     }
 
-    /// The error for an incomplete description or one in an unknown format.
+    /// The error for a description that is not understood: RTL decides what is in it.
     pub(crate) fn not_understood(&self) -> Error {
-        let output = "cannot parse its description of the design".to_owned();
-        Error::VerilatorFailed { top: self.top.clone(), output }
+        let output = "cannot parse Verilator's description of the design".to_owned();
+        Error::Verilate { top: self.top.clone(), output }
     }
 
     /// Preprocesses each source. The text of a source with an error ends at the error.
@@ -160,8 +159,8 @@ impl Design {
     pub fn preprocess(&self, verilator: &Verilator) -> Result<Preprocessed, Error> {
         let mut command = self.command(verilator);
         command.arg("-E").args(&self.sources);
-        let output = tool::output(command)?;
-        Ok(Preprocessed::parse(&String::from_utf8_lossy(&output.stdout), &self.sources))
+        let output = tool::kept_output(command, [ALL, Keep::Ends])?;
+        Ok(Preprocessed::parse(&tool::text(output.stdout), &self.sources))
     }
 }
 
@@ -201,6 +200,41 @@ fn file_at(files: &BTreeMap<String, PathBuf>, place: &str) -> Option<PathBuf> {
 /// Names in angle brackets denote Verilator's built-in files.
 fn is_file(name: &str) -> bool {
     !name.starts_with('<')
+}
+
+/// Replaces the characters that XML forbids, and references to them. Verilator writes them as they
+/// are in a string of the RTL.
+fn plain_xml(text: String) -> String {
+    const FORBIDDEN: char = '\u{fffd}';
+    let is_allowed =
+        |letter: char| matches!(letter, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..);
+    let is_reference = |text: &str| {
+        let (number, _) = text.split_once(';')?;
+        let code = match number.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+            None => number.parse().ok()?,
+        };
+        Some((number.len() + 1, char::from_u32(code).is_some_and(is_allowed)))
+    };
+    if text.chars().all(is_allowed) && !text.contains("&#") {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(letter) = rest.chars().next() {
+        let reference = rest.strip_prefix("&#");
+        match reference.and_then(is_reference) {
+            Some((length, false)) => {
+                plain.push(FORBIDDEN);
+                rest = &rest["&#".len() + length..];
+            }
+            _ => {
+                plain.push(if is_allowed(letter) { letter } else { FORBIDDEN });
+                rest = &rest[letter.len_utf8()..];
+            }
+        }
+    }
+    plain
 }
 
 fn from_xml(text: &str) -> Option<Elaboration> {
@@ -428,6 +462,23 @@ mod tests {
         let half = &XML[..XML.len() / 2];
         let error = check_whole("t", half, END_OF_XML).unwrap_err().to_string();
         assert!(error.contains("is truncated"), "{error}");
+    }
+
+    #[test]
+    fn characters_that_xml_forbids_are_replaced() {
+        for (text, expected) in [
+            ("plain \t\n é \u{1f600}", "plain \t\n é \u{1f600}"),
+            ("a\u{1b}b\u{1}\u{ffff}", "a\u{fffd}b\u{fffd}\u{fffd}"),
+            ("&#27;[31m&#1;&#x1b;&#xFFFE;", "\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}"),
+            ("&#9;&#233;&#x41;&amp;#27;", "&#9;&#233;&#x41;&amp;#27;"),
+            ("&#99999999;&#0;", "\u{fffd}\u{fffd}"),
+            ("&#;&#x;&#", "&#;&#x;&#"),
+        ] {
+            assert_eq!(plain_xml(text.to_owned()), expected, "{text:?}");
+        }
+        let string = XML.replace("X", "&#27;[31m\u{2}");
+        assert!(from_xml(&string).is_none());
+        assert!(from_xml(&plain_xml(string)).is_some());
     }
 
     #[test]

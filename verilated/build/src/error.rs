@@ -115,6 +115,22 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// A file of the RTL cannot be copied under its name.
+    #[error("{name}: {reason}")]
+    Name {
+        /// The name, as the RTL has it.
+        name: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A tool printed or wrote too much to be read.
+    #[error("{what} is longer than {most} MiB; make the RTL smaller, or let it print less")]
+    TooMuch {
+        /// What is too long.
+        what: String,
+        /// The limit in MiB.
+        most: u64,
+    },
     /// The user interrupted the operation.
     #[error("interrupted")]
     Interrupted,

@@ -4,6 +4,7 @@
 //! `synopsys translate_off`. A tool that reads the output of this module reads what Verilator
 //! compiles.
 
+use crate::tool::{self, ALL, Keep};
 use crate::{Design, Error, Verilator};
 use std::fs;
 use tempfile::TempDir;
@@ -26,13 +27,11 @@ impl Design {
         let design = Self { sources: sources.collect(), ..self.clone() };
         let mut command = design.command(verilator);
         command.arg("-E");
-        let text = design.output(command)?.stdout;
+        let text = tool::text(design.output(command, [ALL, Keep::Ends])?.stdout);
         let end = format!("\"{}\"", end.display());
-        split(&String::from_utf8_lossy(&text), &end, self.sources.len()).ok_or_else(|| {
-            Error::Verilate {
-                top: self.top.clone(),
-                output: "cannot parse the output of its preprocessor".to_owned(),
-            }
+        split(&text, &end, self.sources.len()).ok_or_else(|| Error::Verilate {
+            top: self.top.clone(),
+            output: "cannot parse the output of its preprocessor".to_owned(),
         })
     }
 }

@@ -1,25 +1,27 @@
 //! Icarus Verilog, for four-state simulation.
 
-use crate::{DataFile, Error, Hash, Kept, KeptFile, SourceFile, tool};
+use crate::foreign::lay_out;
+use crate::{DataFile, Error, Hash, Kept, KeptFile, SourceFile, tool, written_text};
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A simulation of files in one folder.
+/// A simulation of files in one folder. Icarus looks for included files in its working directory
+/// first, so all names begin at `folder`, where names with `..` mean files of the copy.
 #[derive(Debug, Clone, Default)]
 pub struct Simulation {
     /// The top module.
     pub top: String,
-    /// All files, named relative to the folder.
+    /// All files.
     pub files: Vec<SourceFile>,
-    /// The files passed to Icarus, which searches for the others.
+    /// The working directory of Icarus, in which it searches for files and modules.
+    pub folder: PathBuf,
+    /// The files passed to Icarus, which searches for the others. Relative to `folder`.
     pub sources: Vec<PathBuf>,
-    /// Folders searched for included files and for modules.
-    pub include: Vec<PathBuf>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
     /// Endings of files searched for modules, besides `.v` and `.sv`.
@@ -30,9 +32,8 @@ pub struct Simulation {
 
 /// Prefix of a line that appends a data file to the compiled simulation. It is a comment for `vvp`.
 const DATA: &str = "# cosim-data ";
-/// Depth of the folder in which relative names are resolved, so that `..` components stay inside
-/// the temporary folder.
-const DEPTH: usize = 8;
+/// Folder of the data files.
+const FILES: &str = "files";
 
 /// An installed Icarus Verilog.
 #[derive(Debug, Clone)]
@@ -51,7 +52,7 @@ impl Icarus {
         let program = program.map_or_else(|| PathBuf::from("iverilog"), PathBuf::from);
         let mut command = Command::new(&program);
         command.arg("-V");
-        let output = tool::output(command).map_err(missing)?;
+        let output = tool::messages(command).map_err(missing)?;
         let text = String::from_utf8_lossy(&output.stdout);
         let version = text.lines().next().unwrap_or_default().trim().to_owned();
         Ok(Self { program, version })
@@ -62,7 +63,7 @@ impl Icarus {
     /// # Errors
     /// [`Error::Compile`] with Icarus's message.
     pub fn compiled(&self, simulation: &Simulation, kept: &Kept) -> Result<PathBuf, Error> {
-        let Simulation { top, files, sources, include, defines, extensions, data } = simulation;
+        let Simulation { top, files, folder, sources, defines, extensions, data } = simulation;
         let mut hash = Hash::default();
         hash.add(&self.version);
         hash.add(top);
@@ -71,8 +72,8 @@ impl Icarus {
             hash.add(&file.text);
         }
         let lists: [Vec<OsString>; 4] = [
+            vec![folder.into()],
             sources.iter().map(Into::into).collect(),
-            include.iter().map(Into::into).collect(),
             defines.iter().map(Into::into).collect(),
             extensions.iter().map(Into::into).collect(),
         ];
@@ -84,19 +85,11 @@ impl Icarus {
         let name = format!("{top}-{}.vvp", hash.hex());
         let about = format!("{top}, {}", self.version);
         let made = kept.obtain(&name, &about, |work, result| {
-            let folder = work.join("files");
-            for file in files {
-                let path = folder.join(&file.name);
-                let around = path.parent().unwrap_or(&folder);
-                fs::create_dir_all(around).map_err(Error::io(around))?;
-                fs::write(&path, &file.text).map_err(Error::io(&path))?;
-            }
+            let root = lay_out(&work.join("files"), files.iter().map(SourceFile::named))?;
             let mut command = Command::new(&self.program);
-            command.current_dir(&folder).args(["-g2012", "-s", top, "-o"]);
+            command.current_dir(root.join(folder)).args(["-g2012", "-s", top, "-o"]);
             command.arg(std::path::absolute(result).map_err(Error::io(result))?);
-            for folder in include {
-                command.arg("-I").arg(folder).arg("-y").arg(folder);
-            }
+            command.args(["-I", ".", "-y", "."]);
             for ending in [".v", ".sv"].into_iter().chain(extensions.iter().map(String::as_str)) {
                 command.arg("-Y").arg(ending);
             }
@@ -108,8 +101,9 @@ impl Icarus {
     }
 
     fn run(&self, mut command: Command, sources: &[PathBuf], top: &str) -> Result<(), Error> {
-        let output = tool::output({
-            command.args(sources);
+        let output = tool::messages({
+            // A file name may begin with `-`.
+            command.args(sources.iter().map(|source| Path::new(".").join(source)));
             command
         })?;
         if output.status.success() {
@@ -146,26 +140,17 @@ fn laid_out(compiled: &Path, scratch: &Path) -> Result<Option<PathBuf>, Error> {
         let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
         (0..digits.len()).step_by(2).map(byte).collect()
     };
-    let text = fs::read_to_string(compiled).map_err(Error::io(compiled))?;
+    let text = written_text(compiled)?;
     let files = text.lines().filter_map(|line| {
         let (name, text) = line.strip_prefix(DATA)?.split_once(' ')?;
         Some((PathBuf::from(String::from_utf8(bytes(name)?).ok()?), bytes(text)?))
     });
-    let folder = scratch.join(["x"; DEPTH].join("/"));
-    let mut is_any = false;
-    for (name, text) in files {
-        is_any = true;
-        // A file with an absolute name is already in place.
-        let path = folder.join(&name);
-        if name.is_absolute() {
-            continue;
-        }
-        let around = path.parent().unwrap_or(&folder);
-        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
-        fs::create_dir_all(around).map_err(Error::io(around))?;
-        fs::write(&path, text).map_err(Error::io(&path))?;
+    let files: Vec<(PathBuf, Vec<u8>)> = files.collect();
+    if files.is_empty() {
+        return Ok(None);
     }
-    Ok((is_any && folder.is_dir()).then_some(folder))
+    let named = files.iter().map(|(name, text)| (name.as_path(), text.as_slice()));
+    lay_out(&scratch.join(FILES), named).map(Some)
 }
 
 /// Runs a compiled simulation, limited to this many seconds of processor time, which ends a
@@ -187,7 +172,7 @@ pub fn simulate(
     if let Some(folder) = folder {
         command.current_dir(folder);
     }
-    tool::output_within(seconds, command).map_err(missing)
+    tool::answer_within(seconds, command).map_err(missing)
 }
 
 /// A program that cannot be run counts as missing.

@@ -5,7 +5,7 @@
 //!
 //! 1. [`Verilator::find`] locates the tool and its runtime sources.
 //! 2. [`Design::verilate`] translates a Verilog top module to C++ ([`Verilated`]).
-//! 3. [`Ports::read`] derives the ports from the header that Verilator generates.
+//! 3. [`Design::ports`] derives the ports from the header that Verilator generates, and checks them.
 //! 4. [`codegen`] generates the packed structs of inputs and outputs and the shim around the model.
 //! 5. [`compile`] compiles C++ for linking; [`LibraryCache`] builds shared libraries.
 //!
@@ -16,9 +16,11 @@ mod before_reset;
 pub mod codegen;
 pub mod compile;
 mod data;
+mod described;
 mod elaborate;
 mod error;
 mod expand;
+pub mod foreign;
 mod hash;
 mod icarus;
 mod kept;
@@ -48,11 +50,11 @@ pub use kept::{Entry, Kept, KeptFile, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
 pub use library::{BuiltLibrary, LibraryCache, SourceFile};
-pub use ports::{Port, Ports, own_name};
+pub use ports::{OBSERVING_TOP, Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use templates::render;
-pub use tool::{EXCEEDED, interrupt, output, output_within};
+pub use tool::{EXCEEDED, answer_within, interrupt, messages, messages_within, written_text};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Clock, Design, Tracing, Verilated, Wrapper};
 
@@ -62,6 +64,8 @@ pub fn generator_text() -> impl Iterator<Item = &'static str> {
         env!("CARGO_PKG_VERSION"),
         include_str!("before_reset.rs"),
         include_str!("compile.rs"),
+        include_str!("described.rs"),
+        include_str!("ports.rs"),
         include_str!("verilate.rs"),
     ];
     own.into_iter().chain(codegen::text()).chain(registered::text()).chain(compile::shim_text())

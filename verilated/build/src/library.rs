@@ -1,11 +1,12 @@
 //! Compiles models at run time into shared libraries, cached by content.
 
 use crate::compile::{self, Of};
+use crate::foreign::{ForeignName, lay_out};
 use crate::{Design, Error, Kept, KeptFile, Ports, Tracing, Verilated, Verilator, choose, codegen};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -18,9 +19,12 @@ pub struct SourceFile {
     pub text: Arc<[u8]>,
 }
 
-/// Depth of the folder in which relative names are resolved, so that `..` components stay inside
-/// the temporary folder.
-const DEPTH: usize = 8;
+impl SourceFile {
+    /// Its name and its text.
+    pub fn named(&self) -> (&Path, &[u8]) {
+        (&self.name, &self.text)
+    }
+}
 
 /// Builds shared libraries with one model each and caches them in a folder.
 ///
@@ -91,7 +95,7 @@ impl LibraryCache {
     /// refused before compilation.
     ///
     /// # Errors
-    /// Errors of [`Design::verilate`] and [`Ports::read`], [`Error::Ports`], [`Error::Compile`], or
+    /// Errors of [`Design::verilate`] and [`Design::ports`], [`Error::Ports`], [`Error::Compile`], or
     /// [`Error::Changed`] if Verilator read a file that is not in `files`.
     pub fn library(
         &self,
@@ -109,8 +113,7 @@ impl LibraryCache {
         let version = self.verilator.version();
         let about = format!("{}{}{waves}, Verilator {version}", design.top, parameters.concat());
         let kept = self.kept.obtain(&name, &about, |work, library| {
-            let folder = work.join("files").join(["x"; DEPTH].join("/"));
-            write_files(files, &folder)?;
+            let folder = lay_out(&work.join("files"), files.iter().map(SourceFile::named))?;
             let design = Design { folder: Some(folder.clone()), ..design.clone() };
             let verilated = design.verilate(&self.verilator, &work.join("model"))?;
             self.check_read(&verilated, files, &folder)?;
@@ -133,8 +136,7 @@ impl LibraryCache {
         let name = format!("{}-{}.{PURE}", design.top, hex(hash));
         let about = format!("the tree of {}", design.top);
         let kept = self.kept.obtain(&name, &about, |work, answer| {
-            let folder = work.join("files").join(["x"; DEPTH].join("/"));
-            write_files(files, &folder)?;
+            let folder = lay_out(&work.join("files"), files.iter().map(SourceFile::named))?;
             let design = Design { folder: Some(folder.clone()), ..design.clone() };
             let (is_pure, names) = design.is_pure(&self.verilator, &work.join("model"))?;
             check_read(names, files, &folder)?;
@@ -167,7 +169,7 @@ impl LibraryCache {
         work: &Path,
         library: &Path,
     ) -> Result<(), Error> {
-        let ports = Ports::read(&verilated, &design.top, &design.clock)?;
+        let ports = design.ports(&self.verilator, &verilated)?;
         if let Some(expected) = expected {
             let differences = expected.differences(&ports);
             if !differences.is_empty() {
@@ -328,7 +330,7 @@ fn check_read(names: Vec<PathBuf>, files: &[SourceFile], folder: &Path) -> Resul
         if !path.is_file() {
             continue;
         }
-        let same = |file: &&SourceFile| normal(&file.name) == normal(&name);
+        let same = |file: &&SourceFile| is_same(&file.name, &name);
         let as_given = |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
         if !files.iter().find(same).is_some_and(as_given) {
             return Err(Error::Changed { path: name });
@@ -337,51 +339,61 @@ fn check_read(names: Vec<PathBuf>, files: &[SourceFile], folder: &Path) -> Resul
     Ok(())
 }
 
-/// Writes the files below `folder`, and the folders that lead to them.
-fn write_files(files: &[SourceFile], folder: &Path) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(Error::io(folder))?;
-    for SourceFile { name, text } in files.iter().filter(|file| file.name.is_relative()) {
-        // A name like a/../b needs the folder a.
-        let mut path = folder.to_owned();
-        for part in name.parent().unwrap_or(Path::new("")).components() {
-            path.push(part);
-            fs::create_dir_all(&path).map_err(Error::io(&path))?;
-        }
-        let path = folder.join(name);
-        fs::write(&path, text).map_err(Error::io(path))?;
-    }
-    Ok(())
-}
-
-/// Removes `.` and inner `..` components from a name. A leading `..` stays.
-fn normal(name: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for part in name.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if normal.file_name().is_some() => drop(normal.pop()),
-            part => normal.push(part),
-        }
-    }
-    normal
+/// Whether two names mean the same file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let resolved = |name: &Path| ForeignName::new(name.strip_prefix("/").unwrap_or(name));
+    one.is_absolute() == other.is_absolute() && resolved(one) == resolved(other)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::normal;
-    use std::path::Path;
+    use super::*;
+    use crate::Port;
+    use tempfile::TempDir;
 
     #[test]
     fn a_name_is_the_same_however_it_is_written() {
-        for (name, expected) in [
-            ("a/b.v", "a/b.v"),
-            ("./a/./b.v", "a/b.v"),
-            ("a/../b.v", "b.v"),
-            ("a/../../b.v", "../b.v"),
-            ("../../b.v", "../../b.v"),
-            ("/a/../b.v", "/b.v"),
+        for (one, other, expected) in [
+            ("a/b.v", "./a/./b.v", true),
+            ("b.v", "a/../b.v", true),
+            ("../b.v", "a/../../b.v", true),
+            ("../b.v", "../../b.v", false),
+            ("/b.v", "/a/../b.v", true),
+            ("/b.v", "b.v", false),
         ] {
-            assert_eq!(normal(Path::new(name)), Path::new(expected), "{name}");
+            assert_eq!(is_same(Path::new(one), Path::new(other)), expected, "{one} {other}");
         }
+    }
+
+    /// RTL in a deep folder that includes a file by a name that means another one from the work
+    /// folder.
+    #[test]
+    fn a_compiled_design_writes_no_file_of_others() {
+        let folder = TempDir::new().unwrap();
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        let far = format!("@rtl/{}{}", "../".repeat(40), &victim.to_str().unwrap()[1..]);
+        let text = format!(
+            "`include \"{}\"\nmodule m(input clk, a, output b); assign b = a; endmodule\n",
+            &far["@rtl/".len()..]
+        );
+        let file =
+            |name: &str, text: &str| SourceFile { name: name.into(), text: text.as_bytes().into() };
+        let files = [file("@rtl/m.v", &text), file(&far, "// not mine\n")];
+        let design = Design {
+            top: "m".to_owned(),
+            sources: vec!["@rtl/m.v".into()],
+            include: vec!["@rtl".into()],
+            prefix: "Vm".to_owned(),
+            ..Design::default()
+        };
+        // Other ports are refused before the slow part, the C++ compiler.
+        let port = |name: &str| Port { name: name.to_owned(), width: 9 };
+        let other = Ports { inputs: vec![port("other")], ..Ports::default() };
+        let kept = Kept::new(folder.path().join("cache"), 1 << 30);
+        let cache = LibraryCache::new(Verilator::find().unwrap(), "x86_64-unknown-linux-gnu", kept);
+        let error = cache.library(&design, &files, Some(&other)).unwrap_err();
+        assert!(matches!(error, Error::Ports { .. }), "the file is found in the copy: {error}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
     }
 }

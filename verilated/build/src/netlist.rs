@@ -66,7 +66,20 @@ pub(crate) enum Type {
 }
 
 /// Built-in types that consist of bits.
-const BITS: [&str; 8] = ["logic", "bit", "integer", "int", "byte", "shortint", "longint", "reg"];
+const BITS: [&str; 12] = [
+    "logic",
+    "bit",
+    "integer",
+    "int",
+    "byte",
+    "shortint",
+    "longint",
+    "reg",
+    "time",
+    "wire",
+    "logic_implicit",
+    "LOGIC_IMPLICIT",
+];
 
 /// The number of indices from the lowest to the highest.
 pub(crate) fn length((low, high): (i64, i64)) -> Option<u32> {
@@ -133,7 +146,9 @@ impl Netlist {
 }
 
 /// The child elements of a node.
-fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl DoubleEndedIterator<Item = Node<'a, 'i>> {
+pub(crate) fn elements<'a, 'i>(
+    node: Node<'a, 'i>,
+) -> impl DoubleEndedIterator<Item = Node<'a, 'i>> {
     node.children().filter(Node::is_element)
 }
 
@@ -257,7 +272,7 @@ fn resolve(name: &str, mut block: &str, module: &Module) -> Option<String> {
 }
 
 /// A type, or `Some(None)` if it does not consist of bits.
-fn xml_type(node: Node<'_, '_>) -> Option<Option<Type>> {
+pub(crate) fn xml_type(node: Node<'_, '_>) -> Option<Option<Type>> {
     let inner = |node: Node<'_, '_>| Some(node.attribute("sub_dtype_id")?.to_owned());
     let members = || elements(node).map(inner).collect::<Option<Vec<_>>>();
     let bounds = || {
@@ -273,7 +288,7 @@ fn xml_type(node: Node<'_, '_>) -> Option<Option<Type>> {
                 _ => Type::Bits(1),
             }
         }
-        "refdtype" | "enumdtype" => Type::Alias(inner(node)?),
+        "refdtype" | "enumdtype" | "paramtypedtype" | "constdtype" => Type::Alias(inner(node)?),
         "structdtype" => Type::Struct(members()?),
         "uniondtype" => Type::Union(members()?),
         "packarraydtype" => Type::Packed(bounds()?, inner(node)?),
@@ -291,7 +306,7 @@ fn number(text: &str) -> Option<i64> {
 }
 
 /// The nodes in a list field of a node.
-fn list<'a>(node: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+pub(crate) fn list<'a>(node: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
     node[name].as_array().into_iter().flatten()
 }
 
@@ -300,7 +315,7 @@ fn text_of(node: &Value, name: &str) -> Option<String> {
 }
 
 /// The items of a module or generate block.
-fn json_items(scope: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn json_items(scope: &Value) -> impl Iterator<Item = &Value> {
     ["declsp", "itemsp", "stmtsp"].into_iter().flat_map(|name| list(scope, name))
 }
 
@@ -400,7 +415,7 @@ fn json_targets(
 }
 
 /// A type, or `Some(None)` if it does not consist of bits.
-fn json_type(node: &Value) -> Option<Option<Type>> {
+pub(crate) fn json_type(node: &Value) -> Option<Option<Type>> {
     let inner = |node| text_of(node, "refDTypep");
     let members = || list(node, "membersp").map(inner).collect::<Option<Vec<_>>>();
     let range = |text: &str| {
@@ -413,7 +428,8 @@ fn json_type(node: &Value) -> Option<Option<Type>> {
             Value::Null => Type::Bits(1),
             text => Type::Bits(length(range(text.as_str()?)?)?),
         },
-        "REFDTYPE" | "ENUMDTYPE" => Type::Alias(inner(node)?),
+        "REFDTYPE" | "ENUMDTYPE" | "CONSTDTYPE" => Type::Alias(inner(node)?),
+        "PARAMTYPEDTYPE" => Type::Alias(text_of(node, "dtypep")?),
         "STRUCTDTYPE" => Type::Struct(members()?),
         "UNIONDTYPE" => Type::Union(members()?),
         "PACKARRAYDTYPE" => Type::Packed(bounds()?, inner(node)?),

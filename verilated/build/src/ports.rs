@@ -1,12 +1,15 @@
 //! Reads the ports of a model from the header that Verilator generates.
 
-use crate::{Clock, Error, Verilated};
+use crate::{Clock, Error, Verilated, written_text};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fmt;
 use std::path::PathBuf;
 
 /// Prefix of the observing top's own ports.
 const OBSERVER: &str = "cosim_";
+
+/// Module name of the observing top. Only it may have ports with its prefix.
+pub const OBSERVING_TOP: &str = "cosim_top";
 
 /// Instance name of the design in generated tops.
 pub(crate) const INSTANCE: &str = "dut";
@@ -77,6 +80,36 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit())
 }
 
+/// The direction of a port, seen from the module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Input,
+    Output,
+    /// Neither, such as `inout`.
+    Other,
+}
+
+impl Direction {
+    /// The direction of this name in Verilator's description.
+    pub(crate) fn named(name: &str) -> Self {
+        match name {
+            "input" => Self::Input,
+            "output" => Self::Output,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Direction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Input => "input",
+            Self::Output => "output",
+            Self::Other => "inout",
+        })
+    }
+}
+
 /// Storage of a port: one unsigned integer, or 32-bit words, least significant first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Storage {
@@ -132,13 +165,13 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Reads the ports of a verilated model.
+    /// Reads the ports of a verilated model. [`Design::ports`](crate::Design::ports) checks them.
     ///
     /// # Errors
     /// [`Error::Port`] for an unsupported port, or if `clock` is no 1-bit input. [`Error::Foreign`]
     /// if the RTL imports C functions. [`Error::Io`].
-    pub fn read(verilated: &Verilated, top: &str, clock: &Clock) -> Result<Self, Error> {
-        let read = |path: PathBuf| fs::read_to_string(&path).map_err(Error::io(path));
+    pub(crate) fn read(verilated: &Verilated, top: &str, clock: &Clock) -> Result<Self, Error> {
+        let read = |path: PathBuf| written_text(&path);
         let foreign = verilated.dir.join(format!("{}__Dpi.h", verilated.prefix));
         if foreign.is_file()
             && let Some(function) = imported(&read(foreign)?)
@@ -146,6 +179,11 @@ impl Ports {
             return Err(Error::Foreign { top: top.to_owned(), function });
         }
         Self::parse(&read(verilated.header())?, top, clock)
+    }
+
+    /// Whether a port is one that an observing top adds.
+    pub(crate) fn is_observer(&self, name: &str) -> bool {
+        self.observing && name.starts_with(OBSERVER)
     }
 
     /// A name in the observing top around a block with these ports.
@@ -187,60 +225,57 @@ impl Ports {
     }
 
     fn parse(header: &str, top: &str, clock: &Clock) -> Result<Self, Error> {
-        let mut ports = Self { clock: clock.to_string(), ..Self::default() };
+        let mut ports =
+            Self { clock: clock.to_string(), observing: top == OBSERVING_TOP, ..Self::default() };
         let mut clocked = false;
-        if let Some(port) = header.lines().find_map(array) {
-            let reason = "arrays of ports are not supported; declare separate ports, or pack them \
-                 into one";
-            return Err(Error::Port {
-                top: top.to_owned(),
-                port: port.to_owned(),
-                reason: reason.to_owned(),
-            });
-        }
-        let refuse = |port: String, reason: &str| Error::Port {
+        let refuse = |port: &str, reason: &str| Error::Port {
             top: top.to_owned(),
-            port,
+            port: port.to_owned(),
             reason: reason.to_owned(),
         };
-        if let Some(port) = other_type(header) {
-            let reason = "ports of type real or string are not supported; wrap the module in one \
-                 with bit vectors";
-            return Err(refuse(port, reason));
-        }
-        for (direction, port) in header.lines().filter_map(declaration) {
+        for line in declarations(header) {
+            let (direction, port) = match Declaration::of(line) {
+                Declaration::Vector(direction, port) => (direction, port),
+                Declaration::Array(name) => {
+                    let reason = "arrays of ports are not supported; declare separate ports, or \
+                                  pack them into one";
+                    return Err(refuse(&name, reason));
+                }
+                Declaration::OtherType(name) => {
+                    let reason = "ports of type real or string are not supported; wrap the module \
+                                  in one with bit vectors";
+                    return Err(refuse(&name, reason));
+                }
+                Declaration::Unknown => {
+                    let reason = "Verilator declares it in a way that is not understood; wrap the \
+                                  module in one with bit vectors";
+                    return Err(refuse(line, reason));
+                }
+            };
             match direction {
                 _ if port.name.starts_with(WORD_OF_C) => {
-                    let reason = "its name is a keyword of C++; wrap the module in one with another port \
-                         name";
-                    return Err(refuse(port.name[WORD_OF_C.len()..].to_owned(), reason));
+                    let reason = "its name is a keyword of C++; wrap the module in one with \
+                                  another port name";
+                    return Err(refuse(&port.name[WORD_OF_C.len()..], reason));
                 }
                 _ if !is_plain(&port.name) => {
                     let reason = "its name has characters other than letters, digits and _; wrap \
-                         the module in one with another port name";
-                    return Err(refuse(format!("\\{} ", port.name), reason));
+                                  the module in one with another port name";
+                    return Err(refuse(&format!("\\{} ", port.name), reason));
                 }
-                _ if port.name.starts_with(OBSERVER) => ports.observing = true,
-                _ if port.name == INSTANCE => {
-                    return Err(Error::Port {
-                        top: top.to_owned(),
-                        port: port.name,
-                        reason: "the name is reserved for generated modules; wrap the module in \
-                             one with another port name"
-                            .to_owned(),
-                    });
+                _ if ports.is_observer(&port.name) => {}
+                _ if port.name.starts_with(OBSERVER) || port.name == INSTANCE => {
+                    let reason = "the name is reserved for generated modules; wrap the module in \
+                                  one with another port name";
+                    return Err(refuse(&port.name, reason));
                 }
-                "IN" if port.name == ports.clock => clocked = port.width == 1,
-                "IN" => ports.inputs.push(port),
-                "OUT" => ports.outputs.push(port),
-                _ => {
-                    return Err(Error::Port {
-                        top: top.to_owned(),
-                        port: port.name,
-                        reason: "inout ports are not supported; split it into an input and an \
-                                 output"
-                            .to_owned(),
-                    });
+                Direction::Input if port.name == ports.clock => clocked = port.width == 1,
+                Direction::Input => ports.inputs.push(port),
+                Direction::Output => ports.outputs.push(port),
+                Direction::Other => {
+                    let reason =
+                        "inout ports are not supported; split it into an input and an output";
+                    return Err(refuse(&port.name, reason));
                 }
             }
         }
@@ -263,36 +298,55 @@ impl Ports {
     }
 }
 
-/// Parses `VL_OUTW(&name,msb,lsb,words);` into direction and port.
-fn declaration(line: &str) -> Option<(&str, Port)> {
-    let (kind, arguments) = line.trim().strip_prefix("VL_")?.split_once("(&")?;
-    let direction = kind.trim_end_matches(|c: char| c.is_ascii_digit() || c == 'W');
-    if !matches!(direction, "IN" | "OUT" | "INOUT") {
-        return None;
+/// The lines of a header that declare ports.
+fn declarations(header: &str) -> impl Iterator<Item = &str> {
+    let (_, ports) = header.split_once("// PORTS").unwrap_or_default();
+    let (ports, _) = ports.split_once("// CELLS").unwrap_or((ports, ""));
+    ports.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"))
+}
+
+/// The declaration of a port in a header.
+#[derive(Debug, PartialEq, Eq)]
+enum Declaration {
+    /// `VL_OUTW(&name,msb,lsb,words);`. Bounds may be negative.
+    Vector(Direction, Port),
+    /// `VL_IN8((&name)[4],7,0);`.
+    Array(String),
+    /// `double &name;`.
+    OtherType(String),
+    Unknown,
+}
+
+impl Declaration {
+    fn of(line: &str) -> Self {
+        Self::vector(line).or_else(|| Self::other(line)).unwrap_or(Self::Unknown)
     }
-    let mut parts = arguments.split([',', ')']);
-    let name = name_of(parts.next()?);
-    let msb: u32 = parts.next()?.parse().ok()?;
-    let lsb: u32 = parts.next()?.parse().ok()?;
-    Some((direction, Port { name, width: msb - lsb + 1 }))
-}
 
-/// The name in `VL_IN8((&name)[4],7,0);`, an array of ports.
-fn array(line: &str) -> Option<&str> {
-    let (kind, rest) = line.trim().strip_prefix("VL_")?.split_once("((&")?;
-    (kind.starts_with("IN") || kind.starts_with("OUT")).then(|| rest.split(')').next())?
-}
+    fn vector(line: &str) -> Option<Self> {
+        let (kind, arguments) = line.strip_prefix("VL_")?.strip_suffix(");")?.split_once('(')?;
+        let direction = match kind.trim_end_matches(|c: char| c.is_ascii_digit() || c == 'W') {
+            "IN" => Direction::Input,
+            "OUT" => Direction::Output,
+            "INOUT" => Direction::Other,
+            _ => return None,
+        };
+        if let Some(array) = arguments.strip_prefix("(&") {
+            return Some(Self::Array(name_of(array.split(')').next()?)));
+        }
+        let mut parts = arguments.strip_prefix('&')?.split(',');
+        let name = name_of(parts.next()?);
+        let (msb, lsb): (i64, i64) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let width = u32::try_from(msb.checked_sub(lsb)?.checked_add(1)?).ok()?;
+        (width > 0).then_some(Self::Vector(direction, Port { name, width }))
+    }
 
-/// The first port that is neither a bit vector nor an array of them, as in `double &level;`.
-fn other_type(header: &str) -> Option<String> {
-    let (_, ports) = header.split_once("// PORTS")?;
-    let (ports, _) = ports.split_once("// CELLS")?;
-    let line = ports
-        .lines()
-        .map(str::trim)
-        .find(|line| line.ends_with(';') && !line.starts_with("//") && !line.starts_with("VL_"))?;
-    let name = line.trim_end_matches(';').rsplit(['&', ' ']).next()?;
-    Some(name_of(name))
+    fn other(line: &str) -> Option<Self> {
+        if line.starts_with("VL_") {
+            return None;
+        }
+        let name = line.strip_suffix(';')?.rsplit(['&', ' ']).next()?;
+        Some(Self::OtherType(name_of(name)))
+    }
 }
 
 /// The first C function that a design imports, from Verilator's DPI header.
@@ -307,6 +361,8 @@ mod tests {
     use super::*;
 
     const HEADER: &str = "
+    // PORTS
+    // The application code writes and reads these signals
     VL_IN8(&clk,0,0);
     VL_IN8(&rst,0,0);
     VL_INW(&wide,415,0,13);
@@ -332,11 +388,37 @@ mod tests {
     }
 
     #[test]
+    fn bounds_may_be_negative() {
+        for (line, width) in [
+            ("VL_IN8(&a,3,-4);", 8),
+            ("VL_IN8(&a,-1,-8);", 8),
+            ("VL_IN8(&a,0,-1);", 2),
+            ("VL_INW(&a,-1,-100,4);", 100),
+            ("VL_IN8(&a,11,4);", 8),
+        ] {
+            assert_eq!(
+                Declaration::of(line),
+                Declaration::Vector(Direction::Input, port("a", width)),
+                "{line}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_an_observing_top_has_ports_of_its_own() {
+        let header = "// PORTS\n VL_IN8(&clk,0,0);\n VL_OUT64(&cosim_dut_state,63,0);\n";
+        let ports = Ports::parse(header, OBSERVING_TOP, &Clock::default()).unwrap();
+        assert!(ports.observing && ports.outputs.is_empty());
+        assert!(Ports::parse(header, "t", &Clock::default()).is_err());
+    }
+
+    #[test]
     fn a_module_without_the_clock_is_refused_and_with_another_it_is_taken() {
-        let header = "    VL_IN8(&clk_i,0,0);\n    VL_IN8(&clk,0,0);\n";
+        let header = "// PORTS\n    VL_IN8(&clk_i,0,0);\n    VL_IN8(&clk,0,0);\n";
         let ports = Ports::parse(header, "t", &Clock::from("clk_i")).unwrap();
         assert_eq!(ports.inputs, [port("clk", 1)], "any other name is that of an input");
-        let error = Ports::parse("    VL_IN8(&clock,0,0);\n", "t", &Clock::default()).unwrap_err();
+        let error = Ports::parse("// PORTS\n    VL_IN8(&clock,0,0);\n", "t", &Clock::default())
+            .unwrap_err();
         assert!(error.to_string().contains("port `clk` of t"), "{error}");
         assert!(error.to_string().contains(".clock("), "what to do: {error}");
     }
@@ -373,6 +455,17 @@ mod tests {
         assert_eq!(refused("std::string& text;"), "text");
         assert_eq!(refused("VL_IN8(&odd__02dname,0,0);"), "\\odd-name ");
         assert_eq!(refused("VL_OUT8(&__SYM__template,0,0);"), "template");
+        assert_eq!(refused("VL_OUT8(&cosim_state,0,0);"), "cosim_state");
+        for unknown in [
+            "VL_OUT8(&a,x,0);",
+            "VL_OUT8(&a,0);",
+            "VL_OUT8(&a,0,2);",
+            "VL_SIG8(&a,0,0);",
+            "VL_OUT8(a,0,0);",
+            "something new",
+        ] {
+            assert_eq!(refused(unknown), unknown);
+        }
     }
 
     #[test]
@@ -386,13 +479,14 @@ mod tests {
 
     #[test]
     fn an_inout_is_refused_by_name() {
-        let error = Ports::parse("    VL_INOUT8(&pad,0,0);\n", "t", &Clock::default()).unwrap_err();
+        let header = "// PORTS\n    VL_INOUT8(&pad,0,0);\n";
+        let error = Ports::parse(header, "t", &Clock::default()).unwrap_err();
         assert!(error.to_string().contains("`pad`"), "{error}");
     }
 
     #[test]
     fn an_array_of_ports_is_refused_by_name() {
-        let header = "    VL_IN8(&clk,0,0);\n    VL_OUT8((&lanes)[4],7,0);\n";
+        let header = "// PORTS\n    VL_IN8(&clk,0,0);\n    VL_OUT8((&lanes)[4],7,0);\n";
         let error = Ports::parse(header, "t", &Clock::default()).unwrap_err();
         assert!(error.to_string().contains("port `lanes` of t: "), "{error}");
     }

@@ -13,10 +13,9 @@
 
 use crate::ports::member;
 use crate::templates::render;
-use crate::{Design, Error, Port, Ports, Verilated, Verilator};
+use crate::{Design, Error, Port, Ports, Verilated, Verilator, written_text};
 use minijinja::context;
 use std::fs;
-use std::path::PathBuf;
 
 const TEMPLATE: &str = include_str!("../templates/registered.v");
 /// The module's name.
@@ -113,8 +112,8 @@ fn top(design: &Design, ports: &Ports) -> Result<String, Error> {
 /// that follows top-level inputs directly. With registered inputs, the clock is the only input that
 /// such logic can follow.
 fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, Error> {
-    let read = |path: &PathBuf| fs::read_to_string(path).map_err(Error::io(path));
-    let texts: Vec<String> = verilated.sources.iter().map(read).collect::<Result<_, _>>()?;
+    let texts: Vec<String> =
+        verilated.sources.iter().map(|path| written_text(path)).collect::<Result<_, _>>()?;
     let mut has_load_event = false;
     for event in texts.iter().flat_map(|text| events(text)) {
         match event {
@@ -210,7 +209,7 @@ mod tests {
         };
         let verilator = Verilator::find().unwrap();
         let plain = design.verilate(&verilator, &folder.path().join("model")).unwrap();
-        let ports = Ports::read(&plain, "odd", &design.clock).unwrap();
+        let ports = design.ports(&verilator, &plain).unwrap();
         choose(&design, plain, &ports, &verilator).unwrap().1
     }
 

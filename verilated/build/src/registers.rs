@@ -37,6 +37,9 @@ impl Design {
     }
 }
 
+/// The most levels of a type. Names of types that mean each other would have no end.
+const DEEPEST: u32 = 500;
+
 fn registers(netlist: &Netlist) -> Option<Vec<Register>> {
     let mut found = Vec::new();
     add_registers(netlist, &netlist.top, "", &BTreeMap::new(), &mut found)?;
@@ -56,7 +59,7 @@ fn add_registers(
     let module = netlist.modules.get(module)?;
     let kept_as = |path: &str| nets.get(path).cloned().unwrap_or_else(|| format!("{place}{path}"));
     for path in module.assigned.difference(&module.initialized) {
-        if let Some((width, dimensions)) = shape(netlist, module.variables.get(path)?) {
+        if let Some((width, dimensions)) = shape(&netlist.types, module.variables.get(path)?) {
             let (kept_as, path) = (kept_as(path), format!("{place}{path}"));
             found.push(Register { path, kept_as, width, dimensions });
         }
@@ -76,24 +79,34 @@ fn add_registers(
 }
 
 /// Width and unpacked dimensions of a type, or `None` if it does not consist of bits.
-fn shape(netlist: &Netlist, id: &str) -> Option<(u32, Vec<(i64, i64)>)> {
+pub(crate) fn shape(types: &BTreeMap<String, Type>, id: &str) -> Option<(u32, Vec<(i64, i64)>)> {
+    shape_within(types, id, DEEPEST)
+}
+
+fn shape_within(
+    types: &BTreeMap<String, Type>,
+    id: &str,
+    depth: u32,
+) -> Option<(u32, Vec<(i64, i64)>)> {
+    let depth = depth.checked_sub(1)?;
+    let shape = |types, id: &str| shape_within(types, id, depth);
     let widths = |members: &[String]| {
-        members.iter().map(|id| Some(shape(netlist, id)?.0)).collect::<Option<Vec<u32>>>()
+        members.iter().map(|id| Some(shape(types, id)?.0)).collect::<Option<Vec<u32>>>()
     };
-    match netlist.types.get(id)? {
+    match types.get(id)? {
         Type::Bits(width) => Some((*width, Vec::new())),
-        Type::Alias(id) => shape(netlist, id),
+        Type::Alias(id) => shape(types, id),
         Type::Struct(members) => {
             Some((widths(members)?.into_iter().try_fold(0, u32::checked_add)?, Vec::new()))
         }
         Type::Union(members) => Some((widths(members)?.into_iter().max()?, Vec::new())),
         Type::Packed(bounds, id) => {
-            let (width, dimensions) = shape(netlist, id)?;
+            let (width, dimensions) = shape(types, id)?;
             let width = width.checked_mul(length(*bounds)?)?;
             dimensions.is_empty().then_some((width, dimensions))
         }
         Type::Unpacked(bounds, id) => {
-            let (width, mut dimensions) = shape(netlist, id)?;
+            let (width, mut dimensions) = shape(types, id)?;
             dimensions.insert(0, *bounds);
             Some((width, dimensions))
         }

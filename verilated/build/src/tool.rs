@@ -1,12 +1,18 @@
-//! Runs programs so that an interruption ends them.
+//! Runs programs so that an interruption ends them and their output stays bounded.
+//!
+//! RTL decides how much a tool prints. Messages for people keep their first and their last MiB. Of
+//! output that decides something, all is kept, and more than a limit is an error.
 
 use crate::Error;
 use crate::activity::Activity;
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
-use std::io::Read;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +21,10 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The signal that ends a program at its limit of processor time.
 pub const EXCEEDED: i32 = Signal::XCPU.as_raw();
+/// What is kept of messages, at their start and at their end.
+const END: usize = 1 << 20;
+/// The most that is read of a file that a tool wrote: the description of the largest designs.
+const MOST_FILE: u64 = 1 << 30;
 /// Polling interval of a running program.
 const TICK: Duration = Duration::from_millis(5);
 /// How long a program may take to end after SIGTERM.
@@ -42,25 +52,80 @@ pub(crate) fn wait<T>(mut ready: impl FnMut() -> Result<Option<T>, Error>) -> Re
     }
 }
 
-/// Runs a program to its end and returns its output. The program has its own process group, so that
-/// a ^C of the terminal does not reach it and is not mistaken for a failure.
+/// How much of a stream is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// The start and the end, for messages.
+    Ends,
+    /// Everything, because it decides something; more than so many bytes are an error.
+    All(usize),
+}
+
+/// All of the output that is parsed.
+pub(crate) const ALL: Keep = Keep::All(256 << 20);
+
+/// Runs a program to its end and returns its messages, of which a long middle part is left out. The
+/// program has its own process group, so that a ^C of the terminal does not reach it and is not
+/// mistaken for a failure.
 ///
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Program`] if it cannot be started.
-pub fn output(command: Command) -> Result<Output, Error> {
-    watched(command, None)
+pub fn messages(command: Command) -> Result<Output, Error> {
+    watched(command, None, [Keep::Ends; 2])
 }
 
-/// Runs a program like [`output`], limited to `seconds` of processor time. [`EXCEEDED`] ends it at
+/// Runs a program like [`messages`], limited to `seconds` of processor time. [`EXCEEDED`] ends it at
 /// the limit.
 ///
 /// # Errors
-/// As [`output`].
-pub fn output_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    watched(command, Some(seconds))
+/// As [`messages`].
+pub fn messages_within(seconds: u64, command: Command) -> Result<Output, Error> {
+    watched(command, Some(seconds), [Keep::Ends; 2])
 }
 
-fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> {
+/// Runs a program like [`messages_within`] and returns all of its standard output.
+///
+/// # Errors
+/// As [`messages`]. [`Error::TooMuch`] if the output is too long to be read.
+pub fn answer_within(seconds: u64, command: Command) -> Result<Output, Error> {
+    watched(command, Some(seconds), [ALL, Keep::Ends])
+}
+
+/// Runs a program and returns of standard output and standard error what `keep` says.
+pub(crate) fn kept_output(command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
+    watched(command, None, keep)
+}
+
+/// Reads a text that a tool wrote. Bytes that are not UTF-8, as in a string of the RTL, are replaced.
+///
+/// # Errors
+/// [`Error::TooMuch`] if it is too long. [`Error::Io`].
+pub fn written_text(path: &Path) -> Result<String, Error> {
+    read_at_most(path, MOST_FILE)
+}
+
+fn read_at_most(path: &Path, most: u64) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(Error::io(path))?;
+    file.take(most + 1).read_to_end(&mut bytes).map_err(Error::io(path))?;
+    if bytes.len() as u64 > most {
+        let what = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        return Err(Error::TooMuch { what, most: most >> 20 });
+    }
+    Ok(text(bytes))
+}
+
+/// Converts output to text without a copy, if it is UTF-8.
+pub(crate) fn text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+fn watched(
+    mut command: Command,
+    seconds: Option<u64>,
+    [out, err]: [Keep; 2],
+) -> Result<Output, Error> {
     check()?;
     let program = command.get_program().to_string_lossy().into_owned();
     let spawned = command
@@ -77,28 +142,87 @@ fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> 
         // Fails if the program has ended already.
         let _ = prlimit(Some(pid), Resource::Cpu, limit);
     }
-    let stdout = reader(child.stdout.take());
-    let stderr = reader(child.stderr.take());
-    let status = watch(&mut child);
+    let is_too_much = Arc::new(AtomicBool::new(false));
+    let check_output = || match (is_too_much.load(Ordering::Relaxed), out, err) {
+        (true, Keep::All(most), _) | (true, _, Keep::All(most)) => {
+            let what = format!("the output of {name}");
+            Err(Error::TooMuch { what, most: most as u64 >> 20 })
+        }
+        _ => Ok(()),
+    };
+    let stdout = reader(child.stdout.take(), out, &is_too_much);
+    let stderr = reader(child.stderr.take(), err, &is_too_much);
+    let status = watch(&mut child, check_output);
     let [stdout, stderr] = [stdout, stderr].map(|reader| reader.join().unwrap_or_default());
-    Ok(Output { status: status?, stdout, stderr })
+    let status = status?;
+    check_output()?;
+    Ok(Output { status, stdout, stderr })
 }
 
 /// Reads a program's output on a separate thread, so that the program does not block on a full
-/// pipe.
-fn reader<R: Read + Send + 'static>(pipe: Option<R>) -> thread::JoinHandle<Vec<u8>> {
+/// pipe. Sets `is_too_much` if it cannot keep all that it must.
+fn reader<R: Read + Send + 'static>(
+    pipe: Option<R>,
+    keep: Keep,
+    is_too_much: &Arc<AtomicBool>,
+) -> thread::JoinHandle<Vec<u8>> {
+    let is_too_much = Arc::clone(is_too_much);
     thread::spawn(move || {
         let mut bytes = Vec::new();
+        let Some(mut pipe) = pipe else { return bytes };
         // A read error keeps the output so far; the exit status reports failures.
-        let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
+        match keep {
+            Keep::Ends => bytes = ends(pipe, END),
+            Keep::All(most) => {
+                let _ = pipe.by_ref().take(most as u64 + 1).read_to_end(&mut bytes);
+                if bytes.len() > most {
+                    is_too_much.store(true, Ordering::Relaxed);
+                    bytes = Vec::new();
+                    let _ = io::copy(&mut pipe, &mut io::sink());
+                }
+            }
+        }
         bytes
     })
 }
 
-fn watch(child: &mut Child) -> Result<ExitStatus, Error> {
+/// Reads to the end and keeps `most` bytes of the start and of the end.
+fn ends(mut pipe: impl Read, most: usize) -> Vec<u8> {
+    let mut first = Vec::new();
+    let _ = pipe.by_ref().take(most as u64).read_to_end(&mut first);
+    let (mut last, mut left_out) = (VecDeque::<u8>::new(), 0);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        match pipe.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(read) => {
+                last.extend(&buffer[..read]);
+                let excess = last.len().saturating_sub(most);
+                left_out += excess;
+                last.drain(..excess);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    if left_out > 0 {
+        first.extend(format!("\n... {left_out} bytes are left out ...\n").into_bytes());
+    }
+    first.extend(last);
+    first
+}
+
+/// Waits for a program. Ends its process group after an interruption, or if `check_output` fails.
+fn watch(
+    child: &mut Child,
+    check_output: impl Fn() -> Result<(), Error>,
+) -> Result<ExitStatus, Error> {
     let failed = Error::io(Path::new("a running program"));
-    let ended = wait(|| child.try_wait().map_err(Error::io(Path::new("a running program"))));
-    if !matches!(ended, Err(Error::Interrupted)) {
+    let ended = wait(|| {
+        check_output()?;
+        child.try_wait().map_err(Error::io(Path::new("a running program")))
+    });
+    if !matches!(ended, Err(Error::Interrupted | Error::TooMuch { .. })) {
         return ended;
     }
     // End the whole process group: a compiler driver starts further programs.
@@ -122,16 +246,52 @@ mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;
 
+    fn shell(text: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", text]);
+        command
+    }
+
+    #[test]
+    fn long_messages_keep_their_start_and_their_end() {
+        let output =
+            messages(shell("echo first; head -c 8388608 /dev/zero; echo last; echo err >&2"));
+        let output = output.unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.starts_with("first\n") && text.ends_with("last\n"));
+        assert!(text.len() < 2 * END + 100, "{}", text.len());
+        assert!(text.contains("\n... 6291467 bytes are left out ...\n"));
+        assert_eq!(output.stderr, b"err\n");
+        for length in [0, 1, 5, 9, 10, 11, 1000] {
+            let bytes: Vec<u8> = (0..length).map(|at| b'a' + (at % 26) as u8).collect();
+            let kept = ends(&*bytes, 5);
+            if length <= 10 {
+                assert_eq!(kept, bytes);
+            } else {
+                assert!(kept.starts_with(&bytes[..5]) && kept.ends_with(&bytes[length - 5..]));
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_is_whole_or_an_error() {
+        let output = answer_within(60, shell("head -c 8388608 /dev/zero")).unwrap();
+        assert_eq!(output.stdout.len(), 8 << 20);
+        // It never ends by itself.
+        let endless = shell("trap '' PIPE TERM; cat /dev/zero");
+        let error = kept_output(endless, [Keep::All(1 << 20), Keep::Ends]);
+        assert!(matches!(error, Err(Error::TooMuch { .. })), "{error:?}");
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), b"1234\xff").unwrap();
+        assert_eq!(read_at_most(file.path(), 5).unwrap(), "1234\u{fffd}");
+        assert!(matches!(read_at_most(file.path(), 4), Err(Error::TooMuch { .. })));
+    }
+
     #[test]
     fn a_program_that_computes_for_too_long_is_ended_by_a_signal() {
-        let shell = |text: &str| {
-            let mut command = Command::new("sh");
-            command.args(["-c", text]);
-            command
-        };
-        let output = output_within(1, shell("while :; do :; done")).unwrap();
+        let output = messages_within(1, shell("while :; do :; done")).unwrap();
         assert_eq!(output.status.signal(), Some(EXCEEDED), "{output:?}");
-        let output = output_within(1, shell("sleep 1.5; echo end")).unwrap();
+        let output = messages_within(1, shell("sleep 1.5; echo end")).unwrap();
         assert_eq!(output.stdout, b"end\n", "time that passes is no work");
     }
 }

@@ -1,6 +1,7 @@
 //! Translates Verilog to C++ with Verilator.
 
-use crate::{DataFile, Error, Verilator, before_reset, tool};
+use crate::tool::{self, ALL, Keep};
+use crate::{DataFile, Error, Verilator, before_reset};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -147,7 +148,7 @@ impl Verilated {
     /// [`Error::Io`].
     pub fn names_read(&self, verilator: &Verilator) -> Result<Vec<PathBuf>, Error> {
         let path = self.dir.join(format!("{}__verFiles.dat", self.prefix));
-        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let text = tool::written_text(&path)?;
         let mut files = Vec::new();
         // A source's line is `S <size> <inode> <times> "<path>"`. Newer versions add a quoted hash
         // before the path.
@@ -262,15 +263,17 @@ impl Design {
 
     /// Runs Verilator on the sources and returns its messages.
     pub(crate) fn run(&self, command: Command) -> Result<String, Error> {
-        let output = self.output(command)?;
-        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+        // A warning may say that a wrapper does not fit.
+        let stderr = if self.wrapper.is_some() { ALL } else { Keep::Ends };
+        let output = self.output(command, [Keep::Ends, stderr])?;
+        Ok(tool::text(output.stderr))
     }
 
     /// Runs Verilator on the sources and returns its output, if it succeeds.
-    pub(crate) fn output(&self, mut command: Command) -> Result<Output, Error> {
+    pub(crate) fn output(&self, mut command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
         let program = command.get_program().to_owned();
         command.args(&self.sources);
-        let output = tool::output(command).map_err(|error| match error {
+        let output = tool::kept_output(command, keep).map_err(|error| match error {
             Error::Program { program, source } => {
                 Error::VerilatorMissing { tried: format!("`{program}`: {source}") }
             }

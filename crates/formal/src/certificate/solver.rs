@@ -8,7 +8,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use verilated_build::output_within;
+use verilated_build::answer_within;
 
 /// The environment variable that names the program.
 pub const VARIABLE: &str = "CADICAL";
@@ -59,7 +59,7 @@ impl Solver {
         fs::write(path, cnf.dimacs()).map_err(Error::write(path))?;
         let mut command = Command::new(&self.program);
         command.arg("-q").arg(path);
-        let output = match output_within(SECONDS, command) {
+        let output = match answer_within(SECONDS, command) {
             Ok(output) => output,
             Err(verilated_build::Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => return Ok(Solved::Unknown(format!("CaDiCaL cannot be run: {error}"))),
@@ -88,7 +88,7 @@ fn model(said: &str) -> Model {
 pub fn version() -> Option<String> {
     let mut command = Command::new(Solver::find()?.program);
     command.arg("--version");
-    let output = output_within(10, command).ok()?;
+    let output = answer_within(10, command).ok()?;
     let said = String::from_utf8_lossy(&output.stdout);
     Some(format!("CaDiCaL {}", said.lines().next().unwrap_or_default().trim()))
 }

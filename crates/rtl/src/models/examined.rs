@@ -18,6 +18,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use verilated_build::Hash;
+use verilated_build::foreign::{ForeignName, lay_out};
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
@@ -28,8 +29,8 @@ use verilated_build::{
 const ASKING_TOP: &str = "cosim_ask";
 /// Folder of the built-in RTL, as Verilator sees it.
 const BUILT_IN: &str = "@built-in";
-/// Levels of folders above the RTL, so that `..` in an include stays inside the temporary folder.
-const DEPTH: usize = 8;
+/// The temporary folder of the files that Verilator sees.
+const FILES: &str = "files";
 
 /// A file that Verilator read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -280,6 +281,12 @@ impl Examined {
     pub fn plain(&self, error: BuildError) -> Error {
         self.names.plain(error)
     }
+
+    /// The real folder that the first component of a name stands for; an empty path if it is none
+    /// of the user.
+    pub(super) fn folder_of(&self, name: &Path) -> PathBuf {
+        self.names.link_of(name).map_or_else(PathBuf::new, |(link, _)| link.real.clone())
+    }
 }
 
 /// Names that Verilator sees, and the user's folders that they stand for.
@@ -289,8 +296,17 @@ impl Examined {
 /// by the words of the `include`.
 #[derive(Debug, Clone, Default)]
 struct Names {
-    /// The folder as typed, by link name.
-    links: BTreeMap<String, PathBuf>,
+    /// The folders, by link name.
+    links: BTreeMap<String, Link>,
+}
+
+/// A folder of the user.
+#[derive(Debug, Clone)]
+struct Link {
+    /// The path as typed.
+    typed: PathBuf,
+    /// The path without links.
+    real: PathBuf,
 }
 
 impl Names {
@@ -301,19 +317,24 @@ impl Names {
             0 => "@rtl".to_owned(),
             n => format!("@rtl{}", n + 1),
         };
-        let target = fs::canonicalize(folder).map_err(|error| Error::unreadable(folder, &error))?;
-        symlink(target, at.join(&name)).map_err(Error::write(at))?;
-        self.links.insert(name.clone(), folder.to_owned());
+        let real = fs::canonicalize(folder).map_err(|error| Error::unreadable(folder, &error))?;
+        symlink(&real, at.join(&name)).map_err(Error::write(at))?;
+        self.links.insert(name.clone(), Link { typed: folder.to_owned(), real });
         Ok(name.into())
+    }
+
+    /// The folder at the start of a name, and the rest of the name.
+    fn link_of<'a>(&self, name: &'a Path) -> Option<(&Link, &'a Path)> {
+        let mut parts = name.components();
+        let link = self.links.get(parts.next()?.as_os_str().to_str()?)?;
+        Some((link, parts.as_path()))
     }
 
     /// The path as typed of a file that Verilator read.
     fn typed(&self, name: &Path) -> PathBuf {
-        let mut parts = name.components();
-        let link = parts.next().and_then(|part| self.links.get(part.as_os_str().to_str()?));
-        match link {
-            Some(folder) if folder == Path::new(".") => parts.as_path().to_owned(),
-            Some(folder) => folder.join(parts.as_path()),
+        match self.link_of(name) {
+            Some((link, rest)) if link.typed == Path::new(".") => rest.to_owned(),
+            Some((link, rest)) => link.typed.join(rest),
             None => name.to_owned(),
         }
     }
@@ -322,8 +343,8 @@ impl Names {
     fn text(&self, text: &str) -> String {
         // Longest names first: `@rtl` is a prefix of the others.
         let mut text = text.to_owned();
-        for (name, folder) in self.links.iter().rev() {
-            let folder = match folder.to_string_lossy() {
+        for (name, link) in self.links.iter().rev() {
+            let folder = match link.typed.to_string_lossy() {
                 folder if folder == "." => String::new(),
                 folder => format!("{folder}/"),
             };
@@ -354,6 +375,12 @@ impl Names {
             }
             BuildError::Compile { what, message } => {
                 Error::Build(BuildError::Compile { what, message: self.text(&message) })
+            }
+            BuildError::Name { name, reason } => {
+                Error::Build(BuildError::Name { name: self.typed(&name), reason })
+            }
+            BuildError::Changed { path } => {
+                Error::Build(BuildError::Changed { path: self.typed(&path) })
             }
             other => Error::Build(other),
         }
@@ -419,18 +446,19 @@ impl ExaminedFolder {
     fn new(wanted: &TopRequest<'_>, given: &UserRtl) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let folder = temporary.path().join(["x"; DEPTH].join("/"));
+        let ask = (
+            PathBuf::from(format!("{ASKING_TOP}.sv")),
+            format!("module {ASKING_TOP}; {} endmodule\n", wanted.ask),
+        );
+        let own = wanted
+            .own
+            .iter()
+            .map(|(name, text)| (Path::new(BUILT_IN).join(name), (*text).to_owned()));
+        let own: Vec<(PathBuf, String)> = own.chain([ask]).collect();
+        let named = own.iter().map(|(name, text)| (name.as_path(), text.as_bytes()));
+        let folder = lay_out(&temporary.path().join(FILES), named)?;
         let built_in = folder.join(BUILT_IN);
         fs::create_dir_all(&built_in).map_err(Error::write(&built_in))?;
-        for (name, text) in wanted.own {
-            let path = built_in.join(name);
-            let inside = folder_of(&path);
-            fs::create_dir_all(inside).map_err(Error::write(inside))?;
-            fs::write(&path, text).map_err(Error::write(&path))?;
-        }
-        let ask = format!("module {ASKING_TOP}; {} endmodule\n", wanted.ask);
-        let path = folder.join(format!("{ASKING_TOP}.sv"));
-        fs::write(&path, ask).map_err(Error::write(&path))?;
 
         let mut names = Names::default();
         let mut links: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
@@ -870,6 +898,17 @@ impl ExaminedFolder {
                 continue;
             }
             let typed = self.names.typed(name);
+            // Verilator also searches its working directory, which is a temporary folder here. What
+            // it finds above that folder belongs to nobody's RTL.
+            let leaves = ForeignName::new(name).is_some_and(|name| name.ups > 0);
+            if leaves && self.names.link_of(name).is_none() {
+                let message = "is included but not in a folder of the RTL; name its folder with -I";
+                return Err(Error::File {
+                    code: codes::RTL_NOT_FOUND,
+                    path: typed,
+                    message: message.to_owned(),
+                });
+            }
             let text: Arc<[u8]> =
                 fs::read(&path).map_err(|error| Error::unreadable(&typed, &error))?.into();
             let built_in = is_built_in(name);

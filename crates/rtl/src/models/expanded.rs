@@ -5,18 +5,18 @@
 //! see two different designs.
 
 use super::{Examined, verilator};
-use cosim_base::error::Error;
+use cosim_base::error::{Error, codes};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verilated_build::Design;
+use verilated_build::foreign::lay_out;
+use verilated_build::{Design, SourceFile};
 
 /// The first words of synthesis comments.
 const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
-/// Levels of folders above the RTL files: the number of `..` that stay inside the temporary folder.
-const DEPTH: usize = 8;
+/// Folder of the files.
+const FILES: &str = "files";
 /// Replaces blanks in file names, which Yosys cannot quote.
 const NO_BREAK: &str = "\u{a0}";
 
@@ -49,18 +49,30 @@ impl PreprocessedRtl {
     pub(super) fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let folder = temporary.path().join(["x"; DEPTH].join("/"));
-        for file in &examined.texts {
-            let path = folder.join(&file.name);
-            let around = path.parent().unwrap_or(&folder);
-            fs::create_dir_all(around).map_err(Error::write(around))?;
-            let marked = match (pragmas, std::str::from_utf8(&file.text)) {
-                (Pragmas::Obeyed, Ok(text)) => Some(marked(text)),
-                _ => None,
-            };
-            let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
-            fs::write(&path, text).map_err(Error::write(&path))?;
+        let marked = |file: &SourceFile| match (pragmas, std::str::from_utf8(&file.text)) {
+            (Pragmas::Obeyed, Ok(text)) => Some(marked(text)).filter(|marked| marked != text),
+            _ => None,
+        };
+        let marked: Vec<Option<String>> = examined.texts.iter().map(marked).collect();
+        let files = examined.texts.iter().zip(&marked);
+        // A file with an absolute name is read in place, so nothing can be marked in it.
+        let is_absolute =
+            |(file, marked): &(&SourceFile, &_)| file.name.is_absolute() && Option::is_some(marked);
+        if let Some((file, _)) = files.clone().find(is_absolute) {
+            return Err(Error::File {
+                code: codes::CANNOT_COPY,
+                path: file.name.clone(),
+                message: "is included by an absolute path and has comments for synthesis; include \
+                          it by a relative path"
+                    .to_owned(),
+            });
         }
+        let files = files.map(|(file, marked)| {
+            let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
+            (file.name.as_path(), text)
+        });
+        let folder =
+            lay_out(&temporary.path().join(FILES), files).map_err(|error| examined.plain(error))?;
         let verilator = verilator()?;
         let own = &examined.design;
         let design = |sources: Vec<PathBuf>| Design {
@@ -215,6 +227,47 @@ fn attribute(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::yosys::{self, YosysSession};
+    use std::fs;
+    use verilated_build::DataFile;
+
+    /// A file outside of the temporary folder, and a name that leads to it from anywhere.
+    fn victim(folder: &TempDir) -> (PathBuf, String) {
+        let victim = folder.path().join("victim");
+        fs::write(&victim, "mine").unwrap();
+        let far = format!("{}{}", "../".repeat(40), &victim.to_str().unwrap()[1..]);
+        (victim, far)
+    }
+
+    #[test]
+    fn names_of_the_rtl_write_no_file_of_others() {
+        let folder = TempDir::new().unwrap();
+        let (victim, far) = victim(&folder);
+        let mut examined = yosys::verilog(&format!("`include \"{far}\"\nmodule top; endmodule\n"));
+        let (name, text) = (Path::new(&far).to_owned(), b"wire of_the_include;\n");
+        examined.texts.push(SourceFile { name, text: text[..].into() });
+        let data = |name: &str| DataFile { name: name.to_owned(), text: Some(b"1"[..].into()) };
+        examined.design.data = vec![data(&far), data("../a.hex"), data("sub/../b.hex")];
+        YosysSession::new(&examined, Pragmas::Ignored).unwrap();
+        let texts = examined.expanded(Pragmas::Ignored).unwrap();
+        assert!(texts.sources[0].contains("of_the_include"), "{texts:?}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_file_with_an_absolute_name_is_never_written() {
+        let folder = TempDir::new().unwrap();
+        let (victim, _) = victim(&folder);
+        let text = "// synopsys full_case\n";
+        fs::write(&victim, text).unwrap();
+        let include = format!("`include \"{}\"\nmodule top; endmodule\n", victim.display());
+        let mut examined = yosys::verilog(&include);
+        examined.texts.push(SourceFile { name: victim.clone(), text: text.as_bytes().into() });
+        examined.expanded(Pragmas::Ignored).unwrap();
+        let error = examined.expanded(Pragmas::Obeyed).unwrap_err();
+        assert_eq!(error.code(), codes::CANNOT_COPY, "the comment cannot be marked: {error}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), text);
+    }
 
     #[test]
     fn attributes_are_left_out_and_nothing_else() {

@@ -2,10 +2,9 @@
 
 use cosim_harness::harness::BlockInfo;
 use verilated::Port;
+pub use verilated_build::OBSERVING_TOP;
 use verilated_build::own_name;
 
-/// Module name of the observing top.
-pub const OBSERVING_TOP: &str = "cosim_top";
 /// Width in bits of a text in a trace.
 pub const TEXT_BITS: u32 = 192;
 

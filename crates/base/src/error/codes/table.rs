@@ -66,8 +66,8 @@ table! {
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
          expected), or the system reports an error, which the message repeats. Check the path and the permissions."
     E0202 TOO_LARGE User "a file or folder tree is larger than the limit"
-        "Input files are read into memory, and folders are searched below their root, so each has a limit, which the \
-         message gives. Check that the path names the right file or folder; name single files if it does."
+        "Input files and the output of tools are read into memory, and folders are searched below their root, so each \
+         has a limit, which the message gives. Check that the path names the right file or folder; name single files if it does."
     E0203 NOT_UTF8 User "the file is not UTF-8 text"
         "The place is that of the first wrong byte. Save the file as UTF-8, or restore it if it is damaged."
     E0204 JSON_SYNTAX User "the file is not valid JSON"
@@ -178,8 +178,8 @@ table! {
         "RTL without the parameter has one behavior, so it can match at most one of the selected values. Choose the \
          profile that it implements with --fixes."
     E0313 CANNOT_COPY User "the files of the RTL cannot be copied into one folder"
-        "An exported testbench and a new crate contain the RTL, and the names of its files collide, leave the folder or \
-         contain unusual characters. Rename the file, or include it by name with -I."
+        "Tools, exported testbenches and new crates work on a copy of the RTL. The names of its files collide there, \
+         are absolute or contain unusual characters. Rename the file, or include it by name with -I."
     E0314 RTL_CHANGED Machine "the RTL changed while it was compiled"
         "The compiled model would not correspond to any version of the files. Run the command again when the files are \
          complete."

@@ -101,6 +101,9 @@ impl Sources {
     }
 }
 
+/// Most bytes of a name, so that a system accepts it and a few more.
+const LONGEST: usize = 200;
+
 /// A name without folders.
 fn plain(name: &Path) -> String {
     let parts = name.components().filter_map(|part| match part {
@@ -109,7 +112,10 @@ fn plain(name: &Path) -> String {
     });
     let parts = parts.filter(|part| !PLAIN.contains(&&**part));
     let parts: Vec<String> = parts.map(|part| part.trim_start_matches('@').to_owned()).collect();
-    let name = parts.join("-");
+    let mut name = parts.join("-");
+    let excess = name.len().saturating_sub(LONGEST);
+    let start = (excess..=name.len()).find(|at| name.is_char_boundary(*at));
+    name.drain(..start.unwrap_or_default());
     let ending = Path::new(&name).extension().and_then(|ending| ending.to_str());
     match ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending)) {
         true => name,
@@ -133,5 +139,8 @@ mod tests {
         ] {
             assert_eq!(plain(Path::new(name)), expected);
         }
+        let long = format!("{}é/a.sv", "é/".repeat(300));
+        let name = plain(Path::new(&long));
+        assert!(name.len() <= 200 && name.ends_with("é-a.sv"), "{name}");
     }
 }
