@@ -128,10 +128,12 @@ impl Plan {
         (self.profiles.len() * self.scenarios.len()) as u64
     }
 
-    /// The positions of all cases of the run.
+    /// The positions of all cases of the run. A case has an index below [`MOST_CASES`], also in a
+    /// run without a number of cases.
     pub fn places(&self) -> Range<u64> {
-        let columns = self.columns();
-        self.indices.start.saturating_mul(columns)..self.indices.end.saturating_mul(columns)
+        let Range { start, end } = self.indices;
+        let place = |index: u64| index.min(MOST_CASES).saturating_mul(self.columns());
+        place(start)..place(end)
     }
 }
 
@@ -204,15 +206,14 @@ mod tests {
     /// With the largest numbers, `index - 1 + count` overflowed 64 bits.
     #[test]
     fn no_shard_and_no_number_of_cases_wraps() {
-        let most = u64::MAX;
+        let (most, end) = (u64::MAX, MOST_CASES * plan(Shard::WHOLE).columns());
         for (shard, indices, first, len) in [
             (format!("1/{most}"), 0..5, Some(0), 1),
             (format!("{most}/{most}"), 0..5, None, 0),
-            // The last shard but one of an endless run has one position, the last shard none before
-            // the end.
-            (format!("{}/{most}", most - 1), 0..most, Some(most - 2), 1),
-            (format!("{most}/{most}"), 0..most, Some(most - 1), 1),
-            (format!("{most}/{most}"), 7..most, Some(most - 1), 1),
+            // An endless run ends with the last index that a name can have.
+            (format!("{end}/{end}"), 0..most, Some(end - 1), 1),
+            (format!("{end}/{end}"), 7..most, Some(end - 1), 1),
+            (format!("{most}/{most}"), 0..most, None, 0),
             ("1/1".to_owned(), most - 1..most, None, 0),
         ] {
             let plan = Plan { indices, ..plan(shard.parse().unwrap()) };
