@@ -15,16 +15,17 @@
 
 pub use cosim_agents as agents;
 pub use cosim_base::error;
+pub use cosim_base::program::Identity;
 pub use cosim_cli::main;
 pub use cosim_formal::prove;
-pub use cosim_formats::{coverage, vector};
+pub use cosim_formats::{coverage, run, vector};
 pub use cosim_harness::{
     axes, case_table, channel_block, channels, check_names, coverage, covergroups, delivery,
     document, generated, grants, harness, items, layout, paced, protocol, rules, states, table,
     traffic, transactions, transitions, value, waivers, weights,
 };
-pub use cosim_regress::program::{AnyBlock, Identity, Program};
-pub use cosim_regress::{checks, engine, merge, mutate, program, runner, worker};
+pub use cosim_regress::{AnyBlock, Program};
+pub use cosim_regress::{blocks, checks, engine, merge, mutate, runner, worker};
 pub use cosim_rtl::{answers, export, fourvalue, models};
 // Generated code and golden models need these crates through this one dependency.
 pub use verilated;

@@ -6,7 +6,7 @@
 use crate::common::{checks, project};
 use cosim::PROGRAM;
 use cosim_core::checks::Bugs;
-use cosim_core::runner::Shard;
+use cosim_core::run::Shard;
 use std::collections::BTreeSet;
 use std::{env, fs};
 use tempfile::TempDir;

@@ -8,7 +8,7 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::text::{line as line_of, lines as lines_of, path as path_of};
-use cosim_regress::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
+use cosim_formats::explanation::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::{FileRead, Rtl, command_line};

@@ -3,14 +3,16 @@
 use super::options::Format;
 use super::summary::{Detail, Summary};
 use super::{INTERRUPTED, counted, print_json, print_text};
+use crate::conclude::{EarlierRuns, RunReport};
 use cosim_base::error::Error;
+use cosim_base::program;
 use cosim_base::text;
+use cosim_formats::run;
+use cosim_formats::run::{End, WaiverUse};
 use cosim_harness::harness::Case;
-use cosim_regress::program;
+use cosim_regress::blocks;
 use cosim_regress::regression::{FinishedRun, NOT_WRITTEN};
-use cosim_regress::runner::{self, End, WaiverUse};
 use cosim_report::report::{self, Ci, Reproduce, Results};
-use cosim_report::{EarlierRuns, RunReport};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -104,7 +106,7 @@ impl FinishedRuns {
         }
         self.codes.push((name.to_owned(), u8::from(!results.passed)));
         if results.run.is_whole() {
-            self.add_waivers(runner::uses(&results.run.waivers, &results.failures));
+            self.add_waivers(run::uses(&results.run.waivers, &results.failures));
         }
         self.summaries.push(serde_json::json!({
             "run": results.run,
@@ -198,7 +200,7 @@ impl FinishedRuns {
             format!("{name} {word}")
         };
         let words: Vec<String> = names.iter().map(word).collect();
-        let are_blocks = names.iter().all(|name| program::find(name).is_some());
+        let are_blocks = names.iter().all(|name| blocks::find(name).is_some());
         let thing = if are_blocks { "block" } else { "run" };
         format!("{verdict}  {}: {}", counted(names.len() as u64, thing), words.join(", "))
     }

@@ -14,6 +14,7 @@ mod bench;
 mod cache;
 mod channels;
 mod colour;
+mod conclude;
 mod config;
 mod cover;
 mod doctor;
@@ -53,8 +54,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use cosim_base::error::{Error, codes};
 use cosim_base::files;
+use cosim_base::program;
 use cosim_base::text;
-use cosim_regress::program::{self, Program};
+use cosim_regress::blocks;
+use cosim_regress::blocks::Program;
 use std::env;
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -134,7 +137,7 @@ enum Command {
 
 /// Runs the command line of this process. This is the whole `main` of a program.
 pub fn main(program: Program) -> ExitCode {
-    program::set(program);
+    blocks::set(program);
     program::set_writer(progress::show);
     verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {

@@ -7,8 +7,8 @@ use cosim_base::error::Error;
 use cosim_formats::coverage;
 use cosim_formats::coverage::Group;
 use cosim_harness::harness::Parameter;
-use cosim_regress::program;
-use cosim_regress::program::AnyBlock;
+use cosim_regress::blocks;
+use cosim_regress::blocks::AnyBlock;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -106,7 +106,7 @@ impl ParameterEntry {
 /// Lists every block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = match arguments.block.as_slice() {
-        [] => program::blocks().to_vec(),
+        [] => blocks::all().to_vec(),
         names => blocks_of(names)?,
     };
     let entries: Vec<BlockEntry> = blocks.iter().map(|block| BlockEntry::new(*block)).collect();

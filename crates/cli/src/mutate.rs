@@ -12,14 +12,17 @@ use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_formats::mutation::KillMethod;
+use cosim_formats::mutation::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
+use cosim_formats::run::{DirectoryLock, OutputLocation, Shard};
+use cosim_harness::harness::Blocks;
 use cosim_harness::harness::{MOST_PACKETS, Profile};
+use cosim_regress::blocks;
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::engine::{Session, Setup};
+use cosim_regress::mutate::Mutants;
 use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
-use cosim_regress::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
-use cosim_regress::mutate::{KillMethod, Mutants};
-use cosim_regress::program;
-use cosim_regress::program::AnyBlock;
-use cosim_regress::runner::{DirectoryLock, OutputLocation, Shard};
 use cosim_report::report::write_grading;
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::Rtl;
@@ -160,7 +163,7 @@ fn grade(
                 let result = job.run(interrupted, &mut |event| renderer.show(event))?;
                 let folder = result.lock.folder.clone();
                 if result.is_whole {
-                    write_grading(&folder, &result.report)?;
+                    write_grading(&folder, &result.report, Blocks(&blocks::infos()))?;
                 }
                 result.lock.release();
                 GradingResult { report: result.report, is_whole: result.is_whole, folder }

@@ -7,11 +7,12 @@ use super::print_text;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
+use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_base::text;
+use cosim_formats::run;
+use cosim_formats::run::{Cause, Group, HTML};
 use cosim_harness::harness::Verdict;
-use cosim_regress::program;
-use cosim_regress::runner::{self, Cause, Group, HTML};
 use cosim_report::report::Results;
 use cosim_rtl::models::command_line;
 use std::env;
@@ -88,7 +89,7 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
         path: arguments.folder.clone(),
         message,
     };
-    let causes = runner::causes(&results.failures);
+    let causes = run::causes(&results.failures);
     let groups: Vec<&Group> = causes.iter().flat_map(Cause::groups).collect();
     let has = |text: &str| text.contains(wanted);
     let is_wanted = |group: &&&Group| {

@@ -4,12 +4,13 @@ use super::summary::Detail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
 use cosim_base::text;
 use cosim_formats::vector::Origin;
 use cosim_harness::harness::{self, Overrides, Profile, ProfileError};
+use cosim_regress::blocks;
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::engine::LoadedVector;
-use cosim_regress::program;
-use cosim_regress::program::AnyBlock;
 use cosim_regress::worker::{Limits, Program, Sandbox};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{self, Rtl, Simulator, command_line};
@@ -357,7 +358,7 @@ impl Target {
     /// # Errors
     /// [`Error::Usage`] if no block has a given name.
     pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
-        let Some(first) = program::blocks().first() else {
+        let Some(first) = blocks::all().first() else {
             return Err(Error::Environment(
                 codes::INTERNAL,
                 "this program has no blocks".to_owned(),
@@ -369,7 +370,7 @@ impl Target {
 
     /// The selection as given, for the name of a run directory.
     pub fn name(&self, blocks: &[&dyn AnyBlock]) -> String {
-        if blocks.len() > 1 && blocks.len() == program::blocks().len() {
+        if blocks.len() > 1 && blocks.len() == blocks::all().len() {
             return ALL.to_owned();
         }
         blocks.iter().map(|block| block.info().name).collect::<Vec<_>>().join("+")
@@ -468,8 +469,8 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
     let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
     for name in names {
         match name.as_str() {
-            ALL => blocks.extend(program::blocks()),
-            name => blocks.push(program::find(name).ok_or_else(|| unknown_block(name, &[ALL]))?),
+            ALL => blocks.extend(blocks::all()),
+            name => blocks.push(blocks::find(name).ok_or_else(|| unknown_block(name, &[ALL]))?),
         }
     }
     let mut known = BTreeSet::new();
@@ -508,12 +509,12 @@ fn unknown_profile(option: &str, error: &ProfileError) -> Error {
 
 /// The block with this name.
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
-    program::find(name).ok_or_else(|| unknown_block(name, &[]))
+    blocks::find(name).ok_or_else(|| unknown_block(name, &[]))
 }
 
 /// The error for a name that is neither a block nor one of the `other` words.
 fn unknown_block(name: &str, other: &[&str]) -> Error {
-    let blocks = program::blocks().iter().map(|block| block.info().name);
+    let blocks = blocks::all().iter().map(|block| block.info().name);
     let known: Vec<&str> = blocks.chain(other.iter().copied()).collect();
     let hint = text::suggestion(name, known.iter().copied());
     let message = format!("unknown block `{name}`; expected {}{hint}", known.join(", "));

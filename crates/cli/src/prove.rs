@@ -6,14 +6,16 @@ use super::options::{
 use super::{interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
 use cosim_formal::certificate::solver;
 use cosim_formal::prove::Prover;
 use cosim_formats::proof::{Counts, Proof};
+use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
+use cosim_harness::harness::Blocks;
 use cosim_harness::harness::Profile;
-use cosim_regress::program;
-use cosim_regress::program::AnyBlock;
+use cosim_regress::blocks;
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::proof::{ProofRun, places};
-use cosim_regress::runner::{DirectoryLock, HTML, OutputLocation};
 use cosim_regress::worker::OneShotWorker;
 use cosim_report::report::write_proof;
 use std::path::{Path, PathBuf};
@@ -111,7 +113,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let proof = run.prove(provers, &simulated, &|_| proving.advance())?;
         drop(proving);
         proof.write(&claim.folder)?;
-        write_proof(&claim.folder, &proof)?;
+        write_proof(&claim.folder, &proof, Blocks(&blocks::infos()))?;
         if arguments.formatting.format == Format::Text {
             print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
         }

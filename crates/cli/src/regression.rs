@@ -10,10 +10,11 @@ use super::options::{
 use super::plan::{PlannedRun, RunPlan};
 use clap::Args;
 use cosim_base::error::Error;
+use cosim_formats::run::{MOST_CASES, Shard};
 use cosim_harness::harness::{MOST_PACKETS, Profile};
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::engine::Setup;
-use cosim_regress::program::AnyBlock;
-use cosim_regress::runner::{FailureHandling, Limits, MOST_CASES, Shard};
+use cosim_regress::runner::{FailureHandling, Limits};
 use rand::RngExt;
 use std::path::Path;
 use std::str::FromStr;

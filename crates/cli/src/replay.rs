@@ -9,13 +9,14 @@ use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text}
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::unwalkable;
+use cosim_base::program;
 use cosim_base::text;
+use cosim_formats::run::EXPLAINED;
 use cosim_formats::vector::VectorFile;
 use cosim_harness::harness::{Overrides, Profile, Signature, Verdict};
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::engine::{LoadedVector, Replayed, Waves};
-use cosim_regress::program;
-use cosim_regress::program::AnyBlock;
-use cosim_regress::runner::{EXPLAINED, Replay, replay_all};
+use cosim_regress::runner::{Replay, replay_all};
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::{Built, Examined, Rtl, View};

@@ -4,6 +4,8 @@ use super::print_text;
 use crate::options::path;
 use clap::Args;
 use cosim_base::error::Error;
+use cosim_harness::harness::Blocks;
+use cosim_regress::blocks;
 use cosim_report::history::History;
 use cosim_report::report;
 use std::path::PathBuf;
@@ -23,8 +25,10 @@ pub struct Arguments {
 /// Regenerates the page of each directory.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let history = arguments.history.as_deref().map(History::existing).transpose()?;
+    let infos = blocks::infos();
+    let blocks = Blocks(&infos);
     for folder in &arguments.folders {
-        print_text(&report::regenerate(folder, history.as_ref())?.display().to_string())?;
+        print_text(&report::regenerate(folder, history.as_ref(), blocks)?.display().to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }

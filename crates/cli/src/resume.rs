@@ -7,13 +7,13 @@ use super::options::{
 };
 use super::regression::{PreparedRegression, Regression, Renderer, RunStart};
 use super::{INTERRUPTED, counted, interruption, print_text, run_arguments};
+use crate::conclude::EarlierRuns;
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
 use cosim_base::text;
+use cosim_formats::run::{InterruptedRun, JOURNAL, RESULTS, RunCommand, runs_in};
 use cosim_regress::mutate::merge::GRADING;
-use cosim_regress::program;
-use cosim_regress::runner::{InterruptedRun, JOURNAL, RESULTS, RunCommand, runs_in};
-use cosim_report::EarlierRuns;
 use cosim_report::report::Results;
 use cosim_rtl::models::command_line;
 use std::env;

@@ -11,10 +11,10 @@ use super::regression::{
 use super::{INTERRUPTED, interruption};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_formats::run::{MOST_CASES, OutputLocation, Shard};
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::engine::Waves;
-use cosim_regress::program;
-use cosim_regress::program::AnyBlock;
-use cosim_regress::runner::{MOST_CASES, OutputLocation, Shard};
 use cosim_rtl::models::Simulator;
 use std::path::PathBuf;
 use std::process::ExitCode;

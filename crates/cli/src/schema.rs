@@ -4,9 +4,9 @@ use super::{plan, print_json};
 use clap::{Args, ValueEnum};
 use cosim_base::error::Error;
 use cosim_formats::coverage;
-use cosim_regress::mutate::report;
-use cosim_regress::program;
-use cosim_regress::runner::results_schema;
+use cosim_formats::mutation as report;
+use cosim_formats::run::results_schema;
+use cosim_regress::blocks;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn vector() -> Value {
     let mut generator = SchemaGenerator::default();
     let vectors: Vec<Value> =
-        program::blocks().iter().map(|block| block.vector_schema(&mut generator)).collect();
+        blocks::all().iter().map(|block| block.vector_schema(&mut generator)).collect();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "cosim vector",

@@ -5,7 +5,7 @@ use super::{command, print_text};
 use clap::Args;
 use clap_complete::Shell;
 use cosim_base::error::Error;
-use cosim_regress::program;
+use cosim_base::program;
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -4,14 +4,13 @@ mod code;
 mod profiles;
 
 use super::counted;
+use crate::conclude::Known;
 use cosim_formats::coverage::ProfileCoverage;
+use cosim_formats::run;
+use cosim_formats::run::{CASES_SHOWN, Cause, End, Evidence, Group, HTML, Header, Totals, Variant};
 use cosim_harness::harness::{Blame, Case};
 use cosim_harness::value::short;
 use cosim_regress::regression::{FinishedRun, Goal, WriteFailures};
-use cosim_regress::runner::{
-    self, CASES_SHOWN, Cause, End, Evidence, Group, HTML, Header, Totals, Variant,
-};
-use cosim_report::Known;
 use cosim_report::history::FailureHistory;
 use cosim_rtl::models::FileRead;
 use serde_json::{Value, json};
@@ -67,7 +66,7 @@ impl Summary<'_> {
             "code": self.code_json(),
             "failures": self.run.failures,
             "known": self.known,
-            "waivers": runner::uses(&self.run.header.waivers, &self.run.failures),
+            "waivers": run::uses(&self.run.header.waivers, &self.run.failures),
             "commands": commands,
             "timing": self.run.timing,
             "results": self.run.results.as_ref().map(|path| path.to_string_lossy()),
@@ -175,7 +174,7 @@ impl Summary<'_> {
                  golden model and remove `IS_WRITTEN`, or its scoreboard and remove `<false>`"
             );
         }
-        let waived = runner::waived(&self.run.failures, self.run.end);
+        let waived = run::waived(&self.run.failures, self.run.end);
         if waived > 0 {
             let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
         } else if self.run.failures.iter().any(Group::is_waived) {
@@ -251,7 +250,7 @@ impl Summary<'_> {
             Detail::Tables => (GROUPS_SHOWN, 0, usize::MAX),
             _ => ON_A_SCREEN,
         };
-        let causes = runner::causes(&self.run.failures);
+        let causes = run::causes(&self.run.failures);
         for cause in causes.iter().take(whole) {
             self.group(cause, text);
         }

@@ -2,13 +2,13 @@
 
 use super::regression::{Options, Renderer};
 use super::{INTERRUPTED, counted, interruption, print_text};
+use crate::conclude::EarlierRuns;
 use crate::options::{heading, path};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_formats::run::{End, Group, OutputLocation, Totals};
 use cosim_harness::value::short;
 use cosim_regress::regression::FinishedRun;
-use cosim_regress::runner::{End, Group, OutputLocation, Totals};
-use cosim_report::EarlierRuns;
 use cosim_rtl::models::{self, OnDisk, Rtl};
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};

@@ -20,6 +20,7 @@
 
 pub mod begun;
 pub mod coverage;
+pub mod explanation;
 pub mod mutation;
 pub mod proof;
 pub mod record;

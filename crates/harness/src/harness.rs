@@ -63,7 +63,7 @@ pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, parse_index};
 pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use in_c::{GoldenInC, InC};
-pub use info::{BlockInfo, BuiltInRtl, Facts, GroupInfo, ScenarioInfo, Wrapper};
+pub use info::{BlockInfo, Blocks, BuiltInRtl, Facts, GroupInfo, ScenarioInfo, Wrapper};
 pub use layout::Layout;
 pub use naming::{Naming, Role};
 pub use noise::{IdleBits, Noise};

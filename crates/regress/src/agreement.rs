@@ -5,9 +5,9 @@
 //! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
 //! The properties of a proof are evaluated on the same cycles.
 
+use crate::blocks::AnyBlock;
 use crate::engine::{Cases, Engine, Session, Setup, load};
 use crate::mutate::grade::cases_of;
-use crate::program::AnyBlock;
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};

@@ -32,8 +32,8 @@ mod scoreboard;
 mod weave;
 mod woven;
 
+use crate::blocks::AnyBlock;
 use crate::engine::Engine;
-use crate::program::AnyBlock;
 pub use bugs::Bugs;
 use cosim_base::error::Error;
 use cosim_harness::harness::Explain;

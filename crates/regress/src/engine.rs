@@ -2,7 +2,7 @@
 //!
 //! A command makes one dynamic call per case; the code inside a case is compiled for its block.
 //! Each feature that needs the types of a block has its own trait, which `Engine` also implements.
-//! [`AnyBlock`](crate::program::AnyBlock) combines them.
+//! [`AnyBlock`](crate::blocks::AnyBlock) combines them.
 
 mod bench;
 mod explain;
@@ -22,7 +22,6 @@ use cosim_harness::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Watch, scenario_from,
 };
 use cosim_rtl::models::Built;
-pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
 pub use loaded::LoadedVector;
 pub use query::{CaseVector, Query, RawVector, driven};
 pub use replay::Waves;

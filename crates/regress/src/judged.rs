@@ -9,7 +9,7 @@
 //! some of the cached cases again. A difference empties the cache, and the run begins again.
 
 use crate::engine::SessionSetup;
-use crate::program;
+use cosim_base::program;
 use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use cosim_rtl::answers::store::{Key, Store};
 use rayon::prelude::*;

@@ -1,6 +1,6 @@
 //! Regressions and mutation analysis.
 //!
-//! - [`program`] lists the blocks of a program; [`engine`] runs a block without its types.
+//! - [`blocks`] lists the blocks of a program; [`engine`] runs a block without its types.
 //! - [`proof`] proves the properties of one block and replays counterexamples.
 //! - [`regression`] runs the cases of one block and decides whether the run passed.
 //! - [`runner`] runs many cases in the processes of [`worker`]; [`merge`] merges the shards of a
@@ -12,7 +12,7 @@
 //! ```no_run
 //! use cosim_base::error::Error;
 //! use cosim_regress::regression::{Event, FinishedRun, Regression};
-//! use cosim_regress::runner::OutputLocation;
+//! use cosim_formats::run::OutputLocation;
 //! use std::sync::Arc;
 //!
 //! fn run(regression: &Regression) -> Result<FinishedRun, Error> {
@@ -28,16 +28,16 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agreement;
+pub mod blocks;
 pub mod checks;
 pub mod engine;
 pub mod judged;
 pub mod merge;
 pub mod mutate;
 mod observe;
-pub mod program;
 pub mod proof;
 pub mod regression;
 pub mod runner;
 pub mod worker;
 
-pub use program::{AnyBlock, Program};
+pub use blocks::{AnyBlock, Program};

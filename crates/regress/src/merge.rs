@@ -7,16 +7,18 @@
 mod files;
 mod shard;
 
-use crate::program;
-use crate::program::AnyBlock;
-use crate::runner::{
-    self, CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
-    RunDirectory, Shard, Tally, Totals,
-};
-use crate::runner::{ProfileResults, Results, RunTiming};
+use crate::blocks;
+use crate::blocks::AnyBlock;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
 use cosim_formats::coverage::code::Sources;
 use cosim_formats::coverage::{CoverageMerge, Database, Recorder, Run};
+use cosim_formats::run;
+use cosim_formats::run::{
+    CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
+    RunDirectory, Shard, Tally, Totals,
+};
+use cosim_formats::run::{ProfileResults, Results, RunTiming};
 use cosim_harness::harness::{BlockInfo, Signature, Verdict};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
@@ -106,7 +108,7 @@ pub fn any(folders: &[PathBuf], files: &[&str]) -> bool {
 
 /// The blocks whose runs a folder contains, or `None` if it is a run directory itself.
 fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
-    let runs = runner::runs_in(folder, files)?;
+    let runs = run::runs_in(folder, files)?;
     let name = |run: &PathBuf| {
         let below = (run != folder).then(|| run.file_name()).flatten();
         below.map(|name| name.to_string_lossy().into_owned())
@@ -147,7 +149,7 @@ impl Shards {
             path: shards[0].folder.clone(),
             message,
         };
-        let block = program::find(&header.block).ok_or_else(|| {
+        let block = blocks::find(&header.block).ok_or_else(|| {
             wrong(format!(
                 "this program has no block `{}`; use the program that \
                  made the results",
@@ -165,7 +167,7 @@ impl Shards {
 
     /// The index of the block in the program.
     pub fn place_of_block(&self) -> Option<usize> {
-        program::blocks().iter().position(|block| block.info().name == self.block.info().name)
+        blocks::all().iter().position(|block| block.info().name == self.block.info().name)
     }
 
     /// Writes the cases and the files of failures into the directory of the whole run.
@@ -347,7 +349,7 @@ impl Shards {
         let mut groups = match <[Vec<Group>; 1]>::try_from(shards) {
             // A single shard is the whole run.
             Ok([groups]) => groups,
-            Err(shards) => runner::merge_groups(shards, place),
+            Err(shards) => run::merge_groups(shards, place),
         };
         let mut copies = files::Copies::new(out);
         for group in &groups {
@@ -357,7 +359,7 @@ impl Shards {
             copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
         }
         if self.shards.len() > 1 {
-            runner::settle_groups(&mut groups);
+            run::settle_groups(&mut groups);
         }
         for group in &mut groups {
             let of_group =

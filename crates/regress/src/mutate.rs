@@ -23,7 +23,5 @@ pub mod netlist;
 pub use block::MutateBlock;
 pub use build::Mutants;
 pub use build::{netlist_model, woven_model};
-pub use cosim_formats::mutation as report;
-pub use cosim_formats::mutation::{KillMethod, Mode, Mutation, Source};
 pub use kill::pins;
 pub use kill::{AttemptResult, Kill, KillAttempt, MutationJob};

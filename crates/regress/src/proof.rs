@@ -1,14 +1,14 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
 use crate::agreement::{Pair, Violations};
+use crate::blocks::AnyBlock;
 use crate::engine::{Query, RawVector, ask};
 use crate::mutate::netlist_model;
-use crate::program;
-use crate::program::AnyBlock;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::Error;
 use cosim_base::files::Sync;
+use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_formal::certificate::solver;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};

@@ -4,7 +4,6 @@ mod failures;
 mod pool;
 mod replays;
 
-pub use cosim_formats::run::*;
 pub use failures::{FailureHandling, Failures, SHRINK_BUDGET};
 pub use pool::{Limits, Progress, Start, run};
 pub use replays::{Replay, replay_all};

@@ -11,7 +11,7 @@ use crate::report::{Results, RunTiming, relative};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::folder_of;
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_regress::runner::RESULTS;
+use cosim_formats::run::RESULTS;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 use serde::Serialize;

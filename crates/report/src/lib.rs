@@ -14,8 +14,5 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-mod conclude;
 pub mod history;
 pub mod report;
-
-pub use conclude::{EarlierRuns, Known, RunReport};

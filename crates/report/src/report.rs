@@ -25,9 +25,10 @@ use crate::history::{History, Run};
 use cases::Cases;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_inside, write_whole};
+use cosim_formats::mutation;
 use cosim_formats::proof::{PROOF, Proof};
-use cosim_regress::mutate;
-use cosim_regress::runner::{HTML, JUNIT, MARKDOWN, RESULTS, runs_in};
+use cosim_formats::run::{HTML, JUNIT, MARKDOWN, RESULTS, runs_in};
+use cosim_harness::harness::Blocks;
 use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};
@@ -46,7 +47,7 @@ fn page_of_run(results: &Results) -> String {
 /// # Errors
 /// [`Error::Write`] if a report cannot be written, after writing the others. Errors of
 /// `results.json`.
-pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
+pub fn write(folder: &Path, trend: &[Run], blocks: Blocks<'_>) -> Result<(), Error> {
     let (mut junit, mut cases) = (junit::Suites::default(), Cases::default());
     let results = Results::read(folder, |header, entry| {
         cases.add(&entry);
@@ -54,7 +55,7 @@ pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
     })?;
     let first = write_inside(folder, JUNIT, junit.finish(&results)?.as_bytes());
     let second = write_inside(folder, MARKDOWN, page_of_run(&results).as_bytes());
-    first.and(second).and(page(folder, &results, &cases, trend).map(drop))
+    first.and(second).and(page(folder, &results, &cases, trend, blocks).map(drop))
 }
 
 /// Writes `report.html` of a run directory, of runs of several blocks, of a mutation analysis or of
@@ -63,22 +64,26 @@ pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails. Errors
 /// of the results and of the history.
-pub fn regenerate(folder: &Path, history: Option<&History>) -> Result<PathBuf, Error> {
+pub fn regenerate(
+    folder: &Path,
+    history: Option<&History>,
+    blocks: Blocks<'_>,
+) -> Result<PathBuf, Error> {
     let has = |name: &str| folder.join(name).exists();
-    if !has(RESULTS) && has(mutate::report::RESULT) {
-        write_grading(folder, &mutate::report::Report::read(folder)?)?;
+    if !has(RESULTS) && has(mutation::RESULT) {
+        write_grading(folder, &mutation::Report::read(folder)?, blocks)?;
         return Ok(folder.join(HTML));
     }
     if !has(RESULTS) && has(PROOF) {
-        write_proof(folder, &Proof::read(folder)?)?;
+        write_proof(folder, &Proof::read(folder)?, blocks)?;
         return Ok(folder.join(HTML));
     }
     let runs = if has(RESULTS) { Vec::new() } else { runs_in(folder, &[RESULTS])? };
     if !runs.is_empty() {
         for run in &runs {
-            regenerate(run, history)?;
+            regenerate(run, history, blocks)?;
         }
-        return write_index(folder, &runs, history);
+        return write_index(folder, &runs, history, blocks);
     }
     let mut cases = Cases::default();
     let results = Results::read(folder, |_, entry| cases.add(&entry))?;
@@ -86,11 +91,17 @@ pub fn regenerate(folder: &Path, history: Option<&History>) -> Result<PathBuf, E
         Some(history) => history.runs(Some(&results.run.block))?,
         None => Vec::new(),
     };
-    page(folder, &results, &cases, &trend)
+    page(folder, &results, &cases, &trend, blocks)
 }
 
-fn page(folder: &Path, results: &Results, cases: &Cases, trend: &[Run]) -> Result<PathBuf, Error> {
-    write_inside(folder, HTML, html::page(folder, results, cases, trend)?.as_bytes())?;
+fn page(
+    folder: &Path,
+    results: &Results,
+    cases: &Cases,
+    trend: &[Run],
+    blocks: Blocks<'_>,
+) -> Result<PathBuf, Error> {
+    write_inside(folder, HTML, html::page(folder, results, cases, trend, blocks)?.as_bytes())?;
     Ok(folder.join(HTML))
 }
 
@@ -102,8 +113,9 @@ pub fn write_index(
     folder: &Path,
     runs: &[PathBuf],
     history: Option<&History>,
+    blocks: Blocks<'_>,
 ) -> Result<PathBuf, Error> {
-    write_inside(folder, HTML, index::page(folder, runs, history)?.as_bytes())?;
+    write_inside(folder, HTML, index::page(folder, runs, history, blocks)?.as_bytes())?;
     Ok(folder.join(HTML))
 }
 
@@ -122,14 +134,18 @@ pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Res
 ///
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
-pub fn write_grading(folder: &Path, report: &mutate::report::Report) -> Result<(), Error> {
-    write_inside(folder, HTML, grading::page(report)?.as_bytes())
+pub fn write_grading(
+    folder: &Path,
+    report: &mutation::Report,
+    blocks: Blocks<'_>,
+) -> Result<(), Error> {
+    write_inside(folder, HTML, grading::page(report, blocks)?.as_bytes())
 }
 
 /// Writes `report.html` of a proof.
 ///
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
-pub fn write_proof(folder: &Path, proof: &Proof) -> Result<(), Error> {
-    write_inside(folder, HTML, proof::page(proof)?.as_bytes())
+pub fn write_proof(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<(), Error> {
+    write_inside(folder, HTML, proof::page(proof, blocks)?.as_bytes())
 }

@@ -2,8 +2,8 @@
 //! machine.
 
 use cosim_base::error::{Error, codes};
+use cosim_regress::blocks::AnyBlock;
 use cosim_regress::engine::InstructionScope;
-use cosim_regress::program::AnyBlock;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -3,12 +3,12 @@
 use crate::options::find_block;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
+use cosim_base::program;
 use cosim_formats::coverage::{ContributingCase, weights_hashes};
+use cosim_formats::run::{Plan, Shard};
 use cosim_formats::vector::Origin;
 use cosim_harness::harness::{Profile, parse_index};
 use cosim_regress::engine::{Session, Setup};
-use cosim_regress::program;
-use cosim_regress::runner::{Plan, Shard};
 use cosim_rtl::models::Rtl;
 use std::fs;
 use std::io::ErrorKind;

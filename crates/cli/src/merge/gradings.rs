@@ -4,11 +4,13 @@ use super::{Arguments, apart, place_of_each};
 use crate::options::Format;
 use crate::{print_json, print_text};
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_formats::mutation::Report;
+use cosim_formats::run::{DirectoryLock, OutputLocation};
+use cosim_harness::harness::Blocks;
+use cosim_regress::blocks;
 use cosim_regress::merge;
 use cosim_regress::mutate::merge::{GRADING, MutationShards};
-use cosim_regress::mutate::report::Report;
-use cosim_regress::program;
-use cosim_regress::runner::{DirectoryLock, OutputLocation};
 use cosim_report::report::write_grading;
 use std::process::ExitCode;
 
@@ -59,7 +61,7 @@ fn one(parts: &MutationShards, place: &OutputLocation) -> Result<Report, Error> 
     match parts.merge(&claim.folder) {
         Ok(report) => {
             report.write(&claim.folder)?;
-            write_grading(&claim.folder, &report)?;
+            write_grading(&claim.folder, &report, Blocks(&blocks::infos()))?;
             claim.release();
             Ok(report)
         }

@@ -5,12 +5,13 @@ use super::{
 };
 use crate::resume;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_formats::mutation::{PARTIAL, Report, RunCommand};
+use cosim_formats::run::{DirectoryLock, runs_in};
 use cosim_harness::harness::Profile;
+use cosim_regress::blocks;
 use cosim_regress::engine::Setup;
 use cosim_regress::mutate::merge::GRADING;
-use cosim_regress::mutate::report::{PARTIAL, Report, RunCommand};
-use cosim_regress::program;
-use cosim_regress::runner::{DirectoryLock, runs_in};
 use cosim_rtl::yosys;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         reports.push((folder, report));
     }
     let place = |report: &Report| {
-        program::blocks().iter().position(|block| block.info().name == report.run.block)
+        blocks::all().iter().position(|block| block.info().name == report.run.block)
     };
     reports.sort_by_key(|(_, report)| place(report));
     let Some(run_command) = reports.iter().find_map(|(_, report)| report.run_command.clone())
@@ -90,7 +91,7 @@ fn resumed(
         message,
     };
     let run = before.run.clone();
-    let block = program::find(&run.block).ok_or_else(|| {
+    let block = blocks::find(&run.block).ok_or_else(|| {
         wrong(format!(
             "this program has no block `{}`; use the program that made \
              the results",

@@ -1,8 +1,8 @@
 //! The options --history and --baseline.
 
+use crate::conclude::EarlierRuns;
 use crate::options::{heading, path};
 use clap::Args;
-use cosim_report::EarlierRuns;
 use std::path::PathBuf;
 
 /// The files of earlier runs.

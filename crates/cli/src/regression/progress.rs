@@ -1,8 +1,8 @@
 //! Shows the events of a regression: progress and warnings.
 
 use crate::progress;
+use cosim_base::program;
 use cosim_harness::value::short;
-use cosim_regress::program;
 use cosim_regress::regression::Event;
 use verilated_build::activity::Activity;
 

@@ -2,8 +2,8 @@
 
 use super::Summary;
 use crate::counted;
+use cosim_formats::run::{End, ProfileTally, Totals};
 use cosim_harness::value::short;
-use cosim_regress::runner::{End, ProfileTally, Totals};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

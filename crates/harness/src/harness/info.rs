@@ -82,6 +82,17 @@ pub struct BlockInfo {
     pub meaning: fn(&str, u64) -> Option<String>,
 }
 
+/// The blocks of a program, in the order of lists.
+#[derive(Debug, Clone, Copy)]
+pub struct Blocks<'a>(pub &'a [&'static BlockInfo]);
+
+impl Blocks<'_> {
+    /// The block with this name.
+    pub fn find(self, name: &str) -> Option<&'static BlockInfo> {
+        self.0.iter().copied().find(|block| block.name == name)
+    }
+}
+
 /// A [`Covergroup`](super::Covergroup) without its function.
 #[derive(Debug, Clone)]
 pub struct GroupInfo {

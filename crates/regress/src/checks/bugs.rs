@@ -1,7 +1,7 @@
 //! Checks that the regression finds every bug of a folder of patches.
 
 use super::{CheckFailures, Checks, Result, files, json, said, woven};
-use crate::runner::Shard;
+use cosim_formats::run::Shard;
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};

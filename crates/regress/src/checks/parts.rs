@@ -3,7 +3,7 @@
 use super::reference::run_reference;
 use super::{CheckFailures, Result};
 use crate::engine::Cases;
-use crate::runner::{Plan, Shard};
+use cosim_formats::run::{Plan, Shard};
 use cosim_harness::harness::{
     Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Scenario, Stimulus,
     Traffic as _, Verdict, bin_name, bins, case_seed, reset_inputs, undriven, unreachable,

@@ -7,13 +7,13 @@
 use super::bugs::{Bug, SEEDS, patched};
 use super::weave::{WeaveError, Woven, weave};
 use super::{CheckFailures, Checks, Result};
+use crate::blocks::AnyBlock;
 use crate::engine::{Session, SessionSetup, Setup};
-use crate::mutate::KillMethod;
 use crate::mutate::grade::{CaseSet, Workers, cases_of, rounds};
 use crate::mutate::woven_model;
-use crate::program::AnyBlock;
 use crate::worker::{Limits, Program, Sandbox};
 use cosim_base::error::Error;
+use cosim_formats::mutation::KillMethod;
 use cosim_harness::harness::{Case, Profile, Verdict};
 use cosim_rtl::models::{Built, Rtl, kept, kept_in};
 use rayon::prelude::*;

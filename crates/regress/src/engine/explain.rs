@@ -3,11 +3,13 @@
 use super::replay;
 use crate::observe::Record;
 use cosim_base::error::Error;
-use cosim_harness::harness::{
-    Blame, Drive, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature, Stimulus,
-    Verdict, Watch, before_reset_in_words, environment_at,
+use cosim_formats::explanation::{
+    CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step,
 };
-use serde::{Deserialize, Serialize};
+use cosim_harness::harness::{
+    Drive, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature, Stimulus, Verdict,
+    Watch, before_reset_in_words, environment_at,
+};
 use std::collections::{BTreeSet, VecDeque};
 use verilated::{Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
@@ -21,132 +23,6 @@ const MOST_DIFFERING: usize = 8;
 /// Up to this number of raw cycles, all inputs are shown, otherwise only those of the cycles before
 /// the end.
 const RAW_CYCLES: u64 = 32;
-
-/// The explanation of a failure.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Explanation {
-    /// The profile.
-    pub fixes: String,
-    /// What happened, in one sentence.
-    pub sentence: String,
-    /// The signature of the failure; `None` if nothing failed.
-    pub signature: Option<String>,
-    /// Which side violates the specification; `None` if nothing failed.
-    pub judgement: Option<Blame>,
-    /// Everything that differs in the decisive cycle.
-    pub differences: Vec<Difference>,
-    /// The step of the golden model in the decisive cycle.
-    pub golden: Option<Step>,
-    /// The step of the RTL in the decisive cycle, if its state is visible.
-    pub rtl: Option<Step>,
-    /// Descriptions of the stimulus in flight.
-    pub in_flight: Vec<String>,
-    /// The inputs of raw pins; empty for other stimuli.
-    pub inputs: Vec<InputLine>,
-    /// The surrounding cycles.
-    pub cycles: Vec<CycleLine>,
-    /// The differing ports and their handshakes, over the same cycles.
-    pub signals: Vec<Signal>,
-}
-
-/// The values of a port in [`Explanation::cycles`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Signal {
-    /// The port.
-    pub port: String,
-    /// Its width in bits.
-    pub width: u32,
-    /// The values of an input, or the golden model's values of an output, as Verilog literals.
-    pub values: Vec<String>,
-    /// The RTL's values of an output.
-    pub actual: Option<Vec<String>>,
-}
-
-/// A differing port, or a differing field of one.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Difference {
-    /// The port.
-    pub port: String,
-    /// The field, if the port has named ones.
-    pub field: Option<String>,
-    /// The golden model's value.
-    pub expected: String,
-    /// The RTL's value.
-    pub actual: String,
-}
-
-/// A transition of a state machine.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Step {
-    /// The previous state.
-    pub from: String,
-    /// The next state, if known.
-    pub to: Option<String>,
-    /// The rules of the transition, with their meaning.
-    pub rules: Vec<String>,
-}
-
-/// One cycle.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct CycleLine {
-    /// The cycle.
-    pub cycle: u64,
-    /// The golden model's state.
-    pub golden: String,
-    /// The golden model's rules.
-    pub rules: String,
-    /// The RTL's state, if visible.
-    pub rtl: Option<String>,
-    /// Handshakes of the golden side: the channel with `VR`, or with `V-` for a valid that waits,
-    /// or alone if the channel has no ready. Its values follow in brackets. Also other 1-bit pins
-    /// that are high.
-    pub handshakes: Vec<String>,
-    /// The differing ports.
-    pub differing: Vec<String>,
-}
-
-/// The non-zero inputs of consecutive equal cycles.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct InputLine {
-    /// The first cycle.
-    pub cycle: u64,
-    /// The last cycle.
-    pub last_cycle: u64,
-    /// 1-bit pins that are high.
-    pub high: Vec<String>,
-    /// Wider ports that are not zero.
-    pub values: Vec<PortValue>,
-}
-
-/// The value of a non-zero port.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PortValue {
-    /// The port.
-    pub port: String,
-    /// Its value, as a Verilog literal.
-    pub value: String,
-    /// Names and values of its non-zero fields.
-    pub fields: Vec<(String, String)>,
-}
-
-impl Explanation {
-    /// The explanation of a failure with only a verdict.
-    pub fn lost(profile: &Profile, verdict: &Verdict) -> Self {
-        Self {
-            fixes: profile.name.to_string(),
-            sentence: format!("The case failed: {verdict}."),
-            signature: Signature::of(verdict).map(|signature| signature.to_string()),
-            judgement: None,
-            differences: Vec::new(),
-            golden: None,
-            rtl: None,
-            in_flight: Vec::new(),
-            inputs: Vec::new(),
-            cycles: Vec::new(),
-            signals: Vec::new(),
-        }
-    }
-}
 
 /// Explains the outcome of a four-state simulation, from the golden model's side of the case.
 pub fn explain_four<B: Explain>(

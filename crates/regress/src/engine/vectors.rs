@@ -1,11 +1,12 @@
 //! Operations on vectors: replay, shrink, explain, blame and export.
 
-use super::explain::{self, Explanation};
+use super::explain;
 use super::loaded::own_profiles;
 use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, ShrinkContext, Shrunk};
 use crate::observe::Record;
 use cosim_base::error::{Error, codes};
+use cosim_formats::explanation::Explanation;
 use cosim_formats::vector::{Origin, Vector, VectorFile};
 use cosim_harness::harness::{
     self, Blame, Block, Culprit, Explain, Golden, Outcome, Profile, Signature, Stimulus, Verdict,

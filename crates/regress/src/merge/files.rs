@@ -4,9 +4,9 @@
 //! also the first of its shard. Where the first of a shard is not the first of the run, the run
 //! would have kept the unshrunk vector, which the shard has, too.
 
-use crate::runner::Group;
 use cosim_base::error::Error;
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_formats::run::Group;
 use cosim_harness::harness::Signature;
 use std::collections::BTreeSet;
 use std::path::Path;

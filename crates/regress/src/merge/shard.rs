@@ -1,13 +1,13 @@
 //! Reads the `results.json` of a shard case by case, so that memory use does not grow with its
 //! length.
 
-use crate::runner::{Entry, EntryCheck, LONGEST_LINE, Results};
-use crate::runner::{
-    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, Totals,
-};
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::open_input;
+use cosim_formats::run::{Entry, EntryCheck, LONGEST_LINE, Results};
+use cosim_formats::run::{
+    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, Totals,
+};
 use cosim_harness::harness::Signature;
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};

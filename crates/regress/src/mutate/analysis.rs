@@ -6,15 +6,16 @@
 
 mod equivalence;
 
+use super::Mutants;
 use super::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
-use super::report::{Header, MutantStatus, ProfileGrading, Report};
-use super::{KillMethod, Mutants, Mutation};
 use crate::agreement::Pair;
+use crate::blocks::AnyBlock;
 use crate::engine::{Session, Setup};
-use crate::program::AnyBlock;
-use crate::runner::DirectoryLock;
 use crate::worker::{OneShotWorker, Program};
 use cosim_base::error::{Error, codes};
+use cosim_formats::mutation::{Header, MutantStatus, ProfileGrading, Report};
+use cosim_formats::mutation::{KillMethod, Mutation};
+use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::{Case, Profile};
 use cosim_rtl::models::{Built, View};
 use cosim_rtl::yosys;

@@ -3,7 +3,6 @@
 
 use super::build::BASE;
 use super::build::Mutants;
-use super::report::Proof;
 use cosim_base::error::{Error, codes};
 use cosim_formal::abc::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
 use cosim_formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
@@ -17,6 +16,7 @@ use cosim_formal::portfolio::{
 };
 use cosim_formal::rtlil::Unknown;
 use cosim_formats::mutation::Mutation;
+use cosim_formats::mutation::Proof;
 use cosim_harness::harness::{BlockInfo, WordAbstraction};
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeMap;

@@ -5,10 +5,10 @@
 //! bit, or inverts an output bit. Together, the faults of a rule break its effect, its guard and
 //! its constants.
 
-use super::report::{counted, percent};
 use crate::engine::Cases;
-use crate::runner::{Plan, Shard};
 use cosim_base::error::Error;
+use cosim_formats::mutation::{counted, percent};
+use cosim_formats::run::{Plan, Shard};
 use cosim_formats::vector::VectorFile;
 use cosim_harness::harness::{
     Block, CaseRng, Drive, Dut, Golden, Profile, Recording, Scenario, Stimulus, Verdict, Watch,
@@ -26,7 +26,7 @@ use verilated::{Error as ModelError, Pins, Port};
 use zerocopy::IntoBytes;
 
 /// The report file.
-pub use super::report::GOLDEN as RESULT;
+pub use cosim_formats::mutation::GOLDEN as RESULT;
 /// Cycle limit of a faulty golden model: a multiple of the correct model's cycles, plus a constant.
 const CYCLES: (u64, u64) = (2, 1_000);
 /// Maximum number of faults that the report text lists.

@@ -3,19 +3,19 @@
 //! A mutant is killed by the first case of the plan that finds it, independent of the order in
 //! which workers finish.
 
-use super::KillMethod;
 use super::kill::{Kill, MutationJob};
 use crate::engine::Session;
 use cosim_base::error::{Error, codes};
+use cosim_formats::mutation::KillMethod;
 use cosim_harness::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
 use cosim_rtl::models::Built;
 
-use crate::runner::{Plan, Shard};
 use crate::worker::Program;
 use crate::worker::loss::CORRUPTED;
 use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
 use crate::worker::{Action, Task};
+use cosim_formats::run::{Plan, Shard};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! The worker's part of mutation analysis: runs each case on every mutant that is still alive.
 
-use super::KillMethod;
 use crate::engine::Cases;
 use cosim_base::error::{Error, codes};
 use cosim_formal::aig::split;
+use cosim_formats::mutation::KillMethod;
 use cosim_formats::vector::{Origin, Vector};
 use cosim_harness::harness::{
     Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,

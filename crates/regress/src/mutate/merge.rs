@@ -2,12 +2,12 @@
 //!
 //! The result of a mutant does not depend on other mutants, so merging concatenates the shards.
 
-use super::report::{
+use cosim_base::error::{Code, Error, codes};
+use cosim_base::program;
+use cosim_formats::mutation::{
     Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,
 };
-use crate::program;
-use crate::runner::Shard;
-use cosim_base::error::{Code, Error, codes};
+use cosim_formats::run::Shard;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

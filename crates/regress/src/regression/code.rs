@@ -1,8 +1,8 @@
 //! The code coverage of a run, if it is enabled.
 
 use super::{Event, Events};
+use crate::blocks::AnyBlock;
 use crate::engine::SessionSetup;
-use crate::program::AnyBlock;
 use crate::worker::{Action, OneShotWorker, Task};
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::code::{Code, Idle, Point, Sources, Waivers};

@@ -1,15 +1,16 @@
 //! Collects the results of a run: totals, failures, journal and files.
 
 use super::{Event, Events, WriteFailures};
+use crate::blocks::AnyBlock;
 use crate::engine::Session;
 use crate::merge;
-use crate::program::AnyBlock;
-use crate::runner::{
-    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan,
-    ProfileResults, Progress, RunDirectory, State, Tally,
-};
+use crate::runner::{Failures, Progress};
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::Database;
+use cosim_formats::run::{
+    Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan, ProfileResults,
+    RunDirectory, State, Tally,
+};
 use cosim_formats::vector::Origin;
 use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use serde_json::Value;

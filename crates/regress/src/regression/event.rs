@@ -1,6 +1,6 @@
 //! Events of a regression in progress.
 
-use crate::runner::{Plan, Totals};
+use cosim_formats::run::{Plan, Totals};
 use cosim_harness::harness::{Case, Outcome};
 
 /// The callback for events.

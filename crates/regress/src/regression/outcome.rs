@@ -1,12 +1,13 @@
 //! Decides whether a regression passed, whether it ran here or was merged from shards.
 
-use crate::runner::{
-    self, Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
-};
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, lcov};
+use cosim_formats::run;
+use cosim_formats::run::{
+    Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
+};
 use cosim_harness::harness::{COMPARED, COMPARED_TRANSACTIONS, Comparison};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -46,7 +47,7 @@ impl Outcome {
         }
         // The day is that of the run, so a later merge gives the same result.
         if let Some(day) = &day {
-            runner::waive(&header.waivers, &mut failures, day);
+            run::waive(&header.waivers, &mut failures, day);
         }
         // The coverage goal of shards is checked when they are merged.
         let goal = match (header.until_coverage, header.min_coverage) {
@@ -59,7 +60,7 @@ impl Outcome {
             true => never_compared(&header, &coverage),
             false => BTreeMap::new(),
         };
-        let passed = runner::has_passed(&tally.totals, &failures, end)
+        let passed = run::has_passed(&tally.totals, &failures, end)
             && never_compared.is_empty()
             && goal.as_ref().is_none_or(Goal::is_met)
             && coverage.reached().iter().all(|reached| reached.contradicted().next().is_none());
@@ -152,7 +153,7 @@ impl FinishedRun {
     /// The number of cases that each waiver matched; empty for a shard.
     pub fn waivers(&self) -> Vec<WaiverUse> {
         match self.header.is_whole() {
-            true => runner::uses(&self.header.waivers, &self.failures),
+            true => run::uses(&self.header.waivers, &self.failures),
             false => Vec::new(),
         }
     }

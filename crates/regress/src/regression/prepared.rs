@@ -4,15 +4,17 @@ use super::code::CodeCoverage;
 use super::collector::Collector;
 use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
 use crate::engine::{Session, SessionSetup, Waves};
-use crate::program;
-use crate::runner::{
-    self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones, Moment,
-    OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
-};
+use crate::runner::{self, Failures, Limits, Start};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
+use cosim_formats::run;
+use cosim_formats::run::{
+    Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
+    PeakMemory, Plan, RunCommand, RunDirectory, State, Tally, Timing,
+};
 use cosim_formats::vector::{Origin, VectorFile};
 use cosim_rtl::models::View;
 use serde_json::Value;
@@ -183,7 +185,7 @@ impl PreparedRegression<'_> {
             failures_seconds,
             cycles_per_second: tally.totals.cycles as f64 / seconds,
             peak_memory: PeakMemory::now(),
-            commit: runner::commit(),
+            commit: run::commit(),
             progress: milestones.into_points(),
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,

@@ -1,15 +1,15 @@
 //! Processes failures: groups them by signature, and stores vectors, blame and waveforms.
 
-use super::{
-    CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
-    settle_groups,
-};
 use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_formats::run::{
+    CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
+    settle_groups,
+};
 use cosim_formats::vector::{Origin, VectorFile};
 use cosim_harness::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
 use cosim_rtl::models::Rtl;

@@ -1,11 +1,11 @@
 //! Runs the cases of a plan until the end or a limit.
 
-use super::End;
 use crate::engine::SessionSetup;
 use crate::judged::Judged;
 use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use cosim_base::error::{Error, codes};
+use cosim_formats::run::End;
 use cosim_harness::harness::{Case, Outcome, Verdict};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -201,10 +201,10 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::{Plan, Shard};
     use crate::worker::supervisor::{Link, Received};
     use crate::worker::wire::{Frames, MAX_LENGTH, Reply, Request, frame};
     use crate::worker::{ActiveSandbox, Loss};
+    use cosim_formats::run::{Plan, Shard};
     use cosim_harness::harness::{Parameters, Profile};
     use std::collections::{BTreeSet, VecDeque};
     use std::io;

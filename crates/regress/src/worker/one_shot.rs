@@ -154,7 +154,7 @@ impl OneShotWorker {
         &self,
         subject: &VectorJob<'_>,
         tracing: Tracing,
-    ) -> Result<Finish<crate::engine::Explanation>, Error> {
+    ) -> Result<Finish<cosim_formats::explanation::Explanation>, Error> {
         self.observed(subject, View::Observed(tracing), |observed| {
             Action::Explain(subject.vector.clone(), observed)
         })

@@ -4,8 +4,8 @@ use super::loss::Loss;
 use super::rtl_log::{Listener, RtlLog};
 use super::sandbox::{ActiveSandbox, Sandbox};
 use super::supervisor::{Link, Received};
-use crate::program;
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{

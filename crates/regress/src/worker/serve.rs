@@ -6,8 +6,8 @@
 
 use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, MAX_LENGTH, Refusal, Reply, Request, Work, frame};
+use crate::blocks;
 use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
-use crate::program;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::Watch;
 use rustix::process::{
@@ -206,7 +206,7 @@ impl Worker {
     }
 
     fn open(&mut self, opening: &SessionSetup) -> Reply {
-        let block = program::find(&opening.block).ok_or_else(|| {
+        let block = blocks::find(&opening.block).ok_or_else(|| {
             Error::Usage(
                 codes::UNKNOWN_BLOCK,
                 format!("`{}` is not a block of this program", opening.block),

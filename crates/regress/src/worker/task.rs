@@ -1,9 +1,9 @@
 //! A task on a vector for a worker, and its result.
 
 use crate::agreement::Comparison;
+use crate::blocks;
 use crate::engine::{RunVector, ShrinkProgress, Waves};
 use crate::mutate::{KillAttempt, MutationJob};
-use crate::program;
 use cosim_base::error::{Error, codes};
 use cosim_formats::vector::VectorFile;
 use cosim_harness::harness::Watch;
@@ -45,7 +45,7 @@ pub enum Action {
     /// Shrink a vector within this budget of cycles; returns a
     /// [`ShrunkVector`](crate::engine::ShrunkVector).
     Shrink(VectorFile, u64),
-    /// Explain the failure of a vector; returns an [`Explanation`](crate::engine::Explanation).
+    /// Explain the failure of a vector; returns an [`Explanation`](cosim_formats::explanation::Explanation).
     Explain(VectorFile, Built),
     /// Measure the speed of the model and of this bare one; returns a
     /// [`BenchReport`](crate::engine::BenchReport).
@@ -65,7 +65,7 @@ impl Task {
     /// # Errors
     /// Errors of the operation.
     pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
-        let block = program::find(&self.block).ok_or_else(|| {
+        let block = blocks::find(&self.block).ok_or_else(|| {
             Error::Environment(
                 codes::INTERNAL,
                 format!("`{}` is not a block of this program", self.block),

@@ -182,7 +182,7 @@ pub fn minute(time: &str) -> String {
 
 /// The link to the page of a run, if the page is still there.
 pub fn link(run: &Run, folder: &Path) -> Option<String> {
-    let page = run.folder.as_ref()?.join(cosim_regress::runner::HTML);
+    let page = run.folder.as_ref()?.join(cosim_formats::run::HTML);
     page.exists().then(|| href(&relative(folder, &page)))
 }
 

@@ -1,7 +1,7 @@
 //! Values of ports for reports: their fields, and the digits in which two values differ.
 
+use cosim_formats::explanation::{Difference, Explanation, Signal};
 use cosim_harness::harness::BlockInfo;
-use cosim_regress::engine::{Difference, Explanation, Signal};
 use serde::Serialize;
 use verilated::Field;
 

@@ -4,11 +4,12 @@
 use super::code::{MOST_TEXT, anchor};
 use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
+use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_regress::mutate::report::{
+use cosim_formats::mutation::{
     Header, KillMethod, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
-use cosim_regress::program;
+use cosim_harness::harness::Blocks;
 use cosim_rtl::models::command_line;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,9 +102,9 @@ fn words(score: &MutationScore) -> String {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails.
-pub fn page(report: &Report) -> Result<String, Error> {
+pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
     let run = &report.run;
-    let (files, because) = match files(report) {
+    let (files, because) = match files(report, blocks) {
         Ok(files) => (files, None),
         Err(because) => (Vec::new(), Some(because)),
     };
@@ -123,7 +124,7 @@ pub fn page(report: &Report) -> Result<String, Error> {
             _ => Tone::Open,
         },
         heading: format!("{}, mutation analysis", run.block),
-        about: program::find(&run.block).map_or("", |block| block.info().title).to_owned(),
+        about: blocks.find(&run.block).map_or("", |block| block.title).to_owned(),
         facts: vec![
             Fact::new(survived.to_string(), "survived").tone(Tone::Bad, survived > 0),
             Fact::new(undecided.to_string(), "undecided").tone(Tone::Open, undecided > 0),
@@ -209,10 +210,10 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
 }
 
 /// The RTL with the mutants of all profiles by line, or why it cannot be shown.
-fn files(report: &Report) -> Result<Vec<File>, String> {
+fn files(report: &Report, blocks: Blocks<'_>) -> Result<Vec<File>, String> {
     let run = &report.run;
-    let block = program::find(&run.block).ok_or("this program does not contain the block")?;
-    let examined = run.given.examined(block.info()).map_err(|error| error.to_string())?;
+    let block = blocks.find(&run.block).ok_or("this program does not contain the block")?;
+    let examined = run.given.examined(block).map_err(|error| error.to_string())?;
     if examined.identity != run.rtl {
         return Err(format!("the RTL was {} and is {} now", run.rtl, examined.identity));
     }
@@ -267,8 +268,8 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cosim_regress::mutate::Mutation;
-    use cosim_regress::mutate::report::{MutantStatus, Proof};
+    use cosim_formats::mutation::Mutation;
+    use cosim_formats::mutation::{MutantStatus, Proof};
 
     fn mutant(status: MutantStatus, lines: &[u32]) -> Mutant {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();

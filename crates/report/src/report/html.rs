@@ -13,11 +13,12 @@ use super::{Reproduce, Results, RunTiming};
 use crate::history::Run;
 use cosim_base::error::Error;
 use cosim_base::files::LARGEST_INPUT;
+use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_harness::harness::{Blame, BlockInfo};
-use cosim_regress::engine::{Difference, Explanation};
-use cosim_regress::program;
-use cosim_regress::runner::{self, Cause, Group, Totals};
+use cosim_formats::explanation::{Difference, Explanation};
+use cosim_formats::run;
+use cosim_formats::run::{Cause, Group, Totals};
+use cosim_harness::harness::{Blame, BlockInfo, Blocks};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -32,7 +33,7 @@ const PLOT: (f64, f64) = (600.0, 90.0);
 /// The context of the template.
 #[derive(Serialize)]
 struct Page<'a> {
-    run: &'a cosim_regress::runner::Header,
+    run: &'a cosim_formats::run::Header,
     totals: &'a Totals,
     failures_total: u64,
     verdict: &'static str,
@@ -126,14 +127,15 @@ pub fn page(
     results: &Results,
     cases: &Cases,
     trend: &[Run],
+    blocks: Blocks<'_>,
 ) -> Result<String, Error> {
-    let block = program::find(&results.run.block).map(|block| block.info());
+    let block = blocks.find(&results.run.block);
     let timing = RunTiming::read(folder).ok();
     let specification = block.and_then(specification::of);
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
     let reproduce = Reproduce { program: program::name(), run: &results.run };
-    let causes = runner::causes(&results.failures);
+    let causes = run::causes(&results.failures);
     let groups: Vec<Failure<'_>> = causes
         .iter()
         .take(GROUPS_TOLD)
@@ -159,7 +161,7 @@ pub fn page(
         more_groups,
         profiles: results.profiles.iter().map(profile).collect(),
         diagram: block.and_then(|block| diagram::of(block, &hits)),
-        rules: rules(results, specification.as_ref()),
+        rules: rules(results, block, specification.as_ref()),
         code: code::of(folder)?,
         cases: cases.json(&results.run, number, reproduce),
         cases_left_out: cases.left_out(),
@@ -222,7 +224,7 @@ fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce
         facts,
         command: Some(match page.groups.first() {
             Some(failure) => reproduce.command(&failure.group.first.case),
-            None => reproduce.whole(),
+            None => reproduce.whole(block),
         }),
         sections,
     }
@@ -310,8 +312,12 @@ fn explanation(folder: &Path, file: &RunFile) -> Option<Explanation> {
 }
 
 /// The rules in the order of the block; by name if this program does not contain the block.
-fn rules<'a>(results: &'a Results, specification: Option<&Specification>) -> Vec<Rule<'a>> {
-    let known = program::find(&results.run.block).map_or(&[][..], |block| block.info().rules);
+fn rules<'a>(
+    results: &'a Results,
+    block: Option<&BlockInfo>,
+    specification: Option<&Specification>,
+) -> Vec<Rule<'a>> {
+    let known = block.map_or(&[][..], |block| block.rules);
     let mut names: Vec<(&str, &str)> = known.iter().map(|rule| (rule.name, rule.meaning)).collect();
     for profile in &results.profiles {
         for name in profile.rules.keys().chain(profile.unreachable.keys()) {

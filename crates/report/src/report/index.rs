@@ -6,8 +6,8 @@ use super::{Results, RunTiming, charts};
 use crate::history::{History, Run};
 use cosim_base::error::Error;
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_regress::program;
-use cosim_regress::runner::HTML;
+use cosim_formats::run::HTML;
+use cosim_harness::harness::Blocks;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -43,8 +43,13 @@ struct Row {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails. Errors of the history.
-pub fn page(folder: &Path, runs: &[PathBuf], history: Option<&History>) -> Result<String, Error> {
-    let rows = runs.iter().map(|run| row(folder, run, history));
+pub fn page(
+    folder: &Path,
+    runs: &[PathBuf],
+    history: Option<&History>,
+    blocks: Blocks<'_>,
+) -> Result<String, Error> {
+    let rows = runs.iter().map(|run| row(folder, run, history, blocks));
     let mut rows = rows.collect::<Result<Vec<Row>, Error>>()?;
     // Failing blocks first; the same order whoever lists the runs.
     let order = |row: &Row| match row.tone {
@@ -78,7 +83,12 @@ pub fn page(folder: &Path, runs: &[PathBuf], history: Option<&History>) -> Resul
     render(&head, TEMPLATE, &Page { rows })
 }
 
-fn row(folder: &Path, run: &Path, history: Option<&History>) -> Result<Row, Error> {
+fn row(
+    folder: &Path,
+    run: &Path,
+    history: Option<&History>,
+    blocks: Blocks<'_>,
+) -> Result<Row, Error> {
     let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // A run that is killed or still running has no results.
     let Ok(results) = Results::read(run, |_, _| ()) else {
@@ -120,7 +130,7 @@ fn row(folder: &Path, run: &Path, history: Option<&History>) -> Result<Row, Erro
     let page = absolute(run).join(HTML);
     let largest = results.failures.iter().max_by_key(|group| group.count);
     Ok(Row {
-        title: program::find(&results.run.block).map_or("", |block| block.info().title),
+        title: blocks.find(&results.run.block).map_or("", |block| block.title),
         href: Some(charts::href(&charts::relative(&absolute(folder), &page))),
         verdict: verdict.to_owned(),
         tone: Tone::of_verdict(verdict),

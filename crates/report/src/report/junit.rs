@@ -4,9 +4,9 @@
 
 use super::{Entry, Reproduce, Results};
 use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_formats::run::{Evidence, Group, Header};
 use cosim_harness::harness::{Blame, Signature, Verdict};
-use cosim_regress::program;
-use cosim_regress::runner::{Evidence, Group, Header};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, Writer};

@@ -1,10 +1,11 @@
 //! `summary.md`: verdict and failures in Markdown, for CI systems.
 
 use super::{Reproduce, Results};
+use cosim_base::program;
 use cosim_base::text::markdown as code;
+use cosim_formats::run;
+use cosim_formats::run::Group;
 use cosim_harness::harness::Blame;
-use cosim_regress::program;
-use cosim_regress::runner::{self, Group};
 use std::fmt::Write as _;
 
 /// Maximum number of failure groups.
@@ -35,7 +36,7 @@ pub fn page(results: &Results) -> String {
         return page;
     }
     let _ = writeln!(page, "\n| cases | failure | first seen in |\n|---:|---|---|");
-    let causes = runner::causes(&results.failures);
+    let causes = run::causes(&results.failures);
     for cause in causes.iter().take(GROUPS) {
         let Group { signature, first, .. } = cause.main;
         let (signature, case) = (code(&signature.to_string()), code(&first.case));

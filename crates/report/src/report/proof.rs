@@ -2,10 +2,11 @@
 
 use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
+use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Counts, Proof, PropertyResult};
-use cosim_regress::program;
+use cosim_harness::harness::{BlockInfo, Blocks};
 use cosim_rtl::models::command_line;
 use serde::Serialize;
 
@@ -56,11 +57,12 @@ struct Row<'a> {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails.
-pub fn page(proof: &Proof) -> Result<String, Error> {
+pub fn page(proof: &Proof, blocks: Blocks<'_>) -> Result<String, Error> {
+    let block = blocks.find(&proof.block);
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
     let mut rows: Vec<Row<'_>> =
-        all.map(|(profile, proven)| row(&profile.profile, proven, proof)).collect();
+        all.map(|(profile, proven)| row(&profile.profile, proven, proof, block)).collect();
     // The sort is stable: the properties of each kind keep their order.
     rows.sort_by_key(|row| (row.holds, severity(row.word)));
     let mut counts: Vec<(&'static str, usize)> = Vec::new();
@@ -78,7 +80,6 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
         () if is_broken || rows.is_empty() => Tone::Bad,
         () => Tone::Open,
     };
-    let block = program::find(&proof.block).map(|block| block.info());
     let about = block.map_or("", |block| block.title);
     let assertions = block.and_then(|block| block.rtl.assertions).map(|(name, text)| Assertions {
         name,
@@ -146,7 +147,12 @@ fn command(proof: &Proof) -> String {
     command_line(&words)
 }
 
-fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'a> {
+fn row<'a>(
+    profile: &'a str,
+    proven: &'a PropertyResult,
+    proof: &Proof,
+    block: Option<&'static BlockInfo>,
+) -> Row<'a> {
     let PropertyResult { property, shown, .. } = proven;
     let vector = match shown {
         PropertyStatus::Reached { vector, .. }
@@ -168,7 +174,6 @@ fn row<'a>(profile: &'a str, proven: &'a PropertyResult, proof: &Proof) -> Row<'
         PropertyStatus::Open { .. } | PropertyStatus::Disputed { .. } => None,
         _ => vector.map(replay),
     };
-    let block = program::find(&proof.block).map(|block| block.info());
     let assertions = block.and_then(|block| block.rtl.assertions);
     let is_it = |line: &str| {
         line.trim_start().strip_prefix("// property: ").is_some_and(|text| text.trim() == property)

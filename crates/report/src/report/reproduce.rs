@@ -1,8 +1,7 @@
 //! The command lines that reproduce a case.
 
+use cosim_formats::run::Header;
 use cosim_harness::harness::BlockInfo;
-use cosim_regress::program;
-use cosim_regress::runner::Header;
 use cosim_rtl::models::command_line;
 
 /// Makes command lines that reproduce a case of a run.
@@ -15,12 +14,12 @@ pub struct Reproduce<'a> {
 }
 
 impl Reproduce<'_> {
-    /// The command line for the whole run. Options with their default values are left out.
-    pub fn whole(&self) -> String {
+    /// The command line for the whole run. Options with their default values are
+    /// left out; `info` has the defaults of its block.
+    pub fn whole(&self, info: Option<&BlockInfo>) -> String {
         let Header { block, seed, profiles, scenarios, cases, packets, given, .. } = self.run;
         let mut words = vec![self.program.to_owned(), "run".to_owned()];
         let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        let info = program::find(block).map(|block| block.info());
         say("--block", block.clone());
         say("--seed", seed.to_string());
         let default = |info: &BlockInfo| info.profiles.iter().map(|one| one.name.to_string());

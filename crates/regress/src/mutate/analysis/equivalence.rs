@@ -3,13 +3,13 @@
 use super::MutationAnalysis;
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
 use crate::mutate::grade::Workers;
-use crate::mutate::report::{MutantStatus, Proof, Report};
 use crate::mutate::{AttemptResult, KillAttempt, Mutants};
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_formats::mutation::{MutantStatus, Proof, Report};
 use cosim_formats::vector::Origin;
 use cosim_harness::harness::Profile;
 use cosim_rtl::models::{Built, Rtl, command_line};

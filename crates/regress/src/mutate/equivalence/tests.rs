@@ -1,10 +1,10 @@
 //! Compares the equivalence checker's results on small RTL with the behaviour of the RTL.
 
 use super::*;
-use crate::mutate::Mode;
 use crate::mutate::build::{begin, chosen};
 use cosim_formal::assertions::Signal;
 use cosim_formal::prove::{Kind, Property};
+use cosim_formats::mutation::Mode;
 use std::iter;
 
 const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);

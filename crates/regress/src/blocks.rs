@@ -4,8 +4,8 @@ use crate::agreement::CompareBlock;
 use crate::checks::CheckBlock;
 use crate::engine::{Engine, MeasureBlock, RunBlock};
 use crate::mutate::MutateBlock;
-pub use cosim_base::program::*;
-use cosim_harness::harness::Explain;
+use cosim_base::program::{Identity, identify};
+use cosim_harness::harness::{BlockInfo, Explain};
 use std::sync::OnceLock;
 
 /// A block, as commands use it. Each feature that needs the types of a block has a trait here. Data
@@ -32,11 +32,16 @@ pub fn set(program: Program) {
 }
 
 /// The blocks of this process, or none if no program is set.
-pub fn blocks() -> &'static [&'static dyn AnyBlock] {
+pub fn all() -> &'static [&'static dyn AnyBlock] {
     BLOCKS.get().copied().unwrap_or_default()
+}
+
+/// The blocks of this process as data.
+pub fn infos() -> Vec<&'static BlockInfo> {
+    all().iter().map(|block| block.info()).collect()
 }
 
 /// The block with this name.
 pub fn find(name: &str) -> Option<&'static dyn AnyBlock> {
-    blocks().iter().copied().find(|block| block.info().name == name)
+    all().iter().copied().find(|block| block.info().name == name)
 }

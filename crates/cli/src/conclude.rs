@@ -1,9 +1,12 @@
 //! The last step of a run: writes its reports, and compares its failures with earlier runs.
 
-use crate::history::{FailureHistory, History, RecordedRun};
 use cosim_base::error::Error;
+use cosim_formats::run::Group;
+use cosim_harness::harness::Blocks;
+use cosim_regress::blocks;
 use cosim_regress::regression::FinishedRun;
-use cosim_regress::runner::Group;
+use cosim_report::history::{FailureHistory, History, RecordedRun};
+use cosim_report::report;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -76,12 +79,14 @@ impl EarlierRuns {
         let history = self.history.as_ref().or(self.baseline.as_ref());
         let history = history.map(|path| History::if_there(path)).transpose()?.flatten();
         let runs: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
-        crate::report::write_index(folder, &runs, history.as_ref())
+        report::write_index(folder, &runs, history.as_ref(), Blocks(&blocks::infos()))
     }
 
     /// Adds the run to the history, if there is one, and writes its reports.
     fn report(&self, block: &str, folder: &Path) -> Result<(), Error> {
-        let Some(path) = &self.history else { return crate::report::write(folder, &[]) };
+        let infos = blocks::infos();
+        let blocks = Blocks(&infos);
+        let Some(path) = &self.history else { return report::write(folder, &[], blocks) };
         let trend = RecordedRun::read(folder).and_then(|run| {
             let (history, _) = History::record(path, &[run])?;
             history.runs(Some(block))
@@ -91,6 +96,6 @@ impl EarlierRuns {
             Ok(trend) => (trend, Ok(())),
             Err(error) => (Vec::new(), Err(error)),
         };
-        first.and(crate::report::write(folder, &trend))
+        first.and(report::write(folder, &trend, blocks))
     }
 }
