@@ -373,6 +373,10 @@ fn a_vector_knows_its_rtl() {
         &["replay", vector][..],
         &["replay", "--expect-recorded", vector],
         &["replay", "--simulator", "icarus", vector],
+        // These name no RTL.
+        &["replay", "-I", ".", vector],
+        &["replay", "-D", "X", vector],
+        &["rerun", "-I", ".", out.to_str().unwrap()],
         // A folder with this vector, too.
         &["replay", failures, corpus],
         &["explain", vector],

@@ -276,7 +276,9 @@ impl VectorRtl {
     /// # Errors
     /// [`Error::File`] if the user has to decide, or if the recorded RTL no longer exists.
     pub fn for_recorded(&self, path: &Path, recorded: &Rtl) -> Result<Rtl, Error> {
-        let named = self.given.named()?;
+        // Folders and macros alone name no RTL: with them, the built-in RTL would run.
+        let names_sources = !self.given.rtl.is_empty() || !self.given.verilog.list.is_empty();
+        let named = self.given.named()?.filter(|_| names_sources || recorded.is_built_in());
         let is_recorded = named.is_none() && !recorded.is_built_in();
         if is_recorded && !self.recorded_rtl {
             let command = |words: &[&str]| text::line(&command_with(words)).into_owned();

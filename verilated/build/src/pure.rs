@@ -7,7 +7,7 @@
 
 use crate::elaborate::Description;
 use crate::tree::{Element, Tree, with_tree};
-use crate::{Design, Error, Verilator};
+use crate::{Design, Error, Verilator, registered};
 use std::path::{Path, PathBuf};
 
 /// The kinds of nodes of RTL that only computes. Classes, dynamic arrays and `$fopen` are missing: through `/proc/self/fd`,
@@ -271,7 +271,8 @@ const DECLARATIONS: [&str; 2] = ["var", "scopename"];
 
 impl Design {
     /// Whether the model of this design can run nothing but RTL, and the files of the design that Verilator read, as it names
-    /// them. `out` is a folder for Verilator's output.
+    /// them. `out` is a folder for Verilator's output. The model may be that of the registered top, to which RTL can bind
+    /// what is nowhere in the plain design, so both are examined.
     ///
     /// # Errors
     /// As [`Design::elaborate`].
@@ -283,7 +284,23 @@ impl Design {
         let description = self.describe(verilator, out, &self.semantics())?;
         let (is_pure, mut files) = examine(&description).ok_or_else(|| self.not_understood())?;
         files.retain(|file| !file.starts_with(verilator.root()));
-        Ok((is_pure, files))
+        Ok((is_pure && self.is_pure_registered(verilator, out)?, files))
+    }
+
+    /// Whether the design is pure in its registered top, if a model may have one.
+    fn is_pure_registered(&self, verilator: &Verilator, out: &Path) -> Result<bool, Error> {
+        if !self.registered {
+            return Ok(true);
+        }
+        let folder = std::path::absolute(out).map_err(Error::io(out))?;
+        let ports = self.described_ports(verilator, &folder.join("ports"))?;
+        let registered = registered::registered(self, &ports, &folder)?;
+        match registered.describe(verilator, &folder.join("registered"), &registered.semantics()) {
+            Ok(description) => Ok(examine(&description).is_some_and(|(is_pure, _)| is_pure)),
+            // A model is then that of the plain design.
+            Err(Error::Verilate { .. }) => Ok(true),
+            Err(other) => Err(other),
+        }
     }
 }
 
@@ -310,8 +327,22 @@ fn is_allowed(element: &Element) -> bool {
     let is_declared = |child: &Element| DECLARATIONS.contains(&child.kind.as_str());
     match element.kind.as_str() {
         "func" | "task" => !element.children.iter().all(is_declared),
+        "readmem" => has_constant_name(element),
         kind => ALLOWED.contains(&kind),
     }
+}
+
+/// Whether a memory is read from a file of a constant name: one that RTL computes could be that of a pipe of the process.
+/// The only variable is then the memory.
+fn has_constant_name(readmem: &Element) -> bool {
+    let (mut variables, mut is_constant) = (0, true);
+    for child in &readmem.children {
+        child.each(&mut |element| match element.kind.as_str() {
+            "varref" | "varxref" => variables += 1,
+            kind => is_constant &= ["const", "cvtpackstring"].contains(&kind),
+        });
+    }
+    is_constant && variables == 1
 }
 
 #[cfg(test)]
@@ -384,6 +415,28 @@ mod tests {
         ] {
             assert!(!pure(before, text, |_| {}), "{before} {text}");
         }
+    }
+
+    #[test]
+    fn memories_are_read_from_files_of_constant_names() {
+        let memory = "logic [7:0] m [0:3];";
+        let read = |name: &str| format!("{memory} initial $readmemh({name}, m);");
+        assert!(pure("", &read("\"m.hex\""), |_| {}));
+        assert!(pure("", &format!("localparam FILE = \"m.hex\"; {}", read("FILE")), |_| {}));
+        let computed =
+            "string f; initial begin f = {\"/proc/self/fd/\", \"3\"}; $readmemh(f, m); end";
+        assert!(!pure("", &format!("{memory} {computed}"), |_| {}));
+        assert!(!pure("", &read("$sformatf(\"/proc/self/fd/%0d\", a)"), |_| {}));
+    }
+
+    /// RTL binds to the top that cosim generates, and gives Verilator a module of that name for the plain design.
+    #[test]
+    fn what_is_bound_to_the_registered_top_counts() {
+        let bound = "module cosim_registered; endmodule\nmodule evil; initial $c(\"x();\"); endmodule\n\
+                     bind cosim_registered evil evil_i();";
+        assert!(pure(bound, "", |_| {}), "the plain design has it nowhere");
+        assert!(!pure(bound, "", |design| design.registered = true));
+        assert!(pure("", "", |design| design.registered = true));
     }
 
     #[test]

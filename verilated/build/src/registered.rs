@@ -16,6 +16,7 @@ use crate::templates::render;
 use crate::{Design, Error, Port, Ports, Verilated, Verilator, written_text};
 use minijinja::context;
 use std::fs;
+use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../templates/registered.v");
 /// The module's name.
@@ -55,15 +56,7 @@ pub fn choose(
         return Ok((plain, Driving::TwoEvaluations(reason)));
     }
     let folder = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?;
-    let source = folder.join(format!("{TOP}.sv"));
-    fs::write(&source, top(design, ports)?).map_err(Error::io(&source))?;
-    let registered = Design {
-        top: TOP.to_owned(),
-        sources: std::iter::once(source).chain(design.sources.iter().cloned()).collect(),
-        // The text of the top contains them.
-        parameters: Vec::new(),
-        ..design.clone()
-    };
+    let registered = registered(design, ports, &folder)?;
     let verilated = match registered.verilate(verilator, &folder.join("registered")) {
         Ok(verilated) => verilated,
         Err(Error::Verilate { output, .. }) => {
@@ -88,7 +81,23 @@ pub fn choose(
     })
 }
 
-/// The registered top of a design.
+/// The design in a registered top, whose source is written into a folder with an absolute path.
+///
+/// # Errors
+/// [`Error::Io`], [`Error::Template`].
+pub(crate) fn registered(design: &Design, ports: &Ports, folder: &Path) -> Result<Design, Error> {
+    let source = folder.join(format!("{TOP}.sv"));
+    fs::write(&source, top(design, ports)?).map_err(Error::io(&source))?;
+    Ok(Design {
+        top: TOP.to_owned(),
+        sources: std::iter::once(source).chain(design.sources.iter().cloned()).collect(),
+        // The text of the top contains them.
+        parameters: Vec::new(),
+        ..design.clone()
+    })
+}
+
+/// The text of the registered top of a design.
 fn top(design: &Design, ports: &Ports) -> Result<String, Error> {
     let pins = |ports: &[Port]| -> Vec<_> {
         ports.iter().map(|Port { name, width }| context! { name, left => width - 1 }).collect()

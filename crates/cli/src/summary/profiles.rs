@@ -19,7 +19,8 @@ impl Summary<'_> {
         let shown = (BINS_SHOWN / self.run.tally.profiles.len().max(1)).max(1);
         for profile in &self.run.tally.profiles {
             let sum = |of: fn(&Totals) -> u64| {
-                profile.scenarios.iter().map(|(_, totals)| of(totals)).sum::<u64>()
+                let numbers = profile.scenarios.iter().map(|(_, totals)| of(totals));
+                numbers.fold(0, u64::saturating_add)
             };
             let (cases, cycles) = (sum(|totals| totals.cases), sum(|totals| totals.cycles));
             let _ = write!(

@@ -1,5 +1,6 @@
 //! Reads `results.json` case by case, so that memory does not grow with its length.
 
+use super::passed::has_passed;
 use super::{
     Day, End, Group, Header, LostWorkers, MOST_CASES, RESULTS, RESULTS_FORMAT, TIMING, Totals,
 };
@@ -171,8 +172,13 @@ impl Results {
         let path = folder.join(RESULTS);
         let lines = BoundedLines { file: open_input(&path)?, length: 0 };
         let text = serde_json::Deserializer::from_reader(BufReader::new(lines));
-        let results = Self::parse(text, &path, &mut each)?;
+        let mut check = None;
+        let results = Self::parse(text, &path, &mut each, &mut check)?;
         checksum::verify_file(&path)?;
+        if check.is_some_and(|check| !check.has_totals(&results.totals)) {
+            let message = "`totals` differ from the sums of the cases".to_owned();
+            return Err(Error::File { code: codes::DAMAGED, path, message });
+        }
         Ok(results)
     }
 
@@ -181,27 +187,33 @@ impl Results {
     /// # Errors
     /// As [`Results::read`].
     pub fn without_cases(text: &str, path: &Path) -> Result<Self, Error> {
-        Self::parse(serde_json::Deserializer::from_str(text), path, &mut |_, _| ())
+        Self::parse(serde_json::Deserializer::from_str(text), path, &mut |_, _| (), &mut None)
     }
 
     fn parse<'de, R: serde_json::de::Read<'de>>(
         mut text: serde_json::Deserializer<R>,
         path: &Path,
         each: &mut dyn FnMut(&Header, Entry),
+        check: &mut Option<EntryCheck>,
     ) -> Result<Self, Error> {
         let mut wrong = None;
-        let visitor = ResultsVisitor { each, path, wrong: &mut wrong };
+        let visitor = ResultsVisitor { each, path, wrong: &mut wrong, check };
         let results = text.deserialize_map(visitor).and_then(|results| {
             text.end()?;
             Ok(results)
         });
-        results.map_err(|error| match (wrong, Error::json(path, &error)) {
+        let results: Self = results.map_err(|error| match (wrong, Error::json(path, &error)) {
             (Some(Wrong::Version(error)), _) => error,
             (Some(Wrong::Entry(message)), Error::Input { path, line, column, .. }) => {
                 Error::Input { code: codes::DAMAGED, path, line, column, message }
             }
             (_, error) => error,
-        })
+        })?;
+        if results.passed && !has_passed(&results.totals, &results.failures, results.ended) {
+            let message = "`passed` is true, but its cases did not pass".to_owned();
+            return Err(Error::File { code: codes::DAMAGED, path: path.to_owned(), message });
+        }
+        Ok(results)
     }
 }
 
@@ -246,6 +258,8 @@ pub struct EntryCheck {
     next: u64,
     /// Number of signatures so far.
     signatures: u64,
+    /// Cases, failures, cycles and packets so far.
+    sums: [u64; 4],
 }
 
 impl EntryCheck {
@@ -261,7 +275,29 @@ impl EntryCheck {
             ));
         }
         let end = MOST_CASES.saturating_mul(columns);
-        Ok(Self { step: run.step(), end, next: 0, signatures: 0 })
+        Ok(Self { step: run.step(), end, next: 0, signatures: 0, sums: [0; 4] })
+    }
+
+    fn add(&mut self, entry: &Entry) {
+        let (cases, failures, cycles, packets) = match entry {
+            Entry::Failed { cycles, packets, .. } => {
+                (1, 1, std::slice::from_ref(cycles), std::slice::from_ref(packets))
+            }
+            Entry::Row { cycles, packets, groups, .. } => {
+                (cycles.len() as u64, groups.len() as u64, &cycles[..], &packets[..])
+            }
+        };
+        let sum =
+            |numbers: &[u64]| numbers.iter().fold(0, |sum: u64, one| sum.saturating_add(*one));
+        let more = [cases, failures, sum(cycles), sum(packets)];
+        for (sum, more) in self.sums.iter_mut().zip(more) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// Whether these are the totals of the entries so far.
+    pub fn has_totals(&self, totals: &Totals) -> bool {
+        self.sums == [totals.cases, totals.failures(), totals.cycles, totals.packets]
     }
 
     /// Checks the next entry.
@@ -298,6 +334,7 @@ impl EntryCheck {
         match last {
             Some(last) if first >= self.next && last < self.end => {
                 self.next = last + 1;
+                self.add(entry);
                 Ok(())
             }
             _ => Err(format!(
@@ -323,6 +360,8 @@ struct ResultsVisitor<'a> {
     path: &'a Path,
     /// Set if an error is not one of JSON.
     wrong: &'a mut Option<Wrong>,
+    /// Set to the check of the cases.
+    check: &'a mut Option<EntryCheck>,
 }
 
 impl<'de> Visitor<'de> for ResultsVisitor<'_> {
@@ -352,7 +391,8 @@ impl<'de> Visitor<'de> for ResultsVisitor<'_> {
                     let Some(run) = &run else {
                         return Err(de::Error::custom("`cases` stand before `run`"));
                     };
-                    map.next_value_seed(Cases { run, each: self.each, wrong: self.wrong })?;
+                    let cases = Cases { run, each: self.each, wrong: self.wrong };
+                    *self.check = Some(map.next_value_seed(cases)?);
                 }
                 "profiles" => profiles = Some(map.next_value()?),
                 "totals" => totals = Some(map.next_value()?),
@@ -389,21 +429,21 @@ struct Cases<'a, 'b> {
 }
 
 impl<'de> DeserializeSeed<'de> for Cases<'_, '_> {
-    type Value = ();
+    type Value = EntryCheck;
 
-    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<EntryCheck, D::Error> {
         list.deserialize_seq(self)
     }
 }
 
 impl<'de> Visitor<'de> for Cases<'_, '_> {
-    type Value = ();
+    type Value = EntryCheck;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of cases")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<EntryCheck, A::Error> {
         let Self { run, each, wrong } = self;
         let mut refuse = |message: String| {
             *wrong = Some(Wrong::Entry(message));
@@ -414,7 +454,7 @@ impl<'de> Visitor<'de> for Cases<'_, '_> {
             check.check(&entry).map_err(&mut refuse)?;
             each(run, entry);
         }
-        Ok(())
+        Ok(check)
     }
 }
 

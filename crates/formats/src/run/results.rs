@@ -124,7 +124,9 @@ impl RunDirectory {
         let mut file = open.map_err(Error::write(&path))?;
         let checksum = Checksum::of_first(&mut file, state.length);
         let checksum = checksum.map_err(|error| Error::unreadable(&path, &error))?;
-        if checksum.hex() != state.checksum {
+        // Setting a larger length would extend the file.
+        let is_shorter = file.metadata().is_ok_and(|file| file.len() < state.length);
+        if is_shorter || checksum.hex() != state.checksum {
             let message = format!(
                 "is damaged or edited: its first {} bytes do not match the checksum in {JOURNAL}; this run cannot be resumed, repeat it with --force",
                 state.length

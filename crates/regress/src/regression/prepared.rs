@@ -134,12 +134,13 @@ impl PreparedRegression<'_> {
             collector.journal = Some(Journal::begin(folder, run_command.clone(), &state)?);
         }
         let began = Instant::now();
-        let before = Duration::from_secs_f64(collector.before.0);
+        // The journal may name any number.
+        let before = Duration::try_from_secs_f64(collector.before.0).unwrap_or_default();
         let mut judged = job.judged(opening, &plan.profiles)?;
         judged.begin(plan.from(place));
         let program = &job.program;
         let end = loop {
-            let time = time.map(|time| time.saturating_sub(before + began.elapsed()));
+            let time = time.map(|time| time.saturating_sub(before.saturating_add(began.elapsed())));
             let limits = Limits { time, ..job.limits };
             let end = runner::run(
                 program,

@@ -86,7 +86,9 @@ fn included(text: &str) -> Vec<String> {
         words.extend(rest[1..].split(end).next().map(str::to_owned));
     }
     if has_macro {
-        words.extend(text.split('"').skip(1).step_by(2).map(str::to_owned));
+        // A macro that makes a string of its argument ends with a back quote.
+        let strings = text.split('"').skip(1).step_by(2);
+        words.extend(strings.map(|word| word.trim_end_matches('`').to_owned()));
     }
     words
 }
@@ -100,5 +102,6 @@ mod tests {
         assert_eq!(included("`include \"a.vh\"\n  `include<b/c.vh> // x"), ["a.vh", "b/c.vh"]);
         assert!(included("`include_x \"a\" `include").is_empty());
         assert_eq!(included("`define H \"h.vh\"\n`include `H"), ["h.vh"]);
+        assert_eq!(included("`define H `\"h.vh`\"\n`include `H"), ["h.vh"]);
     }
 }
