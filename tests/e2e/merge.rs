@@ -231,7 +231,8 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     fs::rename(&path, two.join("results.json.partial")).unwrap();
     refused(&all, "E0218", &["shard-2: "]);
     // As left by an interrupted run.
-    write_record(&path, &whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""));
+    let interrupted = whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\"");
+    write_record(&path, &interrupted.replace("\"passed\": true", "\"passed\": false"));
     refused(&all, "E0223", &["shard-2: "]);
     fs::write(&path, whole).unwrap();
     fs::remove_file(two.join("results.json.partial")).unwrap();
