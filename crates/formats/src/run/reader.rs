@@ -475,10 +475,28 @@ mod tests {
         })
     }
 
+    /// Two matching cases and three that hang.
+    const TOTALS: Totals = Totals {
+        cases: 5,
+        matched: 2,
+        mismatched: 0,
+        unknown: 0,
+        hung: 3,
+        check_failed: 0,
+        crashed: 0,
+        no_golden_model: 0,
+        cycles: u64::MAX,
+        packets: 5,
+    };
+
     fn results(version: u64, cases: &Value) -> String {
+        results_with(version, cases, TOTALS, false)
+    }
+
+    fn results_with(version: u64, cases: &Value, totals: Totals, passed: bool) -> String {
         let record = json!({
-            "run": header(), "cases": cases, "profiles": [], "totals": Totals::default(),
-            "failures": [], "coverage": "", "ended": "complete", "passed": true,
+            "run": header(), "cases": cases, "profiles": [], "totals": totals,
+            "failures": [], "coverage": "", "ended": "complete", "passed": passed,
         });
         let members = record.to_string();
         let begin = format!("{{\"format\": \"cosim-results\", \"version\": {version},");
@@ -512,11 +530,28 @@ mod tests {
         })
     }
 
+    /// Somebody who computes the checksum, too, cannot turn failures into a pass.
+    #[test]
+    fn totals_and_verdict_agree_with_the_cases() {
+        let cases = json!([row(0, 2, &[]), failed(4, 0), row(6, 2, &[0, 0])]);
+        assert_eq!(read(&results(1, &cases)), Ok(3));
+        let green = Totals { matched: 5, hung: 0, ..TOTALS };
+        let fewer = Totals { cases: 2, hung: 0, ..TOTALS };
+        let longer = Totals { packets: 6, ..TOTALS };
+        for (totals, passed) in
+            [(TOTALS, true), (green, true), (green, false), (fewer, true), (longer, false)]
+        {
+            let text = results_with(1, &cases, totals, passed);
+            assert_eq!(read(&text), Err(codes::DAMAGED), "{totals:?} {passed}");
+        }
+    }
+
     #[test]
     fn one_version_with_its_checksum_is_read() {
         let good = results(1, &json!([row(0, 2, &[]), failed(4, 0), row(6, 2, &[0, 0])]));
         assert_eq!(read(&good), Ok(3));
-        let edited = good.replace("\"passed\":true", "\"passed\":false");
+        let edited = good.replace("\"ended\":\"complete\"", "\"ended\":\"time\"");
+        assert_ne!(edited, good);
         assert_eq!(read(&edited), Err(codes::DAMAGED));
         let (bare, _) = good.rsplit_once(",\n\"checksum\"").unwrap();
         assert_eq!(read(&format!("{bare}\n}}\n")), Err(codes::DAMAGED));
@@ -541,7 +576,12 @@ mod tests {
             json!([failed(0, 0), row(2, 2, &[0])]),
             json!([failed(0, 0), row(2, 1, &[7])]),
         ] {
-            assert_eq!(read(&results(1, &cases)), Err(codes::DAMAGED), "{cases}");
+            let folder = TempDir::new().unwrap();
+            fs::write(folder.path().join(RESULTS), results(1, &cases)).unwrap();
+            let error = Results::read(folder.path(), |_, _| ()).unwrap_err();
+            // The entry itself has a place; wrong sums have none.
+            assert!(matches!(error, Error::Input { .. }), "{cases}: {error}");
+            assert_eq!(error.code(), codes::DAMAGED, "{cases}");
         }
     }
 
