@@ -1,7 +1,7 @@
-//! The `cosim` program.
+//! `cosim`, which runs blocks: those of this crate, or of the crate in the working directory.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cosim_core::main(cosim::PROGRAM)
+    cosim_cli::main()
 }

@@ -11,4 +11,4 @@ use crate::blocks::thread2::Thread2;
 use cosim_core::Program;
 
 /// The program with all blocks.
-pub static PROGRAM: Program = cosim_core::program!(Thread2, Dll, Qp, Recv, Rx);
+pub static PROGRAM: &Program = cosim_core::program!(Thread2, Dll, Qp, Recv, Rx);

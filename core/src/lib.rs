@@ -1,7 +1,7 @@
 //! Co-simulation of RTL blocks with golden models: every output in every cycle.
 //!
 //! A crate with blocks implements [`harness::Block`] for each block and builds the RTL with
-//! `cosim-build`. One line makes it a program:
+//! `cosim-build`. One line makes it a program, which `cosim` runs:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
@@ -16,22 +16,15 @@
 pub use cosim_agents as agents;
 pub use cosim_base::error;
 pub use cosim_base::program::Identity;
-pub use cosim_cli::main;
-pub use cosim_formal::prove;
-pub use cosim_formats::{coverage, run, vector};
+pub use cosim_block::program::{LIBRARY, Program, main};
+pub use cosim_block::{checks, engine, shard, vector};
 pub use cosim_harness::{
     axes, case_table, channel_block, channels, check_names, coverage, covergroups, delivery,
     document, generated, grants, harness, items, layout, paced, protocol, rules, states, table,
     traffic, transactions, transitions, value, waivers, weights,
 };
-pub use cosim_regress::{AnyBlock, Program};
-pub use cosim_regress::{blocks, checks, engine, merge, mutate, runner, worker};
-pub use cosim_rtl::{answers, export, fourvalue, models};
 // Generated code and golden models need these crates through this one dependency.
 pub use verilated;
-
-/// A hash of the sources of cosim's own crates.
-pub const LIBRARY: &str = env!("COSIM_LIBRARY");
 
 /// Includes the generated code of a block: `Inputs`, `Outputs`, `RTL` and a type `BitsN` for each
 /// width. Use it in a module of its own.
@@ -42,20 +35,20 @@ macro_rules! rtl {
     };
 }
 
-/// A [`Program`] of the calling crate with these types of blocks. The build script of the crate
-/// must call `cosim_build::build`.
+/// A reference to the [`Program`] of the calling crate with these types of blocks. The build script
+/// of the crate must call `cosim_build::build`.
 #[macro_export]
 macro_rules! program {
-    ($($block:ty),+ $(,)?) => {
-        $crate::Program {
+    ($($block:ty),+ $(,)?) => {{
+        static PROGRAM: $crate::Program = $crate::Program {
             identity: $crate::Identity {
-                name: env!("CARGO_PKG_NAME"),
-                version: env!("CARGO_PKG_VERSION"),
                 sources: env!("COSIM_IDENTITY"),
                 library: $crate::LIBRARY,
                 verilator: env!("COSIM_VERILATOR"),
             },
+            folder: env!("CARGO_MANIFEST_DIR"),
             blocks: &[$(&$crate::engine::Engine::<$block>::NEW),+],
-        }
-    };
+        };
+        &PROGRAM
+    }};
 }

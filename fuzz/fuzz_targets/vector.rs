@@ -11,7 +11,7 @@ use std::path::Path;
 fuzz_target!(|text: &str| {
     if let Ok(file) = VectorFile::from_text(text.to_owned(), Path::new("fuzzed.json")) {
         for block in PROGRAM.blocks {
-            let _ = block.load(&file);
+            let _ = block.typed(&file);
         }
     }
 });

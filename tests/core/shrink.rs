@@ -1,9 +1,9 @@
 //! Tests cancelling a shrink.
 
 use cosim::blocks::thread2::Thread2;
+use cosim_block::built::Built;
 use cosim_core::engine::{Engine, RunBlock, ShrinkProgress};
 use cosim_core::harness::{Drive, Stimulus, Watch};
-use cosim_core::models::Built;
 use cosim_core::vector::{Vector, VectorFile, parse};
 use std::path::Path;
 

@@ -6,7 +6,7 @@
 use crate::common::{checks, project};
 use cosim::PROGRAM;
 use cosim_core::checks::Bugs;
-use cosim_core::run::Shard;
+use cosim_core::shard::Shard;
 use std::collections::BTreeSet;
 use std::{env, fs};
 use tempfile::TempDir;
@@ -193,7 +193,7 @@ fn are_found(block: &str) {
     let bugs = Bugs { part: part(), ..bugs };
     let any = PROGRAM.blocks.iter().find(|any| any.info().name == block).unwrap();
     let folder = project().join("tests/bad_rtl").join(block);
-    if let Err(failed) = checks(*any).bugs_are_found(folder, &bugs) {
+    if let Err(failed) = checks(any.info().name).bugs_are_found(folder, &bugs) {
         panic!("{block}: {failed}");
     }
 }
@@ -253,10 +253,9 @@ fn patches_without_effect_and_unwoven_bugs_are_reported() {
             "  assign cmd_ready = !evt_full;",
         ),
     );
-    let qp = PROGRAM.blocks.iter().find(|any| any.info().name == "qp").unwrap();
     // Three bugs have no fourth quarter, so none gets the full treatment.
     let bugs = Bugs { told_at: |_| &["evt_"], part: "4/4".parse().unwrap(), ..Bugs::of(3) };
-    let failed = checks(*qp).bugs_are_found(folder.path(), &bugs).unwrap_err().to_string();
+    let failed = checks("qp").bugs_are_found(folder.path(), &bugs).unwrap_err().to_string();
     let expected = [
         "1-not-visible: seed 11 does not find the bug",
         "1-not-visible: seed 22 does not find the bug",

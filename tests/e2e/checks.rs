@@ -41,7 +41,7 @@ const SHOWN_BY_HAND: [(&str, &str); 17] = [
 ];
 
 fn each_of_ours(check: impl Fn(&Checks) -> Result) -> Result {
-    PROGRAM.blocks.iter().try_for_each(|block| check(&checks(*block)))
+    PROGRAM.blocks.iter().try_for_each(|block| check(&checks(block.info().name)))
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn every_check_of_a_scoreboard_fires_on_some_fault() -> Result {
     for block in PROGRAM.blocks {
         let shown = SHOWN_BY_HAND.iter().filter(|(name, _)| *name == block.info().name);
         let elsewhere: Vec<&str> = shown.map(|(_, check)| *check).collect();
-        checks(*block).scoreboard_fires(&elsewhere)?;
+        checks(block.info().name).scoreboard_fires(&elsewhere)?;
     }
     Ok(())
 }
@@ -388,7 +388,7 @@ fn a_check_that_is_shown_elsewhere_need_not_fire() {
 
 fn checks_of(name: &str) -> Checks {
     let block = PROGRAM.blocks.iter().find(|block| block.info().name == name).unwrap();
-    checks(*block)
+    checks(block.info().name)
 }
 
 fn thread2() -> Checks {

@@ -2,12 +2,13 @@
 #![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
 use assert_cmd::Command;
-use cosim_core::AnyBlock;
+use cosim::blocks::{dll::Dll, qp::Qp, recv::Recv, rx::Rx, thread2::Thread2};
+use cosim_block::rtl::Rtl;
 use cosim_core::checks::Checks;
 use cosim_core::error::{Error, codes};
 use cosim_core::harness::{BlockInfo, Explain, Parameters};
-use cosim_core::models::{Rtl, View};
 use cosim_core::verilated::ModelKind;
+use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -63,8 +64,17 @@ pub fn program() -> std::process::Command {
 }
 
 /// The checks of a block, run with the tested program.
-pub fn checks(block: &'static dyn AnyBlock) -> Checks {
-    Checks::of_any(block, env!("CARGO_BIN_EXE_cosim")).models(models())
+pub fn checks(block: &str) -> Checks {
+    let program = env!("CARGO_BIN_EXE_cosim");
+    let all = [
+        Checks::of::<Thread2>(program),
+        Checks::of::<Dll>(program),
+        Checks::of::<Qp>(program),
+        Checks::of::<Recv>(program),
+        Checks::of::<Rx>(program),
+    ];
+    let found = all.into_iter().find(|checks| checks.info().name == block);
+    found.unwrap_or_else(|| panic!("no block {block}")).models(models())
 }
 
 /// Cargo.
@@ -81,14 +91,21 @@ pub fn outside() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a build folder").to_owned()
 }
 
+/// The program of a crate outside of the repository, which hands over to the tested `cosim`.
+pub fn program_outside(name: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(outside().join("debug").join(name));
+    command.env("COSIM_TOOL", env!("CARGO_BIN_EXE_cosim")).env("COSIM_CACHE", models());
+    command
+}
+
 /// Cargo in a crate outside of the repository.
 pub fn cargo_outside(folder: &Path) -> std::process::Command {
     // Use the locked versions of our dependencies, because others may be unavailable offline.
     let lock = folder.join("Cargo.lock");
     if !lock.exists() {
         fs::copy(project().join("Cargo.lock"), lock).expect("a copy");
-        has_our_features(&folder.join("Cargo.toml"));
     }
+    has_our_features(&folder.join("Cargo.toml"));
     let mut command = cargo();
     command
         // Reuse the dependencies built with these settings. The tests run little code of these
@@ -104,9 +121,13 @@ pub fn cargo_outside(folder: &Path) -> std::process::Command {
         .env("CARGO_TARGET_DIR", outside())
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_TERM_COLOR", "never")
-        .env("COSIM_CACHE", models());
+        .env("COSIM_CACHE", models())
+        .env("COSIM_TOOL", env!("CARGO_BIN_EXE_cosim"));
     command
 }
+
+/// Marks a manifest with our dev-dependencies.
+const OURS: &str = "# Features of the tests.";
 
 /// Adds our dev-dependencies to a crate, so that Cargo selects the same features for shared
 /// dependencies and does not rebuild them.
@@ -115,6 +136,9 @@ fn has_our_features(manifest: &Path) {
     let (_, tests) = ours.split_once("[dev-dependencies]\n").expect("dependencies of tests");
     let (tests, _) = tests.split_once("\n[").expect("a table behind them");
     let theirs = fs::read_to_string(manifest).expect("a manifest");
+    if theirs.contains(OURS) {
+        return;
+    }
     let is_new = |line: &&str| {
         let name = line.split(' ').next().expect("a name");
         !line.contains("path =") && !theirs.contains(&format!("\n{name} = "))
@@ -124,7 +148,7 @@ fn has_our_features(manifest: &Path) {
         false => theirs.replacen("[workspace]\n", "[workspace]\nresolver = \"1\"\n", 1),
     };
     let lines: Vec<&str> = tests.lines().filter(|line| !line.is_empty()).filter(is_new).collect();
-    let lines = format!("[dependencies]\n{}\n", lines.join("\n"));
+    let lines = format!("[dependencies]\n{OURS}\n{}\n", lines.join("\n"));
     fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
 }
 

@@ -7,13 +7,14 @@ use cosim::blocks::rx::rtl::{Inputs, Outputs};
 use cosim::blocks::rx::stimulus::Traffic;
 use cosim::blocks::rx::{self, Rx};
 use cosim::blocks::thread2::Thread2;
+use cosim_block::rtl::Rtl;
 use cosim_core::harness::{
     self, Block, CaseRng, Counter, Dut, Explain, GoldenDut, LinkedRtl, Outcome, Parameter,
     Parameters, Profile, Recording, Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
     case_seed,
 };
-use cosim_core::models::{Rtl, View};
 use cosim_core::verilated::{BeforeReset, Error, Model, ModelKind};
+use cosim_rtl::models::View;
 use rand::SeedableRng;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

@@ -6,15 +6,16 @@ use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
-use cosim_core::engine::driven;
-use cosim_core::export::{Language, Testbench};
+use cosim_block::engine::driven;
+use cosim_block::rtl::Rtl;
 use cosim_core::harness::{
     self, Blame, Block, BlockInfo, CaseRng, Culprit, Explain, LinkedRtl, Parameters, Profile, Rule,
     RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
 };
-use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
 use cosim_core::verilated::BeforeReset;
+use cosim_rtl::export::{Language, Testbench};
+use cosim_rtl::models::{RtlModels as _, View};
 use rand::SeedableRng;
 use tempfile::TempDir;
 

@@ -42,6 +42,7 @@ mod packages;
 mod parameters;
 mod picorv32;
 mod plans;
+mod protocol;
 mod prove;
 mod readme;
 mod real_rtl;

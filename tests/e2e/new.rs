@@ -1,12 +1,12 @@
 //! `cosim new`: a crate for a block, from foreign RTL.
 
 use crate::common::{
-    assert_error, assert_error_at, cargo_outside, code, json, models, outside, run_in, text,
+    assert_error, assert_error_at, cargo_outside, code, json, models, program_outside, run_in, text,
 };
 use crate::export::icarus;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 use tempfile::TempDir;
 
 /// Registers with an asynchronous reset and widths of all storage kinds. The RTL has a header, a
@@ -139,7 +139,7 @@ fn builds_without_warnings(folder: &Path) {
 /// Runs the new program in its folder and returns its output. It must end with `expected`.
 #[track_caller]
 fn says(folder: &Path, expected: i32, arguments: &[&str]) -> String {
-    let output = Command::new(outside().join("debug/wide-block"))
+    let output = program_outside("wide-block")
         .args(arguments)
         .current_dir(folder)
         .env("COSIM_CACHE", models())
@@ -438,7 +438,7 @@ fn a_fifo_is_verified_with_two_lines() {
     let made = folder.path().join("queue");
     builds_without_warnings(&made);
     let run = |expected: i32, arguments: &[&str]| {
-        let output = Command::new(outside().join("debug/queue"))
+        let output = program_outside("queue")
             .args(arguments)
             .current_dir(&made)
             .env("COSIM_CACHE", models())

@@ -1,7 +1,7 @@
 //! A block in an external crate: a copy of `examples/arbiter` outside of the repository builds, and
 //! every command works on it.
 
-use crate::common::{cargo_outside, code, json, models, outside, project, text};
+use crate::common::{cargo_outside, code, json, models, program_outside, project, text};
 use crate::export::icarus;
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,7 @@ impl Outside {
 
     /// Runs the program in the crate's folder.
     pub fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(outside().join("debug").join(self.program))
+        program_outside(self.program)
             .args(arguments)
             .current_dir(self.path())
             .env("COSIM_CACHE", models())
@@ -80,7 +80,7 @@ fn commands(outside: &Outside) {
     let listed = outside.says(0, &["list"]);
     assert!(listed.contains("arbiter: Arbiter, round robin"), "{listed}");
     assert!(!listed.contains("thread2"), "our blocks are not a stranger's: {listed}");
-    assert!(outside.says(0, &["--version"]).starts_with("arbiter 0.1.0"));
+    assert!(outside.says(0, &["--version"]).starts_with("cosim 0.1.0"));
 
     let run = ["run", "--cases", "20", "--out", "run"];
     assert!(outside.says(0, &run).contains("PASS  arbiter"));

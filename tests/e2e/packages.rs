@@ -49,6 +49,21 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     let vectors = root.join("share/cosim/vectors/qp");
     let output = run(&["replay", "--expect-recorded", "--quiet", vectors.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
+    // The program brings the library that its crates are compiled from, and mends a changed copy.
+    fs::copy(project().join("examples/fifo/rtl/Fifo.sv"), place.join("Fifo.sv")).unwrap();
+    let output = run(&["new", "queue", "--top", "Fifo", "Fifo.sv"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let config = fs::read_to_string(place.join("queue/.cargo/config.toml")).unwrap();
+    let config: toml::Table = toml::from_str(&config).unwrap();
+    let core = config["patch"]["crates-io"]["cosim-core"]["path"].as_str().unwrap();
+    let library = Path::new(core).parent().unwrap();
+    assert!(library.starts_with(place.join("cache")), "{core}");
+    let own = fs::read(project().join("core/src/lib.rs")).unwrap();
+    fs::write(library.join("core/src/lib.rs"), "// other code").unwrap();
+    fs::write(library.join("crates/base/build.rs"), "fn main() {}").unwrap();
+    assert_eq!(code(&run(&["doctor"])), 0);
+    assert_eq!(fs::read(library.join("core/src/lib.rs")).unwrap(), own);
+    assert!(!library.join("crates/base/build.rs").exists(), "a build script of others");
     // The same program gives the same bytes.
     let again = script("package", folder.path()).output().unwrap();
     assert_eq!(code(&again), 0, "{}", text(&again));
@@ -93,7 +108,7 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
     assert!(output.status.success(), "{}", text(&output));
     let steps: Vec<String> = serde_json::from_slice(&output.stdout).unwrap();
     let folder = TempDir::new().unwrap();
-    for tool in ["cargo", "sudo"] {
+    for tool in ["cargo", "cosim", "sudo"] {
         let file = folder.path().join(tool);
         fs::write(&file, format!("#!/bin/sh\nprintf '<%s>' {tool} \"$@\"\necho\n")).unwrap();
         assert!(Command::new("chmod").arg("+x").arg(&file).status().unwrap().success());
@@ -106,6 +121,7 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
             .args(["-eo", "pipefail", "-c", step])
             .env("PATH", &path)
             .env("GITHUB_OUTPUT", &outputs)
+            .env("GITHUB_ACTION_PATH", "/action")
             .env("OUT", "/out dir")
             .env("RTL", "my rtl")
             .env("ARGUMENTS", "--seed random --time 10m")
@@ -114,8 +130,11 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
         assert!(ran.status.success(), "{step}: {}", text(&ran));
         said += &text(&ran);
     }
-    assert!(said.contains("<sudo><apt-get><install>") && said.contains("<cargo><build>"), "{said}");
-    let run = "<--><run><--out></out dir><--force><--rtl><my rtl><--seed><random><--time><10m>";
+    assert!(
+        said.contains("<sudo><apt-get><install>") && said.contains("<cargo><install><--locked>"),
+        "{said}"
+    );
+    let run = "<cosim><run><--out></out dir><--force><--rtl><my rtl><--seed><random><--time><10m>";
     assert!(said.contains(run), "{said}");
     assert_eq!(fs::read_to_string(outputs).unwrap(), "run=/out dir\n");
 }

@@ -107,6 +107,7 @@ fn printed(folder: &Path, command: &str) -> String {
         let cargo = cargo_outside(&folder.join(crates));
         let settings = cargo.get_envs().filter_map(|(name, value)| Some((name, value?)));
         bash.envs(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        bash.env("COSIM_PROFILE", "dev");
         for (setting, value) in [("OPT_LEVEL", "0"), ("DEBUG", "false"), ("LTO", "off")] {
             bash.env(format!("CARGO_PROFILE_DEV_{setting}"), value);
         }
@@ -142,7 +143,7 @@ fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
     assert_shown_with("docs/tutorial/axi-lite.md", "examples/axi_lite_memory/rtl/AxiLiteMemory.sv");
 }
 
-/// Checks a tutorial in a folder with the RTL alone, where `cosim` is the tested program and `cargo`
+/// Checks a tutorial in a folder with the RTL alone, where `cosim` is the tested program and
 /// builds with the settings of other crates outside the repository.
 #[track_caller]
 fn assert_shown_with(name: &str, rtl: &str) {

@@ -1,6 +1,8 @@
 //! `cosim new` for RTL that others wrote: whole source folders of PyPI packages.
 
-use crate::common::{below_build, cargo_outside, code, models, outside, project, run_in, text};
+use crate::common::{
+    below_build, cargo_outside, code, models, program_outside, project, run_in, text,
+};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -130,7 +132,7 @@ fn the_fifo_of_amaranth_is_verified() {
     let output = cargo_outside(&folder).arg("build").output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     let run = |arguments: &[&str]| {
-        let mut program = Command::new(outside().join("debug/afifo"));
+        let mut program = program_outside("afifo");
         program.args(arguments).current_dir(&folder).env("COSIM_CACHE", models());
         program.output().unwrap()
     };
@@ -153,7 +155,7 @@ fn the_fifo_of_amaranth_is_verified() {
 fn runs(folder: &Path, name: &str) {
     let output = cargo_outside(folder).arg("build").output().unwrap();
     assert!(output.status.success(), "{name}: {}", text(&output));
-    let output = Command::new(outside().join("debug").join(name))
+    let output = program_outside(name)
         .args(["run", "--cases", "2", "--out", "first"])
         .current_dir(folder)
         .env("COSIM_CACHE", models())

@@ -56,3 +56,30 @@ fn a_regression_is_of_all_blocks_if_none_is_named() {
     assert_eq!(started_with(&["--cases", "3", "--block", "qp"]), "run --cases 3 --block qp");
     assert_eq!(started_with(&["--block=qp,dll"]), "run --block=qp,dll");
 }
+
+/// A row that names nothing would be kept for ever.
+#[test]
+fn every_budget_of_builds_names_what_exists() {
+    let read = |name: &str| fs::read_to_string(project().join(name)).expect(name);
+    let script = read("scripts/times");
+    let table = read("docs/times.tsv");
+    let rows: Vec<&str> = table.lines().filter(|line| !line.starts_with('#')).collect();
+    assert!(!rows.is_empty());
+    for row in rows {
+        let [ratio, target, name] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{row}: expected three columns");
+        };
+        assert!(ratio.parse::<f64>().is_ok() && target.parse::<f64>().is_ok(), "{row}");
+        assert!(script.contains(&format!("\"{name}\"")), "{name} is no budget of scripts/times");
+    }
+    let crates = regex::Regex::new(r#""crate ([a-z-]+) [a-z_]+""#).expect("a constant pattern");
+    let lock = read("Cargo.lock");
+    for found in crates.captures_iter(&script) {
+        let name = &found[1];
+        assert!(lock.contains(&format!("name = \"{name}\"\n")), "there is no crate {name}");
+    }
+    for found in script.match_indices("\"build examples/") {
+        let name = script[found.0 + 7..].split('"').next().expect("the end of the name");
+        assert!(project().join(name).join("Cargo.toml").is_file(), "there is no {name}");
+    }
+}

@@ -1,12 +1,11 @@
 //! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays, interfaces, parameters.
 
 use crate::common::{
-    assert_error_at, cargo_outside, code, json, models, outside, project, run_in, text,
+    assert_error_at, cargo_outside, code, json, models, program_outside, project, run_in, text,
 };
 use crate::export::icarus;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tempfile::TempDir;
 
 fn write(path: &Path, text: &str) {
@@ -64,7 +63,7 @@ impl NewCrate {
     /// What the program prints if it ends with `expected`.
     #[track_caller]
     fn says(&self, expected: i32, arguments: &[&str]) -> String {
-        let output = Command::new(outside().join("debug").join(self.name))
+        let output = program_outside(self.name)
             .args(arguments)
             .current_dir(self.path(""))
             .env("COSIM_CACHE", models())

@@ -38,7 +38,7 @@
 //! let _ = verilated::Library::load_from("ours.so".as_ref());
 //! ```
 //! ```compile_fail,E0451
-//! let ours = verilated_build::BuiltLibrary { path: "ours.so".into() };
+//! let ours = verilated_files::BuiltLibrary { kept: todo!() };
 //! ```
 //!
 //! The layout of a struct is trusted, so [`Pins`] is unsafe to implement:
@@ -73,6 +73,9 @@ mod library;
 mod model;
 mod pin;
 mod pins;
+// In the format and with the names of bindgen.
+#[allow(non_camel_case_types, dead_code, clippy::all)]
+#[rustfmt::skip]
 mod shim;
 mod signals;
 

@@ -9,7 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use verilated_build::BuiltLibrary;
+use verilated_files::BuiltLibrary;
 
 /// The function that returns the model's table in a shared library.
 const SYMBOL: &[u8] = b"vl_model_in_library\0";
@@ -53,10 +53,10 @@ impl Library {
             return Ok(Self { api: unsafe { table_of(library) }.map_err(fail)? });
         }
         let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // SAFETY: only `verilated-build` creates a `BuiltLibrary`, from code that it and Verilator
-        // generated, in a file that only this user or root can write. C++ code in the RTL itself
-        // (`$c`, DPI) is as much a part of the program as linked C++: the user who names the RTL is
-        // responsible for it.
+        // SAFETY: `verilated-build` built a `BuiltLibrary` from code that it and Verilator generated,
+        // in a file that only this user or root can write. C++ code in the RTL itself (`$c`, DPI) is
+        // as much a part of the program as linked C++: the user who names the RTL is responsible for
+        // it.
         let loaded = unsafe { open_library(Path::new(&descriptor)) };
         let (library, api) = loaded.map_err(fail)?;
         open.insert(key, Opened { library, _file: Arc::clone(file) });

@@ -13,7 +13,9 @@ use verilated::{
     BatchEnd, BeforeReset, Bits, Error, Library, Model, ModelKind, Pin, Pins, Point, Port,
     TraceFormat,
 };
-use verilated_build::{BuiltLibrary, Design, Kept, LibraryCache, SourceFile, Tracing, Verilator};
+use verilated_build::{Design, Kept, LibraryCache, SourceFile};
+use verilated_files::BuiltLibrary;
+use verilated_runtime::{Tracing, Verilator};
 use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
 #[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
@@ -459,7 +461,7 @@ fn the_verified_library_is_loaded() {
     let folder = TempDir::new().unwrap();
     let first = library_in(folder.path(), "counter.v", Tracing::Off, false, false);
     let path = first.path().to_owned();
-    let again = BuiltLibrary::again(path.clone(), first.blake3().to_owned()).unwrap();
+    let again = BuiltLibrary::again(path.clone(), first.blake3()).unwrap();
     fs::rename(&path, folder.path().join("moved")).unwrap();
     fs::write(&path, "no library").unwrap();
     for library in [&first, &again] {
@@ -467,7 +469,7 @@ fn the_verified_library_is_loaded() {
         assert_eq!(kind.top(), "counter");
     }
     // The new file is refused because of its content.
-    assert!(BuiltLibrary::again(path, first.blake3().to_owned()).is_err());
+    assert!(BuiltLibrary::again(path, first.blake3()).is_err());
 }
 
 #[test]

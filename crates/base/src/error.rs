@@ -1,5 +1,7 @@
 //! Errors that users see: a stable code, what is wrong, where, and what to do.
 
+#[cfg(feature = "tools")]
+mod build;
 pub mod codes;
 
 pub use codes::Code;
@@ -11,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use verilated::Error as ModelError;
-use verilated_build::Error as BuildError;
+use verilated_files::Error as FilesError;
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
@@ -43,9 +45,14 @@ pub enum Error {
         /// Why.
         message: String,
     },
-    /// A model cannot be built.
-    #[error(transparent)]
-    Build(#[from] verilated_build::Error),
+    /// A model cannot be built. The crates that build models turn their errors into this one.
+    #[error("{message}")]
+    Build {
+        /// The kind of failure.
+        code: Code,
+        /// What is wrong and what to do.
+        message: String,
+    },
     /// A model cannot be loaded, or has wrong ports.
     #[error(transparent)]
     Model(#[from] verilated::Error),
@@ -122,8 +129,8 @@ impl Error {
             | Self::File { code, .. }
             | Self::Lost(code, _)
             | Self::Environment(code, _)
-            | Self::Worker { code, .. } => *code,
-            Self::Build(error) => of_build(error),
+            | Self::Worker { code, .. }
+            | Self::Build { code, .. } => *code,
             Self::Model(ModelError::Stopped(_) | ModelError::Assertion { .. }) => {
                 codes::MODEL_STOPPED
             }
@@ -212,31 +219,19 @@ impl Error {
     }
 }
 
-/// The code of a build error.
-fn of_build(error: &BuildError) -> Code {
+impl From<FilesError> for Error {
+    fn from(error: FilesError) -> Self {
+        Self::Build { code: of_files(&error), message: error.to_string() }
+    }
+}
+
+fn of_files(error: &FilesError) -> Code {
     match error {
-        BuildError::VerilatorMissing { .. } => codes::VERILATOR_MISSING,
-        BuildError::RootMissing { .. } => codes::VERILATOR_UNUSABLE,
-        BuildError::VerilatorTooOld { .. } => codes::VERILATOR_UNUSABLE,
-        BuildError::Verilate { .. } => codes::VERILATOR_REJECTED,
-        BuildError::VerilatorFailed { .. } => codes::COMPILE_FAILED,
-        BuildError::Port { .. } => codes::BAD_PORT,
-        BuildError::Foreign { .. } => codes::FOREIGN_CODE,
-        BuildError::Template(_) => codes::INTERNAL,
-        BuildError::Compile { .. } => codes::COMPILE_FAILED,
-        BuildError::LibclangMissing { .. } => codes::LIBCLANG_MISSING,
-        BuildError::Twice { .. } => codes::DECLARED_TWICE,
-        BuildError::Ports { .. } => codes::PORTS_DIFFER,
-        BuildError::Changed { .. } => codes::RTL_CHANGED,
-        BuildError::Name { .. } => codes::CANNOT_COPY,
-        BuildError::TooMuch { .. } => codes::TOO_LARGE,
-        BuildError::Interrupted => codes::INTERRUPTED,
-        BuildError::Program { .. } => codes::PROGRAM_FAILED,
-        BuildError::IcarusMissing { .. } => codes::ICARUS_MISSING,
-        BuildError::CompilerMissing { .. } => codes::COMPILER_MISSING,
-        BuildError::Cache { .. } => codes::CACHE_UNWRITABLE,
-        BuildError::UnsafeCache { .. } => codes::CACHE_UNSAFE,
-        BuildError::Io { .. } => codes::WRITE_FAILED,
+        FilesError::Cache { .. } => codes::CACHE_UNWRITABLE,
+        FilesError::UnsafeCache { .. } => codes::CACHE_UNSAFE,
+        FilesError::Changed { .. } => codes::RTL_CHANGED,
+        FilesError::Name { .. } => codes::CANNOT_COPY,
+        FilesError::Io { .. } => codes::WRITE_FAILED,
     }
 }
 

@@ -77,19 +77,6 @@ pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
     })
 }
 
-/// Why walking a folder failed.
-pub fn unwalkable(error: &walkdir::Error) -> String {
-    match (error.loop_ancestor(), error.io_error()) {
-        (Some(ancestor), _) => format!(
-            "is a symbolic link to {}, which contains it; remove the \
-             link",
-            ancestor.display()
-        ),
-        (None, Some(error)) => format!("cannot be read: {error}"),
-        (None, None) => format!("cannot be read: {error}"),
-    }
-}
-
 /// Whether a file is synced to disk before it is renamed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {

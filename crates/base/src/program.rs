@@ -1,28 +1,25 @@
 //! Identifies the running program: name, version and build.
 
 use crate::text;
+use serde::{Deserialize, Serialize};
 use std::env;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
-use verilated_build::Hash;
+use verilated_files::Hash;
 
-/// The identity of a program.
-#[derive(Debug, Clone, Copy)]
+/// The identity of a program with blocks.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Identity {
-    /// The name of its crate.
-    pub name: &'static str,
-    /// The version of its crate.
-    pub version: &'static str,
     /// A hash of its crate's sources and RTL.
     pub sources: &'static str,
-    /// A hash of the sources of cosim's own crates.
+    /// A hash of the sources of the library for blocks.
     pub library: &'static str,
     /// The version of Verilator that built its models.
     pub verilator: &'static str,
 }
 
-static IDENTITY: OnceLock<Identity> = OnceLock::new();
+static IDENTITY: OnceLock<(Identity, &str)> = OnceLock::new();
 
 /// Writes text to standard error, if the command line set it.
 static WRITER: OnceLock<fn(&str)> = OnceLock::new();
@@ -57,9 +54,10 @@ pub fn show(text: &str) {
     }
 }
 
-/// Sets the identity of this process. Only the first call has an effect.
-pub fn identify(identity: Identity) {
-    let _ = IDENTITY.set(identity);
+/// Sets the identity of the program with the blocks, and a hash of the sources of the tool that runs
+/// it. Only the first call has an effect.
+pub fn identify(identity: Identity, tool: &'static str) {
+    let _ = IDENTITY.set((identity, tool));
 }
 
 static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
@@ -76,18 +74,18 @@ pub fn command() -> Vec<String> {
 }
 
 /// The name of the program.
-pub fn name() -> &'static str {
-    IDENTITY.get().map_or(env!("CARGO_PKG_NAME"), |program| program.name)
+pub const fn name() -> &'static str {
+    "cosim"
 }
 
 /// The version of the program.
-pub fn version() -> &'static str {
-    IDENTITY.get().map_or(env!("CARGO_PKG_VERSION"), |program| program.version)
+pub const fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
 }
 
 /// The version of Verilator that built the program's models.
 pub fn verilator() -> &'static str {
-    IDENTITY.get().map_or("unknown", |program| program.verilator)
+    IDENTITY.get().map_or("unknown", |(program, _)| program.verilator)
 }
 
 /// A hash of everything that determines the program's behaviour: its sources, RTL and dependencies,
@@ -96,7 +94,8 @@ pub fn build() -> &'static str {
     static BUILD: OnceLock<String> = OnceLock::new();
     BUILD.get_or_init(|| {
         let mut hash = Hash::default();
-        if let Some(program) = IDENTITY.get() {
+        if let Some((program, tool)) = IDENTITY.get() {
+            hash.add(tool);
             hash.add(program.library);
             hash.add(program.sources);
             hash.add(program.verilator);

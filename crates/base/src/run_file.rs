@@ -16,7 +16,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use verilated_build::Hash;
+use verilated_files::Hash;
 
 /// Maximum length of a file stem in bytes. File systems allow 255, with extensions and partial
 /// names.

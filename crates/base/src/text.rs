@@ -128,6 +128,14 @@ pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> S
     }
 }
 
+/// The percentage with two decimals, rounded down, so that 100 means all; 0 if `whole` is 0.
+pub fn percent(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        _ => (part * 10_000 / whole) as f64 / 100.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

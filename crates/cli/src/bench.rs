@@ -2,16 +2,19 @@
 
 mod instructions;
 
-use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block, whole};
+use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_block::built::Built;
+use cosim_block::engine::{BenchReport, PartTiming, Speed};
+use cosim_block::rtl::Rtl;
+use cosim_block::worker::task::{Action, Task};
 use cosim_harness::harness::Profile;
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::{BenchReport, PartTiming, Speed};
-use cosim_regress::worker::{Action, OneShotWorker, Task};
-use cosim_rtl::models::{Built, Examined, Rtl, View};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::worker::OneShotWorker;
+use cosim_rtl::models::{Examined, RtlModels as _, View};
 use std::process::ExitCode;
 
 /// What to measure.
@@ -22,9 +25,6 @@ pub struct Arguments {
     /// Count instructions per cycle with valgrind instead, for the built-in RTL.
     #[arg(long, help_heading = heading::WHAT)]
     instructions: bool,
-    /// Run each part N times; for counting instructions.
-    #[arg(long, value_name = "N,N,N,N", hide = true, value_parser = whole::<u32>(0..=u64::from(u32::MAX)), value_delimiter = ',')]
-    rounds: Option<Vec<u32>>,
     #[command(flatten)]
     formatting: Formatting,
     #[command(flatten)]
@@ -35,30 +35,27 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rtl = arguments.target.rtl()?;
     let blocks = arguments.target.blocks()?;
-    if let Some(rounds) = &arguments.rounds {
-        return repeat(arguments, &blocks, rounds);
-    }
     if arguments.instructions {
         return count(arguments, &blocks, &rtl);
     }
     let worker = OneShotWorker::new(arguments.limits.program()?, interruption()?);
     let mut all = Vec::new();
     for block in &blocks {
-        let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
+        let profiles = arguments.target.profiles(block).map_err(of_block(block, &blocks))?;
         let examined = rtl.examined(block.info())?;
         rtl.check_profiles(block.info(), &profiles)?;
         let reports = profiles
             .iter()
-            .map(|profile| measure(&worker, *block, profile, &rtl, &examined))
+            .map(|profile| measure(&worker, block, profile, &rtl, &examined))
             .collect::<Result<Vec<BenchReport>, Error>>()?;
         if arguments.formatting.format == Format::Text {
             for report in &reports {
                 print_text(&table(report))?;
             }
-            let linked = profiles.iter().filter(|profile| is_linked(*block, profile, &rtl));
+            let linked = profiles.iter().filter(|profile| is_linked(block, profile, &rtl));
             if rtl.is_usual() && instructions::can_count() {
                 for profile in linked {
-                    print_text(&instructions::count(*block, &profile.name)?.line())?;
+                    print_text(&instructions::count(block, &profile.name)?.line())?;
                 }
             }
             if !rtl.is_built_in() {
@@ -75,7 +72,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// Whether a model is linked into the program. Instructions are counted in a process that loads no
 /// other model.
-fn is_linked(block: &dyn AnyBlock, profile: &Profile, rtl: &Rtl) -> bool {
+fn is_linked(block: &BlockHandle, profile: &Profile, rtl: &Rtl) -> bool {
     rtl.build_for_user(block.info(), &profile.parameters, View::Bare)
         .is_ok_and(|model| model == Built::Linked)
 }
@@ -83,7 +80,7 @@ fn is_linked(block: &dyn AnyBlock, profile: &Profile, rtl: &Rtl) -> bool {
 /// Counts the instructions of each profile.
 fn count(
     arguments: &Arguments,
-    blocks: &[&'static dyn AnyBlock],
+    blocks: &[&'static BlockHandle],
     rtl: &Rtl,
 ) -> Result<ExitCode, Error> {
     if !rtl.is_usual() {
@@ -93,8 +90,8 @@ fn count(
     }
     let mut all = Vec::new();
     for block in blocks {
-        for profile in &arguments.target.profiles(*block).map_err(of_block(*block, blocks))? {
-            if !is_linked(*block, profile, rtl) {
+        for profile in &arguments.target.profiles(block).map_err(of_block(block, blocks))? {
+            if !is_linked(block, profile, rtl) {
                 let name = &profile.name;
                 let message = format!(
                     "--instructions: this program contains no model of profile {name}; `cosim \
@@ -102,7 +99,7 @@ fn count(
                 );
                 return Err(Error::Usage(codes::UNKNOWN_PROFILE, message));
             }
-            let counted = instructions::count(*block, &profile.name)?;
+            let counted = instructions::count(block, &profile.name)?;
             if arguments.formatting.format == Format::Text {
                 print_text(&counted.rows())?;
             }
@@ -115,27 +112,9 @@ fn count(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs each part of the first block and profile this many times in this process. Prints the cycles
-/// of a round.
-fn repeat(
-    arguments: &Arguments,
-    blocks: &[&'static dyn AnyBlock],
-    rounds: &[u32],
-) -> Result<ExitCode, Error> {
-    let wrong = || {
-        Error::Usage(codes::COMMAND_LINE, "--rounds: expected a number for each part".to_owned())
-    };
-    let rounds = rounds.try_into().map_err(|_| wrong())?;
-    let block = *blocks.first().ok_or_else(wrong)?;
-    let profiles = arguments.target.profiles(block)?;
-    let profile = profiles.first().ok_or_else(wrong)?;
-    print_text(&format!("{}\n", block.repeat(&profile.name, rounds)?))?;
-    Ok(ExitCode::SUCCESS)
-}
-
 fn measure(
     worker: &OneShotWorker,
-    block: &dyn AnyBlock,
+    block: &BlockHandle,
     profile: &Profile,
     rtl: &Rtl,
     examined: &Examined,

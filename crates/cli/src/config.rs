@@ -20,7 +20,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
-use verilated_build::trust;
+use verilated_files::trust;
 
 /// The name of the file.
 const FILE: &str = "cosim.toml";
@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 63] = [
+const DEFAULTS: [(&str, &str); 62] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("baseline", ""),
@@ -84,7 +84,6 @@ const DEFAULTS: [(&str, &str); 63] = [
     ("quiet", "run replay shrink resume rerun merge mutate"),
     ("recorded-rtl", ""),
     ("reset", ""),
-    ("rounds", ""),
     ("rtl", ""),
     ("run-seed", "mutate"),
     ("save-vectors", ""),

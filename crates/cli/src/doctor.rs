@@ -2,19 +2,24 @@
 
 use super::options::{Format, Formatting};
 use super::{print_json, print_text};
+use crate::library::Library;
+use crate::located::{self, Origin};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::files::find_program;
 use cosim_base::program;
 use cosim_base::text;
+use cosim_block::program::VERSION;
 use cosim_formal::certificate::solver;
+use cosim_regress::blocks;
 use cosim_rtl::models::{TARGET, answer_store, kept, verilator};
 use cosim_rtl::yosys;
 use serde::Serialize;
 use std::env;
 use std::fmt::Write as _;
 use std::process::{Command, ExitCode};
-use verilated_build::{compile, trust};
+use verilated_build::compile;
+use verilated_files::trust;
 
 /// How to print the result.
 #[derive(Debug, Args)]
@@ -45,6 +50,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Format::Json => print_json(&serde_json::json!({
             "program": program::name(),
             "version": program::version(),
+            "protocol": VERSION,
+            "library": library(),
+            "blocks": blocks(),
             "build": program::build(),
             "works": works,
             "checks": checks,
@@ -182,9 +190,34 @@ fn cache() -> Option<String> {
     Some(format!("{}{}", folder.display(), if answers { "" } else { ", no answers of Yosys" }))
 }
 
+/// Where crates that `cosim` builds find the library for blocks.
+fn library() -> String {
+    match Library::own() {
+        Ok(Some(library)) => library.folder().display().to_string(),
+        Ok(None) => "the registry of Cargo".to_owned(),
+        Err(error) => error.with_code(),
+    }
+}
+
+/// The blocks that a command would use in the working directory.
+fn blocks() -> String {
+    match located::origin() {
+        Ok(Origin::Built(path)) => match blocks::folder(&path) {
+            Ok(Some(folder)) => format!("{}, built from {}", path.display(), folder.display()),
+            Ok(None) => format!("{}, which has another version: build it again", path.display()),
+            Err(error) => error.with_code(),
+        },
+        Ok(Origin::Crate(manifest)) => {
+            format!("the crate of {}, which is built first", manifest.display())
+        }
+        Ok(Origin::Nothing) => "none: no crate of blocks is here".to_owned(),
+        Err(error) => error.with_code(),
+    }
+}
+
 /// The isolation that the kernel offers.
 fn sandbox() -> Option<String> {
-    cosim_regress::worker::sandbox::available().map(|found| found.to_string())
+    cosim_block::worker::sandbox::available().map(|found| found.to_string())
 }
 
 fn page(checks: &[Check], works: bool) -> String {
@@ -195,6 +228,9 @@ fn page(checks: &[Check], works: bool) -> String {
         program::version(),
         program::build()
     );
+    for (name, text) in [("protocol", VERSION), ("library", &library()), ("blocks", &blocks())] {
+        let _ = writeln!(page, "  {name:15} {}", text::line(text));
+    }
     for Check { name, found, needed_for, required, install } in checks {
         let _ = match found {
             Some(found) => writeln!(page, "  {name:15} {}", text::line(found)),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use tempfile::Builder;
-use verilated_build::foreign::lay_out;
+use verilated_files::foreign::lay_out;
 
 /// What becomes a testbench.
 #[derive(Debug, Args)]

@@ -1,9 +1,9 @@
-//! The command line of a program with blocks. Each command has a file with its arguments, text and
+//! The command line of `cosim`. Each command has a file with its arguments, text and
 //! JSON output, progress and exit code. Other crates do the work.
 //!
 //! ```no_run
-//! fn program(program: cosim_regress::Program) -> std::process::ExitCode {
-//!     cosim_cli::main(program)
+//! fn main() -> std::process::ExitCode {
+//!     cosim_cli::main()
 //! }
 //! ```
 
@@ -11,6 +11,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
+mod build_models;
 mod cache;
 mod channels;
 mod colour;
@@ -24,7 +25,9 @@ mod explain;
 mod export;
 mod finished;
 mod history;
+mod library;
 mod list;
+mod located;
 mod merge;
 mod mutate;
 mod new;
@@ -47,7 +50,7 @@ mod summary;
 mod watch;
 #[cfg(test)]
 mod wording;
-mod worker;
+mod woven;
 mod wrapper;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -56,8 +59,6 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files;
 use cosim_base::program;
 use cosim_base::text;
-use cosim_regress::blocks;
-use cosim_regress::blocks::Program;
 use std::env;
 use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
@@ -66,7 +67,6 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::thread;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
@@ -130,21 +130,20 @@ enum Command {
     Completions(shell::Completions),
     /// Print or write manual pages.
     Man(shell::Man),
-    /// Works on models for the other commands.
+    /// Builds the models of a crate, for its build script.
     #[command(hide = true)]
-    Worker(worker::Arguments),
+    BuildModels,
+    /// Finds bugs of an RTL that share one model, for the tests of a block.
+    #[command(hide = true)]
+    WovenBugs(woven::Arguments),
 }
 
 /// Runs the command line of this process. This is the whole `main` of a program.
-pub fn main(program: Program) -> ExitCode {
-    blocks::set(program);
+pub fn main() -> ExitCode {
     program::set_writer(progress::show);
     verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {
-        // A panic of a worker's model is a verdict; the runner reports it.
-        if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
-            program::show(&format!("internal error, please report it: {info}\n"));
-        }
+        program::show(&format!("internal error, please report it: {info}\n"));
     }));
     let command = command();
     let words = checked(env::args_os().collect());
@@ -165,9 +164,74 @@ pub fn main(program: Program) -> ExitCode {
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| end_with(&error));
-    let is_worker = matches!(cli.command, Command::Worker(_));
-    let display = (!is_worker).then(progress::Display::begin);
-    let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
+    let display = progress::Display::begin();
+    let result = panic::catch_unwind(AssertUnwindSafe(|| {
+        match cli.command.needs() {
+            Needs::Blocks => located::set()?,
+            Needs::BlocksIfThere => located::set_if_built(),
+            Needs::Nothing => {}
+        }
+        execute(cli.command)
+    }));
+    drop(display);
+    // An abandoned thread may have left unfinished files.
+    files::remove_unfinished();
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
+        Ok(Err(error)) => {
+            program::show(&format!("{}\n", error.with_code()));
+            error.exit_code()
+        }
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+/// What a command needs of the program with the blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// The blocks, whose crate is built for it.
+    Blocks,
+    /// What is built already, to show more.
+    BlocksIfThere,
+    Nothing,
+}
+
+impl Command {
+    const fn needs(&self) -> Needs {
+        match self {
+            Self::Run(_)
+            | Self::Replay(_)
+            | Self::Shrink(_)
+            | Self::Explain(_)
+            | Self::Export(_)
+            | Self::Bench(_)
+            | Self::Cover(_)
+            | Self::List(_)
+            | Self::Resume(_)
+            | Self::Rerun(_)
+            | Self::Merge(_)
+            | Self::Mutate(_)
+            | Self::Prove(_)
+            | Self::Watch(_)
+            | Self::WovenBugs(_) => Needs::Blocks,
+            Self::Schema(arguments) if arguments.is_of_blocks() => Needs::Blocks,
+            Self::Report(_) | Self::History(_) | Self::Open(_) | Self::Doctor(_) => {
+                Needs::BlocksIfThere
+            }
+            Self::BuildModels
+            | Self::Cache(_)
+            | Self::Error(_)
+            | Self::Schema(_)
+            | Self::New(_)
+            | Self::Completions(_)
+            | Self::Man(_) => Needs::Nothing,
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<ExitCode, Error> {
+    match command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Replay(arguments) => replay::execute(&arguments),
         Command::Shrink(arguments) => shrink::execute(&arguments),
@@ -192,29 +256,14 @@ pub fn main(program: Program) -> ExitCode {
         Command::Doctor(arguments) => doctor::execute(&arguments),
         Command::Completions(arguments) => shell::completions(&arguments),
         Command::Man(arguments) => shell::man(&arguments),
-        Command::Worker(arguments) => worker::execute(&arguments),
-    }));
-    drop(display);
-    // An abandoned thread may have left unfinished files.
-    files::remove_unfinished();
-    match result {
-        Ok(Ok(code)) => code,
-        Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
-        Ok(Err(error)) => {
-            program::show(&format!("{}\n", error.with_code()));
-            error.exit_code()
-        }
-        Err(_) => ExitCode::from(3),
+        Command::BuildModels => build_models::execute(),
+        Command::WovenBugs(arguments) => woven::execute(&arguments),
     }
 }
 
 /// Refuses names that are not UTF-8: vectors, journals, results and messages to workers record them.
 /// All paths of a command are words of its command line, or relative to its working directory.
 fn checked(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    // Its parent has checked the words for a worker.
-    if words.get(1).is_some_and(|word| word == "worker") {
-        return Ok(words);
-    }
     let wrong = |what: &str, name: &OsStr| {
         let name = name.to_string_lossy();
         let message =
@@ -372,7 +421,6 @@ mod tests {
         let words = |word: &str, last: OsString| checked(vec!["cosim".into(), word.into(), last]);
         let error = words("run", bad()).unwrap_err();
         assert_eq!(error.code(), codes::COMMAND_LINE);
-        assert!(words("worker", bad()).is_ok());
         assert!(words("run", "--out=\u{e4}".into()).is_ok());
     }
 

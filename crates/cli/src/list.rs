@@ -8,7 +8,7 @@ use cosim_formats::coverage;
 use cosim_formats::coverage::Group;
 use cosim_harness::harness::Parameter;
 use cosim_regress::blocks;
-use cosim_regress::blocks::AnyBlock;
+use cosim_regress::blocks::BlockHandle;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -62,7 +62,7 @@ struct Named {
 }
 
 impl BlockEntry {
-    fn new(block: &dyn AnyBlock) -> Self {
+    fn new(block: &BlockHandle) -> Self {
         let named = |(name, about)| Named { name, about };
         Self {
             name: block.info().name,
@@ -109,7 +109,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         [] => blocks::all().to_vec(),
         names => blocks_of(names)?,
     };
-    let entries: Vec<BlockEntry> = blocks.iter().map(|block| BlockEntry::new(*block)).collect();
+    let entries: Vec<BlockEntry> = blocks.iter().map(|block| BlockEntry::new(block)).collect();
     match arguments.formatting.format {
         Format::Json => print_json(&entries)?,
         Format::Text => {

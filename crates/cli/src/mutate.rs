@@ -13,19 +13,22 @@ use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
-use cosim_formats::mutation::KillMethod;
+use cosim_block::mutate::KillMethod;
+use cosim_block::rtl::Rtl;
+use cosim_block::shard::Shard;
 use cosim_formats::mutation::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
-use cosim_formats::run::{DirectoryLock, OutputLocation, Shard};
+use cosim_formats::run::{DirectoryLock, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_harness::harness::{MOST_PACKETS, Profile};
 use cosim_regress::blocks;
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::{Session, Setup};
+use cosim_regress::blocks::BlockHandle;
 use cosim_regress::mutate::Mutants;
 use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
+use cosim_regress::setup::{Session, Setup};
 use cosim_report::report::write_grading;
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::Rtl;
+use cosim_rtl::backend::{self, Feature};
+use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -206,17 +209,10 @@ fn grade(
 
 /// Refuses options that conflict with mutants, which need models of their own.
 fn check(rtl: &Rtl) -> Result<(), Error> {
-    let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
-    if !rtl.simulator.is_verilator() {
-        return wrong("--simulator icarus: mutation analysis runs in Verilator only; leave it out");
-    }
-    if rtl.netlist {
-        return wrong(
-            "--netlist: mutation analysis inserts mutations before synthesis; leave it out",
-        );
-    }
+    backend::check(rtl, Feature::Mutants)?;
     if rtl.assertions {
-        return wrong("--assertions: mutation analysis counts what cases find; leave it out");
+        let message = "--assertions: mutation analysis counts what cases find; leave it out";
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     Ok(())
 }
@@ -225,7 +221,7 @@ fn check(rtl: &Rtl) -> Result<(), Error> {
 struct PreparedGrading {
     /// The name of its folder, if there are several.
     name: String,
-    block: &'static dyn AnyBlock,
+    block: &'static BlockHandle,
     chosen: Vec<ChosenMutants>,
     setup: Setup,
     header: Header,
@@ -235,8 +231,8 @@ impl PreparedGrading {
     /// The analysis of one block from the arguments.
     fn new(
         arguments: &Arguments,
-        block: &'static dyn AnyBlock,
-        blocks: &[&'static dyn AnyBlock],
+        block: &'static BlockHandle,
+        blocks: &[&'static BlockHandle],
     ) -> Result<Self, Error> {
         let profiles = arguments.target.profiles(block).map_err(of_block(block, blocks))?;
         let wanted = PlannedRun {
@@ -322,8 +318,7 @@ fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
         }
         None => {
             let blocks = arguments.target.blocks()?;
-            let of =
-                |block: &&'static dyn AnyBlock| PreparedGrading::new(arguments, *block, &blocks);
+            let of = |block: &&'static BlockHandle| PreparedGrading::new(arguments, block, &blocks);
             blocks.iter().map(of).collect::<Result<_, Error>>()?
         }
     };
@@ -339,7 +334,7 @@ fn claimed(
         Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => {
             let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
-            let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
+            let blocks: Vec<&BlockHandle> = prepared.iter().map(|one| one.block).collect();
             let name = match plan {
                 Some(plan) => plan.to_string_lossy().into_owned(),
                 None => arguments.target.name(&blocks),
@@ -383,7 +378,7 @@ fn analysis(
 
 /// Lets Yosys choose the mutants of every profile.
 fn choose(
-    block: &dyn AnyBlock,
+    block: &BlockHandle,
     setup: &Setup,
     header: &Header,
     answers: &Answers,

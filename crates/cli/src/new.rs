@@ -3,10 +3,11 @@
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
 use crate::channels::Channel;
-use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Reset, Skeleton, Source};
+use crate::library::Library;
+use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Reset, Skeleton};
 use clap::Args;
 use cosim_base::error::Error;
-use cosim_rtl::models::Rtl;
+use cosim_block::rtl::Rtl;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -43,7 +44,7 @@ pub struct Arguments {
     /// Generate an environment of pins, even if channels are recognized by their names.
     #[arg(long)]
     pins: bool,
-    /// Checkout of cosim on which the crate depends [default: the one of this build if it exists, else a release].
+    /// Checkout of cosim whose library the crate uses on this machine [default: the library of this program].
     #[arg(long, value_name = "DIR", value_parser = path)]
     cosim: Option<PathBuf>,
 }
@@ -60,7 +61,10 @@ fn module(text: &str) -> Result<String, String> {
 /// Writes the crate.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
-    let source = arguments.cosim.as_deref().map_or_else(|| Ok(Source::own()), Source::of)?;
+    let library = match &arguments.cosim {
+        Some(checkout) => Some(Library::checkout(checkout)?),
+        None => Library::own()?,
+    };
     // Words of a file list that stand on the command line.
     let (words, files): (Vec<_>, Vec<_>) =
         arguments.files.iter().partition(|file| file.to_string_lossy().starts_with('+'));
@@ -84,7 +88,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             lists,
             ..Rtl::default()
         },
-        source,
+        library,
         clocks: arguments.clock.clone(),
         reset: arguments.reset.clone(),
         parameters: arguments.parameter.clone(),
@@ -136,7 +140,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
-         {wrapper}{channels}next: cd {} && cargo run --release -- run; README.md says what to write",
+         {wrapper}{channels}next: cd {} && cosim run; README.md says what to write",
         folder.display(),
         ports.inputs.len(),
         ports.outputs.len(),

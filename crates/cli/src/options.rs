@@ -6,14 +6,16 @@ use clap::{Args, ValueEnum};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_base::text;
-use cosim_formats::vector::Origin;
+use cosim_block::rtl::{Rtl, Simulator, command_line};
+use cosim_block::vector::Origin;
+use cosim_block::worker::sandbox::Sandbox;
 use cosim_harness::harness::{self, Overrides, Profile, ProfileError};
 use cosim_regress::blocks;
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::LoadedVector;
-use cosim_regress::worker::{Limits, Program, Sandbox};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::loaded::LoadedVector;
+use cosim_regress::worker::{Limits, Program};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{self, Rtl, Simulator, command_line};
+use cosim_rtl::models;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -161,9 +163,9 @@ pub struct Target {
 
 /// The simulators that the user can choose.
 fn simulator() -> impl TypedValueParser<Value = Simulator> {
-    PossibleValuesParser::new(["verilator", "icarus"]).map(|name| match name.as_str() {
-        "icarus" => Simulator::Icarus,
-        _ => Simulator::Verilator,
+    PossibleValuesParser::new(Simulator::ALL.map(Simulator::name)).map(|name| {
+        let named = |simulator: &Simulator| simulator.name() == name;
+        Simulator::ALL.into_iter().find(named).unwrap_or_default()
     })
 }
 
@@ -359,7 +361,7 @@ impl Target {
     ///
     /// # Errors
     /// [`Error::Usage`] if no block has a given name.
-    pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
+    pub fn blocks(&self) -> Result<Vec<&'static BlockHandle>, Error> {
         let Some(first) = blocks::all().first() else {
             return Err(Error::Environment(
                 codes::INTERNAL,
@@ -371,7 +373,7 @@ impl Target {
     }
 
     /// The selection as given, for the name of a run directory.
-    pub fn name(&self, blocks: &[&dyn AnyBlock]) -> String {
+    pub fn name(&self, blocks: &[&BlockHandle]) -> String {
         if blocks.len() > 1 && blocks.len() == blocks::all().len() {
             return ALL.to_owned();
         }
@@ -386,7 +388,7 @@ impl Target {
         &self,
         block: &str,
         profile: &str,
-    ) -> Result<(&'static dyn AnyBlock, Vec<Profile>), Error> {
+    ) -> Result<(&'static BlockHandle, Vec<Profile>), Error> {
         let clash = |option: &str, given: &Option<String>, named: &str| match given {
             Some(given) if given != named => {
                 let message =
@@ -414,7 +416,7 @@ impl Target {
     ///
     /// # Errors
     /// [`Error::Usage`] if the block lacks a named profile or parameter.
-    pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
+    pub fn profiles(&self, block: &BlockHandle) -> Result<Vec<Profile>, Error> {
         let all = block.info().profiles;
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
             .map_err(|error| unknown_profile("--fixes", &error))?;
@@ -426,7 +428,7 @@ impl Target {
     ///
     /// # Errors
     /// As [`Target::profiles`].
-    pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
+    pub fn drawn_profiles(&self, block: &BlockHandle, seed: u64) -> Result<Vec<Profile>, Error> {
         let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
         let chosen = Profile::choose(text, all, block.info().name, seed)
             .map_err(|error| unknown_profile("--fixes", &error))?;
@@ -451,8 +453,8 @@ impl Target {
 
 /// Adds the name of the block to an error if several blocks are selected.
 pub fn of_block(
-    block: &dyn AnyBlock,
-    blocks: &[&'static dyn AnyBlock],
+    block: &BlockHandle,
+    blocks: &[&'static BlockHandle],
 ) -> impl Fn(Error) -> Error + use<> {
     let name = (blocks.len() > 1).then(|| block.info().name);
     move |error| match (name, error) {
@@ -467,8 +469,8 @@ pub fn of_block(
 ///
 /// # Errors
 /// [`Error::Usage`] if no block has a given name.
-pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> {
-    let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
+pub fn blocks_of(names: &[String]) -> Result<Vec<&'static BlockHandle>, Error> {
+    let mut blocks: Vec<&'static BlockHandle> = Vec::new();
     for name in names {
         match name.as_str() {
             ALL => blocks.extend(blocks::all()),
@@ -510,7 +512,7 @@ fn unknown_profile(option: &str, error: &ProfileError) -> Error {
 }
 
 /// The block with this name.
-pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
+pub fn find_block(name: &str) -> Result<&'static BlockHandle, Error> {
     blocks::find(name).ok_or_else(|| unknown_block(name, &[]))
 }
 
@@ -558,7 +560,8 @@ impl ModelLimits {
     pub fn program(&self) -> Result<Program, Error> {
         let memory = self.memory_limit.0;
         let sandbox = if self.sandboxing.no_sandbox { Sandbox::Off } else { Sandbox::On };
-        Program::this(Limits { stuck_after: self.stuck_after, memory, sandbox })
+        let program = blocks::program().ok_or_else(blocks::missing)?;
+        Ok(Program::at(program.start(), Limits { stuck_after: self.stuck_after, memory, sandbox }))
     }
 }
 

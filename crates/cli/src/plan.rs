@@ -7,7 +7,7 @@ use cosim_base::text;
 use cosim_formats::mutation::MOST_MUTANTS;
 use cosim_formats::run::{MOST_CASES, Waiver};
 use cosim_harness::harness::{MOST_PACKETS, Overrides, Profile};
-use cosim_regress::blocks::AnyBlock;
+use cosim_regress::blocks::BlockHandle;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ pub struct RunPlan {
 pub struct PlannedRun {
     /// The name of its run directory, if there are several.
     pub name: String,
-    pub block: &'static dyn AnyBlock,
+    pub block: &'static BlockHandle,
     pub profiles: Vec<Profile>,
     /// Names or files.
     pub scenarios: Vec<String>,
@@ -133,7 +133,7 @@ struct PlanEntries {
 #[schemars(with = "PlanEntries")]
 struct Entry {
     written: PlanEntries,
-    blocks: Vec<&'static dyn AnyBlock>,
+    blocks: Vec<&'static BlockHandle>,
 }
 
 /// Numbers without repetition.
@@ -173,7 +173,7 @@ impl TryFrom<f64> for Percent {
 
 impl PlanEntries {
     /// The profiles of a block. The seed draws random ones.
-    fn profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, String> {
+    fn profiles(&self, block: &BlockHandle, seed: u64) -> Result<Vec<Profile>, String> {
         let (name, all) = (block.info().name, block.info().profiles);
         let chosen = Profile::choose(self.fixes.as_deref().unwrap_or("all"), all, name, seed)
             .map_err(|error| format!("`fixes` of block {name}: {error}"))?;
@@ -210,7 +210,7 @@ impl TryFrom<PlanEntries> for Entry {
         }
         let blocks = blocks_of(&written.blocks).map_err(|error| format!("`blocks`: {error}"))?;
         for block in &blocks {
-            written.profiles(*block, SEED)?;
+            written.profiles(block, SEED)?;
         }
         Ok(Self { written, blocks })
     }
@@ -276,7 +276,7 @@ impl RunPlan {
     }
 
     /// The waivers of a block.
-    pub fn waivers_of(&self, block: &dyn AnyBlock) -> Vec<Waiver> {
+    pub fn waivers_of(&self, block: &BlockHandle) -> Vec<Waiver> {
         let of_block = self.waivers.iter().filter(|waiver| waiver.block == block.info().name);
         of_block.cloned().collect()
     }
@@ -304,7 +304,7 @@ impl File {
                     Some(name) => name.clone(),
                     None => block.info().name.to_owned(),
                 };
-                let scenarios = written.scenarios.iter().map(|name| scenario(*block, name, folder));
+                let scenarios = written.scenarios.iter().map(|name| scenario(block, name, folder));
                 let scenarios = scenarios.collect::<Result<Vec<String>, String>>()?;
                 if runs.len() + seeds.len() > MOST_RUNS {
                     return Err(format!("the plan has more than {MOST_RUNS} runs; split it"));
@@ -314,8 +314,8 @@ impl File {
                         if seeds.len() > 1 { format!("-seed-{seed}") } else { String::new() };
                     runs.push(PlannedRun {
                         name: format!("{name}{of_seed}"),
-                        block: *block,
-                        profiles: written.profiles(*block, *seed)?,
+                        block,
+                        profiles: written.profiles(block, *seed)?,
                         scenarios: scenarios.clone(),
                         cases: written.cases,
                         packets: written.packets,
@@ -342,7 +342,7 @@ impl File {
 }
 
 /// The name of a built-in scenario, or the path of its file.
-fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, String> {
+fn scenario(block: &BlockHandle, name: &str, folder: &Path) -> Result<String, String> {
     let built_in = &block.info().scenarios;
     if built_in.iter().any(|known| known.name == name) {
         return Ok(name.to_owned());

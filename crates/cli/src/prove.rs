@@ -14,10 +14,12 @@ use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_harness::harness::Profile;
 use cosim_regress::blocks;
-use cosim_regress::blocks::AnyBlock;
+use cosim_regress::blocks::BlockHandle;
 use cosim_regress::proof::{ProofRun, places};
 use cosim_regress::worker::OneShotWorker;
 use cosim_report::report::write_proof;
+use cosim_rtl::backend::{self, Feature};
+use cosim_rtl::models::RtlModels as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,18 +53,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let blocks = arguments.target.blocks()?;
     let rtl = arguments.target.rtl()?;
-    if !rtl.is_of_models() {
-        let message = "--simulator icarus and --netlist have no effect on proofs; leave them out";
-        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
-    }
+    backend::check(&rtl, Feature::Proofs)?;
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
         let _activity = Activity::begin(format!("preparing the proofs of {}", block.info().name));
-        let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
-        rtl.check_profiles(block.info(), &profiles).map_err(of_block(*block, &blocks))?;
+        let profiles = arguments.target.profiles(block).map_err(of_block(block, &blocks))?;
+        rtl.check_profiles(block.info(), &profiles).map_err(of_block(block, &blocks))?;
         let prover = |profile: &Profile| {
             Ok((
                 profile.clone(),
@@ -82,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         );
         return Err(Error::Usage(codes::NOTHING_SELECTED, message));
     }
-    let run = |block: &'static dyn AnyBlock| ProofRun {
+    let run = |block: &'static BlockHandle| ProofRun {
         block,
         rtl: &rtl,
         worker: &worker,
@@ -94,7 +93,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for (block, provers) in &jobs {
         let _activity =
             Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
-        simulated.push(run(*block).check_netlists(provers)?);
+        simulated.push(run(block).check_netlists(provers)?);
     }
     let place = match &arguments.out {
         Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },

@@ -10,11 +10,12 @@ use super::options::{
 use super::plan::{PlannedRun, RunPlan};
 use clap::Args;
 use cosim_base::error::Error;
-use cosim_formats::run::{MOST_CASES, Shard};
+use cosim_block::shard::Shard;
+use cosim_formats::run::MOST_CASES;
 use cosim_harness::harness::{MOST_PACKETS, Profile};
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::Setup;
+use cosim_regress::blocks::BlockHandle;
 use cosim_regress::runner::{FailureHandling, Limits};
+use cosim_regress::setup::Setup;
 use rand::RngExt;
 use std::path::Path;
 use std::str::FromStr;
@@ -117,9 +118,9 @@ impl Options {
             Some(case) => vec![self.target.of_case(&case.block, &case.profile)?],
             None => {
                 let blocks = self.target.blocks()?;
-                let profiles = |block: &&'static dyn AnyBlock| {
-                    let profiles = self.target.drawn_profiles(*block, seed);
-                    Ok((*block, profiles.map_err(of_block(*block, &blocks))?))
+                let profiles = |block: &&'static BlockHandle| {
+                    let profiles = self.target.drawn_profiles(block, seed);
+                    Ok((*block, profiles.map_err(of_block(block, &blocks))?))
                 };
                 blocks.iter().map(profiles).collect::<Result<Vec<_>, Error>>()?
             }
@@ -155,7 +156,7 @@ impl Options {
 
     fn job(
         &self,
-        block: &'static dyn AnyBlock,
+        block: &'static BlockHandle,
         profiles: Vec<Profile>,
         case: Option<CaseName>,
         seed: u64,

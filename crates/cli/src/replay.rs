@@ -8,18 +8,20 @@ use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
-use cosim_base::files::unwalkable;
 use cosim_base::program;
 use cosim_base::text;
+use cosim_block::built::Built;
+use cosim_block::engine::{Replayed, Waves};
+use cosim_block::rtl::Rtl;
+use cosim_block::vector::VectorFile;
 use cosim_formats::run::EXPLAINED;
-use cosim_formats::vector::VectorFile;
 use cosim_harness::harness::{Overrides, Profile, Signature, Verdict};
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::{LoadedVector, Replayed, Waves};
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::loaded::LoadedVector;
 use cosim_regress::runner::{Replay, replay_all};
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
-use cosim_rtl::models::{Built, Examined, Rtl, View};
+use cosim_rtl::models::{Examined, RtlModels as _, View, unwalkable};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,7 +57,7 @@ pub struct Arguments {
 
 /// A vector that was read and checked.
 pub struct CheckedVector {
-    pub block: &'static dyn AnyBlock,
+    pub block: &'static BlockHandle,
     pub file: VectorFile,
     pub loaded: LoadedVector,
 }
@@ -161,7 +163,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     })?;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
         let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
-        let subject = VectorJob { block: *block, vector: file, profile, rtl };
+        let subject = VectorJob { block, vector: file, profile, rtl };
         if let Finish::Lost(verdict) = worker.trace(&subject, waves.clone())? {
             return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
         }
@@ -319,7 +321,7 @@ impl Summary {
 /// A vector under one profile.
 struct Run<'a> {
     path: &'a Path,
-    block: &'static dyn AnyBlock,
+    block: &'static BlockHandle,
     file: VectorFile,
     recorded: Option<Verdict>,
     profile: Profile,

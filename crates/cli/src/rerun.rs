@@ -8,15 +8,17 @@ use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Code, Error, codes};
+use cosim_block::engine::SessionSetup;
+use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::run::{Header, Plan, RESULTS, runs_in};
-use cosim_formats::vector::{Origin, VectorFile};
 use cosim_harness::harness::{Case, Signature, Verdict};
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::{Session, SessionSetup, Setup};
+use cosim_regress::blocks::BlockHandle;
 use cosim_regress::runner::{Replay, replay_all};
+use cosim_regress::setup::{Session, Setup};
 use cosim_regress::worker::Program;
 use cosim_report::report::{Entry, Results};
 use cosim_rtl::models::Examined;
+use cosim_rtl::models::RtlModels as _;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -89,7 +91,7 @@ struct PreparedRerun {
 impl PreparedRerun {
     fn new(failed: FailedRun, arguments: &Arguments) -> Result<Self, Error> {
         let header = &failed.header;
-        let block: &'static dyn AnyBlock = find_block(&header.block)
+        let block: &'static BlockHandle = find_block(&header.block)
             .map_err(|error| failed.wrong(codes::OTHER_BLOCK, error.to_string()))?;
         let plan = Plan::of_header(header, block.info())
             .map_err(|message| failed.wrong(codes::OTHER_BUILD, message))?;

@@ -12,10 +12,11 @@ use super::{INTERRUPTED, interruption};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
-use cosim_formats::run::{MOST_CASES, OutputLocation, Shard};
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::Waves;
-use cosim_rtl::models::Simulator;
+use cosim_block::engine::Waves;
+use cosim_block::shard::Shard;
+use cosim_formats::run::{MOST_CASES, OutputLocation};
+use cosim_regress::blocks::BlockHandle;
+use cosim_rtl::backend::{self, Feature};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -92,9 +93,8 @@ impl Arguments {
             job.goal = job.goal.or(self.min_coverage);
             self.until.tell(job)?;
             job.setup.coverage = self.coverage;
-            if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
-                let message = "--coverage needs Verilator; leave out --simulator icarus";
-                return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+            if self.coverage {
+                backend::check(&job.setup.rtl, Feature::Coverage)?;
             }
         }
         Ok(jobs)
@@ -154,7 +154,7 @@ fn begin<'a>(
     interrupted: &Arc<AtomicBool>,
     renderer: &mut Renderer,
 ) -> Result<Vec<(PreparedRegression<'a>, RunStart)>, Error> {
-    let blocks: Vec<&'static dyn AnyBlock> = jobs.iter().map(|job| job.block).collect();
+    let blocks: Vec<&'static BlockHandle> = jobs.iter().map(|job| job.block).collect();
     let prepare = |job: &'a Regression| {
         let prepared = job.prepare(interrupted, &mut |event| renderer.show(event));
         prepared.map_err(of_block(job.block, &blocks))

@@ -2,13 +2,12 @@
 
 use super::{plan, print_json};
 use clap::{Args, ValueEnum};
-use cosim_base::error::Error;
+use cosim_base::error::{Error, codes};
 use cosim_formats::coverage;
 use cosim_formats::mutation as report;
 use cosim_formats::run::results_schema;
 use cosim_regress::blocks;
-use schemars::SchemaGenerator;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::process::ExitCode;
 
 /// Which schema to print.
@@ -34,10 +33,17 @@ enum Kind {
     Plan,
 }
 
+impl Arguments {
+    /// Whether the schema depends on the blocks.
+    pub const fn is_of_blocks(&self) -> bool {
+        matches!(self.kind, Kind::Vector)
+    }
+}
+
 /// Prints a schema.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let schema = match arguments.kind {
-        Kind::Vector => vector(),
+        Kind::Vector => vector()?,
         Kind::Results => results_schema(),
         Kind::Coverage => coverage::schema(),
         Kind::Mutate => report::schema(),
@@ -48,14 +54,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// The JSON schema of vectors, with one alternative per block.
-fn vector() -> Value {
-    let mut generator = SchemaGenerator::default();
-    let vectors: Vec<Value> =
-        blocks::all().iter().map(|block| block.vector_schema(&mut generator)).collect();
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "cosim vector",
-        "oneOf": vectors,
-        "$defs": generator.take_definitions(true),
-    })
+fn vector() -> Result<Value, Error> {
+    let program = blocks::program().ok_or_else(blocks::missing)?;
+    let text = program.answer("schema")?;
+    serde_json::from_slice(&text)
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("a schema: {error}")))
 }

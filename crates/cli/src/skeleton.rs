@@ -7,15 +7,18 @@ mod names;
 mod types;
 
 use crate::channels::{Channel, Channels, Handshake};
+use crate::library::{LOCK, Library};
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
-use cosim_rtl::models::{Copies, Examined, Rtl, copied_data};
+use cosim_block::rtl::Rtl;
+use cosim_rtl::models::{Copies, Examined, copied_data};
 use minijinja::value::ValueKind;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, escape_formatter};
 pub use names::is_keyword as is_field_keyword;
 #[cfg(test)]
 pub use names::tests::names as hostile_names;
+pub use names::toml_string;
 use names::{Ident, Scope, Text, Word, is_keyword};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -24,9 +27,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{Builder, TempDir};
 use types::{EnumText, StructText, Types};
-use verilated_build::foreign::lay_out;
 use verilated_build::module::{self, ModuleDescription};
-use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator, Wrapper};
+use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Wrapper};
+use verilated_files::foreign::lay_out;
+use verilated_runtime::Verilator;
 
 /// The description of a new crate.
 #[derive(Debug, Clone)]
@@ -38,7 +42,7 @@ pub struct Skeleton {
     /// The RTL.
     pub rtl: Rtl,
     /// The source of `cosim-core` and `cosim-build`.
-    pub source: Source,
+    pub library: Option<Library>,
     /// The clocks, if they were named.
     pub clocks: Vec<String>,
     /// The reset, if it was named.
@@ -47,62 +51,6 @@ pub struct Skeleton {
     pub parameters: Vec<GivenParameter>,
     /// Whether the environment drives pins even if channels are recognized.
     pub is_of_pins: bool,
-}
-
-/// The source of a crate's dependencies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// A checkout of cosim.
-    Path(PathBuf),
-    /// A release of this version in the registry.
-    Version(&'static str),
-}
-
-impl Source {
-    /// The checkout this program was built from, if it still exists, otherwise a release of its
-    /// version.
-    pub fn own() -> Self {
-        let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Self::of);
-        match checkout {
-            Some(Ok(source)) => source,
-            _ => Self::Version(env!("CARGO_PKG_VERSION")),
-        }
-    }
-
-    /// A checkout of cosim.
-    ///
-    /// # Errors
-    /// [`Error::File`] if the folder is none.
-    pub fn of(path: &Path) -> Result<Self, Error> {
-        for part in ["core", "core/build"] {
-            if !path.join(part).join("Cargo.toml").is_file() {
-                let message = format!("is not a checkout of cosim: it has no {part}/Cargo.toml");
-                return Err(Error::File {
-                    code: codes::NOT_A_CHECKOUT,
-                    path: path.to_owned(),
-                    message,
-                });
-            }
-        }
-        let path = fs::canonicalize(path).map_err(|error| Error::unreadable(path, &error))?;
-        if path.to_str().is_none() {
-            let message =
-                "cannot be written into a Cargo.toml, because its path is not UTF-8".to_owned();
-            return Err(Error::File { code: codes::NOT_A_CHECKOUT, path, message });
-        }
-        Ok(Self::Path(path))
-    }
-
-    /// A dependency in a `Cargo.toml`.
-    fn dependency(&self, part: &str) -> DependencyText {
-        let path = |path: &Path| Text::new(&path.join(part).to_string_lossy());
-        match self {
-            Self::Path(folder) => DependencyText { path: Some(path(folder)), version: None },
-            Self::Version(version) => {
-                DependencyText { path: None, version: Some(Text::new(version)) }
-            }
-        }
-    }
 }
 
 /// The reset, and its level in reset.
@@ -351,13 +299,6 @@ impl ChannelText {
     }
 }
 
-/// A dependency of the crate: a path or a version.
-#[derive(Debug, Serialize)]
-struct DependencyText {
-    path: Option<Text>,
-    version: Option<Text>,
-}
-
 /// A parameter of the block, for templates.
 #[derive(Debug, Serialize)]
 struct ParameterText {
@@ -380,8 +321,8 @@ struct Context {
     type_name: Ident,
     top: Word,
     clock: Word,
-    core: DependencyText,
-    build: DependencyText,
+    /// The version of the library for blocks.
+    version: Text,
     folder: Option<Text>,
     sources: Vec<Text>,
     defines: Vec<Text>,
@@ -762,6 +703,12 @@ impl Skeleton {
         for (name, text) in texts {
             write_below(&made.join(name), text.as_bytes())?;
         }
+        if let Some(library) = &self.library {
+            write_below(&made.join(".cargo/config.toml"), library.configuration().as_bytes())?;
+            if let Some(lock) = library.lock() {
+                write_below(&made.join(LOCK), &lock)?;
+            }
+        }
         format(&made);
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
@@ -851,9 +798,10 @@ impl Skeleton {
                 Ok(examined) => return Ok(Question { examined, asked, lacks_parameters }),
                 Err(error) => error,
             };
-            let Error::Build(BuildError::Verilate { output, .. }) = &error else {
+            if error.code() != codes::VERILATOR_REJECTED {
                 return Err(error);
-            };
+            }
+            let output = &error.to_string();
             if let Some(name) = unknown_parameter(output) {
                 return Err(Error::Usage(
                     codes::NO_SUCH_PARAMETER,
@@ -936,17 +884,12 @@ impl Skeleton {
 
     /// The error if no file contains the top module.
     fn no_top(&self, error: Error) -> Error {
-        match &error {
-            Error::Build(BuildError::Verilate { output, .. })
-                if output.contains(&format!("module: '{}'", self.top)) =>
-            {
-                Error::Usage(
-                    codes::TOP_MISSING,
-                    format!("--top: the RTL has no module {}", self.top),
-                )
-            }
-            _ => error,
+        let missing = format!("module: '{}'", self.top);
+        if error.code() == codes::VERILATOR_REJECTED && error.to_string().contains(&missing) {
+            let message = format!("--top: the RTL has no module {}", self.top);
+            return Error::Usage(codes::TOP_MISSING, message);
         }
+        error
     }
 
     /// The ports, as the crate's build will find them: by its files alone.
@@ -984,7 +927,7 @@ impl Skeleton {
             error @ BuildError::Foreign { .. } => {
                 Error::Usage(codes::FOREIGN_CODE, error.to_string())
             }
-            other => Error::Build(other),
+            other => other.into(),
         })?;
         for (side, what) in
             [(&ports.inputs, "input other than the clock"), (&ports.outputs, "output")]
@@ -1100,8 +1043,7 @@ impl Skeleton {
             type_name,
             top: Word::new(&self.top),
             clock: Word::new(&ports.clock),
-            core: self.source.dependency("core"),
-            build: self.source.dependency("core/build"),
+            version: Text::new(env!("CARGO_PKG_VERSION")),
             folder: (!copies.folder.as_os_str().is_empty())
                 .then(|| Text::new(&copies.searched("rtl").to_string_lossy())),
             sources: copies.sources.iter().map(|name| Text::new(&name.to_string_lossy())).collect(),

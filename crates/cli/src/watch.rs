@@ -6,10 +6,11 @@ use crate::conclude::EarlierRuns;
 use crate::options::{heading, path};
 use clap::Args;
 use cosim_base::error::{Error, codes};
+use cosim_block::rtl::Rtl;
 use cosim_formats::run::{End, Group, OutputLocation, Totals};
 use cosim_harness::value::short;
 use cosim_regress::regression::FinishedRun;
-use cosim_rtl::models::{self, OnDisk, Rtl};
+use cosim_rtl::models::{self, OnDisk};
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
 use std::collections::BTreeSet;
@@ -20,7 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
-use verilated_build::Error as BuildError;
 
 /// Files saved within this time count as one save.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -95,12 +95,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn can_saving_help(error: &Error, is_first: bool) -> bool {
     match error {
         Error::Usage(..) => !is_first,
-        Error::Build(
-            BuildError::VerilatorMissing { .. }
-            | BuildError::RootMissing { .. }
-            | BuildError::VerilatorTooOld { .. }
-            | BuildError::Interrupted,
-        ) => false,
+        Error::Build { code, .. } => {
+            ![codes::VERILATOR_MISSING, codes::VERILATOR_UNUSABLE, codes::INTERRUPTED]
+                .contains(code)
+        }
         Error::Write { .. } | Error::Environment(..) | Error::Interrupted => false,
         _ => true,
     }

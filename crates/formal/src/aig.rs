@@ -4,9 +4,10 @@ mod miter;
 mod simulation;
 
 use crate::cut;
+use cosim_block::words::split;
 use miter::{Miter, of};
 use serde::{Deserialize, Serialize};
-pub use simulation::{RecordedInputs, Violation};
+pub use simulation::Violation;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A node times two; the lowest bit inverts it. 0 is false.
@@ -397,13 +398,6 @@ fn in_order(ands: &[(u32, [Literal; 2])]) -> Option<Vec<(u32, [Literal; 2])>> {
         }
     }
     Some(ordered)
-}
-
-/// Splits `data[3]` into name and bit; the bit is 0 if there is none.
-pub fn split(name: &str) -> (&str, u32) {
-    let parts = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
-    let bit = parts.and_then(|(name, bit)| Some((name, bit.parse().ok()?)));
-    bit.unwrap_or((name, 0))
 }
 
 #[cfg(test)]

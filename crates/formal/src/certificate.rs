@@ -1,9 +1,9 @@
-//! Certificates: proofs of ABC, checked by a second solver.
+//! Certificates: proofs of an [engine](crate::engine), checked by a second solver.
 //!
-//! ABC proves a property by induction, or with an invariant that `pdr` writes. Here, base, step and
-//! safety of either are a formula of the network that *we* wrote, so that the check covers all that
-//! ABC does with it. CaDiCaL, which shares no code with ABC, shows that no assignment violates the
-//! formula. Nothing is cached: a proof from the cache is checked like a new one.
+//! An engine proves a property by induction, or with an invariant that it writes. Here, base, step
+//! and safety of either are a formula of the network that *we* wrote, so that the check covers all
+//! that the engine does with it. CaDiCaL, which shares no code with ABC, shows that no assignment
+//! violates the formula. Nothing is cached: a proof from the cache is checked like a new one.
 
 mod cnf;
 mod invariant;
@@ -70,16 +70,16 @@ impl fmt::Display for Certificate {
     }
 }
 
-/// What ABC bases a proof on.
+/// What an engine bases a proof on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// An induction over a few cycles.
     Induction,
     /// An invariant over the registers of the network.
     Invariant {
-        /// The invariant; `None` if ABC wrote none.
+        /// The invariant; `None` if the engine wrote none.
         invariant: Option<Invariant>,
-        /// Whether ABC simplified the network before. The invariant may then depend on equal
+        /// Whether the engine simplified the network before. The invariant may then depend on equal
         /// signals that it does not mention.
         is_simplified: bool,
     },
@@ -94,7 +94,7 @@ pub enum Flaw {
     Step,
     /// A state of the invariant violates the property.
     Safety,
-    /// ABC wrote no invariant, and the property is not inductive.
+    /// The engine wrote no invariant, and the property is not inductive.
     NoInvariant,
 }
 

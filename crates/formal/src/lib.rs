@@ -2,8 +2,10 @@
 //!
 //! - [`prove`] proves the properties of a block for all inputs.
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
-//! - [`aig`] has and-inverter graphs and the miters that ABC decides.
-//! - [`abc`] runs ABC; [`portfolio`] lists all attempts.
+//! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
+//!   that engines decide.
+//! - [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks
+//!   their proofs.
 //!
 //! ```
 //! use cosim_formal::aig::Aig;
@@ -16,11 +18,12 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod abc;
 pub mod aig;
 pub mod assertions;
 pub mod certificate;
 pub mod cut;
+pub mod engine;
+pub mod graph;
 pub mod monitor;
 pub mod portfolio;
 pub mod prove;

@@ -4,6 +4,7 @@ pub mod progress;
 
 use crate::assertions::{Assertions, Signal};
 use cosim_base::error::{Error, codes};
+use cosim_block::program;
 use cosim_harness::harness::{
     BlockInfo, Facts, Parameters, Properties, Role, StableChannel, TransitionProperty,
 };
@@ -97,7 +98,7 @@ impl Monitor {
         assertions: Option<&Assertions>,
         only: Option<&str>,
     ) -> Result<Self, Error> {
-        let facts = (info.facts)(parameters);
+        let facts = program::facts(info, parameters)?;
         let properties = &facts.properties;
         let mut bad = Vec::new();
         zeros(info, properties, &mut bad)?;
@@ -145,7 +146,7 @@ impl Monitor {
         (select, bits): (&str, u32),
         never: &str,
     ) -> Result<Option<Self>, Error> {
-        let facts = (info.facts)(parameters);
+        let facts = program::facts(info, parameters)?;
         let (mut bad, mut text) = (Vec::new(), String::new());
         invariants(assertions, &mut bad);
         rules(info, &facts, assertions, &mut bad, &mut text)?;

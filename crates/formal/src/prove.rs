@@ -7,19 +7,20 @@
 
 mod query;
 
-use crate::abc::{MEMORY, graph, memory_bits, whole_graph};
 use crate::aig::{Aig, Reads, Violation};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
+use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::rtlil::Unknown;
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
+use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{Examined, Pragmas, Rtl};
+use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
 use cosim_rtl::yosys::YosysSession;
 use query::{Query, QueryBuilder, by_engines};
 use schemars::JsonSchema;

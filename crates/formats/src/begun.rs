@@ -7,7 +7,8 @@
 //! whatever it contains, cannot create a record.
 
 use cosim_base::files;
-use cosim_rtl::models::{Rtl, begun_folder};
+use cosim_block::rtl::Rtl;
+use cosim_rtl::models::begun_folder;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;

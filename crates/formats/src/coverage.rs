@@ -19,6 +19,8 @@ pub use record::{Recorder, weights_hashes};
 pub use shards::CoverageMerge;
 
 use code::Code;
+use cosim_base::error::Error;
+use cosim_block::program;
 use cosim_harness::harness::{
     Axis, BlockInfo, COMPARED, COMPARED_TRANSACTIONS, GroupInfo, MOST_CASES, Profile, RULES, Rule,
     Value, bit_name,
@@ -324,13 +326,16 @@ impl ProfileCoverage {
 
 impl Database {
     /// An empty database for some profiles of a block.
+    ///
+    /// # Errors
+    /// As [`program::unreachable`].
     pub fn new<'p>(
         block: &'static BlockInfo,
         profiles: impl IntoIterator<Item = &'p Profile>,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let groups = Group::all(block);
         let of = |profile: &Profile| {
-            let unreachable = block.unreachable(&profile.parameters);
+            let unreachable = program::unreachable(block, &profile.parameters)?;
             let values = profile.parameters.values();
             let bins = ProfileBins {
                 fixes: format!("0x{:02x}", profile.parameters.fixes()),
@@ -340,16 +345,16 @@ impl Database {
                     .map(|(bin, reason)| (bin as u32, reason))
                     .collect(),
             };
-            (profile.name.to_string(), bins)
+            Ok((profile.name.to_string(), bins))
         };
-        Self {
+        Ok(Self {
             block: block.name.to_owned(),
             groups,
-            profiles: profiles.into_iter().map(of).collect(),
+            profiles: profiles.into_iter().map(of).collect::<Result<_, Error>>()?,
             code: BTreeMap::new(),
             parts: BTreeSet::new(),
             finds: BTreeSet::new(),
-        }
+        })
     }
 
     /// Number of bins, reachable or not.

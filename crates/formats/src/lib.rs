@@ -8,7 +8,7 @@
 //! - [`record`] reads and writes records, each with one version and a checksum.
 //!
 //! ```no_run
-//! use cosim_formats::vector::VectorFile;
+//! use cosim_block::vector::VectorFile;
 //!
 //! let vector = VectorFile::read("vectors/qp/c1-reset-to-init.json".as_ref())?;
 //! assert_eq!(vector.block, "qp");
@@ -20,9 +20,8 @@
 
 pub mod begun;
 pub mod coverage;
-pub mod explanation;
+
 pub mod mutation;
 pub mod proof;
 pub mod record;
 pub mod run;
-pub mod vector;

@@ -7,14 +7,16 @@ mod fault;
 
 use crate::begun::BegunCommand;
 use crate::record::RecordFormat;
-use crate::run::Shard;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_base::text::percent;
+use cosim_block::mutate::KillMethod;
+use cosim_block::rtl::Rtl;
+use cosim_block::shard::Shard;
 use cosim_harness::harness::MOST_PACKETS;
 use cosim_harness::harness::{Outcome, Verdict};
-use cosim_rtl::models::Rtl;
 pub use fault::{Mode, Mutation, Source};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -42,17 +44,6 @@ pub const MOST_CASES: u64 = 1_000_000;
 pub const GOLDEN: &str = "golden.json";
 /// Folder of vectors that kill mutants which the cases did not kill.
 pub const VECTORS: &str = RunFolder::Mutants.name();
-
-/// What may kill mutants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum KillMethod {
-    /// Comparison of every output with the golden model in every cycle.
-    Compare,
-    /// The scoreboard alone. The environment follows the mutant's outputs. Unconstrained random
-    /// stimulus is not used.
-    Checks,
-}
 
 /// The mutation analysis of one block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -315,14 +306,6 @@ impl MutationScore {
         score.percent = percent(score.killed, score.mutants);
         score.percent_without_equivalent = percent(score.killed, score.mutants - score.equivalent);
         score
-    }
-}
-
-/// The percentage with two decimals, rounded down, so that 100 means all; 0 if `whole` is 0.
-pub fn percent(part: u64, whole: u64) -> f64 {
-    match whole {
-        0 => 0.0,
-        _ => (part * 10_000 / whole) as f64 / 100.0,
     }
 }
 

@@ -8,8 +8,8 @@
 //! C++ of RTL could forge the counts, so only those of pure RTL are stored, and each run judges
 //! some of the cached cases again. A difference empties the cache, and the run begins again.
 
-use crate::engine::SessionSetup;
 use cosim_base::program;
+use cosim_block::engine::SessionSetup;
 use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use cosim_rtl::answers::store::{Key, Store};
 use rayon::prelude::*;

@@ -1,13 +1,13 @@
 //! Regressions and mutation analysis.
 //!
-//! - [`blocks`] lists the blocks of a program; [`engine`] runs a block without its types.
+//! - [`blocks`] lists the blocks of a program; [`setup`] is the setup of a run, [`loaded`] a vector.
 //! - [`proof`] proves the properties of one block and replays counterexamples.
 //! - [`regression`] runs the cases of one block and decides whether the run passed.
 //! - [`runner`] runs many cases in the processes of [`worker`]; [`merge`] merges the shards of a
 //!   run.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
-//! - [`checks`] contains the generic tests of a block.
+//! - [`woven`] finds many bugs of an RTL in one model.
 //!
 //! ```no_run
 //! use cosim_base::error::Error;
@@ -29,15 +29,13 @@
 
 pub mod agreement;
 pub mod blocks;
-pub mod checks;
-pub mod engine;
 pub mod judged;
+pub mod loaded;
 pub mod merge;
 pub mod mutate;
-mod observe;
 pub mod proof;
 pub mod regression;
 pub mod runner;
+pub mod setup;
 pub mod worker;
-
-pub use blocks::{AnyBlock, Program};
+pub mod woven;

@@ -8,15 +8,16 @@ mod files;
 mod shard;
 
 use crate::blocks;
-use crate::blocks::AnyBlock;
+use crate::blocks::BlockHandle;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
+use cosim_block::shard::Shard;
 use cosim_formats::coverage::code::Sources;
 use cosim_formats::coverage::{CoverageMerge, Database, Recorder, Run};
 use cosim_formats::run;
 use cosim_formats::run::{
     CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
-    RunDirectory, Shard, Tally, Totals,
+    RunDirectory, Tally, Totals,
 };
 use cosim_formats::run::{ProfileResults, Results, RunTiming};
 use cosim_harness::harness::{BlockInfo, Signature, Verdict};
@@ -34,7 +35,7 @@ const MISSING_NAMED: usize = 16;
 
 /// All shards of the run of one block.
 pub struct Shards {
-    block: &'static dyn AnyBlock,
+    block: &'static BlockHandle,
     /// The plan of the whole run.
     plan: Plan,
     /// The header of the whole run.
@@ -181,7 +182,7 @@ impl Shards {
         let day = self.day(&results)?;
         let coverage = self.coverage(&results)?;
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
-        let mut tally = Tally::new(self.block.info(), &self.plan, recorder);
+        let mut tally = Tally::new(self.block.info(), &self.plan, recorder)?;
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
         for results in results {
             add(&mut tally, self.block.info(), &results.totals, &results.profiles);

@@ -1,8 +1,7 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
 use crate::agreement::{Pair, Violations};
-use crate::blocks::AnyBlock;
-use crate::engine::{Query, RawVector, ask};
+use crate::blocks::BlockHandle;
 use crate::mutate::netlist_model;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
@@ -10,12 +9,14 @@ use cosim_base::error::Error;
 use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
+use cosim_block::engine::{Query, RawVector};
+use cosim_block::rtl::Rtl;
+use cosim_block::vector::{Origin, VectorFile};
 use cosim_formal::certificate::solver;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use cosim_formats::proof::{ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS};
-use cosim_formats::vector::{Origin, VectorFile};
 use cosim_harness::harness::{Profile, Verdict};
-use cosim_rtl::models::{Rtl, View};
+use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
 use rayon::prelude::*;
 use std::path::Path;
@@ -51,7 +52,7 @@ pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
 /// The proofs of one block.
 pub struct ProofRun<'a> {
     /// The block.
-    pub block: &'static dyn AnyBlock,
+    pub block: &'static BlockHandle,
     /// The RTL.
     pub rtl: &'a Rtl,
     /// Replays counterexamples.
@@ -195,7 +196,7 @@ impl ProofRun<'_> {
                 origin: origin.clone(),
                 recorded,
             }));
-            ask::<String>(self.block, &query)
+            self.block.ask::<String>(&query)
         };
         let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
             let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;

@@ -12,18 +12,23 @@ mod outcome;
 mod prepared;
 
 use crate::agreement::Pair;
-use crate::blocks::AnyBlock;
-use crate::engine::{Session, SessionSetup, Setup};
+use crate::blocks::BlockHandle;
 use crate::judged::Judged;
 use crate::runner::{FailureHandling, Limits};
-use crate::worker::{Action, Finish, OneShotWorker, Program, Task};
+use crate::setup::{Session, Setup};
+use crate::worker::{Finish, OneShotWorker, Program};
 use code::CodeCoverage;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
+use cosim_block::built::Built;
+use cosim_block::engine::SessionSetup;
+use cosim_block::rtl::{Rtl, Simulator};
+use cosim_block::shard::Shard;
+use cosim_block::worker::task::{Action, Task};
 use cosim_formats::coverage::{Group, weights_hashes};
-use cosim_formats::run::{Header, Plan, Shard, Waiver};
+use cosim_formats::run::{Header, Plan, Waiver};
 use cosim_harness::harness::{BlockInfo, Comparison, Profile, parse_index};
-use cosim_rtl::models::{Built, Examined, Rtl, Simulator, View, answer_store};
+use cosim_rtl::models::{Examined, RtlModels as _, View, answer_store};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +36,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use verilated_build::Hash;
+use verilated_files::Hash;
 
 pub use event::{Event, Events};
 pub use outcome::{FinishedRun, Goal, NOT_WRITTEN, Outcome, WriteFailures};
@@ -77,7 +82,7 @@ pub struct Regression {
     /// The name of its run directory: the block, unless a plan names it.
     pub name: String,
     /// The block.
-    pub block: &'static dyn AnyBlock,
+    pub block: &'static BlockHandle,
     /// The seed.
     pub seed: u64,
     /// Profiles, scenarios and RTL.
@@ -130,7 +135,7 @@ impl Regression {
         events: &mut Events<'_>,
     ) -> Result<PreparedRegression<'_>, Error> {
         let Self { block, setup, .. } = self;
-        let session = Arc::new(Session::new(*block, setup)?);
+        let session = Arc::new(Session::new(block, setup)?);
         let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
         let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
@@ -138,7 +143,7 @@ impl Regression {
         let counted = match setup.coverage {
             true => {
                 let is_own = setup.rtl.is_built_in();
-                Some(CodeCoverage::new(*block, &worker, &opening, &examined, is_own, events)?)
+                Some(CodeCoverage::new(block, &worker, &opening, &examined, is_own, events)?)
             }
             false => None,
         };
@@ -149,7 +154,7 @@ impl Regression {
             }
         }
         if self.case.is_none() {
-            check_netlists(*block, setup, &worker)?;
+            check_netlists(block, setup, &worker)?;
         }
         let plan = Plan {
             block: block.info().name,
@@ -211,7 +216,7 @@ impl Regression {
 /// Compares netlists with the RTL. A run of one case skips this, so that the user can debug a
 /// difference.
 fn check_netlists(
-    block: &'static dyn AnyBlock,
+    block: &'static BlockHandle,
     setup: &Setup,
     worker: &OneShotWorker,
 ) -> Result<(), Error> {

@@ -6,21 +6,21 @@
 //! harness.
 
 mod before_reset;
-mod words;
 
 use crate::models::{Copies, Examined, copied_data, verilator};
 use before_reset::BeforeResetText;
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
-use cosim_harness::harness::{BeforeResetText as BeforeResetForm, BlockInfo, Profile, Verdict};
+use cosim_block::driven::DrivenPins;
+use cosim_block::words::Words;
+use cosim_harness::harness::{BlockInfo, Profile, Verdict};
 use minijinja::context;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verilated::{BeforeReset, Port};
-use verilated_build::foreign::lay_out;
+use verilated::Port;
 use verilated_build::{Design, Register};
-pub use words::Words;
+use verilated_files::foreign::lay_out;
 
 /// Folder of the copies of the RTL files.
 const RTL: &str = "rtl";
@@ -61,25 +61,6 @@ pub struct Testbench {
     /// Name of the top module under test.
     pub top: &'static str,
     /// The verdict if no output differs.
-    pub ends: Verdict,
-}
-
-/// The pins of a case: what the golden side drives and expects, or what was recorded while a block
-/// ran whose stimulus follows the RTL.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct DrivenPins {
-    /// The bytes of the inputs of each cycle.
-    pub inputs: Vec<Vec<u8>>,
-    /// The bytes of the accepted outputs of each cycle: the golden model's, and the RTL's where
-    /// its timing is free.
-    pub outputs: Vec<Vec<u8>>,
-    /// The bits that are not compared, if there are some.
-    pub open: Option<Vec<Vec<u8>>>,
-    /// What registers hold before reset.
-    #[serde(with = "BeforeResetForm")]
-    pub before_reset: BeforeReset,
-    /// How the case ends if no output differs.
-    #[serde(with = "cosim_harness::as_json")]
     pub ends: Verdict,
 }
 
@@ -212,23 +193,6 @@ impl Testbench {
 /// A string literal of Python. JSON's is one, too.
 fn python(text: &str) -> String {
     serde_json::Value::from(text).to_string()
-}
-
-/// Checks that the stimulus of a block does not follow the DUT. `outputs` are its transaction
-/// outputs.
-///
-/// # Errors
-/// [`Error::Usage`] if it does.
-pub fn check_cycle_exact(block: &str, outputs: &[&str], what: &str) -> Result<(), Error> {
-    if outputs.is_empty() {
-        return Ok(());
-    }
-    let outputs = outputs.join(", ");
-    let message = format!(
-        "{what} needs a stimulus that does not depend on the RTL, and block {block} checks {outputs} as \
-         transactions"
-    );
-    Err(Error::Usage(codes::NOT_CYCLE_EXACT, message))
 }
 
 /// Renders templates, by the names of the files that they produce.

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use verilated_build::{Design, Hash, Kept, KeptFile, SourceFile};
+use verilated_build::{Design, Kept, SourceFile};
+use verilated_files::{Hash, KeptFile};
 
 /// The Yosys commands for synthesis. They keep the codes of the state machine, so that the state
 /// register keeps its meaning. They keep memories, as a RAM compiler would, and remove assertions.

@@ -1,13 +1,14 @@
 //! Reads, compiles and exports RTL, and runs external tools on it.
 //!
 //! - [`models`] examines RTL with Verilator and compiles models of it, or finds them in the cache.
+//! - [`backend`] has the simulators for which models are built; [`fourvalue`] writes the testbench
+//!   of those with four values.
 //! - [`yosys`] runs Yosys on RTL; [`gates`] synthesises a netlist that can replace the RTL.
-//! - [`fourvalue`] runs RTL in Icarus Verilog with four values.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`answers`] caches answers of Yosys and ABC by content.
 //!
 //! ```
-//! use cosim_rtl::models::Rtl;
+//! use cosim_block::rtl::Rtl;
 //!
 //! let rtl = Rtl { paths: vec!["my-rtl".into()], ..Rtl::default() };
 //! assert!(!rtl.is_built_in());
@@ -17,6 +18,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod answers;
+pub mod backend;
 pub mod export;
 pub mod fourvalue;
 pub mod gates;

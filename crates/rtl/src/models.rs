@@ -8,37 +8,35 @@ mod file_list;
 mod given;
 mod observer;
 mod on_disk;
-mod rtl;
 mod special;
 
 use crate::answers::Answers;
 use crate::answers::store::Store;
-use crate::fourvalue;
-use crate::gates::{self, Area};
+use crate::backend::{ModelRequest, backend_of, netlist};
+use crate::gates::Area;
 use crate::yosys;
 pub use copies::{Copies, data as copied_data};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
-use cosim_harness::harness::{Block, BlockInfo, Parameters, Profile};
+use cosim_block::built::Built;
+use cosim_block::rtl::Rtl;
+use cosim_harness::harness::{BlockInfo, Parameters, Profile};
 pub use examined::{AssertionFile, Examined, FileRead};
 pub use expanded::{Pragmas, PreprocessedRtl};
-use observer::observing_top;
+pub use given::unwalkable;
+pub(crate) use observer::observing_top;
 pub use observer::{OBSERVING_TOP, TEXT_BITS, observed_name};
 pub use on_disk::OnDisk;
-pub use rtl::command_line;
-pub use rtl::{Rtl, Simulator};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use verilated::{Library, ModelKind, Port};
+use verilated::Port;
 use verilated_build::activity::Activity;
-use verilated_build::{
-    BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
-    Verilator, trust,
-};
+use verilated_build::{Kept, Port as BuildPort, Ports};
+use verilated_files::trust;
+use verilated_runtime::{Tracing, Verilator};
 
 /// The target triple that models are compiled for.
 pub const TARGET: &str = env!("COSIM_TARGET");
@@ -48,6 +46,8 @@ const CACHE_LIMIT: u64 = 2 << 30;
 const ANSWERS: &str = "answers";
 /// Subfolder of the cache for records of begun run directories.
 const BEGUN: &str = "begun";
+/// Subfolder of the cache for the library for blocks.
+const LIBRARY: &str = "library";
 /// Answers get 1/8 of the cache limit, compiled models the rest.
 const ANSWERS_PART: u64 = 8;
 
@@ -65,66 +65,6 @@ pub enum View {
     Observed(Tracing),
 }
 
-/// A model that is built but not loaded. The supervisor sends it to workers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Built {
-    /// Linked into the program.
-    Linked,
-    /// A shared library.
-    Library {
-        /// Path of the library.
-        #[serde(with = "cosim_base::path_bytes")]
-        path: PathBuf,
-        /// BLAKE3 hash of its bytes. A library with another hash is not loaded.
-        blake3: String,
-    },
-    /// A file compiled by Icarus, which runs in a process of its own.
-    Icarus(#[serde(with = "cosim_base::path_bytes")] PathBuf),
-}
-
-impl From<&BuiltLibrary> for Built {
-    fn from(library: &BuiltLibrary) -> Self {
-        Self::Library { path: library.path().to_owned(), blake3: library.blake3().to_owned() }
-    }
-}
-
-impl Built {
-    /// Whether it runs in a separate process, which a worker starts.
-    pub fn is_simulated(&self) -> bool {
-        matches!(self, Self::Icarus(_))
-    }
-
-    /// Loads the model into this process, which from then on runs code of the RTL.
-    ///
-    /// # Errors
-    /// [`Error::Model`] if it cannot be loaded, or if its ports differ from those that the program
-    /// was built with.
-    pub fn load<B: Block>(
-        &self,
-        parameters: &Parameters,
-    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-        match self {
-            Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
-                Error::Environment(
-                    codes::INTERNAL,
-                    "this program has no model with these \
-                     parameters; choose a profile of `cosim list`"
-                        .to_owned(),
-                )
-            }),
-            Self::Icarus(_) => Err(Error::Usage(
-                codes::OPTIONS_CONFLICT,
-                "--simulator icarus works with run, replay, shrink and explain only; leave it out"
-                    .to_owned(),
-            )),
-            Self::Library { path, blake3 } => {
-                let library = BuiltLibrary::again(path.clone(), blake3.clone())?;
-                Ok(Library::load(&library)?.kind()?)
-            }
-        }
-    }
-}
-
 /// Results of examining RTL with Verilator, by block and RTL.
 type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
 static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
@@ -134,12 +74,87 @@ pub fn forget_examined() {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
 }
 
-impl Rtl {
+/// What the tool does with a user's RTL.
+pub trait RtlModels {
     /// Examines this RTL with Verilator, once: a whole command uses the files as they were then.
     ///
     /// # Errors
     /// As [`Examined::new`].
-    pub fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error> {
+    fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error>;
+
+    /// The RTL that is simulated under these parameters: itself, or its netlist.
+    ///
+    /// # Errors
+    /// As [`Rtl::examined`], [`gates::netlist`](crate::gates::netlist) and [`kept`].
+    fn simulated(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+    ) -> Result<Arc<Examined>, Error>;
+
+    /// The size of the netlist that replaces the RTL, if one does.
+    ///
+    /// # Errors
+    /// As [`Rtl::simulated`].
+    fn area(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+    ) -> Result<Option<Area>, Error>;
+
+    /// A hash of the names and texts of all files of the RTL, including included ones. A copy of
+    /// the built-in RTL has the same hash as the original.
+    ///
+    /// # Errors
+    /// As [`Rtl::examined`].
+    fn identity(&self, info: &'static BlockInfo) -> Result<String, Error>;
+
+    /// Rejects profiles that differ in a parameter that the RTL does not have.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they differ in one; as [`Rtl::examined`].
+    fn check_profiles(&self, info: &'static BlockInfo, profiles: &[Profile]) -> Result<(), Error>;
+
+    /// Builds a model of this RTL, unless it is linked in or cached in `kept`. It is not loaded.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from
+    /// those that the program was built with.
+    fn build(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error>;
+
+    /// As [`Rtl::build`], with the cache of the user.
+    ///
+    /// # Errors
+    /// As [`Rtl::build`] and [`kept`].
+    fn build_for_user(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<Built, Error>;
+
+    /// Whether a model of this RTL can certainly run nothing but RTL, so that what a worker counts
+    /// with it holds for other RTL, too. The built-in RTL is part of the program, as the golden
+    /// model is.
+    ///
+    /// # Errors
+    /// As [`Rtl::build_for_user`].
+    fn is_pure(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<bool, Error>;
+}
+
+impl RtlModels for Rtl {
+    fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error> {
         // The lock is held while Verilator runs, so that other threads wait for its result.
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (info.name, self.clone());
@@ -158,28 +173,18 @@ impl Rtl {
         Ok(examined)
     }
 
-    /// The RTL that is simulated under these parameters: itself, or its netlist.
-    ///
-    /// # Errors
-    /// As [`Rtl::examined`] and [`gates::netlist`].
-    pub fn simulated(
+    fn simulated(
         &self,
         info: &'static BlockInfo,
         parameters: &Parameters,
-        kept: &Kept,
     ) -> Result<Arc<Examined>, Error> {
-        let examined = self.examined(info)?;
         match self.netlist {
-            true => Ok(Arc::new(gates::netlist(info, &examined, parameters, kept)?.examined())),
-            false => Ok(examined),
+            true => Ok(Arc::new(netlist(info, self, parameters, &kept()?)?.examined())),
+            false => self.examined(info),
         }
     }
 
-    /// The size of the netlist that replaces the RTL, if one does.
-    ///
-    /// # Errors
-    /// As [`Rtl::simulated`].
-    pub fn area(
+    fn area(
         &self,
         info: &'static BlockInfo,
         parameters: &Parameters,
@@ -187,27 +192,14 @@ impl Rtl {
         if !self.netlist {
             return Ok(None);
         }
-        Ok(Some(gates::netlist(info, &*self.examined(info)?, parameters, &kept()?)?.area))
+        Ok(Some(netlist(info, self, parameters, &kept()?)?.area))
     }
 
-    /// A hash of the names and texts of all files of the RTL, including included ones. A copy of
-    /// the built-in RTL has the same hash as the original.
-    ///
-    /// # Errors
-    /// As [`Rtl::examined`].
-    pub fn identity(&self, info: &'static BlockInfo) -> Result<String, Error> {
+    fn identity(&self, info: &'static BlockInfo) -> Result<String, Error> {
         Ok(self.examined(info)?.identity.clone())
     }
 
-    /// Rejects profiles that differ in a parameter that the RTL does not have.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] if they differ in one; as [`Rtl::examined`].
-    pub fn check_profiles(
-        &self,
-        info: &'static BlockInfo,
-        profiles: &[Profile],
-    ) -> Result<(), Error> {
+    fn check_profiles(&self, info: &'static BlockInfo, profiles: &[Profile]) -> Result<(), Error> {
         let examined = self.examined(info)?;
         let values = |profile: &Profile| profile.parameters.verilog(info.rtl.mask_parameter);
         let Some(first) = profiles.first().map(values) else { return Ok(()) };
@@ -229,110 +221,29 @@ impl Rtl {
         Ok(())
     }
 
-    /// Builds a model of this RTL, unless it is linked in or cached in `kept`. It is not loaded.
-    ///
-    /// # Errors
-    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from
-    /// those that the program was built with.
-    pub fn build(
+    fn build(
         &self,
         info: &'static BlockInfo,
         parameters: &Parameters,
         view: View,
         kept: &Kept,
     ) -> Result<Built, Error> {
-        if self.simulator == Simulator::Icarus {
-            return Ok(Built::Icarus(fourvalue::compile(info, self, parameters, kept)?));
-        }
-        match view {
-            View::Bare if self.is_linked(info, parameters) => Ok(Built::Linked),
-            View::Bare | View::Plain | View::Covered => self.compile(info, parameters, view, kept),
-            View::Observed(_) => {
-                // Build without the surrounding top first: this reports wrong ports more clearly.
-                self.build(info, parameters, View::Bare, kept)?;
-                self.compile(info, parameters, view, kept)
-            }
-        }
+        let kept = &|| Ok(kept.clone());
+        let rtl = self;
+        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
     }
 
-    /// As [`Rtl::build`], with the cache of the user.
-    ///
-    /// # Errors
-    /// As [`Rtl::build`] and [`kept`].
-    pub fn build_for_user(
+    fn build_for_user(
         &self,
         info: &'static BlockInfo,
         parameters: &Parameters,
         view: View,
     ) -> Result<Built, Error> {
-        // Linked models work without a cache folder.
-        if view == View::Bare && self.is_linked(info, parameters) {
-            return Ok(Built::Linked);
-        }
-        self.build(info, parameters, view, &kept()?)
+        let (rtl, kept) = (self, &kept);
+        backend_of(rtl).build(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
     }
 
-    /// Whether its model is linked into the program.
-    fn is_linked(&self, info: &'static BlockInfo, parameters: &Parameters) -> bool {
-        self.is_usual() && info.rtl.linked(parameters).is_some()
-    }
-
-    fn compile(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-        kept: &Kept,
-    ) -> Result<Built, Error> {
-        let ModelSources { examined, design, texts } =
-            self.sources(info, parameters, view, kept)?;
-        let ports = ports(info);
-        let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
-        let cache = LibraryCache::new(verilator()?, TARGET, kept.clone());
-        let library = cache.library(&design, &texts, expected);
-        library.map(|library| Built::from(&library)).map_err(|error| examined.plain(error))
-    }
-
-    /// The design and the texts that a model is compiled from.
-    fn sources(
-        &self,
-        info: &'static BlockInfo,
-        parameters: &Parameters,
-        view: View,
-        kept: &Kept,
-    ) -> Result<ModelSources, Error> {
-        let examined = self.simulated(info, parameters, kept)?;
-        let mut texts = examined.texts.clone();
-        let mut design = Design {
-            clock: info.rtl.clock.into(),
-            prefix: "Vmodel".to_owned(),
-            ..examined.design.clone()
-        };
-        design.parameters = parameters.verilog(info.rtl.mask_parameter);
-        design.parameters.retain(|(name, _)| examined.parameters.contains(name));
-        if let View::Observed(tracing) = view {
-            let name = PathBuf::from(format!("{OBSERVING_TOP}.sv"));
-            let text = observing_top(info, &examined.parameters).into_bytes().into();
-            texts.push(SourceFile { name: name.clone(), text });
-            design.sources.insert(0, name);
-            design.top = OBSERVING_TOP.to_owned();
-            design.tracing = tracing;
-        }
-        design.registered = matches!(view, View::Bare | View::Covered);
-        design.coverage = view == View::Covered;
-        // Counting dominates the run time, so that optimising the rest is not worth the compile
-        // time.
-        design.quick = self.netlist || view == View::Covered;
-        Ok(ModelSources { examined, design, texts })
-    }
-
-    /// Whether a model of this RTL can certainly run nothing but RTL, so that what a worker counts
-    /// with it holds for other RTL, too. The built-in RTL is part of the program, as the golden
-    /// model is.
-    ///
-    /// # Errors
-    /// As [`Rtl::build_for_user`].
-    pub fn is_pure(
+    fn is_pure(
         &self,
         info: &'static BlockInfo,
         parameters: &Parameters,
@@ -341,22 +252,9 @@ impl Rtl {
         if self.is_usual() {
             return Ok(true);
         }
-        if !self.simulator.is_verilator() {
-            return Ok(false);
-        }
-        let kept = kept()?;
-        let ModelSources { examined, design, texts } =
-            self.sources(info, parameters, view, &kept)?;
-        let cache = LibraryCache::new(verilator()?, TARGET, kept);
-        cache.is_pure(&design, &texts).map_err(|error| examined.plain(error))
+        let (rtl, kept) = (self, &kept);
+        backend_of(rtl).is_pure(&ModelRequest { info, rtl, parameters, view, kept, netlist: None })
     }
-}
-
-/// What a model is compiled from.
-struct ModelSources {
-    examined: Arc<Examined>,
-    design: Design,
-    texts: Vec<SourceFile>,
 }
 
 /// The ports that the program was built with.
@@ -461,6 +359,14 @@ fn cache_folder() -> Result<Option<PathBuf>, Error> {
 /// As [`kept`].
 pub fn begun_folder() -> Result<Option<PathBuf>, Error> {
     Ok(cache_folder()?.map(|folder| folder.join(BEGUN)))
+}
+
+/// The folder in the cache for the library for blocks.
+///
+/// # Errors
+/// As [`kept`].
+pub fn library_folder() -> Result<Option<PathBuf>, Error> {
+    Ok(cache_folder()?.map(|folder| folder.join(LIBRARY)))
 }
 
 /// The size limit of the cache in bytes.

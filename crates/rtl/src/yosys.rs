@@ -11,8 +11,8 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
-use verilated_build::foreign::lay_out;
 use verilated_build::{Error as BuildError, answer_within, messages, written_text};
+use verilated_files::foreign::lay_out;
 
 /// The program, unless the environment names another one.
 const YOSYS: &str = "yosys";
@@ -47,8 +47,8 @@ impl YosysSession {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let data = examined.design.data.iter();
         let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_deref()?)));
-        let data =
-            lay_out(&folder.path().join(DATA), data).map_err(|error| examined.plain(error))?;
+        let data = lay_out(&folder.path().join(DATA), data)
+            .map_err(|error| examined.plain(error.into()))?;
         let session = Self {
             folder,
             data,

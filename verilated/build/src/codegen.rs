@@ -3,10 +3,11 @@
 
 use crate::ports::{Storage, member};
 use crate::templates::render;
-use crate::{DataFile, Driving, Error, Port, Ports, Tracing, Verilated};
+use crate::{DataFile, Driving, Error, Port, Ports, Verilated};
 use minijinja::{Value, context};
 use serde::Serialize;
 use std::fmt::Write as _;
+use verilated_runtime::Tracing;
 
 /// The function that returns the model's table in a shared library.
 pub const LIBRARY_SYMBOL: &str = "vl_model_in_library";

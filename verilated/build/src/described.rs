@@ -8,11 +8,12 @@ use crate::elaborate::{Description, from_deep_json};
 use crate::netlist::{elements, json_items, json_type, list, xml_type};
 use crate::ports::Direction;
 use crate::registers::shape;
-use crate::{Design, Error, Port, Ports, Verilated, Verilator};
+use crate::{Design, Error, Port, Ports, Verilated};
 use roxmltree::Document;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use verilated_runtime::Verilator;
 
 /// Ports by name: direction, and width unless the type does not consist of bits.
 type Described = BTreeMap<String, (Direction, Option<u32>)>;

@@ -2,7 +2,7 @@
 
 use crate::data::{Opened, constant, only_writes};
 use crate::tool::{self, ALL, Keep};
-use crate::{Design, Error, Verilator};
+use crate::{Design, Error};
 use roxmltree::{Document, Node};
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
+use verilated_runtime::Verilator;
 
 /// A module, package or interface of an elaborated design.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +128,7 @@ impl Design {
             command.args(["--prefix", PREFIX, "--Mdir"]).arg(out);
             self.run(command)
         };
-        let read = |name: &str, end: &str| {
+        let read = |name: &str, end: &str| -> Result<String, Error> {
             let text = tool::written_text(&out.join(name))?;
             check_whole(&self.top, &text, end)?;
             Ok(text)

@@ -6,34 +6,9 @@ use std::path::PathBuf;
 /// A failure between Verilog sources and a compiled model. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The Verilator program is missing or does not run.
-    #[error(
-        "Verilator was not found ({tried}); install it with `apt-get install verilator`, or set \
-         VERILATOR to the program"
-    )]
-    VerilatorMissing {
-        /// The program that was tried, with the system's error.
-        tried: String,
-    },
-    /// Verilator runs, but its runtime sources are missing.
-    #[error(
-        "Verilator `{program}` has no runtime sources: {root} has no include/verilated.h; set \
-         VERILATOR_ROOT to the folder that has"
-    )]
-    RootMissing {
-        /// The program that was asked.
-        program: PathBuf,
-        /// The folder that Verilator reported.
-        root: PathBuf,
-    },
-    /// Verilator is older than [`MINIMUM_VERSION`](crate::MINIMUM_VERSION).
-    #[error("Verilator {found} is too old; install {minimum} or newer, or set VERILATOR to it")]
-    VerilatorTooOld {
-        /// The version found.
-        found: String,
-        /// The oldest version that works.
-        minimum: String,
-    },
+    /// Verilator is missing, or its runtime cannot be used.
+    #[error(transparent)]
+    Verilator(#[from] verilated_runtime::Error),
     /// Verilator rejected the RTL. Its messages follow.
     #[error("Verilator refused {top}:\n{output}")]
     Verilate {
@@ -109,20 +84,6 @@ pub enum Error {
         /// One difference per line.
         differences: String,
     },
-    /// Verilator read a file that was not given.
-    #[error("{path} changed while it was being compiled; run the command again")]
-    Changed {
-        /// The file.
-        path: PathBuf,
-    },
-    /// A file of the RTL cannot be copied under its name.
-    #[error("{name}: {reason}")]
-    Name {
-        /// The name, as the RTL has it.
-        name: PathBuf,
-        /// What is wrong with it.
-        reason: String,
-    },
     /// A tool printed or wrote too much to be read.
     #[error("{what} is longer than {most} MiB; make the RTL smaller, or let it print less")]
     TooMuch {
@@ -160,26 +121,9 @@ pub enum Error {
         /// What was tried, with the system's error.
         tried: String,
     },
-    /// The cache folder is not writable.
-    #[error(
-        "cannot write compiled models to {folder}: {source}; set COSIM_CACHE to another folder"
-    )]
-    Cache {
-        /// The folder.
-        folder: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// Other users could replace compiled models in the cache, which are executed.
-    #[error(
-        "{folder} is not safe for compiled models: {reason}; set COSIM_CACHE to a folder that only you can write"
-    )]
-    UnsafeCache {
-        /// The folder.
-        folder: PathBuf,
-        /// Who could write it.
-        reason: String,
-    },
+    /// The cache cannot be used, or a file in it.
+    #[error(transparent)]
+    Files(#[from] verilated_files::Error),
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     Io {

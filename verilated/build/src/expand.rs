@@ -5,9 +5,10 @@
 //! compiles.
 
 use crate::tool::{self, ALL, Keep};
-use crate::{Design, Error, Verilator};
+use crate::{Design, Error};
 use std::fs;
 use tempfile::TempDir;
+use verilated_runtime::Verilator;
 
 /// Marks the end of each source. The `` `line`` directives do not: one source may include another,
 /// and versions of Verilator end files differently.

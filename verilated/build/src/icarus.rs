@@ -1,14 +1,12 @@
 //! Icarus Verilog, for four-state simulation.
 
-use crate::foreign::lay_out;
-use crate::{DataFile, Error, Hash, Kept, KeptFile, SourceFile, tool, written_text};
+use crate::{DataFile, Error, Kept, SourceFile, tool};
 use std::env;
 use std::ffi::OsString;
-use std::fmt::Write as _;
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+use verilated_files::foreign::lay_out;
+use verilated_files::{Hash, KeptFile, attached};
 
 /// A simulation of files in one folder. Icarus looks for included files in its working directory
 /// first, so all names begin at `folder`, where names with `..` mean files of the copy.
@@ -29,11 +27,6 @@ pub struct Simulation {
     /// Files that the RTL opens by constant names at run time.
     pub data: Vec<DataFile>,
 }
-
-/// Prefix of a line that appends a data file to the compiled simulation. It is a comment for `vvp`.
-const DATA: &str = "# cosim-data ";
-/// Folder of the data files.
-const FILES: &str = "files";
 
 /// An installed Icarus Verilog.
 #[derive(Debug, Clone)]
@@ -95,7 +88,9 @@ impl Icarus {
             }
             command.args(defines.iter().map(|define| format!("-D{define}")));
             self.run(command, sources, top)?;
-            append(data, result)
+            let texts =
+                data.iter().filter_map(|file| Some((file.name.as_str(), &**file.text.as_ref()?)));
+            Ok(attached::attach(texts, result)?)
         });
         made.map(|kept: KeptFile| kept.path().to_owned())
     }
@@ -112,67 +107,6 @@ impl Icarus {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(Error::Compile { what: format!("{top} with Icarus"), message: said })
     }
-}
-
-/// Appends data files to a compiled simulation.
-fn append(data: &[DataFile], compiled: &Path) -> Result<(), Error> {
-    let hex = |bytes: &[u8]| {
-        let mut digits = String::with_capacity(2 * bytes.len());
-        for byte in bytes {
-            let _ = write!(digits, "{byte:02x}");
-        }
-        digits
-    };
-    let mut lines = String::new();
-    for file in data {
-        if let Some(text) = &file.text {
-            let _ = writeln!(lines, "{DATA}{} {}", hex(file.name.as_bytes()), hex(text));
-        }
-    }
-    let opened = OpenOptions::new().append(true).open(compiled);
-    opened.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(Error::io(compiled))
-}
-
-/// Writes the appended data files into a new folder below `scratch` and returns the working
-/// directory in which the simulation finds them. `None` if there are none.
-fn laid_out(compiled: &Path, scratch: &Path) -> Result<Option<PathBuf>, Error> {
-    let bytes = |digits: &str| -> Option<Vec<u8>> {
-        let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-        (0..digits.len()).step_by(2).map(byte).collect()
-    };
-    let text = written_text(compiled)?;
-    let files = text.lines().filter_map(|line| {
-        let (name, text) = line.strip_prefix(DATA)?.split_once(' ')?;
-        Some((PathBuf::from(String::from_utf8(bytes(name)?).ok()?), bytes(text)?))
-    });
-    let files: Vec<(PathBuf, Vec<u8>)> = files.collect();
-    if files.is_empty() {
-        return Ok(None);
-    }
-    let named = files.iter().map(|(name, text)| (name.as_path(), text.as_slice()));
-    lay_out(&scratch.join(FILES), named).map(Some)
-}
-
-/// Runs a compiled simulation, limited to this many seconds of processor time, which ends a
-/// zero-delay loop. Data files are written below `scratch`, which then becomes the working
-/// directory, so paths in `arguments` must be absolute.
-///
-/// # Errors
-/// [`Error::IcarusMissing`], [`Error::Interrupted`] or [`Error::Io`].
-pub fn simulate(
-    compiled: &Path,
-    arguments: &[String],
-    seconds: u64,
-    scratch: &Path,
-) -> Result<Output, Error> {
-    let mut command = Command::new("vvp");
-    let folder = laid_out(compiled, scratch)?;
-    let compiled = std::path::absolute(compiled).map_err(Error::io(compiled))?;
-    command.arg("-n").arg(compiled).args(arguments);
-    if let Some(folder) = folder {
-        command.current_dir(folder);
-    }
-    tool::answer_within(seconds, command).map_err(missing)
 }
 
 /// A program that cannot be run counts as missing.

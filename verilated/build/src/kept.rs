@@ -2,17 +2,17 @@
 //! trusted user, and limited in total size.
 
 use crate::activity::Activity;
-use crate::{Error, tool, trust};
-use rustix::fs::OFlags;
+use crate::{Error, tool};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
-use std::io::{self, Seek, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{self, File, Permissions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::Builder;
+use verilated_files::{Error as FilesError, KeptFile, open, trust};
 
 /// The only value of a record's `format`.
 const FORMAT: &str = "cosim-kept-3";
@@ -38,54 +38,6 @@ struct Record {
     /// The time in seconds that its creation took; 0 if an older version created it.
     #[serde(default)]
     seconds: f64,
-}
-
-/// An open cached file. Its content is what was verified, whatever happens to its path.
-#[derive(Debug, Clone)]
-pub struct KeptFile {
-    path: PathBuf,
-    blake3: String,
-    file: Arc<File>,
-}
-
-impl KeptFile {
-    /// Opens a cached file that another process obtained, by its path and hash.
-    ///
-    /// # Errors
-    /// [`Error::Io`] if there is no such file, if its owner or mode is not trusted, or if its hash
-    /// differs.
-    pub fn again(path: PathBuf, blake3: String) -> Result<Self, Error> {
-        let open = || -> io::Result<Arc<File>> {
-            let mut file = open(&path)?;
-            if !trust::is_trusted(&file.metadata()?) {
-                return Err(io::Error::other("another user could have written it"));
-            }
-            if measure(&mut file)?.1 != blake3 {
-                return Err(io::Error::other(
-                    "it changed after it was compiled; run the command \
-                     again",
-                ));
-            }
-            Ok(Arc::new(file))
-        };
-        let file = open().map_err(Error::io(&path))?;
-        Ok(Self { path, blake3, file })
-    }
-
-    /// The path.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// BLAKE3 of the bytes, in hex.
-    pub fn blake3(&self) -> &str {
-        &self.blake3
-    }
-
-    /// The open file.
-    pub fn file(&self) -> &Arc<File> {
-        &self.file
-    }
 }
 
 /// A cached file, for listing.
@@ -150,14 +102,15 @@ impl Kept {
     /// the path to write.
     ///
     /// # Errors
-    /// Errors of `make`, [`Error::Cache`] if the folder is not writable, or [`Error::Interrupted`].
+    /// Errors of `make`, [`FilesError::Cache`] if the folder is not writable, or
+    /// [`Error::Interrupted`].
     pub fn obtain<E: From<Error>>(
         &self,
         name: &str,
         about: &str,
         make: impl FnOnce(&Path, &Path) -> Result<(), E>,
     ) -> Result<KeptFile, E> {
-        let path = trust::folder(&self.folder)?.join(name);
+        let path = trust::folder(&self.folder).map_err(Error::from)?.join(name);
         if let Some(kept) = claim(&path) {
             return Ok(kept);
         }
@@ -177,7 +130,9 @@ impl Kept {
         let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
         made?;
         removed?;
-        let Some(kept) = claim(&path) else { return Err(Error::Changed { path }.into()) };
+        let Some(kept) = claim(&path) else {
+            return Err(Error::from(verilated_files::Error::Changed { path }).into());
+        };
         self.limit_size()?;
         Ok(kept)
     }
@@ -274,12 +229,14 @@ impl Kept {
         unfinished: &Path,
         (about, began): (&str, Instant),
     ) -> Result<(), Error> {
-        let mut file = File::open(unfinished).map_err(Error::io(unfinished))?;
-        let (size, blake3) = measure(&mut file).map_err(Error::io(unfinished))?;
+        let file = File::open(unfinished).map_err(Error::io(unfinished))?;
         // The umask may permit group write access.
         let mode = file.metadata().map_err(Error::io(unfinished))?.mode() & 0o777 & !trust::OTHERS;
         file.set_permissions(Permissions::from_mode(mode)).map_err(Error::io(unfinished))?;
         file.sync_all().map_err(Error::io(unfinished))?;
+        let size = file.metadata().map_err(Error::io(unfinished))?.len();
+        let kept = KeptFile::new(unfinished.to_owned(), file).map_err(Error::io(unfinished))?;
+        let blake3 = kept.blake3().to_owned();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let (about, seconds) = (about.to_owned(), began.elapsed().as_secs_f64());
         let record = Record { format: FORMAT.to_owned(), name, about, size, blake3, seconds };
@@ -333,36 +290,29 @@ impl Kept {
 
     fn unwritable(&self) -> impl FnOnce(io::Error) -> Error + use<> {
         let folder = self.folder.clone();
-        move |source| Error::Cache { folder, source }
+        move |source| FilesError::Cache { folder, source }.into()
     }
 }
 
 /// The file, if it exists, is complete and trusted. It then stays in use until this process ends.
 fn claim(path: &Path) -> Option<KeptFile> {
-    let mut file = open(path).ok()?;
+    let file = open(path).ok()?;
     file.lock_shared().ok()?;
     let record = Record::read(path)?;
-    let (size, blake3) = measure(&mut file).ok()?;
-    let metadata = file.metadata().ok()?;
+    let kept = KeptFile::new(path.to_owned(), file).ok()?;
+    let metadata = kept.file().metadata().ok()?;
     // A file removed between opening and locking has no links.
-    let is_whole = size == record.size && blake3 == record.blake3 && metadata.nlink() > 0;
-    if !is_whole || !trust::is_trusted(&metadata) {
+    let is_removed = metadata.nlink() == 0;
+    if is_removed || metadata.len() != record.size || kept.blake3() != record.blake3 {
         return None;
     }
     // Record the use. In a read-only folder, nothing is removed anyway.
     if let Ok(record) = File::options().append(true).open(beside(path, RECORD)) {
         let _ = record.set_modified(SystemTime::now());
     }
-    let kept = KeptFile { path: path.to_owned(), blake3, file: Arc::new(file) };
     let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
     in_use.insert(path.to_owned(), kept.clone());
     Some(kept)
-}
-
-/// Opens a file for reading, without following links or blocking on pipes.
-fn open(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 impl Record {
@@ -385,14 +335,6 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// Size and hash of an open file.
-fn measure(file: &mut File) -> io::Result<(u64, String)> {
-    let mut hash = blake3::Hasher::new();
-    file.rewind()?;
-    hash.update_reader(file)?;
-    Ok((hash.count(), hash.finalize().to_hex().to_string()))
-}
-
 /// Treats a missing file as removed.
 fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
     match result {
@@ -405,6 +347,7 @@ fn ignore_missing(result: io::Result<()>) -> io::Result<()> {
 mod tests {
     use super::*;
     use std::cell::Cell;
+    use std::io::Seek;
     use std::time::Duration;
     use tempfile::TempDir;
 
@@ -497,7 +440,7 @@ mod tests {
         let kept = Kept::new(folder.path(), ALL);
         let make = |_: &Path, result: &Path| fs::write(result, "text").map_err(Error::io(result));
         let file = kept.obtain::<Error>("a.so", "", make).unwrap();
-        let again = |hash: &str| KeptFile::again(file.path().to_owned(), hash.to_owned());
+        let again = |hash: &str| KeptFile::again(file.path().to_owned(), hash);
         let same = again(file.blake3()).unwrap();
         assert!(again(&"0".repeat(64)).is_err());
         fs::rename(file.path(), folder.path().join("moved")).unwrap();

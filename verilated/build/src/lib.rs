@@ -3,7 +3,7 @@
 //! Build scripts use it for the models linked into a program. The program uses it at run time for
 //! models that are compiled on demand and loaded from a shared library. The steps are the same:
 //!
-//! 1. [`Verilator::find`] locates the tool and its runtime sources.
+//! 1. [`verilated_runtime::Verilator::find`] locates the tool and its runtime sources.
 //! 2. [`Design::verilate`] translates a Verilog top module to C++ ([`Verilated`]).
 //! 3. [`Design::ports`] derives the ports from the header that Verilator generates, and checks them.
 //! 4. [`codegen`] generates the packed structs of inputs and outputs and the shim around the model.
@@ -20,8 +20,6 @@ mod described;
 mod elaborate;
 mod error;
 mod expand;
-pub mod foreign;
-mod hash;
 mod icarus;
 mod kept;
 #[cfg(feature = "libclang")]
@@ -36,27 +34,23 @@ mod registers;
 pub mod sources;
 mod templates;
 mod tool;
-mod toolchain;
 mod tree;
-pub mod trust;
 mod verilate;
 
 pub use data::{DataFile, DataNames, Opened, opens_files};
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
-pub use hash::{Hash, identity};
-pub use icarus::{Icarus, Simulation, simulate};
-pub use kept::{Entry, Kept, KeptFile, Removed};
+pub use icarus::{Icarus, Simulation};
+pub use kept::{Entry, Kept, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
-pub use library::{BuiltLibrary, LibraryCache, SourceFile};
+pub use library::{LibraryCache, SourceFile};
 pub use ports::{OBSERVING_TOP, Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use templates::render;
 pub use tool::{EXCEEDED, answer_within, interrupt, messages, messages_within, written_text};
-pub use toolchain::{MINIMUM_VERSION, Verilator};
-pub use verilate::{Clock, Design, Tracing, Verilated, Wrapper};
+pub use verilate::{Clock, Design, Verilated, Wrapper};
 
 /// The texts that determine the generated code and its compilation, for content hashes.
 pub fn generator_text() -> impl Iterator<Item = &'static str> {
@@ -68,5 +62,8 @@ pub fn generator_text() -> impl Iterator<Item = &'static str> {
         include_str!("ports.rs"),
         include_str!("verilate.rs"),
     ];
-    own.into_iter().chain(codegen::text()).chain(registered::text()).chain(compile::shim_text())
+    own.into_iter()
+        .chain(codegen::text())
+        .chain(registered::text())
+        .chain(verilated_runtime::text())
 }

@@ -1,14 +1,16 @@
 //! Compiles models at run time into shared libraries, cached by content.
 
-use crate::compile::{self, Of};
-use crate::foreign::{ForeignName, lay_out};
-use crate::{Design, Error, Kept, KeptFile, Ports, Tracing, Verilated, Verilator, choose, codegen};
+use crate::compile;
+use crate::{Design, Error, Kept, Ports, Verilated, choose, codegen};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use verilated_files::foreign::{ForeignName, lay_out};
+use verilated_files::{BuiltLibrary, HASH_DIGITS, KeptFile};
+use verilated_runtime::{Of, Tracing, Verilator};
 
 /// A file of a design. Verilator reads this text, even if the file changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,52 +38,6 @@ pub struct LibraryCache {
     verilator: Verilator,
     target: String,
     kept: Kept,
-}
-
-/// A shared library from a [`LibraryCache`].
-///
-/// It guarantees that Verilator and this crate generated the code in the file, so safe code may
-/// load it. The file is open, so the verified bytes are the ones that are loaded. Another process
-/// of the program opens the same file with [`BuiltLibrary::again`].
-#[derive(Debug, Clone)]
-pub struct BuiltLibrary {
-    kept: KeptFile,
-}
-
-impl BuiltLibrary {
-    /// Opens a library that another process built, by its path and the hash of its bytes.
-    ///
-    /// # Errors
-    /// As [`KeptFile::again`]. [`Error::Io`] if its name is not one of a [`LibraryCache`].
-    pub fn again(path: PathBuf, blake3: String) -> Result<Self, Error> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let hash = name.strip_suffix(".so").and_then(|name| name.rsplit_once('-'));
-        let is_ours = hash.is_some_and(|(_, hash)| {
-            hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit())
-        });
-        if is_ours {
-            return Ok(Self { kept: KeptFile::again(path, blake3)? });
-        }
-        Err(Error::io(path)(io::Error::new(
-            io::ErrorKind::NotFound,
-            "is not a model library of this program",
-        )))
-    }
-
-    /// The file's path.
-    pub fn path(&self) -> &Path {
-        self.kept.path()
-    }
-
-    /// BLAKE3 of its bytes, in hex.
-    pub fn blake3(&self) -> &str {
-        self.kept.blake3()
-    }
-
-    /// The open file.
-    pub fn file(&self) -> &Arc<File> {
-        self.kept.file()
-    }
 }
 
 impl LibraryCache {
@@ -119,7 +75,7 @@ impl LibraryCache {
             self.check_read(&verilated, files, &folder)?;
             self.compile(&design, verilated, ports, work, library)
         })?;
-        Ok(BuiltLibrary { kept })
+        Ok(BuiltLibrary::new(kept)?)
     }
 
     /// Whether the model of `design` can run nothing but RTL: no C++ of its author, no program, and
@@ -193,7 +149,7 @@ impl LibraryCache {
         write(&verilated.dir.join("pins.h"), &codegen::c_header(&ports)?)?;
         let runtime = self.runtime(design.tracing)?;
         let shim = work.join("shim");
-        compile::write_shim(&shim)?;
+        verilated_runtime::write_shim(&shim)?;
         if let Some(headers) = self.headers(design)? {
             compile::use_precompiled(&headers, &shim)?;
         }
@@ -216,7 +172,7 @@ impl LibraryCache {
         let about = format!("headers of models, Verilator {}", self.verilator.version());
         let made = self.kept.obtain(&name, &about, |work, headers| {
             let shim = work.join("shim");
-            compile::write_shim(&shim)?;
+            verilated_runtime::write_shim(&shim)?;
             compile::precompile(&self.model_compiler(design, &shim, work), &shim, headers)
         });
         made.map(|kept: KeptFile| Some(kept.path().to_owned()))
@@ -230,10 +186,10 @@ impl LibraryCache {
         let about = format!("Verilator's runtime, {}", self.verilator.version());
         let made = self.kept.obtain(&name, &about, |work, object| {
             let shim = work.join("shim");
-            compile::write_shim(&shim)?;
+            verilated_runtime::write_shim(&shim)?;
             let mut build = self.compiler(&shim, Of::Runtime, work);
-            compile::define_features(&mut build, tracing, false);
-            let sources = compile::runtime_sources(&self.verilator, &shim, tracing)?;
+            verilated_runtime::define_features(&mut build, tracing, false);
+            let sources = verilated_runtime::runtime_sources(&self.verilator, &shim, tracing)?;
             let objects = compile::objects(&build, &sources, work)?;
             let mut command = Command::new(compile::tool(&build)?.path());
             command.args(["-r", "-nostdlib", "-o"]).arg(object).args(objects);
@@ -253,7 +209,7 @@ impl LibraryCache {
         let mut command = compile::tool(build)?.to_command();
         // Report undefined imports of the RTL at link time instead of at the first call.
         command.args(["-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-o"]).arg(library).args(objects);
-        for name in compile::libraries(&self.verilator, tracing) {
+        for name in verilated_runtime::libraries(&self.verilator, tracing) {
             command.arg(format!("-l{name}"));
         }
         command.arg("-pthread");
@@ -262,7 +218,7 @@ impl LibraryCache {
 
     fn model_compiler(&self, design: &Design, shim: &Path, out: &Path) -> cc::Build {
         let mut build = self.compiler(shim, Of::Model, out);
-        compile::define_features(&mut build, design.tracing, design.coverage);
+        verilated_runtime::define_features(&mut build, design.tracing, design.coverage);
         if design.quick {
             build.opt_level(1);
         }
@@ -270,7 +226,7 @@ impl LibraryCache {
     }
 
     fn compiler(&self, shim: &Path, of: Of, out: &Path) -> cc::Build {
-        let mut build = compile::compiler(&self.verilator, shim, of);
+        let mut build = verilated_runtime::compiler(&self.verilator, shim, of);
         build.target(&self.target).host(&self.target).out_dir(out).cargo_metadata(false);
         build
     }
@@ -296,7 +252,7 @@ impl LibraryCache {
 
     fn common_hash(&self, tracing: Tracing) -> Result<Sha256, Error> {
         let mut hash = Sha256::new();
-        hash.update(compile::trace_shim_text(tracing));
+        hash.update(verilated_runtime::trace_shim_text(tracing));
         // The compiler and its environment variables (CXX, CXXFLAGS, ...).
         let compiler = compile::identity(&self.target)?;
         hash.update(compiler.len().to_le_bytes());
@@ -310,12 +266,9 @@ impl LibraryCache {
     }
 }
 
-/// Number of hex digits in a library's name.
-const HASH_DIGITS: usize = 32;
-
 /// The first half of a SHA-256 in hex: short for a file name, and practically free of collisions.
 fn hex(hash: Sha256) -> String {
-    hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()[..HASH_DIGITS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
@@ -333,7 +286,7 @@ fn check_read(names: Vec<PathBuf>, files: &[SourceFile], folder: &Path) -> Resul
         let same = |file: &&SourceFile| is_same(&file.name, &name);
         let as_given = |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
         if !files.iter().find(same).is_some_and(as_given) {
-            return Err(Error::Changed { path: name });
+            return Err(verilated_files::Error::Changed { path: name }.into());
         }
     }
     Ok(())

@@ -3,10 +3,11 @@
 
 use crate::ports::name_of;
 use crate::tree::{Element, Tree, with_tree};
-use crate::{Design, Error, Verilator};
+use crate::{Design, Error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use verilated_runtime::Verilator;
 
 /// A module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

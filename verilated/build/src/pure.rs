@@ -7,8 +7,9 @@
 
 use crate::elaborate::Description;
 use crate::tree::{Element, Tree, with_tree};
-use crate::{Design, Error, Verilator, registered};
+use crate::{Design, Error, registered};
 use std::path::{Path, PathBuf};
+use verilated_runtime::Verilator;
 
 /// The kinds of nodes of RTL that only computes. Classes, dynamic arrays and `$fopen` are missing: through `/proc/self/fd`,
 /// `$fopen` writes to every pipe of the process.

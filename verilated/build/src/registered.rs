@@ -13,10 +13,11 @@
 
 use crate::ports::member;
 use crate::templates::render;
-use crate::{Design, Error, Port, Ports, Verilated, Verilator, written_text};
+use crate::{Design, Error, Port, Ports, Verilated, written_text};
 use minijinja::context;
 use std::fs;
 use std::path::Path;
+use verilated_runtime::Verilator;
 
 const TEMPLATE: &str = include_str!("../templates/registered.v");
 /// The module's name.

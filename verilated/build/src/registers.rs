@@ -2,9 +2,10 @@
 
 use crate::elaborate::Description;
 use crate::netlist::{Netlist, Type, length};
-use crate::{Design, Error, Verilator};
+use crate::{Design, Error};
 use std::collections::BTreeMap;
 use std::path::Path;
+use verilated_runtime::Verilator;
 
 /// A variable that processes assign and that no initial process sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

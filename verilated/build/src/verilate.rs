@@ -1,24 +1,13 @@
 //! Translates Verilog to C++ with Verilator.
 
 use crate::tool::{self, ALL, Keep};
-use crate::{DataFile, Error, Verilator, before_reset};
+use crate::{DataFile, Error, before_reset};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-/// The waveform format of a model. A model supports at most one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tracing {
-    /// No trace code, for the fastest model.
-    #[default]
-    Off,
-    /// Value change dump.
-    Vcd,
-    /// GTKWave's compressed format.
-    Fst,
-}
+use verilated_runtime::{Error as RuntimeError, Tracing, Verilator};
 
 /// The widest signal in bits, and the largest memory in words, that a trace contains.
 const TRACED: &str = "4096";
@@ -275,7 +264,7 @@ impl Design {
         command.args(&self.sources);
         let output = tool::kept_output(command, keep).map_err(|error| match error {
             Error::Program { program, source } => {
-                Error::VerilatorMissing { tried: format!("`{program}`: {source}") }
+                RuntimeError::VerilatorMissing { tried: format!("`{program}`: {source}") }.into()
             }
             other => other,
         })?;

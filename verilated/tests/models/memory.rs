@@ -7,7 +7,7 @@ use std::env;
 use std::process::{Command, Output};
 use std::thread;
 use verilated::{BeforeReset, Bits, Library, Model, Pins, Port};
-use verilated_build::Tracing;
+use verilated_runtime::Tracing;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 static_assertions::assert_not_impl_any!(Bits<3, u8>: FromBytes);

@@ -2,8 +2,9 @@
 //! machine.
 
 use cosim_base::error::{Error, codes};
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::engine::InstructionScope;
+use cosim_block::engine::InstructionScope;
+use cosim_block::program::ENTRY;
+use cosim_regress::blocks::{self, BlockHandle};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -32,7 +33,7 @@ pub fn can_count() -> bool {
 ///
 /// # Errors
 /// [`Error::Environment`] if valgrind cannot run this program.
-pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error> {
+pub fn count(block: &BlockHandle, profile: &str) -> Result<Instructions, Error> {
     let once = [1; InstructionScope::ALL.len()];
     let (all, cycles) = run(block, profile, once)?;
     let mut per_cycle = BTreeMap::new();
@@ -46,9 +47,9 @@ pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error>
     Ok(Instructions { block: block.info().name, profile: profile.to_owned(), per_cycle })
 }
 
-/// The instructions of this program for these numbers of rounds, and the cycles of a round.
+/// The instructions of the program with the blocks for these numbers of rounds, and the cycles of a round.
 fn run(
-    block: &dyn AnyBlock,
+    block: &BlockHandle,
     profile: &str,
     rounds: [u32; InstructionScope::ALL.len()],
 ) -> Result<(u64, u64), Error> {
@@ -57,11 +58,11 @@ fn run(
         Error::Environment(codes::PROGRAM_FAILED, message)
     };
     let rounds = rounds.map(|rounds| rounds.to_string()).join(",");
-    let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;
+    let program = blocks::program().ok_or_else(blocks::missing)?;
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
-        .arg(program)
-        .args(["bench", "--block", block.info().name, "--fixes", profile, "--rounds", &rounds])
+        .arg(&program.path)
+        .args([ENTRY, "rounds", block.info().name, profile, &rounds])
         .output()
         .map_err(|error| failed(&error.to_string()))?;
     let [printed, said] =

@@ -7,19 +7,30 @@ use crate::{interruption, print_json, print_text};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
 use cosim_base::program;
+use cosim_block::built::Built;
+use cosim_block::mutate::golden::{Fault, FaultRequest, FaultScore, ProfileFaults};
+use cosim_block::rtl::Rtl;
+use cosim_block::shard::Shard;
+use cosim_block::vector::VectorFile;
+use cosim_block::worker::task::{Action, Task};
+use cosim_formats::mutation::{GOLDEN as RESULT, counted};
+use cosim_formats::run::Plan;
 use cosim_formats::run::{DirectoryLock, OutputLocation};
-use cosim_formats::vector::VectorFile;
 use cosim_harness::harness::Profile;
-use cosim_regress::blocks::AnyBlock;
-use cosim_regress::mutate::golden::{FaultRequest, ProfileFaults, RESULT};
-use rayon::ThreadPoolBuilder;
+use cosim_regress::blocks::BlockHandle;
+use cosim_regress::setup::{Session, Setup};
+use cosim_regress::worker::OneShotWorker;
 use serde::Serialize;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// Default number of faults of each profile.
 const FAULTS: u32 = 1000;
 /// Default number of cases of each scenario.
 const CASES: u64 = 3;
+
+/// Maximum number of faults that the report text lists.
+const MAX_LISTED: usize = 20;
 
 /// The content of `golden.json`.
 #[derive(Serialize)]
@@ -42,15 +53,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
              the options for RTL";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
-    let interrupted = interruption()?;
     let blocks = arguments.target.blocks()?;
     let mut corpus = Vec::new();
     for path in expand(&arguments.corpus)? {
         corpus.push(VectorFile::read(&path)?);
     }
-    let mut jobs: Vec<(&dyn AnyBlock, Vec<Profile>)> = Vec::new();
+    let mut jobs: Vec<(&'static BlockHandle, Vec<Profile>)> = Vec::new();
     for block in &blocks {
-        let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
+        let profiles = arguments.target.profiles(block).map_err(of_block(block, &blocks))?;
         jobs.push((*block, profiles));
     }
     let place = match &arguments.out {
@@ -60,26 +70,44 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
-    let threads = arguments.threads.count();
-    // A faulty golden model may panic. The panic hook is silent for threads of this name.
-    let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "case-golden".into());
-    let pool =
-        pool.build().map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;
+    let worker = OneShotWorker::new(arguments.limits.program()?, interruption()?);
     let cases = arguments.cases.unwrap_or(CASES);
     let mut reports = Vec::new();
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let graded = |profile: &Profile| {
-            let ask = FaultRequest {
-                profile,
+            let setup = Setup {
+                profiles: vec![profile.clone()],
+                scenarios: arguments.scenario.clone(),
+                packets: arguments.packets,
+                rtl: Rtl::default(),
+                coverage: false,
+            };
+            let session = Session::new(block, &setup)?;
+            let plan = Plan {
+                block: block.info().name,
+                seed: arguments.run_seed.unwrap_or(1),
+                profiles: setup.profiles,
+                scenarios: session.scenarios(),
+                indices: 0..cases,
+                shard: Shard::WHOLE,
+            };
+            let request = FaultRequest {
+                profile: profile.name.to_string(),
+                scenarios: session.scenarios_text(),
+                cases: plan.iter().collect(),
+                packets: arguments.packets,
+                corpus: corpus.clone(),
                 faults: arguments.mutants.unwrap_or(FAULTS),
                 seed: arguments.seed,
-                cases,
-                run_seed: arguments.run_seed.unwrap_or(1),
-                packets: arguments.packets,
-                corpus: &corpus,
-                interrupted: &interrupted,
+                threads: arguments.threads.count(),
             };
-            pool.install(|| block.golden_faults(&ask, &arguments.scenario))
+            let task = Task {
+                block: block.info().name.to_owned(),
+                profile: profile.name.to_string(),
+                model: Built::Linked,
+                action: Action::GoldenFaults(Box::new(request)),
+            };
+            worker.have::<ProfileFaults>(task)?.done()
         };
         let profiles = profiles.iter().map(graded).collect::<Result<Vec<_>, Error>>()?;
         let claim = DirectoryLock::new(&place)?;
@@ -101,7 +129,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         claim.release();
         if arguments.formatting.format == Format::Text {
             let told: String =
-                report.profiles.iter().map(|graded| graded.text(&report.block)).collect();
+                report.profiles.iter().map(|graded| summary(graded, &report.block)).collect();
             print_text(&format!("{told}{}", path.display()))?;
         }
         reports.push(report);
@@ -133,4 +161,31 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     Ok(ExitCode::from(code))
+}
+
+/// The report text: counts, and the undetected faults.
+fn summary(graded: &ProfileFaults, block: &str) -> String {
+    let ProfileFaults { profile, cases, vectors, score, faults } = graded;
+    let FaultScore { faults: all, seen, checks, corpus, either, percent } = score;
+    let mut text = format!(
+        "{block} {profile}: {all} faults in the golden model, {seen} change an output in \
+         {cases} cases and {vectors} vectors; detected by checks {checks}, by the corpus \
+         {corpus}, by either {either} ({percent:.2} %)\n"
+    );
+    let checks = faults.iter().filter_map(|fault| fault.noticed.as_ref());
+    let by = counted(checks.map(|(check, _)| check.as_str()));
+    if !by.is_empty() {
+        let by: Vec<String> = by.iter().map(|(check, times)| format!("{check} {times}")).collect();
+        let _ = writeln!(text, "  noticed by {}", by.join(", "));
+    }
+    let left: Vec<&Fault> =
+        faults.iter().filter(|fault| fault.is_seen() && !fault.is_noticed()).collect();
+    for fault in left.iter().take(MAX_LISTED) {
+        let case = fault.differs.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "  {:>5} {}: seen in {case} only", fault.id, fault.words());
+    }
+    if left.len() > MAX_LISTED {
+        let _ = writeln!(text, "  and {} more undetected", left.len() - MAX_LISTED);
+    }
+    text
 }

@@ -6,16 +6,18 @@ use crate::explain;
 use crate::{interruption, print_text};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
+use cosim_block::engine::Waves;
+use cosim_block::mutate::KillMethod;
+use cosim_block::rtl::Rtl;
+use cosim_block::vector::{Origin, VectorFile};
+use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::VECTORS;
-use cosim_formats::mutation::{KillMethod, Mutation};
-use cosim_formats::vector::{Origin, VectorFile};
 use cosim_regress::agreement::Pair;
-use cosim_regress::engine::Waves;
 use cosim_regress::mutate::analysis::{ChosenMutants, check_netlist, check_rtl};
 use cosim_regress::mutate::grade::{CaseSet, Workers};
 use cosim_regress::worker::OneShotWorker;
 use cosim_regress::worker::one_shot::VectorJob;
-use cosim_rtl::models::{Rtl, View};
+use cosim_rtl::models::{RtlModels as _, View};
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -34,12 +36,12 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
             "--only takes one block; choose it with --block".to_owned(),
         ));
     };
-    if arguments.target.profiles(*block)?.len() > 1 {
+    if arguments.target.profiles(block)?.len() > 1 {
         let message = "--only takes one profile, because each profile has other mutants; choose it \
              with --fixes";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
-    let prepared = PreparedGrading::new(arguments, *block, &blocks)?;
+    let prepared = PreparedGrading::new(arguments, block, &blocks)?;
     let most = prepared.chosen.iter().map(|chosen| chosen.mutants.mutations.len()).sum::<usize>();
     if id == 0 || id as usize > most {
         return Err(Error::Usage(

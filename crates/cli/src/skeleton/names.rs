@@ -133,12 +133,12 @@ pub struct Text {
 
 impl Text {
     pub fn new(text: &str) -> Self {
-        Self { rust: format!("{text:?}"), markdown: text::markdown(text), toml: toml(text) }
+        Self { rust: format!("{text:?}"), markdown: text::markdown(text), toml: toml_string(text) }
     }
 }
 
 /// A basic string of TOML.
-fn toml(text: &str) -> String {
+pub fn toml_string(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
         match letter {

@@ -2,7 +2,8 @@
 
 use super::{Detail, Summary};
 use crate::counted;
-use cosim_formats::coverage::code::{CodeHits, Point};
+use cosim_block::points::Point;
+use cosim_formats::coverage::code::CodeHits;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

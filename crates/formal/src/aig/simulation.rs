@@ -4,21 +4,13 @@
 //! what memories return. An output counts only where it is known.
 
 use super::{Aig, Literal, split};
+use cosim_block::agreement::RecordedInputs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use verilated::Port;
 
 /// Cases that are simulated at once: the bits of a word.
 const LANES: usize = 64;
-
-/// The inputs of a case.
-#[derive(Debug, Clone)]
-pub struct RecordedInputs {
-    /// The name of the case.
-    pub case: String,
-    /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
-    pub cycles: Vec<u8>,
-}
 
 /// A cycle in which an output is 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

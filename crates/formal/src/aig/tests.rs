@@ -1,6 +1,7 @@
 //! Small networks, written by hand.
 
 use super::*;
+use cosim_block::agreement::RecordedInputs;
 
 const INTERFACE: Interface<'static> = Interface {
     reset: Some(("rst", true)),

@@ -1,9 +1,9 @@
-//! Runs the engines of ABC on one property, cheap ones first.
+//! Runs engines on one property, cheap ones first.
 
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
-use crate::abc::{Answer, ask};
 use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
+use crate::engine::{Answer, ask};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
 };
@@ -116,7 +116,7 @@ impl<'a> Query<'a> {
         Ok(())
     }
 
-    /// Whether ABC proved the property.
+    /// Whether an engine proved the property.
     pub(super) fn is_proved(&self) -> bool {
         self.answer.is_never()
     }

@@ -1,6 +1,6 @@
 //! Reads and writes `coverage.json`.
 
-use super::code::{Code, Point};
+use super::code::Code;
 use super::{
     ContributingCase, Database, Group, Indices, ProfileBins, ProfileCoverage, Run, ScenarioCoverage,
 };
@@ -8,6 +8,7 @@ use crate::record::RecordFormat;
 use cosim_base::checksum;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
+use cosim_block::points::Point;
 use cosim_harness::harness::RULES;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use crate::mutation;
 use cosim_base::error::{Code, Error, codes};
 use cosim_base::files;
 use cosim_base::program;
-use cosim_rtl::models::command_line;
+use cosim_block::rtl::command_line;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,10 +1,11 @@
 //! The settings that identify a run.
 
-use super::shard::Shard;
 use super::waivers::Waiver;
+use cosim_block::rtl::Rtl;
+use cosim_block::shard::Shard;
 use cosim_harness::harness::Comparison;
 use cosim_rtl::gates::Area;
-use cosim_rtl::models::{FileRead, Rtl};
+use cosim_rtl::models::FileRead;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

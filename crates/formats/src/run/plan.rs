@@ -1,8 +1,8 @@
 //! The cases of a run, their names and their seeds.
 
 use super::header::Header;
-use super::shard::Shard;
-use cosim_harness::harness::{BlockInfo, Case, Profile, case_seed, parse_index};
+use cosim_block::shard::Shard;
+use cosim_harness::harness::{BlockInfo, Case, Profile, parse_index};
 use std::ops::Range;
 
 pub use cosim_harness::harness::MOST_CASES;
@@ -87,9 +87,9 @@ impl Plan {
         let (index, column) = (place / columns, (place % columns) as usize);
         let (profile, scenario) = (column / self.scenarios.len(), column % self.scenarios.len());
         let (of_profile, of_scenario) = (&self.profiles[profile].name, &self.scenarios[scenario]);
-        let name = format!("{}/{of_profile}/{of_scenario}/{index}", self.block);
-        let seed = case_seed(self.seed, &name);
-        Case { place, profile, scenario, name, seed }
+        let (profile, scenario) =
+            ((profile, of_profile.as_ref()), (scenario, of_scenario.as_str()));
+        Case::of_run(self.seed, self.block, place, profile, scenario, index)
     }
 
     /// Whether a case belongs to the run and has the name and seed that the run gives it.

@@ -3,6 +3,8 @@
 use super::end::End;
 use super::plan::Plan;
 use crate::coverage::Recorder;
+use cosim_base::error::Error;
+use cosim_block::program;
 use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
 use serde::de::Error as _;
@@ -152,7 +154,10 @@ pub struct Tally {
 
 impl Tally {
     /// An empty tally for the profiles and scenarios of a plan.
-    pub fn new(block: &'static BlockInfo, plan: &Plan, coverage: Recorder) -> Self {
+    ///
+    /// # Errors
+    /// As [`program::unreachable`].
+    pub fn new(block: &'static BlockInfo, plan: &Plan, coverage: Recorder) -> Result<Self, Error> {
         let profile = |profile: &Profile| {
             let mut tally = ProfileTally {
                 profile: profile.name.to_string(),
@@ -167,22 +172,22 @@ impl Tally {
                 unreachable: BTreeMap::new(),
                 counters: block.counters.iter().map(|(name, _)| (*name, 0)).collect(),
             };
-            let mut unreachable = block.unreachable(&profile.parameters);
+            let mut unreachable = program::unreachable(block, &profile.parameters)?;
             for (index, rule) in block.rules.iter().enumerate() {
                 match unreachable.remove(&index) {
                     Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
                     None => drop(tally.rules.insert(rule.name, 0)),
                 }
             }
-            tally
+            Ok(tally)
         };
-        Self {
+        Ok(Self {
             block,
             counters: block.counters.clone(),
-            profiles: plan.profiles.iter().map(profile).collect(),
+            profiles: plan.profiles.iter().map(profile).collect::<Result<_, Error>>()?,
             totals: Totals::default(),
             coverage,
-        }
+        })
     }
 
     /// Adds a case.

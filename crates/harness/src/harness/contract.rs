@@ -21,8 +21,8 @@ use super::rng::CaseRng;
 use super::span::Span;
 use super::stimulus::Stimulus;
 use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fmt::Debug;
 use verilated::{Field, ModelKind, Pins, Port};
@@ -119,7 +119,7 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
 }
 
 /// A text that reports show and link to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Its path, as named in the block's source.
     pub path: &'static str,
@@ -136,7 +136,7 @@ macro_rules! document {
 }
 
 /// An input of one bit that resets a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResetPin {
     name: &'static str,
     is_high: bool,
@@ -315,7 +315,7 @@ impl<I, O> LinkedRtl<I, O> {
 }
 
 /// A rule of a golden model: a row of a transition table or a named behaviour.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// The name used in reports, as in `T18`.
     pub name: &'static str,
@@ -569,7 +569,7 @@ impl<S> Counter<S> {
 }
 
 /// How the numbers of several cases are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Total {
     /// They are added.
     Sum,

@@ -11,6 +11,7 @@ use super::comparison::{
 use super::contract::{Block, Document, Golden, RuleSet};
 use super::parameters::Parameters;
 use super::tally::Tally;
+use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -24,7 +25,7 @@ pub const MOST_AXES: usize = 6;
 pub const RULES: &str = "rules";
 
 /// One value of an axis.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Value {
     /// A short name, as in `RTS`.
     pub name: &'static str,
@@ -33,11 +34,12 @@ pub struct Value {
 }
 
 /// Values that exclude each other.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Axis {
     /// The quantity that the values classify.
     pub name: &'static str,
     /// The values.
+    #[serde(with = "super::leaked")]
     pub values: &'static [Value],
 }
 
@@ -111,7 +113,7 @@ macro_rules! covergroups {
 }
 
 /// A file of waivers: code of the RTL that is unreachable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WaiverFile {
     /// Its name in messages.
     pub path: &'static str,

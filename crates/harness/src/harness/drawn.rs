@@ -35,6 +35,20 @@ pub fn parse_index(text: &str) -> Option<u64> {
 }
 
 impl Case {
+    /// A case of a run with `seed`. Profile and scenario come with their names.
+    pub fn of_run(
+        seed: u64,
+        block: &str,
+        place: u64,
+        (profile, profile_name): (usize, &str),
+        (scenario, scenario_name): (usize, &str),
+        index: u64,
+    ) -> Self {
+        let name = format!("{block}/{profile_name}/{scenario_name}/{index}");
+        let seed = case_seed(seed, &name);
+        Self { place, profile, scenario, name, seed }
+    }
+
     /// The random numbers of the case.
     pub fn rng(&self) -> CaseRng {
         let index = self.name.rsplit('/').next().and_then(parse_index);

@@ -5,12 +5,15 @@ use super::contract::{
     Block, Document, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total, power_up_inputs,
 };
 use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, bins, unreachable};
+use super::leaked;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::properties::Properties;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::any::TypeId;
 use std::collections::BTreeMap;
+use std::fmt::{self, Debug};
+use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use verilated::{Field, Pins, Port};
 use zerocopy::IntoBytes;
@@ -20,7 +23,7 @@ const STATE_CODES: u64 = 0xff;
 
 /// A block without its types. Code that reads only this is compiled once and not again for each
 /// block.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct BlockInfo {
     /// [`Block::NAME`].
     pub name: &'static str,
@@ -29,14 +32,17 @@ pub struct BlockInfo {
     /// [`Block::RTL`] without the linked models.
     pub rtl: BuiltInRtl,
     /// [`Block::PARAMETERS`].
+    #[serde(with = "leaked")]
     pub parameters: &'static [Parameter],
     /// [`Block::PROFILES`].
+    #[serde(with = "leaked")]
     pub profiles: &'static [Profile],
     /// [`Block::CASES`].
     pub cases: u64,
     /// [`Block::RESET`].
     pub reset: Option<ResetPin>,
     /// [`Block::CLOCKS`].
+    #[serde(with = "leaked")]
     pub clocks: &'static [&'static str],
     /// [`Block::EXHAUSTIVE`].
     pub exhaustive: Option<u32>,
@@ -45,16 +51,20 @@ pub struct BlockInfo {
     /// [`Block::NAMING`].
     pub naming: Naming,
     /// Every input but the clock.
+    #[serde(with = "leaked::ports")]
     pub inputs: &'static [Port],
     /// Every output.
+    #[serde(with = "leaked::ports")]
     pub outputs: &'static [Port],
     /// [`Block::TRANSACTION_OUTPUTS`].
+    #[serde(with = "leaked")]
     pub transaction_outputs: &'static [&'static str],
     /// [`Golden::IS_WRITTEN`].
     pub has_golden: bool,
     /// [`Golden::HAS_DONT_CARES`].
     pub has_dont_cares: bool,
     /// [`Golden::RULES`].
+    #[serde(with = "leaked")]
     pub rules: &'static [Rule],
     /// [`Coverage::GROUPS`].
     pub groups: Vec<GroupInfo>,
@@ -69,6 +79,7 @@ pub struct BlockInfo {
     /// [`Block::scenarios`].
     pub scenarios: Vec<ScenarioInfo>,
     /// [`Block::fields`] of the ports that have named ones.
+    #[serde(with = "leaked::fields")]
     pub fields: BTreeMap<&'static str, &'static [(&'static str, Field)]>,
     /// [`Explain::state_name`] by code.
     pub states: Vec<(u64, &'static str)>,
@@ -76,10 +87,62 @@ pub struct BlockInfo {
     pub transitions: Vec<(&'static str, &'static str, &'static str)>,
     /// The bytes of [`power_up_inputs`].
     pub power_up: Vec<u8>,
-    /// What depends on the parameters.
-    pub facts: fn(&Parameters) -> Facts,
+    /// Answers what is no data.
+    #[serde(skip, default = "no_answers")]
+    pub answers: &'static dyn Answers,
+}
+
+/// Answers questions about a block for which its program must run: the block's own types in that
+/// program, and a connection to it elsewhere.
+pub trait Answers: Debug + Sync {
+    /// What the block says of these parameters.
+    ///
+    /// # Errors
+    /// Why the program does not answer.
+    fn facts(&self, parameters: &Parameters) -> Result<Facts, String>;
+
     /// [`Explain::meaning`].
-    pub meaning: fn(&str, u64) -> Option<String>,
+    ///
+    /// # Errors
+    /// Why the program does not answer.
+    fn meaning(&self, port: &str, value: u64) -> Result<Option<String>, String>;
+}
+
+/// The answers of a block's types.
+struct Own<B>(PhantomData<fn() -> B>);
+
+impl<B> Debug for Own<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Own")
+    }
+}
+
+impl<B: Explain> Answers for Own<B> {
+    fn facts(&self, parameters: &Parameters) -> Result<Facts, String> {
+        Ok(Facts::of::<B>(parameters))
+    }
+
+    fn meaning(&self, port: &str, value: u64) -> Result<Option<String>, String> {
+        Ok(B::meaning(port, value))
+    }
+}
+
+/// A description that has no connection yet.
+#[derive(Debug)]
+struct NoAnswers;
+
+impl Answers for NoAnswers {
+    fn facts(&self, _: &Parameters) -> Result<Facts, String> {
+        Err("the description of the block has no connection to its program".to_owned())
+    }
+
+    fn meaning(&self, _: &str, _: u64) -> Result<Option<String>, String> {
+        Err("the description of the block has no connection to its program".to_owned())
+    }
+}
+
+fn no_answers() -> &'static dyn Answers {
+    &NoAnswers
 }
 
 /// The blocks of a program, in the order of lists.
@@ -94,18 +157,19 @@ impl Blocks<'_> {
 }
 
 /// A [`Covergroup`](super::Covergroup) without its function.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct GroupInfo {
     /// The name in reports.
     pub name: &'static str,
     /// What it counts, and when.
     pub about: &'static str,
     /// The axes; a cross has several.
+    #[serde(with = "leaked")]
     pub axes: &'static [Axis],
 }
 
 /// A built-in scenario.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ScenarioInfo {
     /// The name on the command line.
     pub name: String,
@@ -124,7 +188,8 @@ impl ScenarioInfo {
 }
 
 /// What a block says of one set of parameters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Facts {
     /// Why legal stimulus cannot hit a bin, by the number of the bin; bins that it can hit are
     /// missing. Bins are numbered through the rules and all groups.
@@ -134,7 +199,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    fn of<B: Explain>(parameters: &Parameters) -> Self {
+    /// What a block says of these parameters.
+    pub fn of<B: Explain>(parameters: &Parameters) -> Self {
         let reason = |bin| Some((bin, unreachable::<B>(bin, parameters)?));
         Self {
             unreachable: (0..bins::<B>()).filter_map(reason).collect(),
@@ -144,7 +210,7 @@ impl Facts {
 }
 
 /// The RTL that is built into the program.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct BuiltInRtl {
     /// The top module.
     pub top: &'static str,
@@ -155,23 +221,28 @@ pub struct BuiltInRtl {
     /// The 8-bit parameter for the mask of fixes; `None` for a block without errata.
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
+    #[serde(with = "leaked")]
     pub sources: &'static [(&'static str, &'static str)],
     /// The files that the RTL reads while it runs, as (name in the RTL, text).
+    #[serde(with = "leaked")]
     pub data: &'static [(&'static str, &'static [u8])],
     /// The names of the sources on Verilator's command line, in that order. Verilator finds the
     /// others.
+    #[serde(with = "leaked")]
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
+    #[serde(with = "leaked")]
     pub defines: &'static [&'static str],
     /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of the
     /// design.
     pub assertions: Option<(&'static str, &'static str)>,
     /// All parameters of each linked model by name, including the mask.
+    #[serde(with = "leaked::lists")]
     pub embedded: &'static [&'static [(&'static str, u64)]],
 }
 
 /// A module around the one that a user may replace, with ports that the harness can drive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wrapper {
     /// Its file among the sources, which has the name of the module.
     pub file: &'static str,
@@ -232,8 +303,7 @@ impl BlockInfo {
             transitions: transitions::<B>(&states),
             states,
             power_up: power_up_inputs::<B>().as_bytes().to_vec(),
-            facts: Facts::of::<B>,
-            meaning: B::meaning,
+            answers: &Own::<B>(PhantomData),
         }
     }
 
@@ -265,8 +335,11 @@ impl BlockInfo {
 
     /// Why no legal stimulus hits a bin, by the number of the bin, and whether `cosim prove` proves
     /// it or the reason is an argument.
-    pub fn unreachable(&self, parameters: &Parameters) -> BTreeMap<usize, String> {
-        let Facts { unreachable, properties } = (self.facts)(parameters);
+    ///
+    /// # Errors
+    /// As [`Answers::facts`].
+    pub fn unreachable(&self, parameters: &Parameters) -> Result<BTreeMap<usize, String>, String> {
+        let Facts { unreachable, properties } = self.answers.facts(parameters)?;
         // `cosim prove` proves that a rule with a property never applies.
         let is_proved = |bin: usize| {
             let rule = self.rules.get(bin).map(|rule| rule.name);
@@ -276,7 +349,7 @@ impl BlockInfo {
             let how = if is_proved(bin) { "proof: `cosim prove`" } else { "argued" };
             (bin, format!("{reason} ({how})"))
         };
-        unreachable.into_iter().map(argued).collect()
+        Ok(unreachable.into_iter().map(argued).collect())
     }
 
     /// The values of the RTL's parameters as Verilog literals, for those that `has` accepts.

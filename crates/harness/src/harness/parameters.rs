@@ -1,13 +1,15 @@
 //! Parameters of an RTL, and profiles, which are named parameter sets.
 
 use super::contract::Block;
+use super::leaked;
 use super::random_sets::MOST_RANDOM;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 /// A parameter of the top module, other than the mask of fixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameter {
     /// The name in Verilog and on the command line.
     pub name: &'static str,
@@ -108,9 +110,11 @@ pub type Overrides = BTreeMap<String, u64>;
 
 /// The parameters of a model: the mask of fixes and the value of every other parameter. All are
 /// legal.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Parameters {
     fixes: u8,
+    #[serde(with = "leaked")]
     declared: &'static [Parameter],
     values: [u64; Self::CAPACITY],
 }
@@ -229,7 +233,8 @@ impl Parameters {
 }
 
 /// A named set of parameters.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Profile {
     /// `spec`, `repaired`, another profile of the block, or a mask like `0x5a`; followed by the
     /// parameters that differ from it, as in `spec+REPLAY_DEPTH=2`. [`Profile::parse`] reads it

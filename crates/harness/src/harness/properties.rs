@@ -4,9 +4,12 @@
 //! Invariants are assertions in `NAME_sva.sv` beside the RTL. Expressions here are Verilog over the
 //! ports of the block, and over the ports and wires of the module in that file.
 
+use serde::{Deserialize, Serialize};
+
 /// The properties of a block that are data: over the names of its ports, and generated from the
 /// rules of its golden model.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Properties {
     /// Valids and enables whose payload is 0 while they are 0, or the name of a single payload.
     pub quiescent: Vec<&'static str>,
@@ -15,6 +18,7 @@ pub struct Properties {
     /// Codes of the state register that are not states, so the register never holds them.
     pub illegal_states: Vec<&'static str>,
     /// Enables, and the only states in which they are 1. It needs a `Block::STATE_REGISTER`.
+    #[serde(with = "super::leaked::named")]
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
     /// The golden model's rules as properties of the RTL.
     pub transitions: Vec<TransitionProperty>,
@@ -26,7 +30,7 @@ pub struct Properties {
 
 /// An abstraction of memory words. Two RTLs whose memories hold words of the same meaning can be
 /// equivalent even if the words differ. The proof also shows that the other bits have no effect.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WordAbstraction {
     /// The memory.
     pub memory: &'static str,
@@ -38,7 +42,8 @@ pub struct WordAbstraction {
 
 /// A task that the block finishes within a bounded number of its own cycles, however long the
 /// environment stalls it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(bound(deserialize = "'de: 'static"))]
 pub struct Progress {
     /// The task in words, as in "a packet that was taken".
     pub what: String,
@@ -67,7 +72,7 @@ impl Progress {
 }
 
 /// A known deadlock.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownDeadlock {
     /// Its description, with the place in the specification.
     pub what: &'static str,
@@ -83,7 +88,7 @@ pub struct KnownDeadlock {
 /// The wire `rule_N` is 1 while rule N of [`Properties::transitions`] applies. Expressions are
 /// Verilog over ports, and over signals and wires of `NAME_sva.sv`, in that cycle. Constants are
 /// sized, as in `8'd1`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TransitionProperty {
     /// Its name. A name that is not a rule of the golden model stands for the cycles in which no
     /// rule of the family applies.
@@ -133,7 +138,7 @@ impl TransitionProperty {
 }
 
 /// A channel whose offer is stable until it is accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StableChannel {
     /// Its valid.
     pub valid: &'static str,

@@ -9,15 +9,17 @@ mod equivalence;
 use super::Mutants;
 use super::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
 use crate::agreement::Pair;
-use crate::blocks::AnyBlock;
-use crate::engine::{Session, Setup};
+use crate::blocks::BlockHandle;
+use crate::setup::{Session, Setup};
 use crate::worker::{OneShotWorker, Program};
 use cosim_base::error::{Error, codes};
+use cosim_block::built::Built;
+use cosim_block::mutate::KillMethod;
+use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::{Header, MutantStatus, ProfileGrading, Report};
-use cosim_formats::mutation::{KillMethod, Mutation};
 use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::{Case, Profile};
-use cosim_rtl::models::{Built, View};
+use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
 use equivalence::Bench;
 use std::collections::BTreeMap;
@@ -43,7 +45,7 @@ pub struct ChosenMutants {
 /// A mutation analysis of one block. It owns its folder.
 pub struct MutationAnalysis {
     /// The block.
-    pub block: &'static dyn AnyBlock,
+    pub block: &'static BlockHandle,
     /// The mutants of each profile.
     pub chosen: Vec<ChosenMutants>,
     /// Profiles, scenarios and RTL.
@@ -235,7 +237,7 @@ impl MutationAnalysis {
                     let worker =
                         OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
                     // This model has no mutation enabled.
-                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
+                    Pair { block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
                     rtl
                 }
             };

@@ -2,12 +2,14 @@
 
 use super::netlist::{Woven, weave};
 use cosim_base::error::{Error, codes};
+use cosim_block::built::Built;
+use cosim_block::rtl::Rtl;
 use cosim_formal::cut::{enabled, fixed};
 use cosim_formal::rtlil::Unknown;
 use cosim_formats::mutation::Mutation;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
-use cosim_rtl::models::{Built, Pragmas, Rtl, kept, ports, verilator};
+use cosim_rtl::models::{Pragmas, RtlModels as _, kept, ports, verilator};
 use cosim_rtl::yosys::YosysSession;
 use std::path::PathBuf;
 use verilated_build::{Design, Kept, LibraryCache, SourceFile};
@@ -126,7 +128,7 @@ fn selectable(
     };
     let cache = LibraryCache::new(verilator()?, cosim_rtl::models::TARGET, kept);
     let library = cache.library(&design, &files, Some(&ports(info)))?;
-    Ok(Built::from(&library))
+    Ok(Built::library(&library))
 }
 
 /// Builds a model of a text whose bugs are enabled by number. It compiles quickly but simulates

@@ -4,10 +4,12 @@
 use super::build::BASE;
 use super::build::Mutants;
 use cosim_base::error::{Error, codes};
-use cosim_formal::abc::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
+use cosim_block::program;
 use cosim_formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::cut::{cut, followed, unjudged};
+use cosim_formal::engine::{Answer, ask};
+use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
@@ -88,7 +90,7 @@ impl<'a> EquivalenceChecker<'a> {
         let reset = info.reset.map(|pin| pin.name_and_level());
         let checker =
             Self::of(workshop, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
-        let word_abstractions = (info.facts)(parameters).properties.word_abstractions;
+        let word_abstractions = program::facts(info, parameters)?.properties.word_abstractions;
         Ok(match checker {
             Ok(checker) => Ok(checker.with_word_abstractions(&word_abstractions)?),
             Err(because) => Err(because),

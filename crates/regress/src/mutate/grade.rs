@@ -3,19 +3,20 @@
 //! A mutant is killed by the first case of the plan that finds it, independent of the order in
 //! which workers finish.
 
-use super::kill::{Kill, MutationJob};
-use crate::engine::Session;
+use crate::setup::Session;
 use cosim_base::error::{Error, codes};
-use cosim_formats::mutation::KillMethod;
+use cosim_block::built::Built;
+use cosim_block::mutate::KillMethod;
+use cosim_block::mutate::{Kill, MutationJob};
 use cosim_harness::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
-use cosim_rtl::models::Built;
 
 use crate::worker::Program;
 use crate::worker::loss::CORRUPTED;
-use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
-use crate::worker::{Action, Task};
-use cosim_formats::run::{Plan, Shard};
+use cosim_block::shard::Shard;
+use cosim_block::worker::task::{Action, Task};
+use cosim_block::worker::wire::{Answer, Work};
+use cosim_formats::run::Plan;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,10 +4,10 @@
 
 use cosim_base::error::{Code, Error, codes};
 use cosim_base::program;
+use cosim_block::shard::Shard;
 use cosim_formats::mutation::{
     Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,
 };
-use cosim_formats::run::Shard;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

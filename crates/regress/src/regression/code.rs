@@ -1,11 +1,13 @@
 //! The code coverage of a run, if it is enabled.
 
 use super::{Event, Events};
-use crate::blocks::AnyBlock;
-use crate::engine::SessionSetup;
-use crate::worker::{Action, OneShotWorker, Task};
+use crate::blocks::BlockHandle;
+use crate::worker::OneShotWorker;
 use cosim_base::error::{Error, codes};
-use cosim_formats::coverage::code::{Code, Idle, Point, Sources, Waivers};
+use cosim_block::engine::SessionSetup;
+use cosim_block::points::Point;
+use cosim_block::worker::task::{Action, Task};
+use cosim_formats::coverage::code::{Code, Idle, Sources, Waivers};
 use cosim_rtl::models::Examined;
 use std::collections::BTreeMap;
 
@@ -24,7 +26,7 @@ impl CodeCoverage {
     /// # Errors
     /// An error in the block's waivers, or a model that fails.
     pub fn new(
-        block: &dyn AnyBlock,
+        block: &BlockHandle,
         worker: &OneShotWorker,
         opening: &SessionSetup,
         examined: &Examined,

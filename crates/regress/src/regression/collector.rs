@@ -1,17 +1,17 @@
 //! Collects the results of a run: totals, failures, journal and files.
 
 use super::{Event, Events, WriteFailures};
-use crate::blocks::AnyBlock;
-use crate::engine::Session;
+use crate::blocks::BlockHandle;
 use crate::merge;
 use crate::runner::{Failures, Progress};
+use crate::setup::Session;
 use cosim_base::error::{Error, codes};
+use cosim_block::vector::Origin;
 use cosim_formats::coverage::Database;
 use cosim_formats::run::{
     Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan, ProfileResults,
     RunDirectory, State, Tally,
 };
-use cosim_formats::vector::Origin;
 use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
 use serde_json::Value;
 use std::sync::Arc;
@@ -157,7 +157,7 @@ impl Collector<'_, '_> {
     /// If the state cannot be read.
     pub fn restore(
         &mut self,
-        block: &dyn AnyBlock,
+        block: &BlockHandle,
         plan: &Plan,
         left: InterruptedRun,
     ) -> Result<u64, Error> {

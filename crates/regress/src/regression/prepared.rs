@@ -3,20 +3,21 @@
 use super::code::CodeCoverage;
 use super::collector::Collector;
 use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
-use crate::engine::{Session, SessionSetup, Waves};
 use crate::runner::{self, Failures, Limits, Start};
+use crate::setup::Session;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
+use cosim_block::engine::{SessionSetup, Waves};
+use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::run;
 use cosim_formats::run::{
     Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
     PeakMemory, Plan, RunCommand, RunDirectory, State, Tally, Timing,
 };
-use cosim_formats::vector::{Origin, VectorFile};
-use cosim_rtl::models::View;
+use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
@@ -121,7 +122,7 @@ impl PreparedRegression<'_> {
         // Cases of the journal are reported as events, so exclude them.
         let before = left.as_ref().map_or(0, |left| left.state.totals.cases);
         events(Event::Started { plan: &self.plan, before });
-        let mut collector = self.collector(directory, events);
+        let mut collector = self.collector(directory, events)?;
         collector.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
@@ -208,7 +209,7 @@ impl PreparedRegression<'_> {
         &self,
         directory: RunDirectory,
         events: &'a mut Events<'e>,
-    ) -> Collector<'a, 'e> {
+    ) -> Result<Collector<'a, 'e>, Error> {
         let Self { job, session, worker, plan, header, .. } = self;
         let origin = Origin {
             seed: Some(job.seed),
@@ -218,9 +219,9 @@ impl PreparedRegression<'_> {
             ..Origin::default()
         };
         let folder = directory.folder().to_owned();
-        Collector {
+        Ok(Collector {
             events,
-            tally: Tally::new(job.block.info(), plan, self.recorder()),
+            tally: Tally::new(job.block.info(), plan, self.recorder()?)?,
             directory,
             failures: Failures::new(
                 job.block,
@@ -244,7 +245,7 @@ impl PreparedRegression<'_> {
             lost_workers: LostWorkers::default(),
             before: (0.0, 0.0),
             until: job.until,
-        }
+        })
     }
 
     /// Begins the run again in its directory, with a warning. The time so far counts.
@@ -259,7 +260,7 @@ impl PreparedRegression<'_> {
         events(Event::Warning(message));
         directory.restart(&self.header)?;
         events(Event::Started { plan: &self.plan, before: 0 });
-        let mut collector = self.collector(directory, events);
+        let mut collector = self.collector(directory, events)?;
         collector.before = before;
         if journal.is_some() {
             let (folder, state) = (collector.directory.folder(), collector.state(0));
@@ -277,16 +278,16 @@ impl PreparedRegression<'_> {
     }
 
     /// An empty coverage database.
-    fn nothing_covered(&self) -> Database {
-        let mut database = Database::new(self.job.block.info(), &self.plan.profiles);
+    fn nothing_covered(&self) -> Result<Database, Error> {
+        let mut database = Database::new(self.job.block.info(), &self.plan.profiles)?;
         if let Some(counted) = &self.counted {
             database.code.clone_from(&counted.code);
         }
-        database
+        Ok(database)
     }
 
     /// The recorder of coverage.
-    fn recorder(&self) -> Recorder {
+    fn recorder(&self) -> Result<Recorder, Error> {
         let Self { job, plan, header, opening, .. } = self;
         let run = Run {
             build: program::build().to_owned(),
@@ -297,7 +298,7 @@ impl PreparedRegression<'_> {
         let profiles = plan.profiles.iter().map(|profile| profile.name.to_string()).collect();
         let weights = weights_hashes(&opening.scenarios);
         let scenarios = plan.scenarios.iter().cloned().zip(weights).collect();
-        Recorder::new(self.nothing_covered(), run, profiles, scenarios)
+        Ok(Recorder::new(self.nothing_covered()?, run, profiles, scenarios))
     }
 
     /// Writes a waveform of the first case.

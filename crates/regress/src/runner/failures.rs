@@ -1,25 +1,27 @@
 //! Processes failures: groups them by signature, and stores vectors, blame and waveforms.
 
-use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
+use crate::blocks::BlockHandle;
+use crate::setup::Session;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_block::engine::{ShrunkVector, Waves};
+use cosim_block::rtl::Rtl;
+use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::run::{
     CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
     settle_groups,
 };
-use cosim_formats::vector::{Origin, VectorFile};
 use cosim_harness::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
-use cosim_rtl::models::Rtl;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use verilated_build::Tracing;
+use verilated_runtime::Tracing;
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
@@ -42,7 +44,7 @@ pub struct FailureHandling {
 
 /// Stores failures, in the order of the plan.
 pub struct Failures {
-    block: &'static dyn RunBlock,
+    block: &'static BlockHandle,
     session: Arc<Session>,
     rtl: Rtl,
     folder: PathBuf,
@@ -58,7 +60,7 @@ pub struct Failures {
 impl Failures {
     /// Failures of a run in `folder`. `origin` holds the fields that all vectors share.
     pub fn new(
-        block: &'static dyn RunBlock,
+        block: &'static BlockHandle,
         session: Arc<Session>,
         rtl: Rtl,
         folder: &Path,

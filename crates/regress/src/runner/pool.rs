@@ -1,10 +1,10 @@
 //! Runs the cases of a plan until the end or a limit.
 
-use crate::engine::SessionSetup;
 use crate::judged::Judged;
-use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use cosim_base::error::{Error, codes};
+use cosim_block::engine::SessionSetup;
+use cosim_block::worker::wire::{Answer, Work};
 use cosim_formats::run::End;
 use cosim_harness::harness::{Case, Outcome, Verdict};
 use std::iter::Peekable;
@@ -201,10 +201,12 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::worker::Loss;
     use crate::worker::supervisor::{Link, Received};
-    use crate::worker::wire::{Frames, MAX_LENGTH, Reply, Request, frame};
-    use crate::worker::{ActiveSandbox, Loss};
-    use cosim_formats::run::{Plan, Shard};
+    use cosim_block::shard::Shard;
+    use cosim_block::worker::sandbox::ActiveSandbox;
+    use cosim_block::worker::wire::{Frames, MAX_LENGTH, Reply, Request, frame};
+    use cosim_formats::run::Plan;
     use cosim_harness::harness::{Parameters, Profile};
     use std::collections::{BTreeSet, VecDeque};
     use std::io;

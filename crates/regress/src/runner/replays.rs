@@ -1,14 +1,14 @@
 //! Replays many vectors, each in its own worker, and returns the results in order.
 
-use crate::engine::Replayed;
 use crate::worker::loss::CORRUPTED;
-use crate::worker::wire::{Answer, Work};
 use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
-use crate::worker::{Action, Task};
 use cosim_base::error::{Error, codes};
-use cosim_formats::vector::VectorFile;
+use cosim_block::built::Built;
+use cosim_block::engine::Replayed;
+use cosim_block::vector::VectorFile;
+use cosim_block::worker::task::{Action, Task};
+use cosim_block::worker::wire::{Answer, Work};
 use cosim_harness::harness::Verdict;
-use cosim_rtl::models::Built;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A vector to replay.

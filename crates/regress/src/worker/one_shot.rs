@@ -3,21 +3,24 @@
 use super::loss::{CORRUPTED, Loss, Losses};
 use super::process::Program;
 use super::supervisor::{Event, Link, Supervisor};
-use super::wire::{Answer, Reply, Request, Work};
-use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
+use crate::blocks::BlockHandle;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{folder_of, is_special, make_whole_apart};
-use cosim_harness::harness::{Blame, Outcome, Profile, Verdict, Watch};
-use cosim_rtl::export::DrivenPins;
-use cosim_rtl::models::{Built, Rtl, View};
+use cosim_block::built::Built;
+use cosim_block::driven::DrivenPins;
+use cosim_block::engine::{Replayed, ShrinkProgress, ShrunkVector, Waves};
+use cosim_block::rtl::Rtl;
+use cosim_block::worker::wire::{Answer, Reply, Request, Work};
+use cosim_harness::harness::{Blame, Outcome, Profile, Verdict};
+use cosim_rtl::models::{RtlModels as _, View};
+use verilated_runtime::Tracing;
 
-use crate::worker::{Action, Task};
-use cosim_formats::vector::VectorFile;
+use cosim_block::vector::VectorFile;
+use cosim_block::worker::task::{Action, Task};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use verilated_build::Tracing;
 
 /// Polling interval for interruption.
 const TICK: Duration = Duration::from_millis(20);
@@ -60,7 +63,7 @@ pub struct OneShotWorker {
 #[derive(Clone, Copy)]
 pub struct VectorJob<'a> {
     /// The block.
-    pub block: &'static dyn RunBlock,
+    pub block: &'static BlockHandle,
     /// The vector.
     pub vector: &'a VectorFile,
     /// The profile.
@@ -154,7 +157,7 @@ impl OneShotWorker {
         &self,
         subject: &VectorJob<'_>,
         tracing: Tracing,
-    ) -> Result<Finish<cosim_formats::explanation::Explanation>, Error> {
+    ) -> Result<Finish<cosim_block::explanation::Explanation>, Error> {
         self.observed(subject, View::Observed(tracing), |observed| {
             Action::Explain(subject.vector.clone(), observed)
         })
@@ -176,9 +179,15 @@ impl OneShotWorker {
         let mut losses = Losses::alone();
         let finish = loop {
             let attempt = self.attempt(&task, &mut |reply| match reply {
-                Reply::Shrinking { tried, kept } => progress.candidate(tried, kept),
-                Reply::Best(vector) => best = Some(*vector),
-                _ => {}
+                Reply::Shrinking { tried, kept } => {
+                    progress.candidate(tried, kept);
+                    None
+                }
+                Reply::Best(vector) => {
+                    best = Some(*vector);
+                    None
+                }
+                _ => None,
             })?;
             match attempt {
                 Attempt::Finished(finish) => break finish,
@@ -215,22 +224,46 @@ impl OneShotWorker {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
         let model = subject.build(View::Bare)?;
-        let watch = Watch::default();
-        let mut run = |vector: VectorFile| {
-            let task = subject.task(model.clone(), Action::Replay(vector));
-            match self.have::<Replayed>(task) {
-                Ok(Finish::Done(replayed)) => Some(replayed.outcome),
-                Ok(Finish::Lost(verdict)) => Some(Outcome::without_cycles(verdict)),
-                Ok(Finish::Interrupted) => {
-                    watch.cancel();
+        let action = Action::ShrinkLost(subject.vector.clone(), verdict.clone(), budget);
+        let task = subject.task(model.clone(), action);
+        let mut best = None;
+        let mut losses = Losses::alone();
+        loop {
+            let attempt = self.attempt(&task, &mut |reply| match reply {
+                Reply::Shrinking { tried, kept } => {
+                    progress.candidate(tried, kept);
                     None
                 }
-                Err(_) => None,
+                Reply::Best(vector) => {
+                    best = Some(*vector);
+                    None
+                }
+                Reply::Candidate(vector) => {
+                    let task = subject.task(model.clone(), Action::Replay(*vector));
+                    let outcome = match self.have::<Replayed>(task) {
+                        Ok(Finish::Done(replayed)) => Some(replayed.outcome),
+                        Ok(Finish::Lost(verdict)) => Some(Outcome::without_cycles(verdict)),
+                        Ok(Finish::Interrupted) | Err(_) => None,
+                    };
+                    Some(Request::Tried(outcome.map(Box::new)))
+                }
+                _ => None,
+            })?;
+            match (attempt, best.take()) {
+                (Attempt::Finished(Finish::Done(vector)), _) => return Ok(vector),
+                (Attempt::Finished(_), Some(best)) => return Ok(best),
+                (Attempt::Finished(Finish::Interrupted), None) => return Err(Error::Interrupted),
+                // No RTL runs in this process, so its end is no verdict.
+                (Attempt::Finished(Finish::Lost(verdict)), None) => {
+                    return Err(Error::Lost(codes::MODEL_CRASHED, verdict.to_string()));
+                }
+                (Attempt::Lost(loss), _) => {
+                    if let Some(verdict) = losses.add(loss)? {
+                        return Err(Error::Lost(codes::MODEL_CRASHED, verdict.to_string()));
+                    }
+                }
             }
-        };
-        let name = &subject.profile.name;
-        let vector = subject.block.typed(subject.vector)?;
-        vector.shrink_lost(name, verdict, &mut run, budget, &watch, progress)
+        }
     }
 
     /// Runs a task without progress reports.
@@ -240,7 +273,7 @@ impl OneShotWorker {
     pub fn have<T: DeserializeOwned>(&self, task: Task) -> Result<Finish<T>, Error> {
         let mut losses = Losses::alone();
         loop {
-            match self.attempt(&task, &mut |_| {})? {
+            match self.attempt(&task, &mut |_| None)? {
                 Attempt::Finished(finish) => return Ok(finish),
                 Attempt::Lost(loss) => {
                     if let Some(verdict) = losses.add(loss)? {
@@ -272,7 +305,7 @@ impl OneShotWorker {
     fn attempt<T: DeserializeOwned>(
         &self,
         task: &Task,
-        on_reply: &mut dyn FnMut(Reply),
+        on_reply: &mut dyn FnMut(Reply) -> Option<Request>,
     ) -> Result<Attempt<T>, Error> {
         if self.is_interrupted() {
             return Ok(Attempt::Finished(Finish::Interrupted));
@@ -326,7 +359,7 @@ fn run_task(
     worker: &mut Supervisor<impl Link>,
     task: Task,
     interrupted: &AtomicBool,
-    on_reply: &mut dyn FnMut(Reply),
+    on_reply: &mut dyn FnMut(Reply) -> Option<Request>,
 ) -> Result<Attempt<String>, Error> {
     worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
     worker.begin();
@@ -358,7 +391,13 @@ fn run_task(
                 Reply::NotReady(refusal) | Reply::Done { answer: Answer::Refused(refusal), .. } => {
                     return Err(refusal.into());
                 }
-                other => on_reply(other),
+                other => {
+                    if let Some(answer) = on_reply(other) {
+                        worker.send(&answer)?;
+                        // The time in which this process made the answer is not the worker's.
+                        worker.begin();
+                    }
+                }
             }
         }
     }

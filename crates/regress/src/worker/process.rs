@@ -2,10 +2,11 @@
 
 use super::loss::Loss;
 use super::rtl_log::{Listener, RtlLog};
-use super::sandbox::{ActiveSandbox, Sandbox};
 use super::supervisor::{Link, Received};
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
+use cosim_block::program::ENTRY;
+use cosim_block::worker::sandbox::{ActiveSandbox, Sandbox};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{
@@ -42,7 +43,7 @@ pub struct Limits {
     pub sandbox: Sandbox,
 }
 
-/// The executable that workers are started from, normally this one.
+/// The executable that workers are started from.
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,
@@ -54,26 +55,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The running executable, even if its file was replaced since.
-    ///
-    /// # Errors
-    /// [`Error::Environment`] if the system cannot name the executable.
-    pub fn this(limits: Limits) -> Result<Self, Error> {
-        let own = Path::new("/proc/self/exe");
-        let path = if own.exists() {
-            own.to_owned()
-        } else {
-            std::env::current_exe().map_err(|error| {
-                Error::Environment(
-                    codes::SYSTEM,
-                    format!("cannot find the path of this program: {error}"),
-                )
-            })?
-        };
-        Ok(Self { path, limits, in_force: Arc::default(), log: RtlLog::default() })
-    }
-
-    /// Another executable of this library, for tests, whose process cannot be a worker.
+    /// An executable with blocks.
     pub fn at(path: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { path: path.into(), limits, in_force: Arc::default(), log: RtlLog::default() }
     }
@@ -119,7 +101,7 @@ impl Program {
         static IS_KEPT: Once = Once::new();
         IS_KEPT.call_once(verilated::keep_inherited_files);
         let mut command = Command::new(&self.path);
-        command.arg0("cosim").arg("worker").arg("--parent").arg(process::id().to_string());
+        command.arg0("cosim").args([ENTRY, "serve", "--parent"]).arg(process::id().to_string());
         if let Some(memory) = self.limits.memory {
             command.arg("--memory").arg(memory.to_string());
         }

@@ -5,10 +5,12 @@
 //! So RTL with C++ can forge its own verdict, and no other one.
 
 use super::loss::{CORRUPTED, Loss};
-use super::sandbox::ActiveSandbox;
-use super::wire::{Answer, Frames, MAX_LENGTH, MAX_OUTCOME, Reply, Request, Work, frame};
-use crate::worker::Action;
 use cosim_base::error::{Error, codes};
+use cosim_block::worker::sandbox::ActiveSandbox;
+use cosim_block::worker::task::Action;
+use cosim_block::worker::wire::{
+    Answer, Frames, MAX_LENGTH, MAX_OUTCOME, Reply, Request, Work, frame,
+};
 use cosim_harness::harness::{Outcome, Verdict};
 use std::collections::VecDeque;
 use std::io;
@@ -64,6 +66,26 @@ pub trait Link: Send {
     fn kill(&mut self);
 }
 
+/// What a worker may send before the result of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TaskProgress {
+    Nothing,
+    /// The progress of a shrink.
+    Shrinks,
+    /// The progress of a shrink whose candidates this process runs.
+    ShrinksLost,
+}
+
+impl TaskProgress {
+    const fn of(action: &Action) -> Self {
+        match action {
+            Action::Shrink(..) => Self::Shrinks,
+            Action::ShrinkLost(..) => Self::ShrinksLost,
+            _ => Self::Nothing,
+        }
+    }
+}
+
 /// A reply that a worker was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
@@ -71,8 +93,10 @@ enum Expected {
     Opening,
     /// The outcome of the case at this place.
     Case(u64),
-    /// The result of the task at this place, and the progress of a shrink before it.
-    Task { place: u64, shrinks: bool },
+    /// The result of the task at this place, and its progress before it.
+    Task { place: u64, progress: TaskProgress },
+    /// The answer to the question at this place.
+    Query(u64),
 }
 
 /// More cycles, packets or hits than any case has. Sums of such numbers do not overflow.
@@ -166,10 +190,14 @@ impl<L: Link> Supervisor<L> {
                 self.expected.push_back(Expected::Case(*place));
             }
             Request::Work { place, work: Work::Task(task) } => {
-                let shrinks = matches!(task.action, Action::Shrink(..));
-                self.expected.push_back(Expected::Task { place: *place, shrinks });
+                let progress = TaskProgress::of(&task.action);
+                self.expected.push_back(Expected::Task { place: *place, progress });
+            }
+            Request::Work { place, work: Work::Query(..) } => {
+                self.expected.push_back(Expected::Query(*place));
             }
             Request::Cancel => self.is_cancelled = true,
+            Request::Tried(_) => {}
         }
         let _ = self.link.send(&bytes);
         Ok(())
@@ -241,7 +269,7 @@ impl<L: Link> Supervisor<L> {
     /// The length of the longest message that may come.
     fn longest(&self) -> usize {
         match self.expected.front() {
-            Some(Expected::Task { .. }) => MAX_LENGTH,
+            Some(Expected::Task { .. } | Expected::Query(_)) => MAX_LENGTH,
             _ => MAX_OUTCOME,
         }
     }
@@ -258,7 +286,14 @@ impl<L: Link> Supervisor<L> {
             (Reply::Alive(_), _) => return true,
             (
                 Reply::Shrinking { .. } | Reply::Best(_),
-                Some(Expected::Task { shrinks: true, .. }),
+                Some(Expected::Task {
+                    progress: TaskProgress::Shrinks | TaskProgress::ShrinksLost,
+                    ..
+                }),
+            ) => return true,
+            (
+                Reply::Candidate(_),
+                Some(Expected::Task { progress: TaskProgress::ShrinksLost, .. }),
             ) => return true,
             (Reply::Ready | Reply::NotReady(_), Some(Expected::Opening)) => true,
             (Reply::Done { place, answer }, Some(Expected::Case(asked))) => {
@@ -269,11 +304,14 @@ impl<L: Link> Supervisor<L> {
                                 && (outcome.verdict != Verdict::Cancelled || self.is_cancelled)
                         }
                         Answer::Panicked(_) | Answer::Refused(_) => true,
-                        Answer::Task(_) => false,
+                        Answer::Task(_) | Answer::Query(_) => false,
                     }
             }
             (Reply::Done { place, answer }, Some(Expected::Task { place: asked, .. })) => {
-                *place == asked && !matches!(answer, Answer::Case(_))
+                *place == asked && !matches!(answer, Answer::Case(_) | Answer::Query(_))
+            }
+            (Reply::Done { place, answer }, Some(Expected::Query(asked))) => {
+                *place == asked && !matches!(answer, Answer::Case(_) | Answer::Task(_))
             }
             _ => false,
         };
@@ -320,12 +358,12 @@ impl<L: Link> Supervisor<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::SessionSetup;
-    use crate::worker::Task;
-    use crate::worker::wire::Refusal;
-    use cosim_formats::vector::VectorFile;
+    use cosim_block::built::Built;
+    use cosim_block::engine::SessionSetup;
+    use cosim_block::vector::VectorFile;
+    use cosim_block::worker::task::Task;
+    use cosim_block::worker::wire::Refusal;
     use cosim_harness::harness::Case;
-    use cosim_rtl::models::Built;
     use std::path::Path;
 
     const LIMIT: Duration = Duration::from_secs(10);

@@ -10,11 +10,11 @@
 
 use super::loss::{Loss, Losses};
 use super::process::{Process, Program};
-use super::sandbox::ActiveSandbox;
 use super::supervisor::{Event, Link, Supervisor};
-use super::wire::{Answer, Reply, Request, Work};
-use crate::engine::SessionSetup;
 use cosim_base::error::{Error, codes};
+use cosim_block::engine::SessionSetup;
+use cosim_block::worker::sandbox::ActiveSandbox;
+use cosim_block::worker::wire::{Answer, Reply, Request, Work};
 use cosim_harness::harness::Verdict;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -152,7 +152,7 @@ impl InFlightWork {
     fn named(&self, text: &str) -> String {
         match &self.work {
             Work::Case { case, .. } => format!("{}: {text}", case.name),
-            Work::Task(_) => text.to_owned(),
+            Work::Task(_) | Work::Query(..) => text.to_owned(),
         }
     }
 
@@ -516,6 +516,7 @@ impl<L: Launch> WorkerThread<'_, L> {
             | Reply::Alive(_)
             | Reply::Shrinking { .. }
             | Reply::Best(_)
+            | Reply::Candidate(_)
             | Reply::Started(_) => Ok(()),
         }
     }

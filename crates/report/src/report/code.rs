@@ -1,7 +1,8 @@
 //! The source view: the RTL's text with its code coverage.
 
 use cosim_base::error::Error;
-use cosim_formats::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
+use cosim_block::points::{Kind, Point};
+use cosim_formats::coverage::code::{CodeHits, Line, SOURCES, Sources};
 use cosim_formats::coverage::{COVERAGE, Database};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

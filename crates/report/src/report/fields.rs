@@ -1,6 +1,6 @@
 //! Values of ports for reports: their fields, and the digits in which two values differ.
 
-use cosim_formats::explanation::{Difference, Explanation, Signal};
+use cosim_block::explanation::{Difference, Explanation, Signal};
 use cosim_harness::harness::BlockInfo;
 use serde::Serialize;
 use verilated::Field;
@@ -60,7 +60,7 @@ pub fn decoded(explanation: &Explanation, block: Option<&BlockInfo>) -> Vec<Fiel
             if left == 0 && !differs {
                 continue;
             }
-            let text = |value: u64| match (block.meaning)(name, value) {
+            let text = |value: u64| match block.answers.meaning(name, value).ok().flatten() {
                 Some(meaning) => format!("{value:#x} ({meaning})"),
                 None => format!("{value:#x}"),
             };

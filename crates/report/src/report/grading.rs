@@ -6,11 +6,13 @@ use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
+use cosim_block::mutate::KillMethod;
+use cosim_block::rtl::command_line;
 use cosim_formats::mutation::{
-    Header, KillMethod, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
+    Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
 use cosim_harness::harness::Blocks;
-use cosim_rtl::models::command_line;
+use cosim_rtl::models::RtlModels as _;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,7 +15,7 @@ use cosim_base::error::Error;
 use cosim_base::files::LARGEST_INPUT;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_formats::explanation::{Difference, Explanation};
+use cosim_block::explanation::{Difference, Explanation};
 use cosim_formats::run;
 use cosim_formats::run::{Cause, Group, Totals};
 use cosim_harness::harness::{Blame, BlockInfo, Blocks};

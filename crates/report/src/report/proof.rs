@@ -4,10 +4,10 @@ use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
+use cosim_block::rtl::command_line;
 use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Counts, Proof, PropertyResult};
 use cosim_harness::harness::{BlockInfo, Blocks};
-use cosim_rtl::models::command_line;
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("../../templates/proof.html");

@@ -1,8 +1,8 @@
 //! The command lines that reproduce a case.
 
+use cosim_block::rtl::command_line;
 use cosim_formats::run::Header;
 use cosim_harness::harness::BlockInfo;
-use cosim_rtl::models::command_line;
 
 /// Makes command lines that reproduce a case of a run.
 #[derive(Debug, Clone, Copy)]

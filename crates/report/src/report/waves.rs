@@ -2,7 +2,7 @@
 //! ones. Cycles in which the RTL is wrong are marked, and so are the digits that differ.
 
 use super::fields::{Part, literal, parts};
-use cosim_formats::explanation::{Explanation, Signal};
+use cosim_block::explanation::{Explanation, Signal};
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -4,8 +4,8 @@ use super::Examined;
 use cosim_base::error::{Error, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use verilated_build::foreign::{ForeignName, last_folders};
 use verilated_build::{DataFile, Design};
+use verilated_files::foreign::{ForeignName, last_folders};
 
 /// Copies of the files of an RTL, by their names relative to the target folder.
 #[derive(Debug)]

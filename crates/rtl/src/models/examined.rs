@@ -3,9 +3,10 @@
 use super::data::{self, SearchFolder};
 use super::expanded::{Pragmas, PreprocessedRtl};
 use super::given::{Folder, UserRtl, folder_of};
-use super::rtl::Rtl;
 use super::verilator;
+use crate::backend::{self, Feature};
 use cosim_base::error::{Error, codes};
+use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{self, BlockInfo, BuiltInRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,13 +18,15 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
-use verilated_build::Hash;
-use verilated_build::foreign::{ForeignName, lay_out};
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
-    SourceFile, Verilator, Wrapper,
+    SourceFile, Wrapper,
 };
+use verilated_files::Error as FilesError;
+use verilated_files::Hash;
+use verilated_files::foreign::{ForeignName, lay_out};
+use verilated_runtime::Verilator;
 
 /// A module that instantiates the block's top, so that Verilator searches for the top, too.
 const ASKING_TOP: &str = "cosim_ask";
@@ -192,11 +195,7 @@ impl Examined {
         let refuse = |message: &str| {
             Err(Error::Usage(codes::OPTIONS_CONFLICT, format!("--assertions: {message}")))
         };
-        if !rtl.is_of_models() {
-            return refuse(
-                "Verilator's models of the RTL check assertions; leave out --netlist and --simulator icarus",
-            );
-        }
+        backend::check(rtl, Feature::Assertions)?;
         let Some(AssertionFile { name, text, .. }) = &self.assertions else {
             let file = assertion_module(block);
             return refuse(&format!("block {block} has no file {file}.sv beside its RTL"));
@@ -371,20 +370,25 @@ impl Names {
                 )
             }
             BuildError::Verilate { top, output } => {
-                Error::Build(BuildError::Verilate { top, output: self.text(&output) })
+                BuildError::Verilate { top, output: self.text(&output) }.into()
             }
             BuildError::Compile { what, message } => {
-                Error::Build(BuildError::Compile { what, message: self.text(&message) })
+                BuildError::Compile { what, message: self.text(&message) }.into()
             }
-            BuildError::Name { name, reason } => {
-                Error::Build(BuildError::Name { name: self.typed(&name), reason })
+            BuildError::Files(FilesError::Name { name, reason }) => {
+                FilesError::Name { name: self.typed(&name), reason }.into()
             }
-            BuildError::Changed { path } => {
-                Error::Build(BuildError::Changed { path: self.typed(&path) })
+            BuildError::Files(FilesError::Changed { path }) => {
+                FilesError::Changed { path: self.typed(&path) }.into()
             }
-            other => Error::Build(other),
+            other => other.into(),
         }
     }
+}
+
+/// Whether Verilator rejected the RTL.
+fn is_rejected(error: &Error) -> bool {
+    error.code() == codes::VERILATOR_REJECTED
 }
 
 fn is_built_in(name: &Path) -> bool {
@@ -589,8 +593,9 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
-        let is_refused = |elaboration: &Result<_, _>| {
-            matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..)))
+        let is_refused = |elaboration: &Result<_, _>| match elaboration {
+            Err(error) => is_rejected(error) || matches!(error, Error::Usage(..)),
+            Ok(_) => false,
         };
         // What is wrong with those that are needed is what a user wants to know.
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
@@ -610,8 +615,9 @@ impl ExaminedFolder {
             elaboration = found;
             self.sources = sources;
         }
-        let is_refused = matches!(elaboration, Err(Error::Build(BuildError::Verilate { .. })));
-        if is_refused && let Some(error) = self.something_else(wanted) {
+        if elaboration.as_ref().is_err_and(is_rejected)
+            && let Some(error) = self.something_else(wanted)
+        {
             return Err(error);
         }
         elaboration
@@ -651,10 +657,11 @@ impl ExaminedFolder {
             let sources: Vec<PathBuf> =
                 chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
             let elaboration = self.elaborate(&sources);
-            let Err(Error::Build(BuildError::Verilate { output, .. })) = &elaboration else {
+            let Some(error) = elaboration.as_ref().err().filter(|error| is_rejected(error)) else {
                 return Some((sources, elaboration));
             };
-            let unknown = output.lines().filter_map(|line| {
+            let messages = error.to_string();
+            let unknown = messages.lines().filter_map(|line| {
                 let (_, name) = line
                     .split_once("Cannot find file containing module: '")
                     .or_else(|| line.split_once("Cannot find file containing interface: '"))
@@ -685,17 +692,15 @@ impl ExaminedFolder {
                 && let Some(misfit) =
                     self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
             {
-                return Error::Build(misfit);
+                return misfit.into();
             }
-            match self.names.plain(error) {
-                Error::Build(BuildError::Verilate { top: _, output })
-                    if !self.sources.is_empty() =>
-                {
+            self.names.plain(match error {
+                BuildError::Verilate { top: _, output } if !self.sources.is_empty() => {
                     let output = format!("{}\n{}", output.trim_end(), self.hint);
-                    Error::Build(BuildError::Verilate { top: "the user RTL".to_owned(), output })
+                    BuildError::Verilate { top: "the user RTL".to_owned(), output }
                 }
                 other => other,
-            }
+            })
         })
     }
 

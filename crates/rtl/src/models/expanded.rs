@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verilated_build::foreign::lay_out;
 use verilated_build::{Design, SourceFile};
+use verilated_files::foreign::lay_out;
 
 /// The first words of synthesis comments.
 const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
@@ -71,8 +71,8 @@ impl PreprocessedRtl {
             let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
             (file.name.as_path(), text)
         });
-        let folder =
-            lay_out(&temporary.path().join(FILES), files).map_err(|error| examined.plain(error))?;
+        let folder = lay_out(&temporary.path().join(FILES), files)
+            .map_err(|error| examined.plain(error.into()))?;
         let verilator = verilator()?;
         let own = &examined.design;
         let design = |sources: Vec<PathBuf>| Design {

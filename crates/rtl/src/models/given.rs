@@ -1,11 +1,10 @@
 //! Finds the files of user RTL on disk.
 
 use super::file_list::FileListContents;
-use super::rtl::Rtl;
 use super::special;
 use cosim_base::error::{Code, Error, codes};
 pub use cosim_base::files::folder_of;
-use cosim_base::files::unwalkable;
+use cosim_block::rtl::Rtl;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -185,4 +184,17 @@ fn readable(path: &Path, message: &str) -> Result<(), Error> {
 
 fn refuse(code: Code, path: &Path, message: &str) -> Error {
     Error::File { code, path: path.to_owned(), message: message.to_owned() }
+}
+
+/// Why walking a folder failed.
+pub fn unwalkable(error: &walkdir::Error) -> String {
+    match (error.loop_ancestor(), error.io_error()) {
+        (Some(ancestor), _) => format!(
+            "is a symbolic link to {}, which contains it; remove the \
+             link",
+            ancestor.display()
+        ),
+        (None, Some(error)) => format!("cannot be read: {error}"),
+        (None, None) => format!("cannot be read: {error}"),
+    }
 }

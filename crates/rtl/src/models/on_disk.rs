@@ -1,8 +1,8 @@
 //! The files and folders of user RTL, to detect changes.
 
 use super::given::{MOST_ENTRIES, UserRtl, folder_of};
-use super::rtl::Rtl;
 use super::special::ENDINGS;
+use cosim_block::rtl::Rtl;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;

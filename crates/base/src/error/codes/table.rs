@@ -61,6 +61,12 @@ table! {
         "The environment of a block with `TRANSACTION_OUTPUTS` follows the RTL, so its stimulus cannot be recorded before \
          the RTL runs. Commands that work on such a recording refuse the block. `cosim run`, `replay`, `shrink`, `explain`, \
          `export` and `mutate` work."
+    E0114 NO_BLOCKS User "there are no blocks here"
+        "The command needs blocks, and neither the working directory nor a folder above it has a crate that depends on \
+         cosim-core. Change to the folder of your crate, or write one with `cosim new`."
+    E0115 CRATE_UNBUILT User "the crate of the blocks does not compile"
+        "`cosim` builds the crate in or above the working directory before it runs its blocks. Correct what Cargo reports, \
+         which is above the message."
 
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
@@ -215,8 +221,8 @@ table! {
         "The shared library in the cache is damaged, or was built for another machine. Clear the cache with `cosim cache \
          clear`, then repeat the command."
     E0409 WORKER_FAILED Machine "a worker process failed or answered wrongly"
-        "Workers are processes of this program. The RTL or another process disturbed the connection, or the program was \
-         replaced while it ran. In a program with your blocks, Serialize and Deserialize of the scenario weights may \
+        "Workers are processes of the program with the blocks. The RTL or another process disturbed the connection, or \
+         the program was replaced while it ran. In a program with your blocks, Serialize and Deserialize of the scenario weights may \
          disagree. Run the command again; report the error if it remains."
     E0410 WORKERS_KILLED Machine "the system killed the workers repeatedly"
         "The system usually does that when memory is short. Use fewer --threads or a lower --memory-limit, then resume \
@@ -302,6 +308,12 @@ table! {
          If a limit is reached, use fewer --threads, or raise the limit (ulimit -u)."
     E0911 INTERRUPTED Interrupted "the command was interrupted"
         "^C or a termination signal ended the command. Runs and analyses can be resumed."
+    E0912 TOOL_MISSING Machine "the program `cosim` cannot be found"
+        "A crate of blocks is run by the program `cosim`, which is installed once. Install it with `cargo install cosim`, \
+         or set COSIM_TOOL to it."
+    E0913 VERSIONS_DIFFER Machine "`cosim` and the program with the blocks have different versions"
+        "Both exchange messages that only equal versions understand. Install the `cosim` whose version the crate's \
+         Cargo.toml names for cosim-core, or change that version and build the crate again."
     E0999 INTERNAL Machine "internal error of cosim"
         "Something happened that the program considers impossible, for example its own data cannot be encoded. Report it \
          with the command and the message."

@@ -1,9 +1,9 @@
 //! The compiled text of the RTL, to show coverage beside its lines.
 
-use super::Point;
 use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync, write_whole};
 use cosim_base::run_file::open_plain;
+use cosim_block::points::Point;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;

@@ -1,8 +1,10 @@
 use super::super::{Database, Indices, Run, ScenarioCoverage};
 use super::*;
 use cosim_base::error::Error;
+use cosim_block::points::Points;
 use cosim_harness::harness::WaiverFile;
 use std::collections::BTreeSet;
+use verilated::Point as Counter;
 use verilated_build::SourceFile;
 
 fn counter(file: &str, line: u32, column: u32, kind: &str, what: &str, lines: &str) -> Counter {

@@ -1,18 +1,20 @@
 //! Checks surviving mutants for equivalence, and replays the counterexamples.
 
 use super::MutationAnalysis;
+use crate::mutate::Mutants;
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
 use crate::mutate::grade::Workers;
-use crate::mutate::{AttemptResult, KillAttempt, Mutants};
-use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_block::built::Built;
+use cosim_block::mutate::{AttemptResult, KillAttempt};
+use cosim_block::rtl::{Rtl, command_line};
+use cosim_block::vector::Origin;
+use cosim_block::worker::task::{Action, Task};
 use cosim_formats::mutation::{MutantStatus, Proof, Report};
-use cosim_formats::vector::Origin;
 use cosim_harness::harness::Profile;
-use cosim_rtl::models::{Built, Rtl, command_line};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

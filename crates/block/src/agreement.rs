@@ -1,0 +1,188 @@
+//! Compares two models of an RTL on the same stimulus.
+
+use crate::built::Built;
+use crate::engine::{Cases, Engine, load};
+use crate::vector::VectorFile;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{
+    Block, Case, Difference, Dut, Explain, Profile, Scenario, Watch, first_difference,
+};
+use serde::{Deserialize, Serialize};
+use verilated::{BeforeReset, Model, ModelKind};
+use zerocopy::IntoBytes as _;
+
+/// The stimulus of both models.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The scenarios, as JSON.
+    pub scenarios: String,
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// The vectors. The worker skips those of other profiles.
+    pub vectors: Vec<VectorFile>,
+    /// Whether the inputs of all cycles are returned.
+    pub is_recorded: bool,
+}
+
+/// The inputs of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedInputs {
+    /// The name of the case.
+    pub case: String,
+    /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
+    #[serde(with = "hex")]
+    pub cycles: Vec<u8>,
+}
+
+/// A case or vector in which the models differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Disagreement {
+    /// Its name.
+    pub name: String,
+    /// The difference.
+    pub difference: Difference,
+}
+
+/// The result of a comparison.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Compared {
+    /// The first case in which the models differ. The comparison ends there.
+    pub disagreement: Option<Disagreement>,
+    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded).
+    pub recorded: Vec<RecordedInputs>,
+}
+
+/// A block whose models can be compared.
+pub trait CompareBlock {
+    /// Compares two models of an RTL. Call it only in a worker.
+    ///
+    /// # Errors
+    /// As [`compare`]. [`Error::Model`] if a model cannot be loaded.
+    fn compare(
+        &self,
+        profile: &str,
+        models: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Compared, Error>;
+}
+
+impl<B: Explain> CompareBlock for Engine<B> {
+    fn compare(
+        &self,
+        profile: &str,
+        [rtl, netlist]: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Compared, Error> {
+        let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
+        let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
+        compare::<B>(comparison, &profile, &rtl, netlist, watch)
+    }
+}
+
+/// Compares two models, up to the first case or vector in which they differ.
+///
+/// # Errors
+/// [`Error::Environment`] if the scenarios cannot be read, or an error in a vector.
+pub fn compare<B: Block>(
+    comparison: &Comparison,
+    profile: &Profile,
+    rtl: &ModelKind<B::Inputs, B::Outputs>,
+    netlist: ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<Compared, Error> {
+    // A netlist of `mutate` contains mutations; enable none.
+    let netlist = netlist.with_mutation(0);
+    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
+    let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
+    let mut all = Vec::new();
+    for file in comparison.vectors.iter().filter(|file| file.block == B::NAME) {
+        let vector = file.parse::<B>()?;
+        let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
+        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
+            all.push((file.path.display().to_string(), vector.stimulus));
+        }
+    }
+    let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
+    let mut recorded = Vec::new();
+    for (name, stimulus) in drawn.chain(all) {
+        // A random seed selects the bits of a register by its name, and the netlist has other
+        // names.
+        let before_reset = match stimulus.before_reset {
+            BeforeReset::Random(_) => BeforeReset::Zeros,
+            given => given,
+        };
+        let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
+        let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
+        let duts = [&mut left, &mut right];
+        if let Some(difference) = first_difference(&stimulus, &profile.parameters, duts, watch) {
+            return Ok(Compared {
+                disagreement: Some(Disagreement { name, difference }),
+                recorded: Vec::new(),
+            });
+        }
+        if comparison.is_recorded {
+            recorded.push(RecordedInputs { case: name, cycles: left.inputs });
+        }
+    }
+    Ok(Compared { disagreement: None, recorded })
+}
+
+/// A model that records its inputs.
+struct Recorded<B: Block> {
+    model: Model<B::Inputs, B::Outputs>,
+    /// The bytes of the inputs of all cycles.
+    inputs: Vec<u8>,
+}
+
+impl<B: Block> Recorded<B> {
+    const fn new(model: Model<B::Inputs, B::Outputs>) -> Self {
+        Self { model, inputs: Vec::new() }
+    }
+}
+
+impl<B: Block> Dut<B> for Recorded<B> {
+    fn power_up(&mut self) -> Result<(), verilated::Error> {
+        Dut::<B>::power_up(&mut self.model)
+    }
+
+    fn settle(
+        &mut self,
+        inputs: &B::Inputs,
+        outputs: &mut B::Outputs,
+    ) -> Result<(), verilated::Error> {
+        self.inputs.extend_from_slice(inputs.as_bytes());
+        self.model.settle(inputs, outputs)
+    }
+
+    fn edge(&mut self) -> Result<(), verilated::Error> {
+        self.model.edge()
+    }
+}
+
+/// Bytes as a text of hex digits: a list of numbers in JSON is twice as long.
+mod hex {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        let digits =
+            |byte: &u8| [byte >> 4, byte & 0xf].map(|half| char::from(DIGITS[usize::from(half)]));
+        serializer.serialize_str(&bytes.iter().flat_map(digits).collect::<String>())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let half = |digit: u8| char::from(digit).to_digit(16);
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => u8::try_from(half(*high)? << 4 | half(*low)?).ok(),
+            _ => None,
+        };
+        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
+        bytes.ok_or_else(|| D::Error::custom("not a text of hex digits"))
+    }
+}

@@ -1,0 +1,299 @@
+//! Checks that the regression finds every bug of a folder of patches.
+
+use super::{CheckFailures, Checks, Result, files, json, said};
+use crate::shard::Shard;
+use cosim_harness::harness::{BlockInfo, Verdict};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The seeds of the runs that must find a bug.
+pub const SEEDS: [u64; 3] = [11, 22, 33];
+
+/// The expectations for the bugs of a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Bugs<'a> {
+    /// The number of bugs, so that a missing one is noticed.
+    pub count: usize,
+    /// Maximum number of packets in the shrunk vector, by the name of the patch. `None` permits
+    /// any.
+    pub most_packets: fn(&str) -> Option<u64>,
+    /// Bugs for which the RTL is not blamed, with the expected result: `undecided` or `raw_pins`.
+    /// `None` permits any result except blaming the golden model.
+    pub open: Option<&'a [(&'a str, &'a str)]>,
+    /// Prefixes of the ports at which a bug may be reported, by the name of its patch. For a bug in
+    /// a part of the block, these are the ports of that part. Empty permits any port.
+    pub told_at: fn(&str) -> &'static [&'static str],
+    /// Bugs that cannot share a model with the others. They get the full treatment of `part`.
+    pub alone: &'a [&'a str],
+    /// The bugs to compile individually, and whose vectors are shrunk, replayed and blamed.
+    /// [`Shard::WHOLE`] selects all. All other bugs share one model, and the check only finds them.
+    pub part: Shard,
+}
+
+impl Bugs<'_> {
+    /// Expects `count` bugs for which the RTL is blamed, with vectors of any size.
+    pub const fn of(count: usize) -> Self {
+        Self {
+            count,
+            most_packets: |_| None,
+            open: Some(&[]),
+            told_at: |_| &[],
+            alone: &[],
+            part: Shard::WHOLE,
+        }
+    }
+}
+
+/// A bug of a folder.
+#[derive(Debug, Clone)]
+pub(super) struct Bug {
+    /// The name of its patch, without the ending.
+    pub name: String,
+    pub patch: PathBuf,
+}
+
+impl Bug {
+    fn new(patch: PathBuf) -> Self {
+        Self { name: patch.file_stem().unwrap_or_default().to_string_lossy().into_owned(), patch }
+    }
+}
+
+pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
+    let all: Vec<Bug> = files(folder, "patch")?.into_iter().map(Bug::new).collect();
+    let mut wrong = Vec::new();
+    if all.len() != bugs.count {
+        let (folder, count) = (folder.display(), all.len());
+        wrong.push(format!("{folder}: {count} bugs, expected {}", bugs.count));
+    }
+    let is_full = |(place, bug): &(u64, &Bug)| {
+        bugs.part.has(*place) || bugs.alone.contains(&bug.name.as_str())
+    };
+    let (full, quick): (Vec<_>, Vec<_>) = (0..).zip(&all).partition(is_full);
+    if !quick.is_empty() {
+        let quick: Vec<Bug> = quick.into_iter().map(|(_, bug)| bug.clone()).collect();
+        wrong.extend(woven(checks, &quick, bugs.told_at)?);
+    }
+    let found: Vec<(&Bug, Result<String>)> = full
+        .par_iter()
+        .map(|(_, bug)| {
+            let Bug { name, patch } = bug;
+            (*bug, find(checks, patch, (bugs.most_packets)(name), (bugs.told_at)(name)))
+        })
+        .collect();
+    for (bug, side) in found {
+        let name = &bug.name;
+        let expected = |open: &[(&str, &str)]| {
+            let listed = open.iter().find(|(other, _)| other == name);
+            listed.map_or("rtl", |(_, side)| *side).to_owned()
+        };
+        match (side, bugs.open.map(expected)) {
+            (Err(failed), _) => wrong.push(format!("{name}: {failed}")),
+            (Ok(side), Some(expected)) if side != expected => {
+                wrong.push(format!("{name}: the blame is {side}, expected {expected}"));
+            }
+            _ => {}
+        }
+    }
+    CheckFailures::all(wrong)
+}
+
+/// What the default cases of each of [`SEEDS`] say of a bug that shares a model with others.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct WovenBug {
+    /// The name of its patch, without the ending.
+    pub name: String,
+    /// Why it cannot share a model, if it cannot.
+    pub unwoven: Option<String>,
+    /// The first failure with each seed; `None` if no case finds it.
+    pub found: Vec<Option<Verdict>>,
+}
+
+/// Finds bugs that share a model. Returns a line for each bug that is not found, is reported at the
+/// wrong port, or cannot be woven. `ports` returns the prefixes of the ports at which a bug may be
+/// reported; an empty list permits every port.
+fn woven(
+    checks: &Checks,
+    bugs: &[Bug],
+    ports: fn(&str) -> &'static [&'static str],
+) -> Result<Vec<String>> {
+    let arguments = ["woven-bugs", "--block", checks.info.name].map(PathBuf::from);
+    let output =
+        checks.run(arguments.into_iter().chain(bugs.iter().map(|bug| bug.patch.clone())))?;
+    let all: Vec<WovenBug> = serde_json::from_slice(&output.stdout)
+        .map_err(|_| CheckFailures::one(format!("woven-bugs: {}", said(&output))))?;
+    if !all.iter().map(|bug| &bug.name).eq(bugs.iter().map(|bug| &bug.name)) {
+        return Err(CheckFailures::one("woven-bugs: not every bug has a result"));
+    }
+    let mut wrong = Vec::new();
+    for WovenBug { name, unwoven, found } in all {
+        if let Some(reason) = unwoven {
+            wrong.push(format!("{name}: cannot be woven, add it to `Bugs::alone`: {reason}"));
+            continue;
+        }
+        if found.len() != SEEDS.len() {
+            wrong.push(format!("{name}: {} seeds ran, expected {}", found.len(), SEEDS.len()));
+        }
+        for (seed, found) in SEEDS.iter().zip(found) {
+            match found.map(|verdict| wrong_port(&verdict, ports(&name))) {
+                None => wrong.push(format!("{name}: seed {seed} does not find the bug")),
+                Some(Some(port)) => wrong.push(format!("{name}: seed {seed}: {port}")),
+                Some(None) => {}
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// A message if a failure is reported at none of the ports with these prefixes.
+fn wrong_port(verdict: &Verdict, prefixes: &[&str]) -> Option<String> {
+    let port = match verdict {
+        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => &mismatch.port,
+        _ => "no port",
+    };
+    let is_expected = prefixes.is_empty() || prefixes.iter().any(|prefix| port.starts_with(prefix));
+    (!is_expected).then(|| format!("reported at {port}, expected one of {}*", prefixes.join("*, ")))
+}
+
+/// A copy of the block's RTL with an optional patch. The patch may name the files below any folder.
+///
+/// # Errors
+/// If the patch does not apply, or `patch` is not installed.
+pub fn patched(info: &BlockInfo, patch: Option<&Path>) -> Result<TempDir> {
+    let io = |error: std::io::Error| CheckFailures::one(format!("cannot copy the RTL: {error}"));
+    let folder = TempDir::new().map_err(io)?;
+    for (name, text) in info.rtl.sources {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(io)?;
+        fs::write(path, text).map_err(io)?;
+    }
+    let Some(patch) = patch else { return Ok(folder) };
+    let text = fs::read_to_string(patch).map_err(io)?;
+    let names: Vec<&str> = info.rtl.sources.iter().map(|(name, _)| *name).collect();
+    let strip = levels(&text, &names).ok_or_else(|| {
+        CheckFailures::one(format!("the patch changes none of the files {}", names.join(", ")))
+    })?;
+    let output = Command::new("patch")
+        .args([&format!("-p{strip}"), "--silent", "--fuzz=0", "--input"])
+        .arg(std::path::absolute(patch).map_err(io)?)
+        .current_dir(folder.path())
+        .output()
+        .map_err(|error| {
+            CheckFailures::one(format!(
+                "cannot run `patch`: {error}; install it with \
+             `apt-get install patch`"
+            ))
+        })?;
+    match output.status.success() {
+        true => Ok(folder),
+        false => Err(CheckFailures::one(format!("does not apply: {}", said(&output)))),
+    }
+}
+
+/// The number of folders before the RTL's file names in a patch.
+fn levels(patch: &str, sources: &[&str]) -> Option<usize> {
+    let named = patch.lines().find_map(|line| line.strip_prefix("+++ "))?;
+    let named = Path::new(named.split('\t').next()?.trim());
+    let source = sources.iter().find(|source| named.ends_with(source))?;
+    Some(named.components().count() - Path::new(source).components().count())
+}
+
+/// Finds one bug. Returns the side that is blamed.
+fn find(
+    checks: &Checks,
+    patch: &Path,
+    most_packets: Option<u64>,
+    told_at: &[&str],
+) -> Result<String> {
+    let copy = patched(checks.info, Some(patch))?;
+    let rtl = copy.path().to_string_lossy().into_owned();
+    let folder = TempDir::new().map_err(|error| CheckFailures::one(error.to_string()))?;
+    // A bug that the first profile shows is also found by the default run, whose cases have the
+    // same seeds. This saves compiling the models of other profiles.
+    let first = checks.info.profiles.first().map_or("all", |profile| &profile.name);
+    let mut profiles = first;
+    for seed in SEEDS {
+        let out = folder.path().join(seed.to_string());
+        let mut output = run(checks, &rtl, seed, profiles, &out)?;
+        if output.status.code() == Some(0) && profiles == first {
+            profiles = "all";
+            output = run(checks, &rtl, seed, profiles, &out)?;
+        }
+        if output.status.code() != Some(1) {
+            return Err(CheckFailures::one(format!(
+                "seed {seed} does not find the bug: {}",
+                said(&output)
+            )));
+        }
+    }
+    let out = folder.path().join(SEEDS[0].to_string());
+    let group = json(&out.join("results.json"))?["failures"][0].clone();
+    let vector = out.join(group["vector"].as_str().unwrap_or("no vector"));
+    let vector = vector.to_string_lossy();
+    if let (Some(packets), Some(most)) = (group["packets"].as_u64(), most_packets)
+        && packets > most
+    {
+        return Err(CheckFailures::one(format!(
+            "shrunk to {packets} packets, expected at most {most}"
+        )));
+    }
+    let port = group["verdict"]["port"].as_str().unwrap_or("no port");
+    if !told_at.is_empty() && !told_at.iter().any(|beginning| port.starts_with(beginning)) {
+        let expected = told_at.join("*, ");
+        return Err(CheckFailures::one(format!("reported at {port}, expected one of {expected}*")));
+    }
+    let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
+    if !again.status.success() {
+        return Err(CheckFailures::one(format!(
+            "the failure does not happen again in replay: {}",
+            said(&again)
+        )));
+    }
+    let good = checks.run(["replay", "--rtl", "built-in", &vector])?;
+    if !good.status.success() {
+        return Err(CheckFailures::one(format!(
+            "the vector also fails on the correct RTL: {}",
+            said(&good)
+        )));
+    }
+    match group["judgement"]["broken_by"].as_str() {
+        Some(side @ ("rtl" | "undecided" | "raw_pins")) => Ok(side.to_owned()),
+        other => Err(CheckFailures::one(format!(
+            "the golden model is right, but the blame is {other:?}"
+        ))),
+    }
+}
+
+/// A default run with the RTL in a folder, up to the first failure.
+fn run(checks: &Checks, rtl: &str, seed: u64, profiles: &str, out: &Path) -> Result<Output> {
+    let out = out.to_string_lossy();
+    let block = checks.info.name;
+    let number = seed.to_string();
+    // One thread, because bugs run in parallel.
+    let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", &number, "--quiet"];
+    arguments.extend(["--max-failures", "1", "--threads", "1", "--no-waves", "--force"]);
+    arguments.extend(["--fixes", profiles, "--out", &out]);
+    // Shrinking is checked with the first seed only.
+    if seed != SEEDS[0] {
+        arguments.push("--no-shrink");
+    }
+    checks.run(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_of_a_file_below_any_folder() {
+        let sources = ["Top.v", "inc/Top.vh"];
+        let levels = |name: &str| levels(&format!("--- a/x\n+++ {name}\n@@"), &sources);
+        assert_eq!(levels("b/rtl/Top.v"), Some(2));
+        assert_eq!(levels("b/hw/rtl/inc/Top.vh\t2020-01-01"), Some(3));
+        assert_eq!(levels("Top.v"), Some(0));
+        assert_eq!(levels("b/rtl/Other.v"), None);
+    }
+}

@@ -1,0 +1,485 @@
+//! Measures speed on one core: the bare model, the harness around it, and each part alone.
+
+use super::{Engine, load};
+use crate::built::Built;
+use crate::driven::check_cycle_exact;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{
+    self, Block, CaseRng, Drive, Environment, Explain, Golden, Parameters, Profile, Recording,
+    Scenario, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
+};
+use rand::SeedableRng;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use serde::{Deserialize, Serialize};
+use std::fmt::Display;
+use std::hint::black_box;
+use std::time::Duration;
+use verilated::{BatchEnd, BeforeReset, ModelKind};
+
+/// Number of measured cases, small enough for their inputs to stay in the cache.
+const CASES: u64 = 8;
+/// Packets per case.
+const PACKETS: u32 = 64;
+/// Rounds in which every case is measured in each way. Ratios are medians over the rounds.
+const ROUNDS: usize = 61;
+/// Number of RTLs that reuse a recorded golden side.
+const REUSES: u32 = 8;
+
+/// A block whose speed can be measured.
+pub trait MeasureBlock {
+    /// Measures the bare model and the harness on one core. Call it only in a worker.
+    ///
+    /// # Errors
+    /// [`Error::Model`], or [`Error::Usage`] if the model does not match.
+    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
+
+    /// Runs each part this many times in this process on the built-in RTL, for counting
+    /// instructions. Returns the cycles of one round.
+    ///
+    /// # Errors
+    /// As [`MeasureBlock::bench`].
+    fn repeat(
+        &self,
+        profile: &str,
+        rounds: [u32; InstructionScope::ALL.len()],
+    ) -> Result<u64, Error>;
+}
+
+impl<B: Explain> MeasureBlock for Engine<B> {
+    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
+        let (profile, kind) = load::<B>(profile, model)?;
+        run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
+    }
+
+    fn repeat(
+        &self,
+        profile: &str,
+        rounds: [u32; InstructionScope::ALL.len()],
+    ) -> Result<u64, Error> {
+        let (profile, kind) = load::<B>(profile, &Built::Linked)?;
+        repeat::<B>(&profile, &kind, rounds)
+    }
+}
+
+/// Speeds on one core. Ratios are relative to the bare model with two evaluations per cycle.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BenchReport {
+    /// The block.
+    pub block: String,
+    /// The profile.
+    pub fixes: String,
+    /// The scenario of the measured cases.
+    pub scenario: String,
+    /// Cycles of one round.
+    pub cycles: u64,
+    /// Why the harness drives this model with two evaluations per cycle, if it does.
+    pub two_evaluations: Option<String>,
+    /// The bare model: two evaluations per cycle, recorded inputs, outputs ignored. This is the
+    /// loop that a user would write in C++.
+    pub bare: Speed,
+    /// The bare model, driven as by the harness.
+    pub driven: Speed,
+    /// Environment, golden model, DUT, comparison, scoreboard, coverage.
+    pub lock_step: Speed,
+    /// Lock-step without scoreboard and coverage, for cases whose golden side is cached.
+    pub judged: Speed,
+    /// The share of lock-step speed that functional coverage costs, as a median over all rounds;
+    /// 0.05 is 5 %.
+    pub coverage_cost: f64,
+    /// Whole cases, including random generation and creating a model.
+    pub whole: Speed,
+    /// Cases with a golden side that was recorded once, on one RTL after another, including
+    /// creating models.
+    pub reused: Speed,
+    /// The time of each part alone.
+    pub parts: Vec<PartTiming>,
+}
+
+/// A speed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Speed {
+    /// Cycles per second, the median over all rounds.
+    pub cycles_per_second: f64,
+    /// Speed relative to the bare model in the same round, as a median over all rounds.
+    pub ratio: f64,
+}
+
+/// The time of a part that runs alone on recorded pins.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PartTiming {
+    /// The part.
+    pub name: String,
+    /// Nanoseconds per cycle, as a median over all rounds.
+    pub nanoseconds: f64,
+}
+
+/// The scope of an instruction count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InstructionScope {
+    /// Environment, golden model, scoreboard and coverage.
+    GoldenSide,
+    /// The model and the comparison of its outputs.
+    Model,
+    /// Golden side and model.
+    LockStep,
+    /// Golden side and model, for cases whose golden side is cached.
+    Judged,
+}
+
+impl InstructionScope {
+    /// All scopes.
+    pub const ALL: [Self; 4] = [Self::GoldenSide, Self::Model, Self::LockStep, Self::Judged];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GoldenSide => "golden side",
+            Self::Model => "model and comparison",
+            Self::LockStep => "lock-step",
+            Self::Judged => "judged before",
+        }
+    }
+}
+
+/// A case and its recorded golden side.
+struct RecordedCase<'s, B: Block> {
+    seed: u64,
+    stimulus: &'s Stimulus<B>,
+    recording: Recording<'s, B>,
+}
+
+/// Runs a case and returns the time it took.
+type CaseTimer<'a, B> = Box<dyn Fn(&RecordedCase<'_, B>) -> Result<Duration, Error> + 'a>;
+
+/// Runs a stimulus and returns the time it took.
+type StimulusTimer<'a, B> = &'a dyn Fn(&Stimulus<B>) -> Result<Duration, Error>;
+
+/// The scenario to measure.
+fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
+    let name = B::Weights::BENCH;
+    B::scenarios().into_iter().find(|scenario| scenario.name == name).ok_or_else(|| {
+        let block = B::NAME;
+        Error::Usage(
+            codes::UNKNOWN_SCENARIO,
+            format!(
+                "block {block} has no scenario `{name}`; set `Weights::BENCH` to one of its \
+                 scenarios"
+            ),
+        )
+    })
+}
+
+/// The seeds of the measured cases.
+fn seeds() -> impl Iterator<Item = u64> {
+    (0..CASES).map(|index| case_seed(index, "bench"))
+}
+
+/// Runs each part this many times, for counting the instructions of this process. Returns the
+/// cycles of one round.
+pub fn repeat<B: Block>(
+    profile: &Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    rounds: [u32; InstructionScope::ALL.len()],
+) -> Result<u64, Error> {
+    let (parameters, watch) = (&profile.parameters, Watch::default());
+    let weights = scenario::<B>()?.weights;
+    let generate =
+        |seed| B::stimulus(&weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed));
+    let stimuli: Vec<Stimulus<B>> = seeds().map(generate).collect();
+    let recordings: Vec<Recording<'_, B>> =
+        stimuli.iter().map(|stimulus| Recording::new(stimulus, parameters)).collect();
+    for (part, rounds) in InstructionScope::ALL.into_iter().zip(rounds) {
+        for _ in 0..rounds {
+            for (stimulus, recording) in stimuli.iter().zip(&recordings) {
+                let mut model = kind.create(BeforeReset::Ones)?;
+                let verdict = match part {
+                    InstructionScope::GoldenSide => {
+                        harness::run_golden(stimulus, parameters, &watch).verdict
+                    }
+                    InstructionScope::Model => recording.run(&mut model, &watch).verdict,
+                    InstructionScope::LockStep => {
+                        harness::run::<B>(stimulus, parameters, &mut model, &watch).verdict
+                    }
+                    InstructionScope::Judged => {
+                        harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch)
+                            .verdict
+                    }
+                };
+                matches(&verdict)?;
+            }
+        }
+    }
+    Ok(recordings.iter().map(|recording| recording.inputs().len() as u64).sum())
+}
+
+/// Measures the model of a profile and the plain one.
+pub fn run<B: Block>(
+    profile: &Profile,
+    kind: ModelKind<B::Inputs, B::Outputs>,
+    plain: ModelKind<B::Inputs, B::Outputs>,
+) -> Result<BenchReport, Error> {
+    check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "cosim bench")?;
+    let parameters = &profile.parameters;
+    let scenario = scenario::<B>()?;
+    let generate = |seed: u64| {
+        B::stimulus(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
+    };
+    let seeds: Vec<u64> = seeds().collect();
+    let stimuli: Vec<Stimulus<B>> = seeds.iter().map(|seed| generate(*seed)).collect();
+    let cases: Vec<RecordedCase<'_, B>> = seeds
+        .iter()
+        .zip(&stimuli)
+        .map(|(&seed, stimulus)| RecordedCase {
+            seed,
+            stimulus,
+            recording: Recording::new(stimulus, parameters),
+        })
+        .collect();
+    let cycles: u64 = cases.iter().map(|case| case.recording.inputs().len() as u64).sum();
+
+    let watch = Watch::default();
+    let lock_step = |stimulus: &Stimulus<B>| {
+        let mut model = kind.create(BeforeReset::Ones)?;
+        timed(|| matches(&harness::run::<B>(stimulus, parameters, &mut model, &watch).verdict))
+    };
+    let uncovered = |stimulus: &Stimulus<B>| {
+        let mut model = kind.create(BeforeReset::Ones)?;
+        timed(|| {
+            let outcome = harness::run_uncovered::<B>(stimulus, parameters, &mut model, &watch);
+            matches(&outcome.verdict)
+        })
+    };
+    let judged = |stimulus: &Stimulus<B>| {
+        let mut model = kind.create(BeforeReset::Ones)?;
+        timed(|| {
+            let outcome = harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch);
+            matches(&outcome.verdict)
+        })
+    };
+    let whole: [(&'static str, CaseTimer<'_, B>); 6] = [
+        ("bare", Box::new(|case| bare(&plain, case))),
+        ("driven", Box::new(|case| bare(&kind, case))),
+        ("lock-step", Box::new(|case| lock_step(case.stimulus))),
+        ("judged before", Box::new(|case| judged(case.stimulus))),
+        ("whole", Box::new(|case| timed(|| lock_step(&generate(case.seed)).map(drop)))),
+        (
+            "reused",
+            Box::new(|case| {
+                let elapsed = timed(|| {
+                    for _ in 0..REUSES {
+                        let mut model = kind.create(BeforeReset::Ones)?;
+                        matches(&case.recording.run(&mut model, &watch).verdict)?;
+                    }
+                    Ok(())
+                });
+                elapsed.map(|elapsed| elapsed / REUSES)
+            }),
+        ),
+    ];
+    let mut ways: Vec<(&'static str, CaseTimer<'_, B>)> = whole.into();
+    ways.extend(parts::<B>(&kind, parameters));
+    ways.push((
+        "generation",
+        Box::new(|case| {
+            timed(|| {
+                black_box(generate(case.seed));
+                Ok(())
+            })
+        }),
+    ));
+
+    let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); ways.len()];
+    for _ in 0..ROUNDS {
+        let mut round = vec![Duration::ZERO; ways.len()];
+        for case in &cases {
+            for ((_, way), total) in ways.iter().zip(&mut round) {
+                *total += way(case)?;
+            }
+        }
+        for (all, total) in rounds.iter_mut().zip(round) {
+            all.push(total.as_secs_f64());
+        }
+    }
+    let [covered, uncovered] = compare(&cases, [&lock_step, &uncovered])?;
+    let speed = |way: usize| Speed {
+        cycles_per_second: median(rounds[way].iter().map(|seconds| cycles as f64 / seconds)),
+        ratio: median(rounds[0].iter().zip(&rounds[way]).map(|(bare, seconds)| bare / seconds)),
+    };
+    let part = |way: usize| PartTiming {
+        name: ways[way].0.to_owned(),
+        nanoseconds: median(rounds[way].iter().map(|seconds| 1e9 * seconds / cycles as f64)),
+    };
+    Ok(BenchReport {
+        block: B::NAME.to_owned(),
+        fixes: profile.name.to_string(),
+        scenario: scenario.name.clone(),
+        cycles,
+        two_evaluations: kind.two_evaluations(),
+        bare: speed(0),
+        driven: speed(1),
+        lock_step: speed(2),
+        coverage_cost: median(
+            covered.iter().zip(&uncovered).map(|(with, without)| 1.0 - without / with),
+        ),
+        judged: speed(3),
+        whole: speed(4),
+        reused: speed(5),
+        parts: (6..ways.len()).map(part).collect(),
+    })
+}
+
+/// The seconds of each round for two ways to run the stimuli. The ways alternate, so that both find
+/// the same cache state.
+fn compare<B: Block>(
+    cases: &[RecordedCase<'_, B>],
+    ways: [StimulusTimer<'_, B>; 2],
+) -> Result<[Vec<f64>; 2], Error> {
+    let mut rounds = [Vec::new(), Vec::new()];
+    for round in 0..ROUNDS {
+        let mut totals = [Duration::ZERO; 2];
+        for case in cases {
+            ways[round % 2](case.stimulus)?;
+            for turn in [round + 1, round] {
+                totals[turn % 2] += ways[turn % 2](case.stimulus)?;
+            }
+        }
+        for (all, total) in rounds.iter_mut().zip(totals) {
+            all.push(total.as_secs_f64());
+        }
+    }
+    Ok(rounds)
+}
+
+/// The loop that a user would write: recorded inputs, driven from C++.
+fn bare<B: Block>(
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    case: &RecordedCase<'_, B>,
+) -> Result<Duration, Error> {
+    let mut model = kind.create(BeforeReset::Ones)?;
+    timed(|| {
+        black_box(model.run_recorded(case.recording.inputs())?);
+        Ok(())
+    })
+}
+
+/// Each part of a case alone, on recorded pins.
+fn parts<'a, B: Block>(
+    kind: &'a ModelKind<B::Inputs, B::Outputs>,
+    parameters: &'a Parameters,
+) -> [(&'static str, CaseTimer<'a, B>); 6] {
+    [
+        (
+            "model and comparison",
+            Box::new(|case| {
+                let mut model = kind.create(BeforeReset::Ones)?;
+                let (inputs, expected) = (case.recording.inputs(), case.recording.expected());
+                model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
+                timed(|| match model.run_batch(inputs, expected, case.recording.open()) {
+                    BatchEnd::Equal => Ok(()),
+                    _ => Err(unequal(&"the outputs differ")),
+                })
+            }),
+        ),
+        (
+            "golden side",
+            Box::new(|case| {
+                timed(|| {
+                    matches(
+                        &harness::run_golden(case.stimulus, parameters, &Watch::default()).verdict,
+                    )
+                })
+            }),
+        ),
+        (
+            "  golden model",
+            Box::new(|case| {
+                timed(|| {
+                    let mut golden = B::Golden::new(parameters);
+                    let mut outputs = B::Outputs::default();
+                    for inputs in case.recording.inputs() {
+                        black_box(golden.step(inputs, &mut outputs));
+                        black_box(&outputs);
+                    }
+                    Ok(())
+                })
+            }),
+        ),
+        (
+            "  environment",
+            Box::new(|case| {
+                let Drive::Traffic(traffic) = &case.stimulus.drive else {
+                    return Ok(Duration::ZERO);
+                };
+                timed(|| {
+                    let mut environment = B::Environment::new(traffic, parameters);
+                    let mut inputs = B::Inputs::default();
+                    for expected in &case.recording.expected()[1..] {
+                        environment.drive(&mut inputs);
+                        environment.clock(black_box(&inputs), expected);
+                        black_box(environment.finished());
+                    }
+                    Ok(())
+                })
+            }),
+        ),
+        (
+            "  scoreboard",
+            Box::new(|case| {
+                let Drive::Traffic(traffic) = &case.stimulus.drive else {
+                    return Ok(Duration::ZERO);
+                };
+                timed(|| {
+                    let mut scoreboard = B::Scoreboard::new(traffic, parameters);
+                    let pins = case.recording.inputs().iter().zip(case.recording.expected());
+                    for (inputs, expected) in pins.skip(1) {
+                        let judged = scoreboard.observe(inputs, expected);
+                        black_box(&judged);
+                    }
+                    Ok(())
+                })
+            }),
+        ),
+        (
+            "creation",
+            Box::new(|_| {
+                timed(|| {
+                    black_box(kind.create(BeforeReset::Ones)?);
+                    Ok(())
+                })
+            }),
+        ),
+    ]
+}
+
+/// The processor time of `work` on this thread, which depends little on the load of the machine.
+fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
+    let start = processor_time();
+    work()?;
+    Ok(processor_time().saturating_sub(start))
+}
+
+fn processor_time() -> Duration {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ThreadCPUTime);
+    // The kernel's clock is not negative, and its nanoseconds are below one second.
+    Duration::new(tv_sec.unsigned_abs(), tv_nsec.unsigned_abs() as u32)
+}
+
+fn matches(verdict: &Verdict) -> Result<(), Error> {
+    if *verdict == Verdict::Match { Ok(()) } else { Err(unequal(verdict)) }
+}
+
+fn unequal(verdict: &dyn Display) -> Error {
+    Error::Usage(
+        codes::CASE_FAILS,
+        format!(
+            "a case fails ({verdict}), so speed cannot be measured; find the failure with \
+             `cosim run`"
+        ),
+    )
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}

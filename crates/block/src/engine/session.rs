@@ -1,0 +1,72 @@
+//! The cases and models of a run, for one block.
+
+use super::Models;
+use super::runner::Runner;
+use crate::points::Points;
+use cosim_base::error::Error;
+use cosim_harness::harness::{
+    self, Block, Case, Explain, Outcome, Profile, Scenario, Stimulus, Watch,
+};
+use verilated::{BeforeReset, ModelKind};
+
+/// Number of random initial states used to find the points that are covered at power-up regardless
+/// of register values.
+const POWER_UPS: u32 = 6;
+
+/// The parameters that determine the stimulus of a case.
+pub struct Cases<B: Block> {
+    /// By [`Case::scenario`].
+    pub scenarios: Vec<Scenario<B::Weights>>,
+    /// By [`Case::profile`].
+    pub profiles: Vec<Profile>,
+    /// Packets per case, or random if `None`.
+    pub packets: Option<u32>,
+}
+
+impl<B: Block> Cases<B> {
+    /// The stimulus of a case.
+    pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
+        let weights = &self.scenarios[case.scenario].weights;
+        let parameters = &self.profiles[case.profile].parameters;
+        B::stimulus(weights, parameters, self.length(case), &mut case.rng())
+            .with_before_reset(case.before_reset())
+    }
+
+    /// The number of packets of a case.
+    fn length(&self, case: &Case) -> u32 {
+        let long = self.scenarios[case.scenario].long.as_ref();
+        self.packets.unwrap_or_else(|| case.packets(long))
+    }
+}
+
+/// The cases of a run, and its loaded models.
+pub(super) struct LoadedModels<B: Block> {
+    pub(super) cases: Cases<B>,
+    /// By profile.
+    pub(super) runners: Vec<Box<dyn Runner<B>>>,
+}
+
+impl<B: Explain> Models for LoadedModels<B> {
+    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome {
+        self.runners[case.profile]
+            .run(&self.cases.stimulus(case), is_judged, watch)
+            .unwrap_or_else(|error| Outcome::crashed(None, error.to_string()))
+    }
+}
+
+/// The code coverage points of a model.
+pub(super) fn points<B: Block>(
+    kind: &mut ModelKind<B::Inputs, B::Outputs>,
+) -> Result<Points, Error> {
+    let counters = kind.points()?;
+    let mut always = vec![true; counters.len()];
+    let random = (1..=POWER_UPS).map(BeforeReset::Random);
+    for before_reset in [BeforeReset::Zeros, BeforeReset::Ones].into_iter().chain(random) {
+        let mut model = kind.create(before_reset)?;
+        model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
+        for (always, count) in always.iter_mut().zip(model.counts()) {
+            *always &= count > 0;
+        }
+    }
+    Ok(Points::new(&counters, B::RTL.rtl.clock, &always))
+}

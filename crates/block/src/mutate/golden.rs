@@ -1,0 +1,406 @@
+//! Injects faults into the golden model, to grade the scoreboard and the corpus.
+//!
+//! A comparison finds faults of the RTL, but not those of the golden model. Each fault belongs to
+//! one rule and acts only where the rule applies: it skips the register update, inverts an input
+//! bit, or inverts an output bit. Together, the faults of a rule break its effect, its guard and
+//! its constants.
+
+use crate::driven::check_cycle_exact;
+use crate::engine::Cases;
+use crate::vector::VectorFile;
+use cosim_base::error::{Error, codes};
+use cosim_base::text::percent;
+use cosim_harness::harness::{
+    Block, Case, CaseRng, Drive, Dut, Golden, Profile, Recording, Scenario, Stimulus, Verdict,
+    Watch, case_seed, follow, power_up_inputs,
+};
+use rand::seq::index;
+use rand::{RngExt, SeedableRng};
+use rayon::ThreadPoolBuilder;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use verilated::{Error as ModelError, Pins, Port};
+use zerocopy::IntoBytes;
+
+/// Cycle limit of a faulty golden model: a multiple of the correct model's cycles, plus a constant.
+const CYCLES: (u64, u64) = (2, 1_000);
+/// The check that detects a fault if the golden model panics.
+const PANICS: &str = "panic";
+
+/// Parameters of the grading.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct FaultRequest {
+    /// The name of the profile.
+    pub profile: String,
+    /// The scenarios, as JSON.
+    pub scenarios: String,
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// Packets per case, or random if `None`.
+    pub packets: Option<u32>,
+    /// The vectors to grade.
+    pub corpus: Vec<VectorFile>,
+    /// Maximum number of faults.
+    pub faults: u32,
+    /// Seed for choosing faults.
+    pub seed: u64,
+    /// Number of threads; at least 1.
+    pub threads: usize,
+}
+
+/// The effect of a fault where its rule applies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "fault", rename_all = "snake_case")]
+pub enum Kind {
+    /// Registers and state keep their values.
+    Skips,
+    /// An input bit is inverted.
+    Misreads {
+        /// The input.
+        port: Cow<'static, str>,
+        /// The bit.
+        bit: u32,
+    },
+    /// An output bit is inverted.
+    Drives {
+        /// The output.
+        port: Cow<'static, str>,
+        /// The bit.
+        bit: u32,
+    },
+}
+
+/// A fault, and what detected it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    /// Its number, from 1.
+    pub id: u32,
+    /// The rule where it acts.
+    pub rule: String,
+    /// Its effect.
+    #[serde(flatten)]
+    pub kind: Kind,
+    /// The first case in which an output differs, if any.
+    pub differs: Option<String>,
+    /// The check that detects it, and the first case where it does.
+    pub noticed: Option<(String, String)>,
+    /// The first vector that fails.
+    pub vector: Option<String>,
+}
+
+/// The faults of a profile.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ProfileFaults {
+    /// The profile.
+    pub profile: String,
+    /// Number of cases run.
+    pub cases: usize,
+    /// Number of vectors run.
+    pub vectors: usize,
+    /// Counts of faults.
+    pub score: FaultScore,
+    /// Every fault.
+    pub faults: Vec<Fault>,
+}
+
+/// Counts of faults.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct FaultScore {
+    /// All faults.
+    pub faults: u64,
+    /// Faults that change an output in some case or vector, or that a check detects.
+    pub seen: u64,
+    /// Of `seen`: faults that the scoreboard detects without a comparison.
+    pub checks: u64,
+    /// Of `seen`: faults that the corpus detects.
+    pub corpus: u64,
+    /// Of `seen`: faults that the scoreboard or the corpus detects.
+    pub either: u64,
+    /// `either` in percent of `seen`.
+    pub percent: f64,
+}
+
+impl Fault {
+    /// A description of the fault.
+    pub fn words(&self) -> String {
+        let rule = &self.rule;
+        match &self.kind {
+            Kind::Skips => format!("{rule} stores nothing"),
+            Kind::Misreads { port, bit } => format!("{rule} misreads {port}[{bit}]"),
+            Kind::Drives { port, bit } => format!("{rule} drives {port}[{bit}] wrong"),
+        }
+    }
+
+    /// Whether the scoreboard or the corpus detects it.
+    pub fn is_noticed(&self) -> bool {
+        self.noticed.is_some() || self.vector.is_some()
+    }
+
+    /// Whether it changes an output, or is detected.
+    pub fn is_seen(&self) -> bool {
+        self.differs.is_some() || self.is_noticed()
+    }
+}
+
+impl FaultScore {
+    fn of(faults: &[Fault]) -> Self {
+        let count = |is: fn(&&Fault) -> bool| faults.iter().filter(is).count() as u64;
+        let (seen, either) = (count(|fault| fault.is_seen()), count(|fault| fault.is_noticed()));
+        Self {
+            faults: faults.len() as u64,
+            seen,
+            checks: count(|fault| fault.noticed.is_some()),
+            corpus: count(|fault| fault.vector.is_some()),
+            either,
+            percent: percent(either, seen),
+        }
+    }
+}
+
+/// A golden model with a fault, used as a DUT.
+struct Faulty<B: Block> {
+    golden: B::Golden,
+    rule: usize,
+    kind: Kind,
+    inputs: B::Inputs,
+}
+
+/// Copies `pins` with one bit of a port inverted.
+fn inverted<P: Pins>(pins: &P, port: &str, bit: u32) -> P {
+    let mut bytes = pins.as_bytes().to_vec();
+    if let Some(port) = P::PORTS.iter().find(|known| known.name == port) {
+        bytes[port.offset + bit as usize / 8] ^= 1 << (bit % 8);
+    }
+    P::of_bytes(&bytes)
+}
+
+impl<B: Block> Faulty<B> {
+    fn new(profile: &Profile, rule: usize, kind: Kind) -> Self {
+        let golden = B::Golden::new(&profile.parameters);
+        Self { golden, rule, kind, inputs: B::Inputs::new_zeroed() }
+    }
+
+    /// Whether the rule applies in the current cycle.
+    fn applies(&self, inputs: &B::Inputs) -> bool {
+        self.golden.clone().edge(inputs).iter().any(|rule| rule == self.rule)
+    }
+
+    /// The inputs that the faulty model reads.
+    fn read(&self, inputs: &B::Inputs) -> B::Inputs {
+        match &self.kind {
+            Kind::Misreads { port, bit } if self.applies(inputs) => inverted(inputs, port, *bit),
+            _ => *inputs,
+        }
+    }
+}
+
+impl<B: Block> Dut<B> for Faulty<B> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
+        self.golden.show(&self.read(inputs), outputs);
+        if let Kind::Drives { port, bit } = &self.kind
+            && self.applies(inputs)
+        {
+            *outputs = inverted(outputs, port, *bit);
+        }
+        self.inputs = *inputs;
+        Ok(())
+    }
+
+    fn edge(&mut self) -> Result<(), ModelError> {
+        let inputs = self.inputs;
+        if self.kind != Kind::Skips || !self.applies(&inputs) {
+            let read = self.read(&inputs);
+            self.golden.edge(&read);
+        }
+        Ok(())
+    }
+}
+
+/// The faults of a profile, or a random selection if the request limits their number.
+fn faults<B: Block>(request: &FaultRequest, profile: &Profile) -> Vec<(usize, Kind)> {
+    let mut rng = CaseRng::seed_from_u64(case_seed(request.seed, "faults of the golden model"));
+    let reset = B::RESET.map(|pin| pin.name_and_level().0);
+    let mut all = Vec::new();
+    for rule in 0..B::Golden::RULES.len() {
+        if B::Golden::unreachable(rule, &profile.parameters).is_some() {
+            continue;
+        }
+        all.push((rule, Kind::Skips));
+        let mut bit = |port: &Port| rng.random_range(0..port.width);
+        for port in B::Inputs::PORTS.iter().filter(|port| Some(port.name) != reset) {
+            all.push((rule, Kind::Misreads { port: port.name.into(), bit: bit(port) }));
+        }
+        for port in B::Outputs::PORTS {
+            all.push((rule, Kind::Drives { port: port.name.into(), bit: bit(port) }));
+        }
+    }
+    let amount = all.len().min(request.faults as usize);
+    let mut chosen = index::sample(&mut rng, all.len(), amount).into_vec();
+    chosen.sort_unstable();
+    chosen.into_iter().map(|place| all[place].clone()).collect()
+}
+
+/// A stimulus with its name.
+struct NamedStimulus<B: Block> {
+    name: String,
+    stimulus: Stimulus<B>,
+}
+
+/// A stimulus and the golden model's recording of it.
+struct FaultStimulus<'s, B: Block> {
+    name: &'s str,
+    stimulus: &'s Stimulus<B>,
+    recording: Recording<'s, B>,
+}
+
+impl<B: Block> FaultStimulus<'_, B> {
+    /// Whether the rule applies in any cycle.
+    fn hits(&self, rule: usize) -> bool {
+        self.recording.outcome().hits.get(rule).is_some_and(|hits| *hits > 0)
+    }
+
+    /// Whether an output differs from the golden model's in any cycle.
+    fn differs(&self, mut faulty: Faulty<B>) -> bool {
+        let mut outputs = B::Outputs::new_zeroed();
+        let run = || {
+            let _ = faulty.settle(&power_up_inputs::<B>(), &mut outputs);
+            let open = self.recording.open();
+            let cycles = self.recording.inputs().iter().zip(self.recording.expected());
+            cycles.enumerate().any(|(cycle, (inputs, expected))| {
+                let _ = faulty.settle(inputs, &mut outputs);
+                if let Some(open) = open {
+                    outputs = outputs.select(expected, &open[cycle]);
+                }
+                let differs = outputs.as_bytes() != expected.as_bytes();
+                let _ = faulty.edge();
+                differs
+            })
+        };
+        catch_unwind(AssertUnwindSafe(run)).unwrap_or(true)
+    }
+
+    /// The check that detects the fault without a comparison.
+    fn noticed(&self, mut faulty: Faulty<B>, profile: &Profile) -> Option<String> {
+        let Drive::Traffic(traffic) = &self.stimulus.drive else { return None };
+        let most = CYCLES.0 * self.recording.outcome().cycles + CYCLES.1;
+        let watch = Watch::default();
+        let run = || follow(traffic, &profile.parameters, &mut faulty, most, &watch);
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(followed) => followed?.0.map(|breach| breach.violation.check),
+            Err(_) => Some(PANICS.to_owned()),
+        }
+    }
+}
+
+/// Records the golden model on each stimulus, and keeps the ones without failure.
+fn grounds<'s, B: Block>(
+    all: &'s [NamedStimulus<B>],
+    profile: &Profile,
+    watch: &Watch,
+) -> Vec<FaultStimulus<'s, B>> {
+    let ground = |NamedStimulus { name, stimulus }: &'s NamedStimulus<B>| {
+        let recording = watch.during(|| Recording::new(stimulus, &profile.parameters));
+        FaultStimulus { name, stimulus, recording }
+    };
+    let ends_well =
+        |ground: &FaultStimulus<'_, B>| ground.recording.outcome().verdict == Verdict::Match;
+    all.par_iter().map(ground).filter(ends_well).collect()
+}
+
+/// The cases, drawn.
+fn cases<B: Block>(
+    request: &FaultRequest,
+    profile: &Profile,
+    scenarios: Vec<Scenario<B::Weights>>,
+) -> Vec<NamedStimulus<B>> {
+    let profiles = vec![profile.clone()];
+    let cases = Cases::<B> { scenarios, profiles, packets: request.packets };
+    let drawn =
+        |case: &Case| NamedStimulus { stimulus: cases.stimulus(case), name: case.name.clone() };
+    request.cases.iter().map(drawn).collect()
+}
+
+/// The vectors of the profile.
+fn vectors<B: Block>(
+    request: &FaultRequest,
+    profile: &Profile,
+) -> Result<Vec<NamedStimulus<B>>, Error> {
+    let mut all = Vec::new();
+    for file in request.corpus.iter().filter(|file| file.block == B::NAME) {
+        let vector = file.parse::<B>()?;
+        let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
+        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
+            let name = file.path.display().to_string();
+            all.push(NamedStimulus { name, stimulus: vector.stimulus });
+        }
+    }
+    Ok(all)
+}
+
+/// Grades the scoreboard and corpus of a profile.
+///
+/// # Errors
+/// [`Error::Interrupted`], or an error in a vector.
+pub fn grade<B: Block>(
+    request: &FaultRequest,
+    profile: &Profile,
+    watch: &Watch,
+) -> Result<ProfileFaults, Error> {
+    // A faulty golden model may panic. The panic hook is silent for threads of this name.
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(request.threads)
+        .thread_name(|_| "case-golden".to_owned())
+        .build()
+        .map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;
+    pool.install(|| graded::<B>(request, profile, watch))
+}
+
+fn graded<B: Block>(
+    request: &FaultRequest,
+    profile: &Profile,
+    watch: &Watch,
+) -> Result<ProfileFaults, Error> {
+    check_cycle_exact(B::NAME, B::TRANSACTION_OUTPUTS, "mutation analysis of the golden model")?;
+    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&request.scenarios)
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
+    let cases = cases::<B>(request, profile, scenarios);
+    let vectors = vectors::<B>(request, profile)?;
+    let (cases, vectors) = (grounds(&cases, profile, watch), grounds(&vectors, profile, watch));
+    let one = |(place, (rule, kind)): (usize, (usize, Kind))| {
+        if watch.is_cancelled() {
+            return Err(Error::Interrupted);
+        }
+        let faulty = || Faulty::<B>::new(profile, rule, kind.clone());
+        let differs = |all: &[FaultStimulus<'_, B>]| {
+            let mut all = all.iter().filter(|ground| ground.hits(rule));
+            all.find(|ground| ground.differs(faulty())).map(|ground| ground.name.to_owned())
+        };
+        let noticed = cases
+            .iter()
+            .filter(|ground| ground.hits(rule))
+            .find_map(|ground| Some((ground.noticed(faulty(), profile)?, ground.name.to_owned())));
+        Ok(Fault {
+            id: place as u32 + 1,
+            rule: B::Golden::RULES[rule].name.to_owned(),
+
+            kind: kind.clone(),
+            differs: differs(&cases),
+            noticed,
+            vector: differs(&vectors),
+        })
+    };
+    let faults = faults::<B>(request, profile)
+        .into_par_iter()
+        .enumerate()
+        .map(|fault| watch.during(|| one(fault)));
+    let faults = faults.collect::<Result<Vec<Fault>, Error>>()?;
+    Ok(ProfileFaults {
+        profile: profile.name.to_string(),
+        cases: cases.len(),
+        vectors: vectors.len(),
+        score: FaultScore::of(&faults),
+        faults,
+    })
+}

@@ -1,0 +1,389 @@
+//! Vectors: a test case in a file, with everything that a replay needs and no random numbers.
+
+use crate::rtl::Rtl;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::read_input_text;
+use cosim_harness::harness::{
+    BeforeResetText, Block, Drive, Overrides, Parameter, Profile, ProfileError, Stimulus,
+    Traffic as _, Verdict, raw_pins,
+};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// The value of a vector's `format`.
+pub const FORMAT: &str = "cosim-vector";
+/// The only version. A vector is an input that users edit, so it has no checksum.
+pub const VERSION: u64 = 1;
+/// Maximum size of a vector in bytes, for reading and writing. Unconstrained random stimulus in the
+/// longest case of the built-in scenarios needs half of it.
+const LARGEST: u64 = 512 << 20;
+/// Maximum number of values in a vector, for reading and writing. An object or a list takes far more
+/// memory than its text, so their number has a limit of its own.
+const MOST_VALUES: usize = 1 << 26;
+/// Maximum number of objects and lists in a vector, for reading and writing.
+const MOST_OBJECTS: usize = 1 << 23;
+
+/// A vector of a block.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Vector<B: Block> {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// The block's name.
+    pub block: String,
+    /// The fixes for the replay: a profile, `all` of them, or a mask.
+    pub fixes: String,
+    /// RTL parameters that differ from those of `fixes`.
+    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
+    pub parameters: Overrides,
+    /// The origin of the vector.
+    pub origin: Origin,
+    /// What drives the block.
+    pub stimulus: Stimulus<B>,
+    /// The verdict when it was written; `null` if everything matched.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub recorded: Option<Verdict>,
+}
+
+/// The origin of a vector.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// What it demonstrates, in one line.
+    pub about: String,
+    /// The case that it was generated for, unless it was written by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// The seed of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The build of the tool that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// The hash of the RTL that it was recorded with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtl: Option<String>,
+    /// The user RTL, as typed; empty for the built-in RTL.
+    #[serde(default, skip_serializing_if = "Rtl::is_usual")]
+    pub given: Rtl,
+}
+
+/// A vector file whose block is known.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VectorFile {
+    /// The file.
+    #[serde(with = "cosim_base::path_bytes")]
+    pub path: PathBuf,
+    /// The block that it names.
+    pub block: String,
+    text: String,
+}
+
+/// What a vector says besides its stimulus.
+#[derive(Debug, Clone, Deserialize)]
+pub struct VectorHead {
+    /// [`Vector::fixes`].
+    pub fixes: String,
+    /// [`Vector::parameters`].
+    #[serde(default)]
+    pub parameters: Overrides,
+    /// [`Vector::origin`].
+    pub origin: Origin,
+    /// [`Vector::recorded`].
+    pub recorded: Option<Verdict>,
+}
+
+/// The fields that determine how to parse the rest.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: Value,
+    block: String,
+    #[serde(rename = "stimulus", default)]
+    _stimulus: IgnoredAny,
+}
+
+impl VectorFile {
+    /// Reads a file and parses its head.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`] if it is not a vector.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = read_input_text(path, LARGEST)?;
+        if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            let message = "is empty; expected the JSON of a vector".to_owned();
+            return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
+        }
+        Self::from_text(text, path)
+    }
+
+    /// Parses the head of a text; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`VectorFile::read`].
+    pub fn from_text(text: String, path: &Path) -> Result<Self, Error> {
+        let file_error = |message: String| Error::File {
+            code: codes::WRONG_FORMAT,
+            path: path.to_owned(),
+            message,
+        };
+        check_values(text.as_bytes()).map_err(|message| {
+            let (code, path) = (codes::TOO_LARGE, path.to_owned());
+            Error::File { code, path, message }
+        })?;
+        let head: Head = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+        if head.format != FORMAT {
+            let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
+            return Err(file_error(message));
+        }
+        if head.version != VERSION {
+            let message = format!("version is {}, this program reads {VERSION}", head.version);
+            return Err(file_error(message));
+        }
+        Ok(Self { path: path.to_owned(), block: head.block, text })
+    }
+
+    /// Parses everything but the stimulus.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with line and column.
+    pub fn head(&self) -> Result<VectorHead, Error> {
+        serde_json::from_str(&self.text).map_err(|error| Error::json(&self.path, &error))
+    }
+
+    /// Parses the vector.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with line, column and JSON path; [`Error::File`] for errors that the types
+    /// cannot express, such as an impossible order.
+    pub fn parse<B: Block>(&self) -> Result<Vector<B>, Error> {
+        parse(&self.text, &self.path)
+    }
+}
+
+/// Checks the number of values before any is in memory.
+fn check_values(text: &[u8]) -> Result<(), String> {
+    let (mut values, mut objects) = (0, 0);
+    for byte in text {
+        match byte {
+            b',' => values += 1,
+            b'{' | b'[' => objects += 1,
+            _ => {}
+        }
+    }
+    for (what, number, most) in
+        [("values", values, MOST_VALUES), ("objects and lists", objects, MOST_OBJECTS)]
+    {
+        if number > most {
+            return Err(format!("has {number} {what}, expected at most {most}"));
+        }
+    }
+    Ok(())
+}
+
+/// Parses the text of a vector; `path` is for messages.
+///
+/// # Errors
+/// As [`VectorFile::parse`].
+pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let vector: Vector<B> =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let place = error.path().to_string();
+            Error::json_at(path, &place, error.inner())
+        })?;
+    deserializer.end().map_err(|error| Error::json(path, &error))?;
+    let object = |place: &str, message: String| {
+        Err(Error::File {
+            code: codes::BAD_VECTOR,
+            path: path.to_owned(),
+            message: format!("{place}: {message}"),
+        })
+    };
+    if vector.block != B::NAME {
+        return object("block", format!("is `{}`, expected `{}`", vector.block, B::NAME));
+    }
+    match &vector.stimulus.drive {
+        Drive::Traffic(traffic) => {
+            if let Err(objection) = traffic.check() {
+                let place = format!("stimulus.traffic.{}", objection.path);
+                return object(&place, objection.message);
+            }
+        }
+        Drive::Cycles(cycles) if cycles.is_empty() => {
+            return object("stimulus.cycles", "empty; expected at least one cycle".to_owned());
+        }
+        Drive::Cycles(_) => {}
+    }
+    Ok(vector)
+}
+
+/// The JSON schema of a block's vectors. Shared types are in `generator`.
+pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
+    let before_reset = generator.subschema_for::<BeforeResetText>().to_value();
+    let object = |name: &str, schema: Value| {
+        json!({
+            "type": "object",
+            "properties": { name: schema, "before_reset": before_reset },
+            "required": [name],
+            "additionalProperties": false,
+        })
+    };
+    let traffic = generator.subschema_for::<B::Traffic>().to_value();
+    json!({
+        "title": format!("Vector of block {}", B::NAME),
+        "type": "object",
+        "properties": {
+            "format": { "const": FORMAT },
+            "version": { "const": VERSION },
+            "block": { "const": B::NAME },
+            "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
+            "parameters": parameters_schema(B::PARAMETERS),
+            "origin": generator.subschema_for::<Origin>(),
+            "stimulus": {
+                "oneOf": [
+                    object("traffic", traffic),
+                    object("cycles", raw_pins::schema::<B::Inputs>()),
+                ],
+            },
+            "recorded": { "anyOf": [
+                { "type": "null" },
+                generator.subschema_for::<Verdict>(),
+            ] },
+        },
+        "required": ["format", "version", "block", "fixes", "origin", "stimulus", "recorded"],
+        "additionalProperties": false,
+    })
+}
+
+/// The schema of a vector's `parameters`.
+fn parameters_schema(declared: &[Parameter]) -> Value {
+    let property = |parameter: &Parameter| {
+        let Parameter { least, most, power_of_two, .. } = *parameter;
+        let schema = if power_of_two {
+            let values =
+                (0..u64::BITS).map(|bit| 1 << bit).filter(|value| parameter.allows(*value));
+            json!({ "enum": values.collect::<Vec<u64>>() })
+        } else {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        };
+        (parameter.name.to_owned(), schema)
+    };
+    json!({
+        "type": "object",
+        "properties": declared.iter().map(property).collect::<serde_json::Map<_, _>>(),
+        "additionalProperties": false,
+    })
+}
+
+impl<B: Block> Vector<B> {
+    /// A vector of a stimulus.
+    pub fn new(
+        profile: &Profile,
+        origin: Origin,
+        stimulus: Stimulus<B>,
+        recorded: Option<Verdict>,
+    ) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            block: B::NAME.to_owned(),
+            fixes: profile.base_name().to_owned(),
+            // All values are written: profiles and defaults may change, the vector must not.
+            parameters: profile.parameters.named(),
+            origin,
+            stimulus,
+            recorded,
+        }
+    }
+
+    /// The vector's text.
+    ///
+    /// # Errors
+    /// [`Error::VectorTooLarge`] if [`VectorFile::read`] would refuse it.
+    pub fn to_text(&self) -> Result<String, Error> {
+        let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
+        let result = serde_json::to_writer_pretty(&mut text, self);
+        match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
+            Ok(()) if check_values(&text.bytes).is_err() => {
+                Err(Error::VectorTooLarge { most: LARGEST >> 20 })
+            }
+            Ok(()) => String::from_utf8(text.bytes)
+                .map_err(|e| Error::Environment(codes::INTERNAL, e.to_string())),
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                Err(Error::VectorTooLarge { most: LARGEST >> 20 })
+            }
+            // Every stimulus can be serialized.
+            Err(error) => Err(Error::Environment(codes::INTERNAL, error.to_string())),
+        }
+    }
+}
+
+/// The profiles that a vector names.
+///
+/// # Errors
+/// [`Error::File`] for an unknown profile or an illegal value.
+pub fn own_profiles(
+    file: &VectorFile,
+    fixes: &str,
+    parameters: &Overrides,
+    known: &[Profile],
+) -> Result<Vec<Profile>, Error> {
+    let wrong = |place: &str, error: ProfileError| Error::File {
+        code: codes::BAD_VECTOR,
+        path: file.path.clone(),
+        message: format!("{place}: {error}"),
+    };
+    let named = Profile::bases(fixes, known).map_err(|error| wrong("fixes", error))?;
+    Profile::with_overrides(&named, parameters, known).map_err(|error| wrong("parameters", error))
+}
+
+/// A text of bounded length.
+struct BoundedString {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Write for BoundedString {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > self.most - self.bytes.len() {
+            return Err(ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_values_is_bounded() {
+        let path = Path::new("v.json");
+        for item in ["1,", "{},", "[],"] {
+            let most = if item == "1," { MOST_VALUES } else { MOST_OBJECTS };
+            let text = format!("[{}", item.repeat(most + 1));
+            let error = VectorFile::from_text(text, path).unwrap_err();
+            assert_eq!(error.code(), codes::TOO_LARGE, "{error}");
+            assert!(error.to_string().contains(&most.to_string()), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_bounded_length_takes_no_byte_more() {
+        let mut text = BoundedString { bytes: Vec::new(), most: 4 };
+        text.write_all(b"1234").unwrap();
+        assert_eq!(text.write_all(b"5").unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(text.bytes, b"1234");
+    }
+}

@@ -1,0 +1,250 @@
+//! Finds the program with the blocks: the one that a variable names, the crate in or above the
+//! working directory, which is built first, or the program that is installed beside this one.
+
+use crate::library::Library;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_base::program;
+use cosim_base::text;
+use cosim_block::program::{PROGRAM_VARIABLE, TOOL_VARIABLE};
+use cosim_regress::blocks;
+use serde::Deserialize;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use toml::{Table, Value};
+use verilated_build::activity::Activity;
+use verilated_files::trust;
+
+/// The library that a crate of blocks depends on.
+const LIBRARY: &str = "cosim-core";
+/// The program with blocks beside this one.
+const BESIDE: &str = "cosim-blocks";
+/// Names the profile of Cargo in which a crate is built.
+const PROFILE_VARIABLE: &str = "COSIM_PROFILE";
+/// The default of that variable.
+const PROFILE: &str = "release";
+/// The file of a crate.
+const MANIFEST: &str = "Cargo.toml";
+
+/// A hash of the sources of this program.
+pub const SOURCES: &str = env!("COSIM_TOOL_SOURCES");
+
+/// Where the program with the blocks comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A program that is built already.
+    Built(PathBuf),
+    /// The crate with this manifest.
+    Crate(PathBuf),
+    /// There is none.
+    Nothing,
+}
+
+/// Sets the program with the blocks of this process.
+///
+/// # Errors
+/// [`Error::Usage`] if there is none, or if its crate cannot be built. As [`blocks::set`].
+pub fn set() -> Result<(), Error> {
+    match origin()? {
+        Origin::Built(path) => blocks::set(&path, SOURCES),
+        Origin::Crate(manifest) => blocks::set(&built(&manifest)?, SOURCES),
+        Origin::Nothing => {
+            let message = format!(
+                "no blocks: neither this folder nor one above it has a crate that depends on \
+                 {LIBRARY}; write one with `cosim new`, or change to its folder"
+            );
+            Err(Error::Usage(codes::NO_BLOCKS, message))
+        }
+    }
+}
+
+/// As [`set`], for commands that also work without blocks. Builds nothing.
+pub fn set_if_built() {
+    if let Ok(Origin::Built(path)) = origin() {
+        let _ = blocks::set(&path, SOURCES);
+    }
+}
+
+/// Where the program with the blocks comes from.
+///
+/// # Errors
+/// [`Error::Usage`] for a variable with a wrong value.
+pub fn origin() -> Result<Origin, Error> {
+    if let Some(path) = env::var_os(PROGRAM_VARIABLE).filter(|path| !path.is_empty()) {
+        let path = PathBuf::from(path);
+        if !path.is_file() {
+            let message = format!("{PROGRAM_VARIABLE}: there is no program {}", path.display());
+            return Err(Error::Usage(codes::BAD_VARIABLE, message));
+        }
+        return Ok(Origin::Built(path));
+    }
+    let beside = env::current_exe().ok().map(|own| own.with_file_name(BESIDE));
+    let beside = beside.filter(|path| path.is_file());
+    let Some(manifest) = manifest(&env::current_dir().unwrap_or_default())? else {
+        return Ok(beside.map_or(Origin::Nothing, Origin::Built));
+    };
+    // In the crate of the program beside this one, that program is built already.
+    let folder = manifest.parent().map(Path::to_owned);
+    if let Some(beside) = beside
+        && let Ok(Some(of_beside)) = blocks::folder(&beside)
+        && Some(of_beside) == folder
+    {
+        return Ok(Origin::Built(beside));
+    }
+    Ok(Origin::Crate(manifest))
+}
+
+/// The manifest of the nearest crate of blocks in or above a folder. One that another user could
+/// have written is ignored: building a crate runs its code.
+fn manifest(from: &Path) -> Result<Option<PathBuf>, Error> {
+    for folder in from.ancestors() {
+        let path = folder.join(MANIFEST);
+        if !path.is_file() {
+            continue;
+        }
+        let reason = trust::written_by_others(&path);
+        let is_of_blocks = match read_input_text(&path, LARGEST_INPUT) {
+            Ok(text) => is_of_blocks(&text),
+            // No file of others makes a command fail.
+            Err(_) if reason.is_some() => false,
+            Err(error) => return Err(error),
+        };
+        match reason {
+            _ if !is_of_blocks => {}
+            None => return Ok(Some(path)),
+            Some(reason) => program::warn(format_args!(
+                "{} is ignored: {reason}, and building its crate would run its code",
+                text::path(&path)
+            )),
+        }
+    }
+    Ok(None)
+}
+
+/// The dependency of a crate on the library, if its manifest has one.
+fn library_of(manifest: &Table) -> Option<&Value> {
+    let dependencies = manifest.get("dependencies")?.as_table()?;
+    let is_library = |(name, value): &(&String, &Value)| {
+        let package = value.get("package").and_then(Value::as_str);
+        package.unwrap_or(name.as_str()) == LIBRARY
+    };
+    dependencies.iter().find(is_library).map(|(_, value)| value)
+}
+
+/// Whether the text of a manifest is that of a crate that depends on the library.
+fn is_of_blocks(text: &str) -> bool {
+    toml::from_str::<Table>(text)
+        .is_ok_and(|manifest| manifest.contains_key("package") && library_of(&manifest).is_some())
+}
+
+/// Whether a crate names the folder of the library.
+fn has_path(manifest: &Table) -> bool {
+    library_of(manifest).is_some_and(|library| library.get("path").is_some())
+}
+
+/// What this program reads of Cargo's messages.
+#[derive(Deserialize)]
+struct Message {
+    reason: String,
+    #[serde(default)]
+    manifest_path: PathBuf,
+    #[serde(default)]
+    executable: Option<PathBuf>,
+    target: Option<Target>,
+}
+
+/// A target of a crate.
+#[derive(Deserialize)]
+struct Target {
+    name: String,
+    kind: Vec<String>,
+}
+
+/// Builds a crate and returns its program.
+fn built(manifest: &Path) -> Result<PathBuf, Error> {
+    let folder = manifest.parent().unwrap_or(Path::new("."));
+    let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let text = read_input_text(manifest, LARGEST_INPUT)?;
+    let table: Table =
+        toml::from_str(&text).map_err(|error| Error::toml(manifest, &text, None, &error))?;
+    // A crate that names a path has chosen its library.
+    let library = match has_path(&table) {
+        true => Vec::new(),
+        false => Library::own()?.map_or_else(Vec::new, |library| library.arguments()),
+    };
+    let activity = Activity::begin(format!("building the crate {name}"));
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let profile = env::var(PROFILE_VARIABLE).ok().filter(|profile| !profile.is_empty());
+    let output = Command::new(cargo)
+        .args(["build", "--quiet", "--message-format", "json-render-diagnostics", "--profile"])
+        .arg(profile.as_deref().unwrap_or(PROFILE))
+        .arg("--manifest-path")
+        .arg(manifest)
+        .args(library)
+        .env(TOOL_VARIABLE, env::current_exe().unwrap_or_else(|_| "cosim".into()))
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| {
+            let message = format!("cannot run `cargo`, which builds {name}: {error}");
+            Error::Environment(codes::PROGRAM_FAILED, message)
+        })?;
+    drop(activity);
+    if !output.status.success() {
+        let message = format!("{}: the crate of the blocks does not compile", text::path(folder));
+        return Err(Error::Usage(codes::CRATE_UNBUILT, message));
+    }
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Message>(line).ok());
+    let own = messages.filter(|message| {
+        message.reason == "compiler-artifact" && message.manifest_path == manifest
+    });
+    let programs: Vec<(String, PathBuf)> = own
+        .filter_map(|Message { executable, target, .. }| {
+            let target = target.filter(|target| target.kind.iter().any(|kind| kind == "bin"))?;
+            Some((target.name, executable?))
+        })
+        .collect();
+    let package = table.get("package").and_then(|package| package.get("name")?.as_str());
+    let package = package.unwrap_or_default();
+    // A crate with a tool of its own name, as cosim itself is, has its blocks beside it.
+    let beside = format!("{package}-blocks");
+    let with_name = |wanted: &str| programs.iter().find(|(name, _)| name == wanted);
+    let named = with_name(&beside).or_else(|| with_name(package));
+    match (named, programs.as_slice()) {
+        (Some((_, path)), _) | (None, [(_, path)]) => Ok(path.clone()),
+        (None, []) => Err(Error::Usage(
+            codes::CRATE_UNBUILT,
+            format!("{}: the crate has no program; add src/main.rs", text::path(folder)),
+        )),
+        (None, _) => Err(Error::Usage(
+            codes::CRATE_UNBUILT,
+            format!(
+                "{}: the crate has several programs, and none is called {package}; set \
+                 {PROGRAM_VARIABLE} to one",
+                text::path(folder)
+            ),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crate_of_blocks_depends_on_the_library() {
+        let package = "[package]\nname = \"a\"\n[dependencies]\n";
+        for (dependency, expected) in [
+            ("cosim-core = \"0.1\"", true),
+            ("cosim = { package = \"cosim-core\", path = \"x\" }", true),
+            ("cosim-core = { package = \"other\" }", false),
+            ("serde = \"1\"", false),
+        ] {
+            assert_eq!(is_of_blocks(&format!("{package}{dependency}")), expected, "{dependency}");
+        }
+        assert!(!is_of_blocks("[dependencies]\ncosim-core = \"0.1\""), "no package");
+        assert!(!is_of_blocks("[package"), "no TOML");
+    }
+}

@@ -1,0 +1,182 @@
+//! Engines that decide whether the output of a network can be 1.
+//!
+//! An [`Engine`] runs a model checker. [`ask`] caches its replies in
+//! [`Answers`](cosim_rtl::answers::Answers) and simulates its traces;
+//! [`certify`](crate::certificate::certify) checks its proofs. The
+//! [`portfolio`](crate::portfolio) lists all attempts.
+
+pub mod abc;
+
+use crate::certificate::network::Network;
+use crate::certificate::{Evidence, Invariant};
+use crate::portfolio::Attempt;
+use cosim_base::error::Error;
+use cosim_rtl::answers::CacheLookup;
+use cosim_rtl::yosys::YosysSession;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// An engine that decides whether the output of a network can be 1. Neither its proofs nor its
+/// traces are trusted.
+pub trait Engine: fmt::Debug + Sync {
+    /// Its name in messages.
+    fn name(&self) -> &'static str;
+
+    /// What its reply depends on, besides the network and the programs of Yosys: its commands and
+    /// limits, and the version of any other program.
+    fn key(&self, attempt: &Attempt) -> Vec<Vec<u8>>;
+
+    /// Runs it on a network in binary AIGER. `name` names files of the session.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if its program is missing; [`Error::Interrupted`].
+    fn run(
+        &self,
+        session: &YosysSession,
+        name: &str,
+        file: &[u8],
+        attempt: &Attempt,
+    ) -> Result<EngineRun, Error>;
+
+    /// What its proof is based on, with the invariant of the reply.
+    fn evidence(&self, invariant: Option<Invariant>) -> Evidence;
+}
+
+/// The result of running an engine.
+#[derive(Debug, Clone)]
+pub struct EngineRun {
+    /// The reply.
+    pub reply: Reply,
+    /// Whether the engine gives this reply on every machine. A reply that a time limit decided
+    /// does not, so it is not cached.
+    pub is_repeatable: bool,
+}
+
+/// The reply of an engine: an answer without the names of the inputs, as it is cached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Reply {
+    /// The output is never 1; the invariant, if the engine wrote one.
+    Never(Option<Invariant>),
+    /// The output is 1 in the last cycle of this trace: a line with the initial values of the
+    /// registers, and a line with the inputs of each cycle, the first of which is the reset cycle.
+    /// A line ends at a blank or `#`.
+    Seen(String),
+    /// Undecided.
+    Open {
+        /// Cycles in which the output is known to be 0.
+        cycles: Option<u32>,
+        /// Why the engine did not decide.
+        because: String,
+    },
+}
+
+/// Cycles from reset that an induction step needs as its base.
+const STEPS: u32 = 3;
+
+/// Whether a property output can ever be 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// The engine says that the output is never 1, by this evidence.
+    Never(Evidence),
+    /// The output is 1 after these inputs: the names of the bits that are 1, for each cycle after
+    /// the reset cycle.
+    Seen(Vec<Vec<String>>),
+    /// Undecided.
+    Open {
+        /// Cycles in which the output is known to be 0.
+        cycles: Option<u32>,
+        /// Why the engine did not decide.
+        because: String,
+    },
+}
+
+impl Answer {
+    /// Whether the engine says that the output is never 1.
+    pub fn is_never(&self) -> bool {
+        matches!(self, Self::Never(_))
+    }
+
+    /// Whether it is a sufficient base for [`INDUCTION_STEP`](crate::portfolio::INDUCTION_STEP).
+    pub fn is_base(&self) -> bool {
+        matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
+    }
+}
+
+/// Decides with an engine, or from the cache, whether the output of a network can be 1. `name`
+/// names files. A proof is what the engine says: [`certify`](crate::certificate::certify) checks
+/// it. A trace that does not make the output 1 decides nothing.
+///
+/// # Errors
+/// As [`Engine::run`].
+pub fn ask(
+    session: &YosysSession,
+    name: &str,
+    file: &[u8],
+    inputs: &[String],
+    attempt: Attempt,
+) -> Result<Answer, Error> {
+    let engine = attempt.engine;
+    let key = engine.key(&attempt);
+    let parts: Vec<&[u8]> = key.iter().map(Vec::as_slice).chain([file]).collect();
+    let read = |kept: &[u8]| serde_json::from_slice(kept).ok();
+    let slot = match session.answers().look_up(&parts, read) {
+        CacheLookup::Found(reply) => return Ok(answer(reply, file, inputs, engine)),
+        CacheLookup::Missing(slot) => slot,
+    };
+    let EngineRun { reply, is_repeatable } = engine.run(session, name, file, &attempt)?;
+    let answer = answer(reply.clone(), file, inputs, engine);
+    // A trace that is wrong or cannot be parsed may be truncated: do not cache it.
+    let is_understood = matches!(reply, Reply::Seen(_)) == matches!(answer, Answer::Seen(_));
+    if is_understood
+        && is_repeatable
+        && let Ok(bytes) = serde_json::to_vec(&reply)
+    {
+        slot.keep(&bytes);
+    }
+    Ok(answer)
+}
+
+/// The answer of a reply, with the evidence for a proof. A trace is simulated.
+fn answer(reply: Reply, file: &[u8], inputs: &[String], engine: &dyn Engine) -> Answer {
+    let wrong = |flaw: &str| Answer::Open {
+        cycles: None,
+        because: format!("{}'s trace {flaw}", engine.name()),
+    };
+    match reply {
+        Reply::Open { cycles, because } => Answer::Open { cycles, because },
+        Reply::Never(invariant) => Answer::Never(engine.evidence(invariant)),
+        Reply::Seen(trace) => {
+            let is_violated = |network: Network| match inputs {
+                // Its rows are empty, and it has one course only.
+                [] => network.is_violated_by(trace.lines().map(|_| &[][..])),
+                _ => network.is_violated_by(rows(&trace)),
+            };
+            match read_trace(&trace, inputs) {
+                None => wrong("is not understood"),
+                Some(_) if !Network::parse(file).is_some_and(is_violated) => {
+                    wrong("does not violate the property")
+                }
+                Some(cycles) => Answer::Seen(cycles),
+            }
+        }
+    }
+}
+
+/// The inputs of a trace in each cycle, the first of which is the reset cycle.
+fn rows(text: &str) -> impl Iterator<Item = &[u8]> {
+    let rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
+    // The first row holds the initial values of registers.
+    rows.skip(1).filter(|row| !row.is_empty()).map(str::as_bytes)
+}
+
+/// The bits that are 1 in each cycle after the reset cycle; `None` if the trace is malformed.
+fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
+    let row = |row: &[u8]| -> Option<Vec<String>> {
+        let bits = row.iter().zip(inputs).filter(|(bit, _)| **bit == b'1');
+        (row.len() == inputs.len()).then(|| bits.map(|(_, name)| name.clone()).collect())
+    };
+    rows(text).skip(1).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests;

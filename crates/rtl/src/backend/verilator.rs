@@ -1,0 +1,88 @@
+//! Verilator: two values, in models that are linked into the program or compiled at run time.
+
+use super::{Backend, Feature, ModelRequest};
+use crate::models::{Examined, OBSERVING_TOP, TARGET, View, observing_top, ports, verilator};
+use cosim_base::error::Error;
+use cosim_block::built::Built;
+use std::path::PathBuf;
+use std::sync::Arc;
+use verilated_build::{Design, LibraryCache, SourceFile};
+
+/// Verilator.
+pub struct Verilator;
+
+impl Backend for Verilator {
+    fn build(&self, model: &ModelRequest<'_>) -> Result<Built, Error> {
+        match model.view {
+            View::Bare if is_linked(model) => Ok(Built::Linked),
+            View::Bare | View::Plain | View::Covered => compile(model),
+            View::Observed(_) => {
+                // Build without the surrounding top first: this reports wrong ports more clearly.
+                self.build(&ModelRequest { view: View::Bare, ..model.clone() })?;
+                compile(model)
+            }
+        }
+    }
+
+    fn is_pure(&self, model: &ModelRequest<'_>) -> Result<bool, Error> {
+        let kept = (model.kept)()?;
+        let ModelSources { examined, design, texts } = sources(model)?;
+        let cache = LibraryCache::new(verilator()?, TARGET, kept);
+        cache.is_pure(&design, &texts).map_err(|error| examined.plain(error))
+    }
+
+    fn conflict(&self, _: Feature) -> Option<&'static str> {
+        None
+    }
+}
+
+/// Whether the model is linked into the program.
+fn is_linked(model: &ModelRequest<'_>) -> bool {
+    model.rtl.is_usual() && model.info.rtl.linked(model.parameters).is_some()
+}
+
+/// Compiles a model, or finds it in the cache.
+fn compile(model: &ModelRequest<'_>) -> Result<Built, Error> {
+    let kept = (model.kept)()?;
+    let ModelSources { examined, design, texts } = sources(model)?;
+    let ports = ports(model.info);
+    let expected = (!matches!(model.view, View::Observed(_))).then_some(&ports);
+    let cache = LibraryCache::new(verilator()?, TARGET, kept);
+    let library = cache.library(&design, &texts, expected);
+    library.map(|library| Built::library(&library)).map_err(|error| examined.plain(error))
+}
+
+/// What a model is compiled from.
+struct ModelSources {
+    examined: Arc<Examined>,
+    design: Design,
+    texts: Vec<SourceFile>,
+}
+
+/// The design and the texts that a model is compiled from.
+fn sources(model: &ModelRequest<'_>) -> Result<ModelSources, Error> {
+    let ModelRequest { info, parameters, view, .. } = *model;
+    let examined = model.simulated()?;
+    let mut texts = examined.texts.clone();
+    let mut design = Design {
+        clock: info.rtl.clock.into(),
+        prefix: "Vmodel".to_owned(),
+        ..examined.design.clone()
+    };
+    design.parameters = parameters.verilog(info.rtl.mask_parameter);
+    design.parameters.retain(|(name, _)| examined.parameters.contains(name));
+    if let View::Observed(tracing) = view {
+        let name = PathBuf::from(format!("{OBSERVING_TOP}.sv"));
+        let text = observing_top(info, &examined.parameters).into_bytes().into();
+        texts.push(SourceFile { name: name.clone(), text });
+        design.sources.insert(0, name);
+        design.top = OBSERVING_TOP.to_owned();
+        design.tracing = tracing;
+    }
+    design.registered = matches!(view, View::Bare | View::Covered);
+    design.coverage = view == View::Covered;
+    // Counting dominates the run time, so that optimising the rest is not worth the compile
+    // time.
+    design.quick = model.netlist.is_some() || view == View::Covered;
+    Ok(ModelSources { examined, design, texts })
+}
