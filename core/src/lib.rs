@@ -16,7 +16,8 @@
 pub use cosim_agents as agents;
 pub use cosim_base::error;
 pub use cosim_base::program::Identity;
-pub use cosim_block::program::{LIBRARY, Program, main};
+pub use cosim_block::blocks::Program;
+pub use cosim_block::program::{LIBRARY, main};
 pub use cosim_block::{checks, engine, shard, vector};
 pub use cosim_harness::{
     axes, case_table, channel_block, channels, check_names, coverage, covergroups, delivery,

@@ -3,7 +3,7 @@
 
 use crate::common::{checks, code, files, json, project, run, text};
 use cosim::PROGRAM;
-use cosim_block::program::AnyBlock;
+use cosim_block::blocks::AnyBlock;
 use cosim_core::checks::Result;
 use cosim_core::harness::Profile;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 //!
 //! A command makes one dynamic call per case; the code inside a case is compiled for its block.
 //! Each feature that needs the types of a block has its own trait, which `Engine` also implements.
-//! [`AnyBlock`](crate::program::AnyBlock) combines them.
+//! [`AnyBlock`](crate::blocks::AnyBlock) combines them.
 
 mod bench;
 mod explain;

@@ -13,6 +13,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agreement;
+pub mod blocks;
 pub mod built;
 pub mod checks;
 pub mod driven;

@@ -1,13 +1,12 @@
-//! The program with the blocks: what it is made of, and its `main`.
+//! The program with the blocks: what it says of itself, and its `main`.
 
-use crate::agreement::CompareBlock;
-use crate::engine::{Engine, InstructionScope, MeasureBlock, RunBlock};
-use crate::mutate::MutateBlock;
+use crate::blocks::Program;
+use crate::engine::InstructionScope;
 use crate::worker::serve::{self, Settings};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
 use cosim_base::program::{self, Identity};
-use cosim_harness::harness::{BlockInfo, Explain, Facts, Parameters};
+use cosim_harness::harness::{BlockInfo, Facts, Parameters};
 use schemars::SchemaGenerator;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -37,23 +36,6 @@ pub const TOOL_VARIABLE: &str = "COSIM_TOOL";
 /// The name of the tool.
 const TOOL: &str = "cosim";
 
-/// A block, as commands use it. Each feature that needs the types of a block has a trait here. Data
-/// about a block is in [`BlockInfo`].
-pub trait AnyBlock: RunBlock + MeasureBlock + CompareBlock + MutateBlock {}
-
-impl<B: Explain> AnyBlock for Engine<B> {}
-
-/// A program with blocks; created by `program!`.
-#[derive(Clone, Copy)]
-pub struct Program {
-    /// Name, version, and build.
-    pub identity: Identity,
-    /// The folder of its crate.
-    pub folder: &'static str,
-    /// Its blocks, in the order of lists. The first is the default.
-    pub blocks: &'static [&'static dyn AnyBlock],
-}
-
 /// What a program says of itself on standard output, in postcard, after [`VERSION`] and a line
 /// break. The tool reads it into types that live as long as its process.
 #[derive(Debug, Serialize, Deserialize)]
@@ -64,19 +46,6 @@ pub struct Description<I> {
     pub folder: &'static str,
     /// Its blocks.
     pub blocks: Vec<I>,
-}
-
-impl Program {
-    /// The block with this name.
-    ///
-    /// # Errors
-    /// [`Error::Environment`] if there is none: the tool names only blocks of the program.
-    pub fn find(&self, name: &str) -> Result<&'static dyn AnyBlock, Error> {
-        self.blocks.iter().copied().find(|block| block.info().name == name).ok_or_else(|| {
-            let message = format!("`{name}` is not a block of this program");
-            Error::Environment(codes::INTERNAL, message)
-        })
-    }
 }
 
 /// What a block says of these parameters.

@@ -4,7 +4,7 @@
 //! machines, so it is no part of the crate: `cosim` passes it to Cargo, and `cosim new` writes it to
 //! `.cargo/config.toml`, which Git ignores, for Cargo without `cosim`.
 
-use crate::skeleton::toml_string;
+use crate::names::toml_string;
 use cosim_base::error::{Error, codes};
 use cosim_block::program::LIBRARY;
 use cosim_rtl::models::library_folder;

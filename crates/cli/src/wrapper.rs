@@ -5,7 +5,8 @@
 
 mod verilog;
 
-use crate::skeleton::{is_field_keyword, is_reset_name};
+use crate::names::is_keyword;
+use crate::resets::{Reset, is_reset_name, usual_clock};
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,7 +153,7 @@ impl Builder<'_> {
         let mut name = verilog::plain(wanted);
         // The field of a keyword has a `_` behind it.
         let is_field_taken =
-            |name: &str| is_field_keyword(name) && self.names.contains(&format!("{name}_"));
+            |name: &str| is_keyword(name) && self.names.contains(&format!("{name}_"));
         let is_taken = |name: &str| {
             TAKEN.split_whitespace().any(|taken| taken == name)
                 || verilog::is_keyword(name)
@@ -456,13 +457,13 @@ impl Builder<'_> {
             match edge(pin) {
                 Some(EdgeKind::Reset(is_high)) => resets.push((pin.name.clone(), is_high)),
                 _ if is_reset_name(&pin.name) => {
-                    let reset = crate::skeleton::Reset { port: pin.name.clone(), is_high: None };
+                    let reset = Reset { port: pin.name.clone(), is_high: None };
                     resets.push((pin.name.clone(), reset.level()));
                 }
                 _ => {}
             }
         }
-        let usual = crate::skeleton::usual_clock(bits().map(|pin| pin.name.as_str()));
+        let usual = usual_clock(bits().map(|pin| pin.name.as_str()));
         let has_edges = !description.edges.is_empty();
         let mut found = Wrapping { resets, ..Wrapping::default() };
         match clocks.as_slice() {

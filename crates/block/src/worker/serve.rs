@@ -6,8 +6,8 @@
 
 use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, MAX_LENGTH, Refusal, Reply, Request, Work, frame};
+use crate::blocks::Program;
 use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
-use crate::program::Program;
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{Outcome, Watch};

@@ -1,11 +1,11 @@
 //! A task on a vector for a worker, and its result.
 
 use crate::agreement::Comparison;
+use crate::blocks::Program;
 use crate::built::Built;
 use crate::engine::{RunVector, ShrinkProgress, Waves};
 use crate::mutate::golden::FaultRequest;
 use crate::mutate::{KillAttempt, MutationJob};
-use crate::program::Program;
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{Outcome, Verdict, Watch};

@@ -1,6 +1,6 @@
 //! Structs and enums of the ports, for `src/types.rs` of a new crate.
 
-use super::names::{Ident, Scope, Text, Word};
+use crate::names::{Ident, Scope, Text, Word};
 use crate::wrapper::Wrapping;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -135,7 +135,8 @@ impl Collector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skeleton::{TYPES, hostile_names, templates};
+    use crate::names::tests::names as hostile_names;
+    use crate::skeleton::texts::{TYPES, templates};
     use crate::wrapper::Pin;
     use std::fs;
     use std::process::Command;

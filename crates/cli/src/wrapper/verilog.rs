@@ -55,7 +55,7 @@ pub fn type_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skeleton::hostile_names;
+    use crate::names::tests::names as hostile_names;
 
     #[test]
     fn names_are_escaped_where_they_have_to_be() {

@@ -1,0 +1,383 @@
+//! Asks Verilator about the top: with the parameters and the interfaces that it lacks.
+
+use super::Skeleton;
+use cosim_base::error::{Error, codes};
+use cosim_rtl::models::{Copies, Examined};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+use verilated_build::Design;
+use verilated_build::module::{self, ModuleDescription};
+use verilated_runtime::Verilator;
+
+/// The module that was asked for, and how.
+pub struct Question {
+    pub examined: Examined,
+    asked: AskingModule,
+    /// Whether it has parameters without values.
+    pub lacks_parameters: bool,
+}
+
+/// What a module around the top declares to elaborate it.
+#[derive(Debug, Clone, Default)]
+struct AskingModule {
+    top: String,
+    parameters: Vec<(String, String)>,
+    /// Interface, port, and the text of the range of an array.
+    interfaces: Vec<(String, String, String)>,
+}
+
+impl AskingModule {
+    fn text(&self) -> String {
+        let values = |of: &str| -> String {
+            let own = |(name, value): &(String, String)| match (name.split_once('.'), of) {
+                (None, "") => Some(format!(".{name}({value})")),
+                (Some((port, name)), of) if port == of => Some(format!(".{name}({value})")),
+                _ => None,
+            };
+            let all: Vec<String> = self.parameters.iter().filter_map(own).collect();
+            if all.is_empty() { String::new() } else { format!(" #({})", all.join(", ")) }
+        };
+        let mut text = String::new();
+        let mut pins = Vec::new();
+        for (interface, port, range) in &self.interfaces {
+            let _ = write!(text, "{interface}{} {port}{range}(); ", values(port));
+            pins.push(format!(".{port}({port})"));
+        }
+        let _ = write!(text, "{}{} dut({});", self.top, values(""), pins.join(", "));
+        text
+    }
+
+    /// Learns which ports are interfaces from Verilator's errors: it names the interface and the place of the declaration.
+    fn add_interfaces(&mut self, output: &str) -> Result<(), Error> {
+        for line in output.lines() {
+            let Some((at, message)) = line
+                .strip_prefix("%Error")
+                .and_then(|rest| rest.split_once(": ").and_then(|(_, rest)| rest.split_once(": ")))
+            else {
+                continue;
+            };
+            let mut place = at.rsplitn(3, ':');
+            let (column, line, path) = (place.next(), place.next(), place.next());
+            let (Some(column), Some(line), Some(path)) = (
+                column.and_then(|text| text.parse::<usize>().ok()),
+                line.and_then(|text| text.parse::<usize>().ok()),
+                path,
+            ) else {
+                continue;
+            };
+            let declaration = || {
+                let text = fs::read(path).ok()?;
+                let text = String::from_utf8_lossy(&text).into_owned();
+                let skipped: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+                text.get(skipped + column - 1..).map(str::to_owned)
+            };
+            if message.contains("generic interfaces")
+                || (message.starts_with("Interface port") && message.contains("not connected"))
+            {
+                let text = declaration().unwrap_or_default();
+                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+                let mut words = text.split(|c| !is_letter(c)).filter(|word| !word.is_empty());
+                let port = words.find(|word| *word != "interface").unwrap_or("?").to_owned();
+                if self.interfaces.iter().any(|(_, known, _)| *known == port) {
+                    continue;
+                }
+                return Err(Error::Usage(
+                    codes::BAD_PORT,
+                    format!(
+                        "port `{port}` of {}: generic interfaces are not supported; wrap the \
+                         module in one that names the interface",
+                        self.top
+                    ),
+                ));
+            }
+            let is_interface = ["Parent instance's interface is not found: '", "Interface '"];
+            let name = is_interface
+                .iter()
+                .find_map(|before| message.strip_prefix(before)?.split('\'').next());
+            let (Some(interface), Some(text)) = (name, declaration()) else { continue };
+            for (port, range) in declared_ports(&text) {
+                if !self.interfaces.iter().any(|(_, known, _)| *known == port) {
+                    self.interfaces.push((interface.to_owned(), port, range));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The ports of a declaration like `bus.sink a, b [2], input c`, with the ranges of arrays.
+fn declared_ports(text: &str) -> Vec<(String, String)> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    fn word(text: &str, is_letter: impl Fn(char) -> bool) -> (&str, &str) {
+        let text = text.trim_start();
+        text.split_at(text.find(|letter| !is_letter(letter)).unwrap_or(text.len()))
+    }
+    let (_, mut rest) = word(text, is_letter);
+    if let Some(behind) = rest.trim_start().strip_prefix('.') {
+        (_, rest) = word(behind, is_letter);
+    }
+    let mut found = Vec::new();
+    loop {
+        let (name, behind) = word(rest, is_letter);
+        if name.is_empty() {
+            return found;
+        }
+        let mut behind = behind.trim_start();
+        let mut range = String::new();
+        while behind.starts_with('[')
+            && let Some(end) = behind.find(']')
+        {
+            range.push_str(&behind[..=end]);
+            behind = behind[end + 1..].trim_start();
+        }
+        match behind.chars().next() {
+            Some(',') => rest = &behind[1..],
+            Some(')' | ';' | '/') => {
+                found.push((name.to_owned(), range));
+                return found;
+            }
+            // The type of the next port.
+            _ => return found,
+        }
+        found.push((name.to_owned(), range));
+    }
+}
+
+/// The parameter that Verilator says has no value.
+fn missing_parameter(output: &str) -> Option<&str> {
+    output.lines().find_map(|line| {
+        let (_, name) = line.split_once("Missing type parameter: '").or_else(|| {
+            line.split_once("is never given value").and_then(|(_, rest)| rest.split_once('\''))
+        })?;
+        name.split('\'').next()
+    })
+}
+
+/// The parameter that the module has not, as Verilator says.
+fn unknown_parameter(output: &str) -> Option<&str> {
+    let line = output.lines().find(|line| {
+        line.contains("Parameter not found: '") || line.contains("Parameter pin not found: '")
+    })?;
+    line.split_once("not found: '")?.1.split('\'').next()
+}
+
+/// A parameter of the top with the values that were given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GivenParameter {
+    /// Its name; that of an interface has its port and a point before it.
+    pub name: String,
+    /// Its values, as typed.
+    pub values: Vec<String>,
+}
+
+impl GivenParameter {
+    /// The values, if all are numbers.
+    pub(super) fn numbers(&self) -> Option<Vec<u64>> {
+        self.values.iter().map(|value| module::number(value)).collect()
+    }
+}
+
+impl std::str::FromStr for GivenParameter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected NAME=VALUE, or NAME=VALUE,VALUE for several profiles".to_owned();
+        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+        let is_name = |name: &str| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        if !name.split('.').all(is_name) || values.iter().any(String::is_empty) {
+            return Err(wrong());
+        }
+        let given = Self { name: name.to_owned(), values };
+        if given.values.len() > 1 && given.numbers().is_none() {
+            return Err("several values must be numbers, as in N=4,8".to_owned());
+        }
+        Ok(given)
+    }
+}
+
+/// The most profiles of a new crate.
+const MOST_PROFILES: usize = 64;
+
+impl Skeleton {
+    /// The first value of each parameter that was given.
+    pub(super) fn first_values(&self) -> Vec<(String, String)> {
+        self.combinations().into_iter().next().unwrap_or_default()
+    }
+
+    /// The parameter sets that were given: every combination of values.
+    fn combinations(&self) -> Vec<Vec<(String, String)>> {
+        let mut all = vec![Vec::new()];
+        for GivenParameter { name, values } in &self.parameters {
+            let extend = |set: &Vec<(String, String)>| -> Vec<Vec<(String, String)>> {
+                let with = |value: &String| {
+                    let mut set = set.clone();
+                    set.push((name.clone(), value.clone()));
+                    set
+                };
+                values.iter().map(with).collect()
+            };
+            all = all.iter().flat_map(extend).collect();
+        }
+        all
+    }
+
+    /// Refuses more parameter sets than a crate can have profiles: each is a model.
+    pub(super) fn check_combinations(&self) -> Result<(), Error> {
+        let number = |all: usize, given: &GivenParameter| all.saturating_mul(given.values.len());
+        match self.parameters.iter().fold(1, number) {
+            0..=MOST_PROFILES => Ok(()),
+            number => Err(Error::Usage(
+                codes::COMMAND_LINE,
+                format!("--parameter: {number} profiles, and a crate has at most {MOST_PROFILES}"),
+            )),
+        }
+    }
+
+    /// Whether a parameter was given that the build script cannot set, as a type.
+    pub(super) fn passes_other_values(&self, description: &ModuleDescription) -> bool {
+        let is_number =
+            |name: &str| description.parameters.iter().any(|own| own.name == name && own.is_number);
+        self.parameters.iter().any(|given| !is_number(&given.name) || given.numbers().is_none())
+    }
+
+    /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it lacks.
+    pub(super) fn question(&self) -> Result<Question, Error> {
+        const MOST_ATTEMPTS: usize = 12;
+        let mut asked = AskingModule { top: self.top.clone(), ..AskingModule::default() };
+        let mut lacks_parameters = false;
+        for _ in 0..MOST_ATTEMPTS {
+            let error = match Examined::of_top(&self.top, &asked.text(), &self.rtl) {
+                Ok(examined) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
+                    asked.parameters = self.first_values();
+                    drop(examined);
+                    continue;
+                }
+                Ok(examined) => return Ok(Question { examined, asked, lacks_parameters }),
+                Err(error) => error,
+            };
+            if error.code() != codes::VERILATOR_REJECTED {
+                return Err(error);
+            }
+            let output = &error.to_string();
+            if let Some(name) = unknown_parameter(output) {
+                return Err(Error::Usage(
+                    codes::NO_SUCH_PARAMETER,
+                    format!("--parameter: module {} has no parameter {name}", self.top),
+                ));
+            }
+            let interfaces = asked.interfaces.len();
+            match missing_parameter(output) {
+                Some(_) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
+                    lacks_parameters = true;
+                    asked.parameters = self.first_values();
+                }
+                Some(name) => {
+                    return Err(Error::Usage(
+                        codes::PARAMETER_MISSING,
+                        format!(
+                            "parameter {name} of module {} has no default; give it a value with \
+                             --parameter {name}=VALUE",
+                            self.top
+                        ),
+                    ));
+                }
+                None => {
+                    asked.add_interfaces(output)?;
+                    if asked.interfaces.len() == interfaces {
+                        return Err(self.no_top(error));
+                    }
+                }
+            }
+        }
+        let message = format!("module {}: cannot find out what its interface ports are", self.top);
+        Err(Error::Usage(codes::BAD_PORT, message))
+    }
+
+    /// The module as Verilator elaborates it in the new crate. Other parameter values must leave its ports as they are.
+    pub(super) fn description(
+        &self,
+        made: &Path,
+        copies: &Copies,
+        question: &Question,
+    ) -> Result<ModuleDescription, Error> {
+        let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let mut first: Option<ModuleDescription> = None;
+        for values in self.combinations() {
+            let asked = AskingModule { parameters: values, ..question.asked.clone() };
+            let ask = answer.path().join("cosim_ask.sv");
+            let text = format!("module cosim_ask; {} endmodule\n", asked.text());
+            fs::write(&ask, text).map_err(Error::write(&ask))?;
+            let searched = copies.searched("rtl");
+            let sources = copies.sources.iter().map(|name| searched.join(name));
+            let design = Design {
+                top: "cosim_ask".to_owned(),
+                sources: sources.chain([ask]).collect(),
+                include: vec![searched.clone()],
+                defines: question.examined.design.defines.clone(),
+                folder: Some(made.to_owned()),
+                ..Design::default()
+            };
+            let verilator = Verilator::find()?;
+            let found = design
+                .describe_instance(&verilator, &answer.path().join("described"), "dut")
+                .map_err(|error| question.examined.plain(error))?;
+            if let Some(first) = &first
+                && let Some((one, _)) =
+                    first.ports.iter().zip(&found.ports).find(|(one, other)| one != other)
+            {
+                return Err(Error::Usage(
+                    codes::PORTS_DIFFER,
+                    format!(
+                        "port `{}` of {} depends on the parameters; write a separate block for \
+                         each set of ports",
+                        one.name, self.top
+                    ),
+                ));
+            }
+            first.get_or_insert(found);
+        }
+        Ok(first.unwrap_or_default())
+    }
+
+    /// The error if no file contains the top module.
+    fn no_top(&self, error: Error) -> Error {
+        let missing = format!("module: '{}'", self.top);
+        if error.code() == codes::VERILATOR_REJECTED && error.to_string().contains(&missing) {
+            let message = format!("--top: the RTL has no module {}", self.top);
+            return Error::Usage(codes::TOP_MISSING, message);
+        }
+        error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_a_declaration_with_an_interface() {
+        let ports = |text: &str| -> Vec<String> {
+            declared_ports(text).into_iter().map(|(name, range)| name + &range).collect()
+        };
+        assert_eq!(ports("bus.s a, b, bus2.s c[2], output q);"), ["a", "b"]);
+        assert_eq!(ports("bus2 . s c [2][N], bus z);"), ["c[2][N]"]);
+        assert_eq!(ports("bus a,\n  logic [7:0] d);"), ["a"]);
+        assert_eq!(ports("bus.s a; output q;"), ["a"]);
+    }
+
+    #[test]
+    fn parameters_have_one_value_or_several_numbers() {
+        let given = |text: &str| text.parse::<GivenParameter>();
+        assert_eq!(given("N=4,0x10").unwrap_err(), "several values must be numbers, as in N=4,8");
+        assert_eq!(given("N=4,8'h10").unwrap().numbers(), Some(vec![4, 16]));
+        assert_eq!(given("b.T=logic [7:0]").unwrap().values, ["logic [7:0]"]);
+        for bad in ["N", "=4", "N=", "N=4,", "a-b=1"] {
+            assert!(given(bad).is_err(), "{bad}");
+        }
+    }
+}

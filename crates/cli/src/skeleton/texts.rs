@@ -1,0 +1,427 @@
+//! The files of a new crate, from templates. They see the fields of [`Context`] only.
+
+use super::types::{EnumText, StructText, Types};
+use super::{CrateName, GivenParameter, Skeleton, axi_lite};
+use crate::channels::{Channel, Channels, Handshake};
+use crate::names::{Ident, Scope, Text, Word};
+use crate::wrapper::Wrapping;
+use cosim_base::error::{Error, codes};
+use cosim_rtl::models::{Copies, Examined};
+use minijinja::value::ValueKind;
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, escape_formatter};
+use serde::Serialize;
+use std::path::Path;
+use verilated_build::module::ModuleDescription;
+use verilated_build::{Port, Ports};
+
+/// A port, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct PortText {
+    name: Word,
+    field: Ident,
+    width: u32,
+    /// Whether it is stored in words.
+    words: bool,
+}
+
+impl PortText {
+    fn new(port: &Port) -> Self {
+        let (name, field) = (Word::new(&port.name), Ident::field(&port.name));
+        Self { name, field, width: port.width, words: port.width > 64 }
+    }
+}
+
+/// A channel, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct ChannelText {
+    name: Word,
+    field: Ident,
+    #[serde(rename = "type")]
+    type_name: Ident,
+    is_source: bool,
+    payload: Vec<FieldText>,
+    /// Valid and ready.
+    pins: Vec<HandshakeText>,
+    /// The clock of a module with several.
+    clock: Option<Ident>,
+}
+
+/// A field of a channel's payload, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct FieldText {
+    name: Ident,
+    pin: Ident,
+    width: u32,
+}
+
+/// A pin of a handshake, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct HandshakeText {
+    field: Ident,
+    is_inverted: bool,
+}
+
+/// The identifiers of channels and of their types.
+struct ChannelScopes {
+    fields: Scope,
+    types: Scope,
+}
+
+impl ChannelText {
+    fn new(channel: &Channel, clocks: &[String], scopes: &mut ChannelScopes) -> Self {
+        let mut names = Scope::default();
+        let field = |(name, port): &(String, Port)| FieldText {
+            name: names.unique(Ident::field(name)),
+            pin: Ident::field(&port.name),
+            width: port.width,
+        };
+        let payload = channel.payload.iter().map(field).collect();
+        let name = channel.name.to_ascii_lowercase();
+        let camel = Ident::camel(&name);
+        let is_free = scopes.types.has_free(&camel);
+        let type_name = if is_free { camel } else { Ident::camel(&format!("{name}_item")) };
+        let pin = |handshake: &Handshake| HandshakeText {
+            field: Ident::field(&handshake.port),
+            is_inverted: handshake.is_inverted,
+        };
+        // The writer's clock is often the one with a w, or the first.
+        let sides: [&[&str]; 2] = [&["w", "s", "i"], &["r", "d", "m", "o"]];
+        let begins = |clock: &&String| {
+            let name = clock.to_ascii_lowercase();
+            sides[usize::from(!channel.is_source)].iter().any(|letter| name.starts_with(letter))
+        };
+        let by_place = if channel.is_source { clocks.first() } else { clocks.last() };
+        let clock = clocks.iter().find(begins).or(by_place);
+        Self {
+            name: Word::new(&name),
+            field: scopes.fields.unique(Ident::field(&name)),
+            type_name: scopes.types.unique(type_name),
+            is_source: channel.is_source,
+            payload,
+            pins: [Some(&channel.valid), channel.ready.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(pin)
+                .collect(),
+            clock: clock.map(|clock| Ident::field(clock)),
+        }
+    }
+}
+
+/// A parameter of the block, for templates.
+#[derive(Debug, Serialize)]
+struct ParameterText {
+    name: Text,
+    default: u64,
+    least: u64,
+    most: u64,
+}
+
+/// Everything that templates see. A text of the RTL, of a path or of the command line is a [`Word`],
+/// an [`Ident`] or a [`Text`] here, and never a string.
+#[derive(Debug, Serialize)]
+struct Context {
+    /// The name of the crate.
+    name: CrateName,
+    #[serde(rename = "crate")]
+    library: Ident,
+    block: Ident,
+    #[serde(rename = "type")]
+    type_name: Ident,
+    top: Word,
+    clock: Word,
+    /// The version of the library for blocks.
+    version: Text,
+    folder: Option<Text>,
+    sources: Vec<Text>,
+    defines: Vec<Text>,
+    wrapper: Option<Text>,
+    parameters: Vec<Text>,
+    block_parameters: Vec<ParameterText>,
+    profiles: Vec<ProfileText>,
+    inputs: Vec<PortText>,
+    outputs: Vec<PortText>,
+    reset: Option<ResetText>,
+    resets: Vec<ResetText>,
+    clocks: Vec<PortText>,
+    combinational: bool,
+    exhaustive: bool,
+    bits: u32,
+    cases: u64,
+    vectors: u64,
+    first_bits: u32,
+    axi_lite: Option<Word>,
+    channels: Vec<ChannelText>,
+    source_channels: Vec<ChannelText>,
+    sink_channels: Vec<ChannelText>,
+    channel_outputs: Vec<Word>,
+    other_inputs: Vec<PortText>,
+    other_outputs: Vec<PortText>,
+    structs: Vec<StructText>,
+    enums: Vec<EnumText>,
+    fields: Vec<(Word, Ident)>,
+    meanings: Vec<(Word, Ident)>,
+    /// Whether a data input is stored in words, and whether one is not.
+    wide: bool,
+    narrow: bool,
+}
+
+/// The engine of the templates.
+pub fn templates() -> Environment<'static> {
+    let mut templates = Environment::new();
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.set_keep_trailing_newline(true);
+    templates.set_trim_blocks(true);
+    templates.set_lstrip_blocks(true);
+    templates.set_formatter(|out, state, value| match value.kind() {
+        // A text has no form without a place.
+        ValueKind::Map | ValueKind::Seq => {
+            let message = "a text needs a place: write `.rust`, `.markdown` or `.toml` behind it";
+            Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
+        }
+        _ => escape_formatter(out, state, value),
+    });
+    templates
+}
+
+/// The templates, by output file.
+const TEMPLATES: [(&str, &str); 12] = [
+    (".gitignore", include_str!("../../templates/skeleton/gitignore.j2")),
+    ("Cargo.toml", include_str!("../../templates/skeleton/Cargo.toml.j2")),
+    ("README.md", include_str!("../../templates/skeleton/README.md.j2")),
+    ("build.rs", include_str!("../../templates/skeleton/build.rs.j2")),
+    ("src/environment.rs", include_str!("../../templates/skeleton/src/environment.rs.j2")),
+    ("src/golden.rs", include_str!("../../templates/skeleton/src/golden.rs.j2")),
+    ("src/lib.rs", include_str!("../../templates/skeleton/src/lib.rs.j2")),
+    ("src/main.rs", include_str!("../../templates/skeleton/src/main.rs.j2")),
+    ("src/scenarios.rs", include_str!("../../templates/skeleton/src/scenarios.rs.j2")),
+    ("src/scenarios.toml", include_str!("../../templates/skeleton/src/scenarios.toml.j2")),
+    ("src/scoreboard.rs", include_str!("../../templates/skeleton/src/scoreboard.rs.j2")),
+    ("src/stimulus.rs", include_str!("../../templates/skeleton/src/stimulus.rs.j2")),
+];
+
+/// As above, if ports have structs or enums as types.
+pub const TYPES: (&str, &str) =
+    ("src/types.rs", include_str!("../../templates/skeleton/src/types.rs.j2"));
+
+/// The templates of a module with channels, in the place of those for pins.
+const OF_CHANNELS: [(&str, &str); 2] = [
+    ("src/golden.rs", include_str!("../../templates/skeleton/channels/golden.rs.j2")),
+    ("src/scoreboard.rs", include_str!("../../templates/skeleton/channels/scoreboard.rs.j2")),
+];
+
+/// The scoreboard of a module with an AXI4-Lite interface and no other channel.
+const OF_AXI_LITE: (&str, &str) =
+    ("src/scoreboard.rs", include_str!("../../templates/skeleton/axi_lite/scoreboard.rs.j2"));
+/// The templates that a module with channels does not need.
+const OF_PINS: [&str; 5] = [
+    "src/environment.rs",
+    "src/golden.rs",
+    "src/scenarios.rs",
+    "src/scenarios.toml",
+    "src/stimulus.rs",
+];
+
+/// The template of the folder of vectors.
+const VECTORS: (&str, &str) =
+    ("vectors/README.md", include_str!("../../templates/skeleton/vectors/README.md.j2"));
+
+/// What the texts of a crate are made of.
+pub struct Rendered<'a> {
+    pub examined: &'a Examined,
+    pub copies: &'a Copies,
+    pub ports: &'a Ports,
+    pub resets: &'a [(String, bool)],
+    pub wrapping: &'a Wrapping,
+    pub wrapper: Option<&'a Path>,
+    pub description: &'a ModuleDescription,
+    pub channels: Option<&'a Channels>,
+}
+
+/// A reset, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct ResetText {
+    name: Word,
+    field: Ident,
+    level: u8,
+    idle: u8,
+}
+
+/// A profile, for templates.
+#[derive(Debug, Clone, Serialize)]
+struct ProfileText {
+    name: Text,
+    /// Name, value and index of each parameter.
+    values: Vec<(Text, u64, usize)>,
+}
+
+/// Whether a parameter is one that the build script can set.
+fn is_number(given: &GivenParameter, description: &ModuleDescription) -> bool {
+    let is_own = description.parameters.iter().any(|own| own.name == given.name && own.is_number);
+    is_own && given.numbers().is_some()
+}
+
+/// The most input bits of a block without registers that is compared for every value of them.
+const MOST_BITS: u32 = 24;
+
+/// The bits whose values one case drives.
+const BITS_OF_CASE: u32 = 12;
+
+impl Skeleton {
+    /// The texts of all files but the RTL.
+    pub(super) fn render(
+        &self,
+        rendered: &Rendered<'_>,
+    ) -> Result<Vec<(&'static str, String)>, Error> {
+        let Rendered { examined, copies, ports, resets, wrapping, wrapper, description, channels } =
+            rendered;
+        let templates = templates();
+        let texts = |ports: &[Port]| ports.iter().map(PortText::new).collect::<Vec<_>>();
+        let inputs = texts(&ports.inputs);
+        let reset_texts: Vec<ResetText> = resets
+            .iter()
+            .filter_map(|(name, is_high)| {
+                let name = Word::new(name);
+                let port = inputs.iter().find(|port| port.name == name)?.clone();
+                let level = u8::from(*is_high);
+                Some(ResetText { name: port.name, field: port.field, level, idle: 1 - level })
+            })
+            .collect();
+        let clock = |clock: &String| {
+            let name = Word::new(clock);
+            inputs.iter().find(|port| port.name == name).cloned()
+        };
+        let clocks: Vec<PortText> = wrapping.clocks.iter().filter_map(clock).collect();
+        let is_reset = |port: &PortText| reset_texts.iter().any(|reset| reset.name == port.name);
+        let is_clock = |port: &PortText| clocks.iter().any(|clock| clock.name == port.name);
+        let is_data = |port: &&PortText| !is_reset(port) && !is_clock(port);
+        let data: Vec<&PortText> = inputs.iter().filter(is_data).collect();
+        let bits: u32 = data.iter().map(|port| port.width).sum();
+        let exhaustive = wrapping.is_combinational && resets.is_empty() && bits <= MOST_BITS;
+        let vectors = bits.min(BITS_OF_CASE);
+        let types = Types::of(ports, wrapping);
+        let type_name = Ident::camel(&self.name.type_name());
+        let mut scopes = ChannelScopes { fields: Scope::default(), types: Scope::of_types() };
+        scopes.types.unique(type_name.clone());
+        let channel_texts: Vec<ChannelText> = channels
+            .iter()
+            .flat_map(|channels| &channels.channels)
+            .map(|channel| ChannelText::new(channel, &wrapping.clocks, &mut scopes))
+            .collect();
+        let no_channels = Channels::default();
+        let others = channels.unwrap_or(&no_channels);
+        let of_side = |is_source: bool| {
+            let of_side =
+                channel_texts.iter().filter(move |channel| channel.is_source == is_source);
+            of_side.cloned().collect::<Vec<_>>()
+        };
+        let channel_outputs: Vec<Word> = ports
+            .outputs
+            .iter()
+            .filter(|port| !others.other_outputs.contains(port))
+            .map(|port| Word::new(&port.name))
+            .collect();
+        let numbers: Vec<_> =
+            self.parameters.iter().filter(|given| is_number(given, description)).collect();
+        let block_parameters = numbers.iter().filter_map(|given| {
+            let values = given.numbers()?;
+            let (least, most) = (*values.iter().min()?, *values.iter().max()?);
+            Some(ParameterText { name: Text::new(&given.name), default: values[0], least, most })
+        });
+        let has_types = !types.structs.is_empty() || !types.enums.is_empty();
+        let identifier = Ident::field(&self.name.identifier());
+        let context = Context {
+            name: self.name.clone(),
+            library: identifier.clone(),
+            block: identifier,
+            type_name,
+            top: Word::new(&self.top),
+            clock: Word::new(&ports.clock),
+            version: Text::new(env!("CARGO_PKG_VERSION")),
+            folder: (!copies.folder.as_os_str().is_empty())
+                .then(|| Text::new(&copies.searched("rtl").to_string_lossy())),
+            sources: copies.sources.iter().map(|name| Text::new(&name.to_string_lossy())).collect(),
+            defines: examined.design.defines.iter().map(|define| Text::new(define)).collect(),
+            wrapper: wrapper.map(|wrapper| Text::new(&wrapper.to_string_lossy())),
+            parameters: description.parameters.iter().map(|own| Text::new(&own.name)).collect(),
+            block_parameters: block_parameters.collect(),
+            profiles: self.profiles(&numbers),
+            outputs: texts(&ports.outputs),
+            reset: reset_texts.first().cloned(),
+            combinational: wrapping.is_combinational,
+            exhaustive,
+            bits,
+            cases: if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
+            vectors: 1_u64 << vectors,
+            first_bits: bits.max(1),
+            axi_lite: axi_lite(*channels, &wrapping.clocks).map(|prefix| Word::new(&prefix)),
+            source_channels: of_side(true),
+            sink_channels: of_side(false),
+            channel_outputs,
+            other_inputs: texts(&others.other_inputs),
+            other_outputs: texts(&others.other_outputs),
+            structs: types.structs,
+            enums: types.enums,
+            fields: types.fields,
+            meanings: types.meanings,
+            wide: data.iter().any(|port| port.words),
+            narrow: data.iter().any(|port| !port.words),
+            resets: reset_texts,
+            clocks,
+            channels: channel_texts,
+            inputs,
+        };
+        let mut files = TEMPLATES.to_vec();
+        if channels.is_some() {
+            let is_replaced = |name: &str| OF_CHANNELS.iter().any(|(other, _)| *other == name);
+            files.retain(|(name, _)| !OF_PINS.contains(name) && !is_replaced(name));
+            let is_needed =
+                |name: &str| name != "src/golden.rs" || !others.other_outputs.is_empty();
+            files.extend(OF_CHANNELS.iter().filter(|(name, _)| is_needed(name)));
+            if axi_lite(*channels, &wrapping.clocks).is_some() {
+                files.retain(|(name, _)| *name != OF_AXI_LITE.0);
+                files.push(OF_AXI_LITE);
+            }
+        }
+        files.push(VECTORS);
+        if has_types {
+            files.push(TYPES);
+        }
+        let render = |(name, template): (&'static str, &str)| {
+            let text = templates.render_named_str(name, template, &context);
+            let text = text.map_err(|error| {
+                Error::Environment(codes::INTERNAL, format!("{name}: {error:#}"))
+            })?;
+            Ok((name, text))
+        };
+        files.into_iter().map(render).collect()
+    }
+
+    /// The profiles: one for each combination of values, called after those that differ.
+    fn profiles(&self, numbers: &[&GivenParameter]) -> Vec<ProfileText> {
+        let mut all = vec![(String::new(), Vec::new())];
+        for (index, given) in numbers.iter().enumerate() {
+            let values = given.numbers().unwrap_or_default();
+            let is_varied = values.len() > 1;
+            let extend = |(name, set): &(String, Vec<(Text, u64, usize)>)| {
+                let with = |value: &u64| {
+                    let (mut name, mut set) = (name.clone(), set.clone());
+                    if is_varied {
+                        let separator = if name.is_empty() { "" } else { "-" };
+                        let of = given.name.to_ascii_lowercase().replace('_', "-");
+                        name = format!("{name}{separator}{of}-{value}");
+                    }
+                    set.push((Text::new(&given.name), *value, index));
+                    (name, set)
+                };
+                values.iter().map(with).collect::<Vec<_>>()
+            };
+            all = all.iter().flat_map(extend).collect();
+        }
+        let text = |(name, values): (String, Vec<(Text, u64, usize)>)| {
+            let name = if name.is_empty() { "spec" } else { &name };
+            ProfileText { name: Text::new(name), values }
+        };
+        all.into_iter().map(text).collect()
+    }
+}
