@@ -7,11 +7,11 @@
 //! A history file may come from another person. It has exactly the tables of [`TABLES`]: no views,
 //! no triggers and no virtual tables, and SQLite runs none while the file is opened.
 
-use crate::report::{Results, RunTiming, relative};
+use crate::paths::relative;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::folder_of;
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_formats::run::RESULTS;
+use cosim_formats::run::{RESULTS, Results, RunTiming};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 use serde::Serialize;

@@ -15,4 +15,5 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod history;
+mod paths;
 pub mod report;

@@ -17,11 +17,13 @@ mod markdown;
 mod page;
 mod proof;
 mod reproduce;
+mod runs;
 mod specification;
 mod trends;
 mod waves;
 
 use crate::history::{History, Run};
+use crate::paths::absolute;
 use cases::Cases;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_inside, write_whole};
@@ -32,7 +34,6 @@ use cosim_harness::harness::Blocks;
 use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};
-pub(crate) use charts::relative;
 pub use cosim_formats::run::{Entry, ProfileResults, Results, RunTiming};
 pub use reproduce::Reproduce;
 
@@ -126,7 +127,7 @@ pub fn write_index(
 pub fn write_history(path: &Path, history: &History, block: Option<&str>) -> Result<(), Error> {
     let (runs, failures) = (history.runs(block)?, history.failures(block)?);
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = html::absolute(parent.unwrap_or(Path::new(".")));
+    let folder = absolute(parent.unwrap_or(Path::new(".")));
     write_whole(path, trends::page(&runs, &failures, &folder)?.as_bytes(), Sync::Lazy)
 }
 

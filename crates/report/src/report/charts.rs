@@ -1,9 +1,10 @@
 //! Charts of many runs: one point for each run, with its date, its value on hover, and a link.
 
+use super::runs::{day, link, minute};
 use crate::history::Run;
 use cosim_harness::value::short;
 use serde::Serialize;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 /// Size of a chart in its own units, which are pixels on a phone.
 const SIZE: (f64, f64) = (360.0, 170.0);
@@ -167,48 +168,6 @@ fn dates(runs: &[Run], x: impl Fn(usize) -> f64) -> Vec<Mark> {
     marks
 }
 
-/// The day of a time in RFC 3339.
-pub fn day(time: &str) -> &str {
-    time.get(..10).unwrap_or(time)
-}
-
-/// A time in RFC 3339, to the minute.
-pub fn minute(time: &str) -> String {
-    match (time.get(..10), time.get(11..16)) {
-        (Some(day), Some(minute)) => format!("{day} {minute}"),
-        _ => time.to_owned(),
-    }
-}
-
-/// The link to the page of a run, if the page is still there.
-pub fn link(run: &Run, folder: &Path) -> Option<String> {
-    let page = run.folder.as_ref()?.join(cosim_formats::run::HTML);
-    page.exists().then(|| href(&relative(folder, &page)))
-}
-
-/// A path relative to a folder. Both are absolute.
-pub fn relative(folder: &Path, path: &Path) -> PathBuf {
-    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) =
-        (folder.components().collect(), path.components().collect());
-    let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
-    let up = from[common..].iter().map(|_| Component::ParentDir);
-    up.chain(to[common..].iter().copied()).collect()
-}
-
-/// A path as the target of a link.
-pub fn href(path: &Path) -> String {
-    let mut text = String::new();
-    for byte in path.to_string_lossy().bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' | b'~' | b'+' => {
-                text.push(char::from(byte));
-            }
-            _ => text += &format!("%{byte:02X}"),
-        }
-    }
-    text
-}
-
 /// The next number with one digit other than zero, or 1.
 fn round_up(value: f64) -> f64 {
     if value <= 1.0 {
@@ -270,14 +229,6 @@ mod tests {
             dates.iter().map(|mark| mark.text.as_str()).collect::<Vec<_>>(),
             ["2026-01-01 02:00", "03:30"]
         );
-    }
-
-    #[test]
-    fn links_are_relative_and_escaped() {
-        let relative = |from: &str, to: &str| href(&relative(Path::new(from), Path::new(to)));
-        assert_eq!(relative("/a/b", "/a/c/report.html"), "../c/report.html");
-        assert_eq!(relative("/a", "/a/b/report.html"), "b/report.html");
-        assert_eq!(relative("/a", "/a/b #1?/r.html"), "b%20%231%3F/r.html");
     }
 
     #[test]

@@ -7,10 +7,12 @@ use super::coverage::{self, Coverage};
 use super::diagram::{self, Diagram};
 use super::fields::{self, FieldRow};
 use super::page::{Fact, Head, Json, Section, Tone, grouped, render};
+use super::runs::{RunLink, links};
 use super::specification::{self, Specification};
 use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
 use crate::history::Run;
+use crate::paths;
 use cosim_base::error::Error;
 use cosim_base::files::LARGEST_INPUT;
 use cosim_base::program;
@@ -57,14 +59,6 @@ struct Page<'a> {
     /// How the outputs were compared.
     compared: String,
     rtl_files: Vec<&'a str>,
-}
-
-/// A run in a list, with the link to its page.
-#[derive(Serialize)]
-pub struct RunLink<'a> {
-    run: &'a Run,
-    ended: String,
-    href: Option<String>,
 }
 
 /// Groups of failures with probably one cause.
@@ -165,8 +159,8 @@ pub fn page(
         code: code::of(folder)?,
         cases: cases.json(&results.run, number, reproduce),
         cases_left_out: cases.left_out(),
-        charts: charts::of(trend, &absolute(folder)),
-        runs: links(trend, &absolute(folder)),
+        charts: charts::of(trend, &paths::absolute(folder)),
+        runs: links(trend, &paths::absolute(folder)),
         compared: results.run.comparison_text(),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
         groups,
@@ -174,11 +168,6 @@ pub fn page(
         specification,
     };
     render(&head(&page, block, reproduce), TEMPLATE, &page)
-}
-
-/// The folder as an absolute path, for links to other runs.
-pub fn absolute(folder: &Path) -> std::path::PathBuf {
-    std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce<'_>) -> Head {
@@ -237,16 +226,6 @@ pub fn percent(part: u64, all: u64) -> String {
         1000 => "100 %".to_owned(),
         _ => format!("{}.{} %", thousandths / 10, thousandths % 10),
     }
-}
-
-/// The list of runs, newest first.
-pub fn links<'a>(runs: &'a [Run], folder: &Path) -> Vec<RunLink<'a>> {
-    let link = |run: &'a Run| RunLink {
-        run,
-        ended: charts::minute(&run.ended),
-        href: charts::link(run, folder),
-    };
-    runs.iter().rev().map(link).collect()
 }
 
 fn profile(results: &super::ProfileResults) -> Profile<'_> {

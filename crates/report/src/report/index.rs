@@ -1,9 +1,10 @@
 //! The index page of the runs of several blocks: a row for each.
 
-use super::html::{absolute, percent};
+use super::html::percent;
 use super::page::{Fact, Head, Section, Tone, grouped, render};
-use super::{Results, RunTiming, charts};
+use super::{Results, RunTiming, runs};
 use crate::history::{History, Run};
+use crate::paths::{absolute, href, relative};
 use cosim_base::error::Error;
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::run::HTML;
@@ -131,7 +132,7 @@ fn row(
     let largest = results.failures.iter().max_by_key(|group| group.count);
     Ok(Row {
         title: blocks.find(&results.run.block).map_or("", |block| block.title),
-        href: Some(charts::href(&charts::relative(&absolute(folder), &page))),
+        href: Some(href(&relative(&absolute(folder), &page))),
         verdict: verdict.to_owned(),
         tone: Tone::of_verdict(verdict),
         failed: results.totals.failures(),
@@ -156,8 +157,8 @@ fn trend(runs: &[Run]) -> (Option<String>, String) {
         (Some(first), Some(last)) => format!(
             "{} runs from {} to {}: coverage {} to {}",
             runs.len(),
-            charts::day(&first.ended),
-            charts::day(&last.ended),
+            runs::day(&first.ended),
+            runs::day(&last.ended),
             percent(first.bins_hit, first.bins_reachable),
             percent(last.bins_hit, last.bins_reachable)
         ),

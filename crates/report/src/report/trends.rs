@@ -1,8 +1,9 @@
 //! The page of a history: charts of each block, failures, and all runs.
 
 use super::charts::{self, Chart};
-use super::html::{RunLink, links};
+
 use super::page::{Fact, Head, Section, Tone, grouped, render};
+use super::runs::{self, RunLink, links};
 use crate::history::{FailureHistory, Run};
 use cosim_base::error::Error;
 use serde::Serialize;
@@ -49,8 +50,8 @@ pub fn page(runs: &[Run], failures: &[FailureHistory], folder: &Path) -> Result<
         runs.iter().map(|run| (run.block.as_str(), run.ended.as_str())).collect();
     let failures = failures.iter().map(|failure| Failure {
         failure,
-        first: charts::minute(&failure.first.0),
-        last: charts::minute(&failure.last.0),
+        first: runs::minute(&failure.first.0),
+        last: runs::minute(&failure.last.0),
         is_open: last.get(failure.block.as_str()) == Some(&failure.last.0.as_str()),
     });
     let mut failures: Vec<Failure<'_>> = failures.collect();
@@ -58,8 +59,8 @@ pub fn page(runs: &[Run], failures: &[FailureHistory], folder: &Path) -> Result<
     let blocks = of_blocks.iter().map(|(name, runs)| Block {
         name,
         runs: runs.len(),
-        first: charts::day(&runs[0].ended),
-        last: charts::day(&runs[runs.len() - 1].ended),
+        first: runs::day(&runs[0].ended),
+        last: runs::day(&runs[runs.len() - 1].ended),
         charts: charts::of(runs, folder),
     });
     let blocks: Vec<Block<'_>> = blocks.collect();
