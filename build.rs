@@ -6,9 +6,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let block = |name: &str, top: &str| Block::new(name, top).folder(format!("rtl/{name}"));
     let thread2 = block("thread2", "ReqRecvCore_Thread_2").mask("FIXES");
-    let dll = block("dll", "PcieAckNak").mask("FIXES").source("dll_pkg.sv").source("PcieAckNak.v");
+    let dll = block("dll", "PcieAckNak").mask("FIXES").source("dll_pkg.sv").source("PcieAckNak.sv");
     let recv = block("recv", "RecvSideFsm").mask("FIXES");
-    let recv = recv.source("recv_pkg.sv").source("RecvSideFsm.v");
+    let recv = recv.source("recv_pkg.sv").source("RecvSideFsm.sv");
     let buffers =
         |fixes, low, high, keep| [("FIXES", fixes), ("LOW", low), ("HIGH", high), ("KEEP", keep)];
     let timing = |fixes, depth, limit, latency| {
@@ -19,13 +19,13 @@ fn main() -> ExitCode {
             ("ACKNAK_LATENCY", latency),
         ]
     };
-    let qp = block("qp", "QpStateCtrl").source("qp_pkg.sv").source("QpStateCtrl.v");
+    let qp = block("qp", "QpStateCtrl").source("qp_pkg.sv").source("QpStateCtrl.sv");
     let inside = ["dll", "qp", "thread2", "recv"];
     let rx = block("rx", "RxSystem").mask("FIXES");
     let rx = inside.into_iter().fold(rx, |rx, name| rx.include(format!("rtl/{name}")));
     // Verilator finds modules by their names, but no packages.
     let packages = ["dll_pkg.sv", "qp_pkg.sv", "recv_pkg.sv", "rx_pkg.sv"];
-    let rx = packages.into_iter().fold(rx, Block::source).source("RxSystem.v");
+    let rx = packages.into_iter().fold(rx, Block::source).source("RxSystem.sv");
     let whole = |[fixes, depth, limit, latency, low, high, keep]: [u64; 7]| {
         [
             ("FIXES", fixes),

@@ -105,7 +105,7 @@ fn the_built_in_rtl_keeps_its_assertions() {
 #[test]
 fn a_misspelt_signal_is_an_error_with_its_line() {
     const FILE: &str = "recv/recv_sva.sv";
-    const RTL: &str = "recv/RecvSideFsm.v";
+    const RTL: &str = "recv/RecvSideFsm.sv";
     for (file, old, new, number, place) in [
         (FILE, "(level <= HIGH_N)", "(levle <= HIGH_N)", "E0503", "ring_at_most_high: assert"),
         (RTL, "copying", "copying_all", "E0503", " copying"),

@@ -225,9 +225,9 @@ fn bugs_of_rx_are_found() {
 
 /// A patch that replaces one line of the RTL of `qp`.
 fn patch_of_qp(from: &str, to: &str) -> String {
-    let text = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.v")).unwrap();
+    let text = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
     let place = text.lines().position(|line| line == from).unwrap() + 1;
-    let name = "rtl/qp/QpStateCtrl.v";
+    let name = "rtl/qp/QpStateCtrl.sv";
     format!("--- a/{name}\n+++ b/{name}\n@@ -{place} +{place} @@\n-{from}\n+{to}\n")
 }
 

@@ -440,13 +440,13 @@ fn errors_of_a_folder_of_bugs_are_found() {
     let folder = TempDir::new().unwrap();
     finds(qp().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    let rtl = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.v")).unwrap();
+    let rtl = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
     let first = rtl.lines().next().unwrap();
     let patch = |file: &str, from: &str, to: &str| {
         format!("--- a/rtl/qp/{file}\n+++ b/rtl/qp/{file}\n@@ -1 +1 @@\n-{from}\n+{to}\n")
     };
-    write("1-no-bug.patch", &patch("QpStateCtrl.v", first, "// Another comment."));
-    write("2-does-not-apply.patch", &patch("QpStateCtrl.v", "no such line", "x"));
+    write("1-no-bug.patch", &patch("QpStateCtrl.sv", first, "// Another comment."));
+    write("2-does-not-apply.patch", &patch("QpStateCtrl.sv", "no such line", "x"));
     write("3-of-nothing.patch", &patch("Nothing.v", "x", "y"));
     finds(
         qp().bugs_are_found(folder.path(), &Bugs::of(2)),

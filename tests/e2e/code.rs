@@ -69,20 +69,20 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
         .expect("scripts/test installs lcov");
     let said = String::from_utf8_lossy(&genhtml.stdout) + String::from_utf8_lossy(&genhtml.stderr);
     assert!(genhtml.status.success(), "{said}");
-    let shown = fs::read_to_string(at("one").join("html/sources/QpStateCtrl.v.gcov.html")).unwrap();
+    let shown = fs::read_to_string(at("one").join("html/sources/QpStateCtrl.sv.gcov.html")).unwrap();
     assert!(shown.contains("qp_written"), "{shown}");
 }
 
 #[test]
 fn a_line_that_no_case_reaches_is_an_uncovered_point_of_user_rtl() {
     let rtl = changed_rtl(
-        "QpStateCtrl.v",
+        "QpStateCtrl.sv",
         "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;",
         "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;\n      if (rst) answer_valid <= 1'b1;",
     );
     let folder = TempDir::new().unwrap();
     let said = qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
-    assert!(said.contains("not reached: QpStateCtrl.v:255, branch if, profile spec"), "{said}");
+    assert!(said.contains("not reached: QpStateCtrl.sv:255, branch if, profile spec"), "{said}");
 }
 
 #[test]

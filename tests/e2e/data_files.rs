@@ -12,7 +12,7 @@ fn rtl(table: &str) -> TempDir {
     let good = "assign msg_ack      = msg_taken && msg_reliable && !msg_naked;";
     let from_table = "localparam TABLE = \"flip.hex\";\n  reg flip [0:0];\n  initial $readmemh(TABLE, flip);\n  \
                       assign msg_ack = (msg_taken && msg_reliable && !msg_naked) ^ flip[0];";
-    let folder = changed_rtl("QpStateCtrl.v", good, from_table);
+    let folder = changed_rtl("QpStateCtrl.sv", good, from_table);
     fs::write(folder.path().join("flip.hex"), table).unwrap();
     folder
 }
@@ -83,7 +83,7 @@ fn a_table_that_is_missing_or_there_twice_is_bad_input() {
         fs::remove_file(folder.join("flip.hex")).unwrap();
     }
     let said = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 2);
-    assert!(said.contains("flip.hex") && said.contains("QpStateCtrl.v:"), "{said}");
+    assert!(said.contains("flip.hex") && said.contains("QpStateCtrl.sv:"), "{said}");
     assert!(!place.path().join("out").exists(), "nothing is written");
 }
 
@@ -93,7 +93,7 @@ fn a_computed_name_is_reported() {
     let from = "assign msg_nak      = msg_naked;";
     let computed = "reg [8*4:1] name;\n  reg flip [0:0];\n  initial begin\n    name = \"flip\";\n    \
                     if (name[1]) $readmemh({name, \".hex\"}, flip);\n  end\n  assign msg_nak = msg_naked;";
-    let rtl = changed_rtl("QpStateCtrl.v", from, computed);
+    let rtl = changed_rtl("QpStateCtrl.sv", from, computed);
     let said = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 0);
-    assert!(said.contains("warning: ") && said.contains("QpStateCtrl.v:208: "), "{said}");
+    assert!(said.contains("warning: ") && said.contains("QpStateCtrl.sv:208: "), "{said}");
 }

@@ -118,7 +118,7 @@ fn dll_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
     compare_all::<Dll>();
 }
 
-const TOP: &str = "PcieAckNak.v";
+const TOP: &str = "PcieAckNak.sv";
 const DEVICE_A: &str = "  PcieDllTx #(";
 
 /// The RTL of dll with an output that changes at the falling edge.

@@ -151,7 +151,7 @@ fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
     let (rtl, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
     copy_rtl(&rtl);
-    let path = rtl.join("recv/RecvSideFsm.v");
+    let path = rtl.join("recv/RecvSideFsm.sv");
     let mut text_of_rtl = std::fs::read_to_string(&path).unwrap();
     for (port, before, behind) in [
         ("copy", "`ifdef SYNTHESIS", "`endif"),
@@ -219,7 +219,7 @@ fn a_netlist_that_differs_ends_proofs_and_mutation() {
 fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
     let (rtl, folder) = (patched_rtl(&gate_patches()[1]), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
-    let path = rtl.join("recv/RecvSideFsm.v");
+    let path = rtl.join("recv/RecvSideFsm.sv");
     let changed = std::fs::read_to_string(&path).unwrap();
     let comment = "case (pkt_kind)  // synopsys full_case";
     assert!(changed.contains(comment), "{changed}");

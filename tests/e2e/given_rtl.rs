@@ -59,7 +59,7 @@ fn rtl_of_something_else_is_refused() {
     fs::write(&other, "module other; endmodule // module ReqRecvCore_Thread_2\n").unwrap();
     refused(&other, "E0303", "thread2");
     refused(folder.path(), "E0303", "thread2");
-    refused(&project().join("rtl/dll/PcieDllTx.v"), "E0303", "ReqRecvCore_Thread_2");
+    refused(&project().join("rtl/dll/PcieDllTx.sv"), "E0303", "ReqRecvCore_Thread_2");
     refused(Path::new("/nowhere"), "E0301", "/nowhere: ");
 }
 

@@ -164,7 +164,7 @@ fn only_pure_rtl_stores_counts() {
     {
         let at = folder.path().join(index.to_string());
         copy_rtl(&at);
-        let top = at.join("dll/PcieAckNak.v");
+        let top = at.join("dll/PcieAckNak.sv");
         let module = fs::read_to_string(&top).unwrap();
         let (module, rest) = module.rsplit_once("endmodule").unwrap();
         fs::write(&top, format!("{module}{text}\nendmodule{rest}")).unwrap();

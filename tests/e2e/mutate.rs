@@ -74,7 +74,7 @@ fn assert_page(out: &Path, mutants: &[Value]) {
     }
     assert_is_for_anyone(&seen);
     let text = page(out);
-    assert!(text.contains("RecvSideFsm.v <span class="), "the RTL is shown");
+    assert!(text.contains("RecvSideFsm.sv <span class="), "the RTL is shown");
     // A killed mutant is listed at its line.
     let killed = mutants.iter().find(|mutant| mutant["verdict"] == "killed").unwrap();
     let line = format!("<b>{:5} ", killed["sources"][0]["line"].as_u64().unwrap());
@@ -173,7 +173,7 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     assert!(count("killed") >= 200, "{score}");
     for mutant in mutants(&report) {
         for source in mutant["sources"].as_array().unwrap() {
-            assert_eq!(source["file"], "RecvSideFsm.v", "{mutant}");
+            assert_eq!(source["file"], "RecvSideFsm.sv", "{mutant}");
         }
     }
 }
@@ -242,7 +242,7 @@ fn rtl_with_initial_values_passes_without_a_mutation() {
     let folder = TempDir::new().unwrap();
     let rtl = folder.path().join("rtl");
     copy_rtl(&rtl);
-    let path = rtl.join("recv/RecvSideFsm.v");
+    let path = rtl.join("recv/RecvSideFsm.sv");
     let original = fs::read_to_string(&path).unwrap();
     let original = original.replace("@(posedge clk or posedge rst)", "@(posedge clk)");
     let (registers, logic) = original.split_at(original.find("// ---- Taking packets").unwrap());
@@ -257,7 +257,7 @@ fn rtl_with_initial_values_passes_without_a_mutation() {
     assert_eq!(registers.matches(" = 0;").count(), 8, "{registers}");
     let text_of_rtl = format!("{registers}{logic}");
     let output = "assign match_req = ";
-    assert!(text_of_rtl.contains(output), "RecvSideFsm.v has no `{output}`");
+    assert!(text_of_rtl.contains(output), "RecvSideFsm.sv has no `{output}`");
     let without_reset = "reg works = 1'b1;\nalways @(posedge clk) works <= works;\n";
     let text_of_rtl = text_of_rtl.replacen(output, &format!("{without_reset}{output}works && "), 1);
     fs::write(&path, text_of_rtl).unwrap();
@@ -338,10 +338,10 @@ fn a_killed_analysis_of_several_blocks_resumes_all_of_them() {
 #[test]
 fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
     let from = "module RecvSideFsm";
-    let rtl = changed_rtl("RecvSideFsm.v", from, &format!("class odd; int x[$]; endclass\n{from}"));
+    let rtl = changed_rtl("RecvSideFsm.sv", from, &format!("class odd; int x[$]; endclass\n{from}"));
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let file = rtl.path().join("RecvSideFsm.v");
+    let file = rtl.path().join("RecvSideFsm.sv");
     let output = grade(&out, &["--mutants", "10", "--rtl", file.to_str().unwrap()]);
     assert_error_at(&output, "E0501", &format!("{}:", file.display()));
     assert!(!out.exists(), "nothing is written");
@@ -362,7 +362,7 @@ fn rtl_with_a_bug_is_not_graded() {
     let patch = crate::common::project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
     let wrong = crate::common::patched_rtl(&patch);
     let folder = TempDir::new().unwrap();
-    let file = wrong.path().join("rtl/recv/RecvSideFsm.v");
+    let file = wrong.path().join("rtl/recv/RecvSideFsm.sv");
     let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
     let output = grade(&folder.path().join("out"), &few);
     assert_error(&output, "E0404");

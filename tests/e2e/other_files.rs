@@ -97,12 +97,12 @@ fn rtl_overwrites_no_file_of_the_user() {
     write(&base.join(rest), "// text of the author\n");
     let include = format!("`include \"{}{rest}\"\n", "../".repeat(30));
     let data = format!("{}{rest}", "../".repeat(30));
-    let top = built_in("recv/RecvSideFsm.v");
+    let top = built_in("recv/RecvSideFsm.sv");
     let (body, _) = top.rsplit_once("endmodule").unwrap();
     let table = format!(
         "reg [7:0] table_of_bytes [0:0];\ninitial $readmemh(\"{data}\", table_of_bytes);\n"
     );
-    write(&deep.join("RecvSideFsm.v"), &format!("{include}{body}{table}endmodule\n"));
+    write(&deep.join("RecvSideFsm.sv"), &format!("{include}{body}{table}endmodule\n"));
     let (rtl, out) = (deep.to_str().unwrap(), folder.path().join("run"));
     let arguments =
         ["--block", "recv", "--fixes", "repaired", "--scenario", "default", "--cases", "1"];
@@ -133,10 +133,10 @@ fn ports_with_negative_bounds_are_ports() {
 #[test]
 fn other_ports_are_refused_in_icarus() {
     let vector = vector("qp");
-    let top = built_in("qp/QpStateCtrl.v");
+    let top = built_in("qp/QpStateCtrl.sv");
     let (before, behind) = top.split_once(" clk").unwrap();
     let folder = TempDir::new().unwrap();
-    let rtl = folder.path().join("QpStateCtrl.v");
+    let rtl = folder.path().join("QpStateCtrl.sv");
     write(&rtl, &format!("{before} clk, output wire [1:-1] another{behind}"));
     let rtl = rtl.to_str().unwrap();
     for more in [&[][..], &["--simulator", "icarus"]] {

@@ -202,7 +202,7 @@ fn an_interrupted_run_is_resumed_within_its_limits() {
 
 #[test]
 fn a_run_of_something_else_is_not_resumed() {
-    let rtl = changed_rtl("QpStateCtrl.v", "endmodule", "// as it was\nendmodule");
+    let rtl = changed_rtl("QpStateCtrl.sv", "endmodule", "// as it was\nendmodule");
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let place = out.to_str().unwrap();
@@ -214,7 +214,7 @@ fn a_run_of_something_else_is_not_resumed() {
     assert_error(&busy, "E0603");
     child.kill().unwrap();
     child.wait().unwrap();
-    let path = rtl.path().join("QpStateCtrl.v");
+    let path = rtl.path().join("QpStateCtrl.sv");
     let verilog = fs::read_to_string(&path).unwrap();
     fs::write(&path, verilog.replace("as it was", "as it is")).unwrap();
     let journal = fs::read(out.join("run.journal")).unwrap();

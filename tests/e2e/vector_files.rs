@@ -120,7 +120,7 @@ fn the_failures_of_a_run_are_replayed_and_exported() {
 /// Verilator would read them forever.
 #[test]
 fn pipes_and_devices_are_refused_as_rtl() {
-    let top = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.v")).unwrap();
+    let top = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
     let refused_with = |name: &str, expected: &str, make: &dyn Fn(&Path)| {
         let folder = TempDir::new().unwrap();
         make(folder.path());

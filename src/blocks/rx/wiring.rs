@@ -1,7 +1,7 @@
 //! The connections between pins of the system and ports of the inner blocks, each written once.
 //!
 //! The table is from section 8 of the specification. It is not derived from the instances in
-//! `RxSystem.v`: then the golden model could not detect a wrong connection there. All structs of
+//! `RxSystem.sv`: then the golden model could not detect a wrong connection there. All structs of
 //! pins are exhaustive, so that a changed port list of the RTL does not compile.
 
 /// Calls a macro with the table of an inner block's connections, as `port = pin of the system`, in

@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn a_source_lies_in_one_folder_under_a_name_that_says_where_it_was() {
         for (name, expected) in [
-            ("@built-in/QpStateCtrl.v", "QpStateCtrl.v"),
+            ("@built-in/QpStateCtrl.sv", "QpStateCtrl.sv"),
             ("@rtl/sub/a.sv", "sub-a.sv"),
             ("@rtl2/a.svh", "rtl2-a.svh"),
             ("@rtl/../../a.inc", "a.inc.v"),

@@ -9,28 +9,28 @@ module PcieDllRx #(
   parameter logic [7:0] FIXES          = 8'h00  // bit n switches fix Fn on; 8'h00: S3 as specified
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                       clk,
-  input  wire                       rst,            // asynchronous, active high
+  input  wire                        clk,
+  input  wire                        rst,            // asynchronous, active high
 
   // ---- TLPs from the link ----------------------------------------------------------------------
-  input  wire                       link_valid,
-  input  wire [dll_pkg::SEQ_W-1:0]  link_seq,
-  input  wire [dll_pkg::DATA_W-1:0] link_data,
-  input  wire                       link_crc_ok,    // 0: damaged on the way
+  input  wire                        link_valid,
+  input  wire  [dll_pkg::SEQ_W-1:0]  link_seq,
+  input  wire  [dll_pkg::DATA_W-1:0] link_data,
+  input  wire                        link_crc_ok,    // 0: damaged on the way
 
   // ---- TLPs delivered, always accepted ---------------------------------------------------------
-  output reg                        deliver_valid,
-  output reg  [dll_pkg::DATA_W-1:0] deliver_data,
+  output logic                       deliver_valid,
+  output logic [dll_pkg::DATA_W-1:0] deliver_data,
 
   // ---- DLLPs to the link: the pending DLLP -----------------------------------------------------
-  output reg                        dllp_valid,
-  input  wire                       dllp_ready,
-  output reg                        dllp_nak,       // 1: Nak, 0: Ack
-  output reg  [dll_pkg::SEQ_W-1:0]  dllp_seq,
+  output logic                       dllp_valid,
+  input  wire                        dllp_ready,
+  output logic                       dllp_nak,       // 1: Nak, 0: Ack
+  output logic [dll_pkg::SEQ_W-1:0]  dllp_seq,
 
   // ---- State -----------------------------------------------------------------------------------
-  output reg  [dll_pkg::SEQ_W-1:0]  next_rcv_seq,   // sequence number wanted next
-  output reg                        nak_scheduled   // a Nak is out, its TLP has not come
+  output logic [dll_pkg::SEQ_W-1:0]  next_rcv_seq,   // sequence number wanted next
+  output logic                       nak_scheduled   // a Nak is out, its TLP has not come
 );
 
   // ---- Ranges of the parameters ----------------------------------------------------------------
@@ -40,16 +40,16 @@ module PcieDllRx #(
     end
   endgenerate
 
-  localparam TIMER_W = $clog2(ACKNAK_LATENCY);
+  localparam int TIMER_W = $clog2(ACKNAK_LATENCY);
 
-  localparam [TIMER_W-1:0]        TIMER_ZERO = {TIMER_W{1'b0}};
-  localparam [TIMER_W-1:0]        TIMER_ONE  = 1;
-  localparam [TIMER_W-1:0]        TIMER_LAST = ACKNAK_LATENCY[TIMER_W-1:0] - TIMER_ONE;
-  localparam [dll_pkg::SEQ_W-1:0] SEQ_ONE    = 1;
+  localparam logic [TIMER_W-1:0]        TIMER_ZERO = {TIMER_W{1'b0}};
+  localparam logic [TIMER_W-1:0]        TIMER_ONE  = 1;
+  localparam logic [TIMER_W-1:0]        TIMER_LAST = ACKNAK_LATENCY[TIMER_W-1:0] - TIMER_ONE;
+  localparam logic [dll_pkg::SEQ_W-1:0] SEQ_ONE    = 1;
 
   // ---- State that is not a pin -----------------------------------------------------------------
-  reg               acknak_timer_on;  // AckNak_LATENCY_TIMER runs
-  reg [TIMER_W-1:0] acknak_timer;     // its count, 0 whenever it is stopped
+  logic               acknak_timer_on;  // AckNak_LATENCY_TIMER runs
+  logic [TIMER_W-1:0] acknak_timer;     // its count, 0 whenever it is stopped
 
   // ---- What happens at this edge ---------------------------------------------------------------
   // How far the TLP is ahead of the wanted one, modulo the sequence space.
@@ -72,17 +72,17 @@ module PcieDllRx #(
   wire nak_waits = dllp_valid && !dllp_ready && dllp_nak == dll_pkg::DLLP_NAK;
 
   // ---- Next state ------------------------------------------------------------------------------
-  reg                       deliver_valid_d;
-  reg [dll_pkg::DATA_W-1:0] deliver_data_d;
-  reg [dll_pkg::SEQ_W-1:0]  next_rcv_seq_d;
-  reg                       nak_scheduled_d;
-  reg                       acknak_timer_on_d;
-  reg [TIMER_W-1:0]         acknak_timer_d;
-  reg                       dllp_valid_d;
-  reg                       dllp_nak_d;
-  reg [dll_pkg::SEQ_W-1:0]  dllp_seq_d;
+  logic                       deliver_valid_d;
+  logic [dll_pkg::DATA_W-1:0] deliver_data_d;
+  logic [dll_pkg::SEQ_W-1:0]  next_rcv_seq_d;
+  logic                       nak_scheduled_d;
+  logic                       acknak_timer_on_d;
+  logic [TIMER_W-1:0]         acknak_timer_d;
+  logic                       dllp_valid_d;
+  logic                       dllp_nak_d;
+  logic [dll_pkg::SEQ_W-1:0]  dllp_seq_d;
 
-  always @* begin
+  always_comb begin
     deliver_valid_d   = 1'b0;
     deliver_data_d    = deliver_data;
     next_rcv_seq_d    = next_rcv_seq;
@@ -128,7 +128,7 @@ module PcieDllRx #(
   end
 
   // ---- Registers -------------------------------------------------------------------------------
-  always @(posedge clk or posedge rst) begin
+  always_ff @(posedge clk or posedge rst) begin
     if (rst) begin  // B14
       deliver_valid   <= 1'b0;
       deliver_data    <= {dll_pkg::DATA_W{1'b0}};

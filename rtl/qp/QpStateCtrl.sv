@@ -5,78 +5,78 @@
 
 module QpStateCtrl (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                         clk,
-  input  wire                         rst,  // asynchronous, active high
+  input  wire                          clk,
+  input  wire                          rst,  // asynchronous, active high
 
   // ---- Modify QP -------------------------------------------------------------------------------
-  input  wire                         cmd_valid,
-  output wire                         cmd_ready,
-  input  wire [qp_pkg::QPN_W-1:0]     cmd_qpn,
-  input  wire [qp_pkg::STATE_W-1:0]   cmd_next,
-  input  wire [qp_pkg::SERVICE_W-1:0] cmd_service,
-  input  wire                         cmd_notify,
+  input  wire                          cmd_valid,
+  output logic                         cmd_ready,
+  input  wire  [qp_pkg::QPN_W-1:0]     cmd_qpn,
+  input  wire  [qp_pkg::STATE_W-1:0]   cmd_next,
+  input  wire  [qp_pkg::SERVICE_W-1:0] cmd_service,
+  input  wire                          cmd_notify,
 
   // ---- Its answer, one cycle later -------------------------------------------------------------
-  output wire                         rsp_valid,
-  output wire [qp_pkg::QPN_W-1:0]     rsp_qpn,
-  output wire [qp_pkg::CODE_W-1:0]    rsp_code,
+  output logic                         rsp_valid,
+  output logic [qp_pkg::QPN_W-1:0]     rsp_qpn,
+  output logic [qp_pkg::CODE_W-1:0]    rsp_code,
 
   // ---- Hardware events -------------------------------------------------------------------------
-  input  wire                         hw_valid,
-  output wire                         hw_ready,
-  input  wire [qp_pkg::QPN_W-1:0]     hw_qpn,
-  input  wire [qp_pkg::KIND_W-1:0]    hw_kind,
+  input  wire                          hw_valid,
+  output logic                         hw_ready,
+  input  wire  [qp_pkg::QPN_W-1:0]     hw_qpn,
+  input  wire  [qp_pkg::KIND_W-1:0]    hw_kind,
 
   // ---- Request packets, answered in the same cycle ---------------------------------------------
-  input  wire                         msg_valid,
-  input  wire [qp_pkg::QPN_W-1:0]     msg_qpn,
-  input  wire                         msg_consumes_wqe,
-  input  wire                         msg_error,
-  output wire                         msg_accept,
-  output wire                         msg_take_wqe,
-  output wire                         msg_ack,
-  output wire                         msg_nak,
+  input  wire                          msg_valid,
+  input  wire  [qp_pkg::QPN_W-1:0]     msg_qpn,
+  input  wire                          msg_consumes_wqe,
+  input  wire                          msg_error,
+  output logic                         msg_accept,
+  output logic                         msg_take_wqe,
+  output logic                         msg_ack,
+  output logic                         msg_nak,
 
   // ---- Query, answered in the same cycle -------------------------------------------------------
-  input  wire [qp_pkg::QPN_W-1:0]     query_qpn,
-  output wire [qp_pkg::STATE_W-1:0]   query_state,
-  output wire                         query_sq_post,
-  output wire                         query_rq_post,
-  output wire                         query_sq_run,
-  output wire                         query_rq_run,
+  input  wire  [qp_pkg::QPN_W-1:0]     query_qpn,
+  output logic [qp_pkg::STATE_W-1:0]   query_state,
+  output logic                         query_sq_post,
+  output logic                         query_rq_post,
+  output logic                         query_sq_run,
+  output logic                         query_rq_run,
 
   // ---- Events to software ----------------------------------------------------------------------
-  output wire                         evt_valid,
-  input  wire                         evt_ready,
-  output wire [qp_pkg::QPN_W-1:0]     evt_qpn,
-  output wire [qp_pkg::CODE_W-1:0]    evt_code
+  output logic                         evt_valid,
+  input  wire                          evt_ready,
+  output logic [qp_pkg::QPN_W-1:0]     evt_qpn,
+  output logic [qp_pkg::CODE_W-1:0]    evt_code
 );
 
-  localparam EVT_W = qp_pkg::QPN_W + qp_pkg::CODE_W;
+  localparam int EVT_W = qp_pkg::QPN_W + qp_pkg::CODE_W;
 
-  localparam [qp_pkg::EVT_COUNT_W-1:0] COUNT_FULL = qp_pkg::EVT_DEPTH;
-  localparam [qp_pkg::EVT_COUNT_W-1:0] COUNT_ONE  = 1;
-  localparam [qp_pkg::EVT_PTR_W-1:0]   PTR_ONE    = 1;
+  localparam logic [qp_pkg::EVT_COUNT_W-1:0] COUNT_FULL = qp_pkg::EVT_DEPTH;
+  localparam logic [qp_pkg::EVT_COUNT_W-1:0] COUNT_ONE  = 1;
+  localparam logic [qp_pkg::EVT_PTR_W-1:0]   PTR_ONE    = 1;
 
   // ---- Registers -------------------------------------------------------------------------------
   // Each QP has one word: notify (event 0 is owed once the SQ has drained), service type, state. A
   // memory has no reset: a word that was not written since then reads as 0, which is RESET.
-  localparam WORD_W = 1 + qp_pkg::SERVICE_W + qp_pkg::STATE_W;
+  localparam int WORD_W = 1 + qp_pkg::SERVICE_W + qp_pkg::STATE_W;
 
-  reg [WORD_W-1:0]        qp_words [0:qp_pkg::COUNT-1];
-  reg [qp_pkg::COUNT-1:0] qp_written;
+  logic [WORD_W-1:0]        qp_words [0:qp_pkg::COUNT-1];
+  logic [qp_pkg::COUNT-1:0] qp_written;
 
-  localparam [WORD_W-1:0] WORD_RESET = {WORD_W{1'b0}};
+  localparam logic [WORD_W-1:0] WORD_RESET = {WORD_W{1'b0}};
 
-  reg                      answer_valid;
-  reg [qp_pkg::QPN_W-1:0]  answer_qpn;
-  reg [qp_pkg::CODE_W-1:0] answer_code;
+  logic                      answer_valid;
+  logic [qp_pkg::QPN_W-1:0]  answer_qpn;
+  logic [qp_pkg::CODE_W-1:0] answer_code;
 
   // The event queue: a ring, oldest entry at evt_head.
-  reg [EVT_W-1:0]               evt_ring [0:qp_pkg::EVT_DEPTH-1];
-  reg [qp_pkg::EVT_PTR_W-1:0]   evt_head;
-  reg [qp_pkg::EVT_PTR_W-1:0]   evt_tail;
-  reg [qp_pkg::EVT_COUNT_W-1:0] evt_count;
+  logic [EVT_W-1:0]               evt_ring [0:qp_pkg::EVT_DEPTH-1];
+  logic [qp_pkg::EVT_PTR_W-1:0]   evt_head;
+  logic [qp_pkg::EVT_PTR_W-1:0]   evt_tail;
+  logic [qp_pkg::EVT_COUNT_W-1:0] evt_count;
 
   wire evt_full = evt_count == COUNT_FULL;
 
@@ -100,17 +100,17 @@ module QpStateCtrl (
   wire                         hw_notify;
   assign {hw_notify, hw_service, hw_state} = qp_written[hw_qpn] ? qp_words[hw_qpn] : WORD_RESET;
 
-  reg [qp_pkg::STATE_W-1:0] hw_state_d;  // the QP's state after the event
-  reg                       hw_notify_d;
-  reg                       hw_tells;    // it needs an entry in the event queue
-  reg [qp_pkg::CODE_W-1:0]  hw_code;
+  logic [qp_pkg::STATE_W-1:0] hw_state_d;  // the QP's state after the event
+  logic                       hw_notify_d;
+  logic                       hw_tells;    // it needs an entry in the event queue
+  logic [qp_pkg::CODE_W-1:0]  hw_code;
 
-  always @* begin
+  always_comb begin
     hw_state_d  = hw_state;
     hw_notify_d = hw_notify;
     hw_tells    = 1'b0;
     hw_code     = qp_pkg::EVT_SQ_DRAINED;
-    case (hw_kind)
+    unique case (hw_kind)
       qp_pkg::HW_FIRST_PACKET:
         if (hw_state == qp_pkg::RTR && is_connected(hw_service)) begin  // H1
           hw_state_d = qp_pkg::RTS;
@@ -151,10 +151,10 @@ module QpStateCtrl (
   assign {cmd_flag, cmd_old_service, cmd_state} =
     cmd_after_hw ? {hw_notify_d, hw_service, hw_state_d} : cmd_word;
 
-  reg cmd_legal;
+  logic cmd_legal;
 
-  always @* begin
-    case (cmd_next)
+  always_comb begin
+    unique case (cmd_next)
       qp_pkg::INIT: cmd_legal = cmd_state == qp_pkg::RESET || cmd_state == qp_pkg::INIT;  // C1, C2
       qp_pkg::RTR:  cmd_legal = cmd_state == qp_pkg::INIT;                    // C3
       qp_pkg::RTS:  cmd_legal = cmd_state == qp_pkg::RTR || cmd_state == qp_pkg::SQD  // C4, C6
@@ -174,9 +174,9 @@ module QpStateCtrl (
   // C5 loads the flag, C7 keeps it; wherever else a command leads, it is not in SQD.
   wire cmd_flag_d = cmd_drains ? cmd_notify : cmd_flag && cmd_next == qp_pkg::SQD;
 
-  reg [qp_pkg::SERVICE_W-1:0] cmd_service_d;
+  logic [qp_pkg::SERVICE_W-1:0] cmd_service_d;
 
-  always @* begin
+  always_comb begin
     cmd_service_d = cmd_old_service;
     if (cmd_destroys) cmd_service_d = {qp_pkg::SERVICE_W{1'b0}};
     else if (cmd_state == qp_pkg::RESET && cmd_next == qp_pkg::INIT) cmd_service_d = cmd_service;
@@ -236,7 +236,7 @@ module QpStateCtrl (
   wire cmd_writes = cmd_taken && cmd_done;
 
   // ---- Registers -------------------------------------------------------------------------------
-  always @(posedge clk or posedge rst) begin
+  always_ff @(posedge clk or posedge rst) begin
     if (rst) begin
       qp_written   <= {qp_pkg::COUNT{1'b0}};
       answer_valid <= 1'b0;
@@ -260,7 +260,7 @@ module QpStateCtrl (
 
   // Memories have no reset: qp_written and the queue's pointers say what counts. In reset nothing
   // is taken, so nothing is written.
-  always @(posedge clk) begin
+  always_ff @(posedge clk) begin
     if (hw_taken)   qp_words[hw_qpn]   <= {hw_notify_d, hw_service, hw_state_d};
     // Behind the event: for the same QP the command's word is the one that stays.
     if (cmd_writes) qp_words[cmd_qpn]  <= {cmd_flag_d, cmd_service_d, cmd_state_d};

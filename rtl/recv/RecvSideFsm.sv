@@ -11,51 +11,51 @@ module RecvSideFsm #(
   parameter logic [7:0] FIXES = 8'h00  // bit n switches fix Fn on; 8'h00: S2 as specified
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                           clk,
-  input  wire                           rst,            // asynchronous, active high
+  input  wire                            clk,
+  input  wire                            rst,            // asynchronous, active high
 
   // ---- Packets ---------------------------------------------------------------------------------
-  input  wire                           pkt_valid,
-  output reg                            pkt_ready,
-  input  wire [recv_pkg::KIND_W-1:0]    pkt_kind,
-  input  wire [recv_pkg::ID_W-1:0]      pkt_id,
-  input  wire [recv_pkg::LEN_W-1:0]     pkt_len,
-  input  wire [recv_pkg::MSG_LEN_W-1:0] pkt_msg_len,
-  input  wire                           pkt_last,       // the last packet of its message
+  input  wire                            pkt_valid,
+  output logic                           pkt_ready,
+  input  wire  [recv_pkg::KIND_W-1:0]    pkt_kind,
+  input  wire  [recv_pkg::ID_W-1:0]      pkt_id,
+  input  wire  [recv_pkg::LEN_W-1:0]     pkt_len,
+  input  wire  [recv_pkg::MSG_LEN_W-1:0] pkt_msg_len,
+  input  wire                            pkt_last,       // the last packet of its message
 
   // ---- Posted receives -------------------------------------------------------------------------
-  output wire                           match_req,
-  output wire [recv_pkg::ID_W-1:0]      match_id,
-  input  wire                           match_rsp,
-  input  wire                           match_found,
-  input  wire                           posted_done,    // all data of the posted receive is placed
+  output logic                           match_req,
+  output logic [recv_pkg::ID_W-1:0]      match_id,
+  input  wire                            match_rsp,
+  input  wire                            match_found,
+  input  wire                            posted_done,    // all data of the posted receive is placed
 
   // ---- Ring and pool ---------------------------------------------------------------------------
-  input  wire [recv_pkg::COUNT_W-1:0]   pool_free,
-  output wire                           alloc_valid,
-  output wire [recv_pkg::COUNT_W-1:0]   alloc_count,
-  output wire [recv_pkg::COUNT_W-1:0]   ring_level,
+  input  wire  [recv_pkg::COUNT_W-1:0]   pool_free,
+  output logic                           alloc_valid,
+  output logic [recv_pkg::COUNT_W-1:0]   alloc_count,
+  output logic [recv_pkg::COUNT_W-1:0]   ring_level,
 
   // ---- Flow control ----------------------------------------------------------------------------
-  output wire                           credit_valid,
-  input  wire                           credit_ready,
-  output wire [recv_pkg::COUNT_W-1:0]   credit_count,
+  output logic                           credit_valid,
+  input  wire                            credit_ready,
+  output logic [recv_pkg::COUNT_W-1:0]   credit_count,
 
   // ---- What becomes of a packet ----------------------------------------------------------------
-  output wire                           copy_valid,
-  output wire [recv_pkg::ID_W-1:0]      copy_id,
-  output wire [recv_pkg::LEN_W-1:0]     copy_len,
-  output wire                           keep_valid,
-  output wire [recv_pkg::ID_W-1:0]      keep_id,
-  output wire                           release_valid,
-  output wire [recv_pkg::ID_W-1:0]      release_id,
-  output wire                           temp_alloc_valid,
-  output wire [recv_pkg::MSG_LEN_W-1:0] temp_alloc_len,
-  input  wire                           temp_alloc_ok,  // granted, in the same cycle
+  output logic                           copy_valid,
+  output logic [recv_pkg::ID_W-1:0]      copy_id,
+  output logic [recv_pkg::LEN_W-1:0]     copy_len,
+  output logic                           keep_valid,
+  output logic [recv_pkg::ID_W-1:0]      keep_id,
+  output logic                           release_valid,
+  output logic [recv_pkg::ID_W-1:0]      release_id,
+  output logic                           temp_alloc_valid,
+  output logic [recv_pkg::MSG_LEN_W-1:0] temp_alloc_len,
+  input  wire                            temp_alloc_ok,  // granted, in the same cycle
 
   // ---- State -----------------------------------------------------------------------------------
-  output wire                           protocol_error,
-  output wire [recv_pkg::STATE_W-1:0]   state
+  output logic                           protocol_error,
+  output logic [recv_pkg::STATE_W-1:0]   state
 );
 
   // ---- Ranges of the parameters ----------------------------------------------------------------
@@ -72,29 +72,29 @@ module RecvSideFsm #(
   endgenerate
 
   // The parameters in the width of what they are compared with.
-  localparam [7:0] LOW_N  = LOW[7:0];
-  localparam [7:0] HIGH_N = HIGH[7:0];
-  localparam [7:0] KEEP_N = KEEP[7:0];
+  localparam logic [7:0] LOW_N  = LOW[7:0];
+  localparam logic [7:0] HIGH_N = HIGH[7:0];
+  localparam logic [7:0] KEEP_N = KEEP[7:0];
 
-  localparam [recv_pkg::COUNT_W-1:0] COUNT_ZERO = {recv_pkg::COUNT_W{1'b0}};
-  localparam [recv_pkg::COUNT_W-1:0] COUNT_ONE  = 1;
+  localparam logic [recv_pkg::COUNT_W-1:0] COUNT_ZERO = {recv_pkg::COUNT_W{1'b0}};
+  localparam logic [recv_pkg::COUNT_W-1:0] COUNT_ONE  = 1;
 
   // ---- Registers -------------------------------------------------------------------------------
-  reg [recv_pkg::STATE_W-1:0]   cur_state;
-  reg [recv_pkg::COUNT_W-1:0]   level;           // buffers in the ring
-  reg [recv_pkg::COUNT_W-1:0]   credit_pending;  // credits not yet sent
-  reg [recv_pkg::ID_W-1:0]      cp_id;           // the last CP taken
-  reg [recv_pkg::LEN_W-1:0]     cp_len;
-  reg [recv_pkg::MSG_LEN_W-1:0] cp_msg_len;
-  reg                           complete;        // the message's last packet has been taken
-  reg                           copying;         // the unexpected message is copied, not kept
+  logic [recv_pkg::STATE_W-1:0]   cur_state;
+  logic [recv_pkg::COUNT_W-1:0]   level;           // buffers in the ring
+  logic [recv_pkg::COUNT_W-1:0]   credit_pending;  // credits not yet sent
+  logic [recv_pkg::ID_W-1:0]      cp_id;           // the last CP taken
+  logic [recv_pkg::LEN_W-1:0]     cp_len;
+  logic [recv_pkg::MSG_LEN_W-1:0] cp_msg_len;
+  logic                           complete;        // the message's last packet has been taken
+  logic                           copying;         // the unexpected message is copied, not kept
 
   // ---- Taking packets --------------------------------------------------------------------------
   wire ring_empty = level == COUNT_ZERO;
   wire is_dp      = pkt_kind == recv_pkg::KIND_DP;
 
-  always @* begin
-    case (cur_state)
+  always_comb begin
+    unique case (cur_state)
       recv_pkg::DETERMINE_CP_TYPE: pkt_ready = !rst && !ring_empty;
       recv_pkg::PROC_UNEXP_DP:     pkt_ready = !rst && !ring_empty && !complete;
       // What is no DP waits for AWAIT_CP.
@@ -129,17 +129,17 @@ module RecvSideFsm #(
   wire [recv_pkg::COUNT_W-1:0] credit_left  = credit_taken ? COUNT_ZERO : credit_pending;
 
   // ---- Transitions: P0..P30 --------------------------------------------------------------------
-  reg [recv_pkg::STATE_W-1:0] next_state;
-  reg                         copies_cp;   // what becomes of the latched CP
-  reg                         releases_cp;
-  reg                         keeps_cp;
-  reg                         copies_pkt;  // what becomes of the packet on the pins
-  reg                         releases_pkt;
-  reg                         keeps_pkt;
-  reg                         misfits;
-  reg                         latches_cp;
-  reg                         complete_d;
-  reg                         copying_d;
+  logic [recv_pkg::STATE_W-1:0] next_state;
+  logic                         copies_cp;   // what becomes of the latched CP
+  logic                         releases_cp;
+  logic                         keeps_cp;
+  logic                         copies_pkt;  // what becomes of the packet on the pins
+  logic                         releases_pkt;
+  logic                         keeps_pkt;
+  logic                         misfits;
+  logic                         latches_cp;
+  logic                         complete_d;
+  logic                         copying_d;
 
   // Copy when the pool is low and a temporary buffer is granted, else keep.
   wire asks_temp = !rst && cur_state == recv_pkg::PROC_UNEXP_CP && pool_free < KEEP_N;
@@ -147,7 +147,7 @@ module RecvSideFsm #(
 
   wire cp_was_all = complete && FIXES[recv_pkg::F0_COMPLETE_AFTER_CP];
 
-  always @* begin
+  always_comb begin
     next_state    = cur_state;
     copies_cp     = 1'b0;
     releases_cp   = 1'b0;
@@ -159,7 +159,7 @@ module RecvSideFsm #(
     latches_cp    = 1'b0;
     complete_d    = complete;
     copying_d     = copying;
-    case (cur_state)
+    unique case (cur_state)
       // Waits for a packet; takes none (P1, P2).
       recv_pkg::AWAIT_CP:
         if (pkt_valid) next_state = recv_pkg::DETERMINE_CP_TYPE;
@@ -171,7 +171,7 @@ module RecvSideFsm #(
           complete_d    = pkt_last;
           releases_pkt  = 1'b1;
           next_state    = recv_pkg::AWAIT_CP;
-          case (pkt_kind)
+          unique case (pkt_kind)
             recv_pkg::KIND_FLOW, recv_pkg::KIND_RNDV_RTS, recv_pkg::KIND_RNDV_CTS,
             recv_pkg::KIND_SHORT: ;
             recv_pkg::KIND_EAGER: begin
@@ -236,7 +236,7 @@ module RecvSideFsm #(
   end
 
   // ---- Outputs ---------------------------------------------------------------------------------
-  localparam [recv_pkg::ID_W-1:0] NO_ID = {recv_pkg::ID_W{1'b0}};
+  localparam logic [recv_pkg::ID_W-1:0] NO_ID = {recv_pkg::ID_W{1'b0}};
 
   // In reset nothing is in a state that does any of this, but the registers need not be there yet.
   assign copy_valid    = !rst && (copies_cp || copies_pkt);
@@ -257,7 +257,7 @@ module RecvSideFsm #(
   assign state          = rst ? recv_pkg::AWAIT_CP : cur_state;
 
   // ---- Registers -------------------------------------------------------------------------------
-  always @(posedge clk or posedge rst) begin
+  always_ff @(posedge clk or posedge rst) begin
     if (rst) begin
       cur_state      <= recv_pkg::AWAIT_CP;
       level          <= HIGH_N;

@@ -11,52 +11,52 @@ module PcieAckNak #(
   parameter logic [7:0] FIXES          = 8'h00  // B: bit n switches Fn on; 8'h00: S3 as specified
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                             clk,
-  input  wire                             rst,              // asynchronous, active high
+  input  wire                              clk,
+  input  wire                              rst,              // asynchronous, active high
 
   // ---- Device A: new TLPs ----------------------------------------------------------------------
-  input  wire                             a_tlp_valid,
-  output wire                             a_tlp_ready,
-  input  wire [dll_pkg::DATA_W-1:0]       a_tlp_data,
+  input  wire                              a_tlp_valid,
+  output logic                             a_tlp_ready,
+  input  wire  [dll_pkg::DATA_W-1:0]       a_tlp_data,
 
   // ---- Device A: TLPs to the link --------------------------------------------------------------
-  output wire                             a_link_valid,
-  input  wire                             a_link_ready,
-  output wire [dll_pkg::SEQ_W-1:0]        a_link_seq,
-  output wire [dll_pkg::DATA_W-1:0]       a_link_data,
+  output logic                             a_link_valid,
+  input  wire                              a_link_ready,
+  output logic [dll_pkg::SEQ_W-1:0]        a_link_seq,
+  output logic [dll_pkg::DATA_W-1:0]       a_link_data,
 
   // ---- Device A: DLLPs from the link -----------------------------------------------------------
-  input  wire                             a_dllp_valid,
-  input  wire                             a_dllp_nak,       // 1: Nak, 0: Ack
-  input  wire [dll_pkg::SEQ_W-1:0]        a_dllp_seq,
-  input  wire                             a_dllp_crc_ok,    // 0: damaged on the way
+  input  wire                              a_dllp_valid,
+  input  wire                              a_dllp_nak,       // 1: Nak, 0: Ack
+  input  wire  [dll_pkg::SEQ_W-1:0]        a_dllp_seq,
+  input  wire                              a_dllp_crc_ok,    // 0: damaged on the way
 
   // ---- Device A: state -------------------------------------------------------------------------
-  output wire [dll_pkg::SEQ_W-1:0]        a_ackd_seq,       // newest sequence number acknowledged
-  output wire [dll_pkg::SEQ_W-1:0]        a_next_seq,       // number of the next new TLP
-  output wire [dll_pkg::REPLAY_NUM_W-1:0] a_replay_num,
-  output wire                             a_retrain,        // pulse: a_replay_num rolled over
-  output wire                             a_dl_error,       // pulse: a DLLP out of range
+  output logic [dll_pkg::SEQ_W-1:0]        a_ackd_seq,       // newest sequence number acknowledged
+  output logic [dll_pkg::SEQ_W-1:0]        a_next_seq,       // number of the next new TLP
+  output logic [dll_pkg::REPLAY_NUM_W-1:0] a_replay_num,
+  output logic                             a_retrain,        // pulse: a_replay_num rolled over
+  output logic                             a_dl_error,       // pulse: a DLLP out of range
 
   // ---- Device B: TLPs from the link ------------------------------------------------------------
-  input  wire                             b_link_valid,
-  input  wire [dll_pkg::SEQ_W-1:0]        b_link_seq,
-  input  wire [dll_pkg::DATA_W-1:0]       b_link_data,
-  input  wire                             b_link_crc_ok,    // 0: damaged on the way
+  input  wire                              b_link_valid,
+  input  wire  [dll_pkg::SEQ_W-1:0]        b_link_seq,
+  input  wire  [dll_pkg::DATA_W-1:0]       b_link_data,
+  input  wire                              b_link_crc_ok,    // 0: damaged on the way
 
   // ---- Device B: TLPs delivered, always accepted -----------------------------------------------
-  output wire                             b_deliver_valid,
-  output wire [dll_pkg::DATA_W-1:0]       b_deliver_data,
+  output logic                             b_deliver_valid,
+  output logic [dll_pkg::DATA_W-1:0]       b_deliver_data,
 
   // ---- Device B: DLLPs to the link -------------------------------------------------------------
-  output wire                             b_dllp_valid,
-  input  wire                             b_dllp_ready,
-  output wire                             b_dllp_nak,       // 1: Nak, 0: Ack
-  output wire [dll_pkg::SEQ_W-1:0]        b_dllp_seq,
+  output logic                             b_dllp_valid,
+  input  wire                              b_dllp_ready,
+  output logic                             b_dllp_nak,       // 1: Nak, 0: Ack
+  output logic [dll_pkg::SEQ_W-1:0]        b_dllp_seq,
 
   // ---- Device B: state -------------------------------------------------------------------------
-  output wire [dll_pkg::SEQ_W-1:0]        b_next_rcv_seq,   // sequence number wanted next
-  output wire                             b_nak_scheduled   // a Nak is out, its TLP has not come
+  output logic [dll_pkg::SEQ_W-1:0]        b_next_rcv_seq,   // sequence number wanted next
+  output logic                             b_nak_scheduled   // a Nak is out, its TLP has not come
 );
 
   PcieDllTx #(

@@ -9,32 +9,32 @@ module PcieDllTx #(
   parameter int REPLAY_LIMIT = 64   // cycles without progress until all is sent again, 2 to 65535
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                             clk,
-  input  wire                             rst,          // asynchronous, active high
+  input  wire                              clk,
+  input  wire                              rst,          // asynchronous, active high
 
   // ---- New TLPs --------------------------------------------------------------------------------
-  input  wire                             tlp_valid,
-  output reg                              tlp_ready,
-  input  wire [dll_pkg::DATA_W-1:0]       tlp_data,
+  input  wire                              tlp_valid,
+  output logic                             tlp_ready,
+  input  wire  [dll_pkg::DATA_W-1:0]       tlp_data,
 
   // ---- TLPs to the link: the offer -------------------------------------------------------------
-  output reg                              link_valid,
-  input  wire                             link_ready,
-  output reg  [dll_pkg::SEQ_W-1:0]        link_seq,
-  output reg  [dll_pkg::DATA_W-1:0]       link_data,
+  output logic                             link_valid,
+  input  wire                              link_ready,
+  output logic [dll_pkg::SEQ_W-1:0]        link_seq,
+  output logic [dll_pkg::DATA_W-1:0]       link_data,
 
   // ---- DLLPs from the link ---------------------------------------------------------------------
-  input  wire                             dllp_valid,
-  input  wire                             dllp_nak,     // 1: Nak, 0: Ack
-  input  wire [dll_pkg::SEQ_W-1:0]        dllp_seq,
-  input  wire                             dllp_crc_ok,  // 0: damaged on the way
+  input  wire                              dllp_valid,
+  input  wire                              dllp_nak,     // 1: Nak, 0: Ack
+  input  wire  [dll_pkg::SEQ_W-1:0]        dllp_seq,
+  input  wire                              dllp_crc_ok,  // 0: damaged on the way
 
   // ---- State -----------------------------------------------------------------------------------
-  output reg  [dll_pkg::SEQ_W-1:0]        ackd_seq,     // newest sequence number acknowledged
-  output reg  [dll_pkg::SEQ_W-1:0]        next_seq,     // number of the next new TLP
-  output reg  [dll_pkg::REPLAY_NUM_W-1:0] replay_num,
-  output reg                              retrain,      // pulse: replay_num rolled over
-  output reg                              dl_error      // pulse: a DLLP out of range
+  output logic [dll_pkg::SEQ_W-1:0]        ackd_seq,     // newest sequence number acknowledged
+  output logic [dll_pkg::SEQ_W-1:0]        next_seq,     // number of the next new TLP
+  output logic [dll_pkg::REPLAY_NUM_W-1:0] replay_num,
+  output logic                             retrain,      // pulse: replay_num rolled over
+  output logic                             dl_error      // pulse: a DLLP out of range
 );
 
   // ---- Ranges of the parameters ----------------------------------------------------------------
@@ -48,28 +48,28 @@ module PcieDllTx #(
     end
   endgenerate
 
-  localparam ENTRY_W = $clog2(REPLAY_DEPTH);
-  localparam TIMER_W = $clog2(REPLAY_LIMIT);
+  localparam int ENTRY_W = $clog2(REPLAY_DEPTH);
+  localparam int TIMER_W = $clog2(REPLAY_LIMIT);
 
   // The distance from ackd_seq to next_seq is the entries in use plus one: up to this one, there is
   // room for one more.
-  localparam [dll_pkg::SEQ_W-1:0]        SPAN_WITH_ROOM  = REPLAY_DEPTH[dll_pkg::SEQ_W-1:0];
-  localparam [TIMER_W-1:0]               TIMER_ZERO      = {TIMER_W{1'b0}};
-  localparam [TIMER_W-1:0]               TIMER_ONE       = 1;
-  localparam [TIMER_W-1:0]               TIMER_LAST      = REPLAY_LIMIT[TIMER_W-1:0] - TIMER_ONE;
-  localparam [dll_pkg::SEQ_W-1:0]        SEQ_ONE         = 1;
-  localparam [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_ZERO = {dll_pkg::REPLAY_NUM_W{1'b0}};
-  localparam [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_ONE  = 1;
-  localparam [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_LAST = {dll_pkg::REPLAY_NUM_W{1'b1}};
+  localparam logic [dll_pkg::SEQ_W-1:0]        SPAN_WITH_ROOM  = REPLAY_DEPTH[dll_pkg::SEQ_W-1:0];
+  localparam logic [TIMER_W-1:0]               TIMER_ZERO      = {TIMER_W{1'b0}};
+  localparam logic [TIMER_W-1:0]               TIMER_ONE       = 1;
+  localparam logic [TIMER_W-1:0]               TIMER_LAST      = TIMER_W'(REPLAY_LIMIT - 1);
+  localparam logic [dll_pkg::SEQ_W-1:0]        SEQ_ONE         = 1;
+  localparam logic [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_ZERO = {dll_pkg::REPLAY_NUM_W{1'b0}};
+  localparam logic [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_ONE  = 1;
+  localparam logic [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_LAST = {dll_pkg::REPLAY_NUM_W{1'b1}};
 
   // ---- State that is not a pin -----------------------------------------------------------------
-  reg [dll_pkg::SEQ_W-1:0] send_seq;       // entry to be offered next
-  reg [dll_pkg::SEQ_W-1:0] last_sent_seq;  // newest sequence number ever handed to the link
-  reg [TIMER_W-1:0]        replay_timer;
+  logic [dll_pkg::SEQ_W-1:0] send_seq;       // entry to be offered next
+  logic [dll_pkg::SEQ_W-1:0] last_sent_seq;  // newest sequence number ever handed to the link
+  logic [TIMER_W-1:0]        replay_timer;
 
   // The ring. The entry of a sequence number is its low bits, so the three pointers are
   // ackd_seq + 1 (oldest), send_seq (next to send) and next_seq (next free).
-  reg [dll_pkg::DATA_W-1:0]  replay_mem [0:REPLAY_DEPTH-1];
+  logic [dll_pkg::DATA_W-1:0]  replay_mem [0:REPLAY_DEPTH-1];
   wire [dll_pkg::DATA_W-1:0] send_data = replay_mem[send_seq[ENTRY_W-1:0]];
 
   // ---- What happens at this edge ---------------------------------------------------------------
@@ -104,18 +104,18 @@ module PcieDllTx #(
                     && !rewind && !ack_overtakes;                                // A12
 
   // ---- Next state ------------------------------------------------------------------------------
-  reg [dll_pkg::SEQ_W-1:0]        ackd_seq_d;
-  reg [dll_pkg::SEQ_W-1:0]        next_seq_d;
-  reg [dll_pkg::SEQ_W-1:0]        send_seq_d;
-  reg [dll_pkg::SEQ_W-1:0]        last_sent_seq_d;
-  reg [TIMER_W-1:0]               replay_timer_d;
-  reg [dll_pkg::REPLAY_NUM_W-1:0] replay_num_d;
-  reg                             retrain_d;
-  reg                             link_valid_d;
-  reg [dll_pkg::SEQ_W-1:0]        link_seq_d;
-  reg [dll_pkg::DATA_W-1:0]       link_data_d;
+  logic [dll_pkg::SEQ_W-1:0]        ackd_seq_d;
+  logic [dll_pkg::SEQ_W-1:0]        next_seq_d;
+  logic [dll_pkg::SEQ_W-1:0]        send_seq_d;
+  logic [dll_pkg::SEQ_W-1:0]        last_sent_seq_d;
+  logic [TIMER_W-1:0]               replay_timer_d;
+  logic [dll_pkg::REPLAY_NUM_W-1:0] replay_num_d;
+  logic                             retrain_d;
+  logic                             link_valid_d;
+  logic [dll_pkg::SEQ_W-1:0]        link_seq_d;
+  logic [dll_pkg::DATA_W-1:0]       link_data_d;
 
-  always @* begin
+  always_comb begin
     ackd_seq_d      = ackd_seq;
     next_seq_d      = next_seq;
     send_seq_d      = send_seq;
@@ -170,7 +170,7 @@ module PcieDllTx #(
   wire                      tlp_ready_d = span_d <= SPAN_WITH_ROOM && span_d < dll_pkg::SEQ_HALF;
 
   // ---- Registers -------------------------------------------------------------------------------
-  always @(posedge clk or posedge rst) begin
+  always_ff @(posedge clk or posedge rst) begin
     if (rst) begin  // A17
       ackd_seq      <= dll_pkg::SEQ_BEFORE_FIRST;
       next_seq      <= dll_pkg::SEQ_FIRST;
@@ -202,7 +202,7 @@ module PcieDllTx #(
 
   // The buffer has no reset: an entry is written (A1) before it can be read (A12). In reset
   // tlp_ready is 0, so nothing is written.
-  always @(posedge clk) begin
+  always_ff @(posedge clk) begin
     if (tlp_taken) replay_mem[next_seq[ENTRY_W-1:0]] <= tlp_data;
   end
 

@@ -15,218 +15,218 @@ module RxSystem #(
   parameter logic [7:0] FIXES          = 8'h00  // of dll, thread2 and recv alike
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                              clk,
-  input  wire                              rst,              // asynchronous, active high
+  input  wire                               clk,
+  input  wire                               rst,              // asynchronous, active high
 
   // ---- 1: descriptors from the sender, and what device A sees of them --------------------------
-  input  wire                              a_tlp_valid,
-  output wire                              a_tlp_ready,
-  input  wire [rx_pkg::DESC_W-1:0]         a_tlp_data,
-  output wire                              x_a_tlp_valid,
-  output wire                              x_a_tlp_ready,
-  output wire [rx_pkg::COUNT_W-1:0]        x_credits_used,
+  input  wire                               a_tlp_valid,
+  output logic                              a_tlp_ready,
+  input  wire  [rx_pkg::DESC_W-1:0]         a_tlp_data,
+  output logic                              x_a_tlp_valid,
+  output logic                              x_a_tlp_ready,
+  output logic [rx_pkg::COUNT_W-1:0]        x_credits_used,
 
   // ---- 2: device A and the link ----------------------------------------------------------------
-  output wire                              a_link_valid,
-  input  wire                              a_link_ready,
-  output wire [dll_pkg::SEQ_W-1:0]         a_link_seq,
-  output wire [dll_pkg::DATA_W-1:0]        a_link_data,
-  input  wire                              a_dllp_valid,
-  input  wire                              a_dllp_nak,
-  input  wire [dll_pkg::SEQ_W-1:0]         a_dllp_seq,
-  input  wire                              a_dllp_crc_ok,
-  output wire [dll_pkg::SEQ_W-1:0]         a_ackd_seq,
-  output wire [dll_pkg::SEQ_W-1:0]         a_next_seq,
-  output wire [dll_pkg::REPLAY_NUM_W-1:0]  a_replay_num,
-  output wire                              a_retrain,
-  output wire                              a_dl_error,
+  output logic                              a_link_valid,
+  input  wire                               a_link_ready,
+  output logic [dll_pkg::SEQ_W-1:0]         a_link_seq,
+  output logic [dll_pkg::DATA_W-1:0]        a_link_data,
+  input  wire                               a_dllp_valid,
+  input  wire                               a_dllp_nak,
+  input  wire  [dll_pkg::SEQ_W-1:0]         a_dllp_seq,
+  input  wire                               a_dllp_crc_ok,
+  output logic [dll_pkg::SEQ_W-1:0]         a_ackd_seq,
+  output logic [dll_pkg::SEQ_W-1:0]         a_next_seq,
+  output logic [dll_pkg::REPLAY_NUM_W-1:0]  a_replay_num,
+  output logic                              a_retrain,
+  output logic                              a_dl_error,
 
   // ---- 3: the link and device B ----------------------------------------------------------------
-  input  wire                              b_link_valid,
-  input  wire [dll_pkg::SEQ_W-1:0]         b_link_seq,
-  input  wire [dll_pkg::DATA_W-1:0]        b_link_data,
-  input  wire                              b_link_crc_ok,
-  output wire                              b_dllp_valid,
-  input  wire                              b_dllp_ready,
-  output wire                              b_dllp_nak,
-  output wire [dll_pkg::SEQ_W-1:0]         b_dllp_seq,
-  output wire [dll_pkg::SEQ_W-1:0]         b_next_rcv_seq,
-  output wire                              b_nak_scheduled,
+  input  wire                               b_link_valid,
+  input  wire  [dll_pkg::SEQ_W-1:0]         b_link_seq,
+  input  wire  [dll_pkg::DATA_W-1:0]        b_link_data,
+  input  wire                               b_link_crc_ok,
+  output logic                              b_dllp_valid,
+  input  wire                               b_dllp_ready,
+  output logic                              b_dllp_nak,
+  output logic [dll_pkg::SEQ_W-1:0]         b_dllp_seq,
+  output logic [dll_pkg::SEQ_W-1:0]         b_next_rcv_seq,
+  output logic                              b_nak_scheduled,
 
   // ---- 4: deliveries of device B ---------------------------------------------------------------
-  output wire                              x_b_deliver_valid,
-  output wire [dll_pkg::DATA_W-1:0]        x_b_deliver_data,
+  output logic                              x_b_deliver_valid,
+  output logic [dll_pkg::DATA_W-1:0]        x_b_deliver_data,
 
   // ---- 5: ingress FIFO, and the fetch by its head's handle -------------------------------------
-  output wire                              x_fifo_overflow,  // a delivery is lost
-  output wire [rx_pkg::COUNT_W-1:0]        x_fifo_level,
-  output wire [rx_pkg::DESC_W-1:0]         x_fifo_head,
-  output wire                              fetch_valid,
-  output wire                              fetch_request,    // of a request packet
-  output wire [rx_pkg::HANDLE_W-1:0]       fetch_handle,
-  input  wire                              cxt_valid,
+  output logic                              x_fifo_overflow,  // a delivery is lost
+  output logic [rx_pkg::COUNT_W-1:0]        x_fifo_level,
+  output logic [rx_pkg::DESC_W-1:0]         x_fifo_head,
+  output logic                              fetch_valid,
+  output logic                              fetch_request,    // of a request packet
+  output logic [rx_pkg::HANDLE_W-1:0]       fetch_handle,
+  input  wire                               cxt_valid,
   // Unused: the state in memory, bits 37:35; qp has the one that counts.
   // verilator lint_off UNUSEDSIGNAL
-  input  wire [rx_pkg::CXT_HEAD_W-1:0]     cxt_head,
+  input  wire  [rx_pkg::CXT_HEAD_W-1:0]     cxt_head,
   // verilator lint_on UNUSEDSIGNAL
-  input  wire [rx_pkg::CXT_DATA_W-1:0]     cxt_data,
-  input  wire                              len_valid,
-  input  wire [recv_pkg::LEN_W-1:0]        len_pkt,
-  input  wire [recv_pkg::MSG_LEN_W-1:0]    len_msg,
+  input  wire  [rx_pkg::CXT_DATA_W-1:0]     cxt_data,
+  input  wire                               len_valid,
+  input  wire  [recv_pkg::LEN_W-1:0]        len_pkt,
+  input  wire  [recv_pkg::MSG_LEN_W-1:0]    len_msg,
 
   // ---- 6: the question to qp, and events for it ------------------------------------------------
-  output wire                              x_msg_valid,
-  output wire [qp_pkg::QPN_W-1:0]          x_msg_qpn,
-  output wire                              x_msg_consumes_wqe,
-  output wire                              x_msg_error,
-  output wire [qp_pkg::QPN_W-1:0]          x_query_qpn,
-  output wire                              x_hw_valid,
-  output wire [qp_pkg::QPN_W-1:0]          x_hw_qpn,
-  output wire [qp_pkg::KIND_W-1:0]         x_hw_kind,
+  output logic                              x_msg_valid,
+  output logic [qp_pkg::QPN_W-1:0]          x_msg_qpn,
+  output logic                              x_msg_consumes_wqe,
+  output logic                              x_msg_error,
+  output logic [qp_pkg::QPN_W-1:0]          x_query_qpn,
+  output logic                              x_hw_valid,
+  output logic [qp_pkg::QPN_W-1:0]          x_hw_qpn,
+  output logic [qp_pkg::KIND_W-1:0]         x_hw_kind,
 
   // ---- 7: its answer, and its other pins -------------------------------------------------------
-  output wire                              x_msg_accept,
-  output wire                              x_msg_take_wqe,
-  output wire                              x_msg_ack,
-  output wire                              x_msg_nak,
-  output wire                              x_hw_ready,
-  input  wire                              qp_hw_valid,
-  output wire                              qp_hw_ready,
-  input  wire [qp_pkg::QPN_W-1:0]          qp_hw_qpn,
-  input  wire [qp_pkg::KIND_W-1:0]         qp_hw_kind,
-  input  wire                              qp_cmd_valid,
-  output wire                              qp_cmd_ready,
-  input  wire [qp_pkg::QPN_W-1:0]          qp_cmd_qpn,
-  input  wire [qp_pkg::STATE_W-1:0]        qp_cmd_next,
-  input  wire [qp_pkg::SERVICE_W-1:0]      qp_cmd_service,
-  input  wire                              qp_cmd_notify,
-  output wire                              qp_rsp_valid,
-  output wire [qp_pkg::QPN_W-1:0]          qp_rsp_qpn,
-  output wire [qp_pkg::CODE_W-1:0]         qp_rsp_code,
-  input  wire [qp_pkg::QPN_W-1:0]          qp_query_qpn,
-  output wire [qp_pkg::STATE_W-1:0]        qp_query_state,
-  output wire                              qp_query_sq_post,
-  output wire                              qp_query_rq_post,
-  output wire                              qp_query_sq_run,
-  output wire                              qp_query_rq_run,
-  output wire                              qp_evt_valid,
-  input  wire                              qp_evt_ready,
-  output wire [qp_pkg::QPN_W-1:0]          qp_evt_qpn,
-  output wire [qp_pkg::CODE_W-1:0]         qp_evt_code,
+  output logic                              x_msg_accept,
+  output logic                              x_msg_take_wqe,
+  output logic                              x_msg_ack,
+  output logic                              x_msg_nak,
+  output logic                              x_hw_ready,
+  input  wire                               qp_hw_valid,
+  output logic                              qp_hw_ready,
+  input  wire  [qp_pkg::QPN_W-1:0]          qp_hw_qpn,
+  input  wire  [qp_pkg::KIND_W-1:0]         qp_hw_kind,
+  input  wire                               qp_cmd_valid,
+  output logic                              qp_cmd_ready,
+  input  wire  [qp_pkg::QPN_W-1:0]          qp_cmd_qpn,
+  input  wire  [qp_pkg::STATE_W-1:0]        qp_cmd_next,
+  input  wire  [qp_pkg::SERVICE_W-1:0]      qp_cmd_service,
+  input  wire                               qp_cmd_notify,
+  output logic                              qp_rsp_valid,
+  output logic [qp_pkg::QPN_W-1:0]          qp_rsp_qpn,
+  output logic [qp_pkg::CODE_W-1:0]         qp_rsp_code,
+  input  wire  [qp_pkg::QPN_W-1:0]          qp_query_qpn,
+  output logic [qp_pkg::STATE_W-1:0]        qp_query_state,
+  output logic                              qp_query_sq_post,
+  output logic                              qp_query_rq_post,
+  output logic                              qp_query_sq_run,
+  output logic                              qp_query_rq_run,
+  output logic                              qp_evt_valid,
+  input  wire                               qp_evt_ready,
+  output logic [qp_pkg::QPN_W-1:0]          qp_evt_qpn,
+  output logic [qp_pkg::CODE_W-1:0]         qp_evt_code,
 
   // ---- 8: contexts and header to thread2 -------------------------------------------------------
-  output wire                              x_cxt_valid,
-  output wire [rx_pkg::CXT_HEAD_W-1:0]     x_cxt_head,
-  output wire [rx_pkg::CXT_DATA_W-1:0]     x_cxt_data,
+  output logic                              x_cxt_valid,
+  output logic [rx_pkg::CXT_HEAD_W-1:0]     x_cxt_head,
+  output logic [rx_pkg::CXT_DATA_W-1:0]     x_cxt_data,
 
   // ---- 9: thread2 ------------------------------------------------------------------------------
-  output wire                              x_cxt_ready,
-  output wire                              t2_fetch_mr_ingress_valid,
-  output wire [rx_pkg::MR_HEAD_W-1:0]      t2_fetch_mr_ingress_head,
-  output wire [rx_pkg::MR_DATA_W-1:0]      t2_fetch_mr_ingress_data,
-  output wire                              t2_fetch_mr_ingress_start,
-  output wire                              t2_fetch_mr_ingress_last,
-  input  wire                              t2_fetch_mr_ingress_ready,
-  output wire                              t2_wqe_req_valid,
-  output wire [rx_pkg::WQE_HEAD_W-1:0]     t2_wqe_req_head,
-  output wire                              t2_wqe_req_start,
-  output wire                              t2_wqe_req_last,
-  input  wire                              t2_wqe_req_ready,
-  input  wire                              t2_wqe_resp_valid,
-  input  wire [rx_pkg::WQE_HEAD_W-1:0]     t2_wqe_resp_head,
-  input  wire [rx_pkg::WQE_DATA_W-1:0]     t2_wqe_resp_data,
-  input  wire                              t2_wqe_resp_start,
-  input  wire                              t2_wqe_resp_last,
-  output wire                              t2_wqe_resp_ready,
-  output wire                              t2_cache_offset_wen,
-  output wire [qp_pkg::QPN_W-1:0]          t2_cache_offset_addr,
-  output wire [rx_pkg::CACHE_OFFSET_W-1:0] t2_cache_offset_din,
-  input  wire [rx_pkg::CACHE_OFFSET_W-1:0] t2_cache_offset_dout,
-  output wire                              t2_cache_owned_wen,
-  output wire [rx_pkg::CACHE_CELL_W-1:0]   t2_cache_owned_addr,
-  output wire [qp_pkg::QPN_W-1:0]          t2_cache_owned_din,
-  input  wire [qp_pkg::QPN_W-1:0]          t2_cache_owned_dout,
-  output wire                              t2_rq_offset_wen,
-  output wire [qp_pkg::QPN_W-1:0]          t2_rq_offset_addr,
-  output wire [rx_pkg::RQ_OFFSET_W-1:0]    t2_rq_offset_din,
-  input  wire [rx_pkg::RQ_OFFSET_W-1:0]    t2_rq_offset_dout,
-  output wire                              t2_cq_req_valid,
-  output wire [rx_pkg::QUEUE_REQ_W-1:0]    t2_cq_req_head,
-  input  wire                              t2_cq_req_ready,
-  input  wire                              t2_cq_resp_valid,
-  input  wire [rx_pkg::QUEUE_RESP_W-1:0]   t2_cq_resp_head,
-  output wire                              t2_cq_resp_ready,
-  output wire                              t2_eq_req_valid,
-  output wire [rx_pkg::QUEUE_REQ_W-1:0]    t2_eq_req_head,
-  input  wire                              t2_eq_req_ready,
-  input  wire                              t2_eq_resp_valid,
-  input  wire [rx_pkg::QUEUE_RESP_W-1:0]   t2_eq_resp_head,
-  output wire                              t2_eq_resp_ready,
+  output logic                              x_cxt_ready,
+  output logic                              t2_fetch_mr_ingress_valid,
+  output logic [rx_pkg::MR_HEAD_W-1:0]      t2_fetch_mr_ingress_head,
+  output logic [rx_pkg::MR_DATA_W-1:0]      t2_fetch_mr_ingress_data,
+  output logic                              t2_fetch_mr_ingress_start,
+  output logic                              t2_fetch_mr_ingress_last,
+  input  wire                               t2_fetch_mr_ingress_ready,
+  output logic                              t2_wqe_req_valid,
+  output logic [rx_pkg::WQE_HEAD_W-1:0]     t2_wqe_req_head,
+  output logic                              t2_wqe_req_start,
+  output logic                              t2_wqe_req_last,
+  input  wire                               t2_wqe_req_ready,
+  input  wire                               t2_wqe_resp_valid,
+  input  wire  [rx_pkg::WQE_HEAD_W-1:0]     t2_wqe_resp_head,
+  input  wire  [rx_pkg::WQE_DATA_W-1:0]     t2_wqe_resp_data,
+  input  wire                               t2_wqe_resp_start,
+  input  wire                               t2_wqe_resp_last,
+  output logic                              t2_wqe_resp_ready,
+  output logic                              t2_cache_offset_wen,
+  output logic [qp_pkg::QPN_W-1:0]          t2_cache_offset_addr,
+  output logic [rx_pkg::CACHE_OFFSET_W-1:0] t2_cache_offset_din,
+  input  wire  [rx_pkg::CACHE_OFFSET_W-1:0] t2_cache_offset_dout,
+  output logic                              t2_cache_owned_wen,
+  output logic [rx_pkg::CACHE_CELL_W-1:0]   t2_cache_owned_addr,
+  output logic [qp_pkg::QPN_W-1:0]          t2_cache_owned_din,
+  input  wire  [qp_pkg::QPN_W-1:0]          t2_cache_owned_dout,
+  output logic                              t2_rq_offset_wen,
+  output logic [qp_pkg::QPN_W-1:0]          t2_rq_offset_addr,
+  output logic [rx_pkg::RQ_OFFSET_W-1:0]    t2_rq_offset_din,
+  input  wire  [rx_pkg::RQ_OFFSET_W-1:0]    t2_rq_offset_dout,
+  output logic                              t2_cq_req_valid,
+  output logic [rx_pkg::QUEUE_REQ_W-1:0]    t2_cq_req_head,
+  input  wire                               t2_cq_req_ready,
+  input  wire                               t2_cq_resp_valid,
+  input  wire  [rx_pkg::QUEUE_RESP_W-1:0]   t2_cq_resp_head,
+  output logic                              t2_cq_resp_ready,
+  output logic                              t2_eq_req_valid,
+  output logic [rx_pkg::QUEUE_REQ_W-1:0]    t2_eq_req_head,
+  input  wire                               t2_eq_req_ready,
+  input  wire                               t2_eq_resp_valid,
+  input  wire  [rx_pkg::QUEUE_RESP_W-1:0]   t2_eq_resp_head,
+  output logic                              t2_eq_resp_ready,
 
   // ---- 10: message packets to recv -------------------------------------------------------------
-  output wire                              x_pkt_valid,
-  output wire [recv_pkg::KIND_W-1:0]       x_pkt_kind,
-  output wire [recv_pkg::ID_W-1:0]         x_pkt_id,
-  output wire [recv_pkg::LEN_W-1:0]        x_pkt_len,
-  output wire [recv_pkg::MSG_LEN_W-1:0]    x_pkt_msg_len,
-  output wire                              x_pkt_last,
+  output logic                              x_pkt_valid,
+  output logic [recv_pkg::KIND_W-1:0]       x_pkt_kind,
+  output logic [recv_pkg::ID_W-1:0]         x_pkt_id,
+  output logic [recv_pkg::LEN_W-1:0]        x_pkt_len,
+  output logic [recv_pkg::MSG_LEN_W-1:0]    x_pkt_msg_len,
+  output logic                              x_pkt_last,
 
   // ---- 11: recv --------------------------------------------------------------------------------
-  output wire                              x_pkt_ready,
-  output wire                              rv_match_req,
-  output wire [recv_pkg::ID_W-1:0]         rv_match_id,
-  input  wire                              rv_match_rsp,
-  input  wire                              rv_match_found,
-  input  wire                              rv_posted_done,
-  input  wire [recv_pkg::COUNT_W-1:0]      rv_pool_free,
-  output wire                              rv_alloc_valid,
-  output wire [recv_pkg::COUNT_W-1:0]      rv_alloc_count,
-  output wire [recv_pkg::COUNT_W-1:0]      rv_ring_level,
-  output wire                              rv_credit_valid,
-  input  wire                              rv_credit_ready,
-  output wire [recv_pkg::COUNT_W-1:0]      rv_credit_count,
-  output wire                              rv_copy_valid,
-  output wire [recv_pkg::ID_W-1:0]         rv_copy_id,
-  output wire [recv_pkg::LEN_W-1:0]        rv_copy_len,
-  output wire                              rv_keep_valid,
-  output wire [recv_pkg::ID_W-1:0]         rv_keep_id,
-  output wire                              rv_release_valid,
-  output wire [recv_pkg::ID_W-1:0]         rv_release_id,
-  output wire                              rv_temp_alloc_valid,
-  output wire [recv_pkg::MSG_LEN_W-1:0]    rv_temp_alloc_len,
-  input  wire                              rv_temp_alloc_ok,
-  output wire                              rv_protocol_error,
-  output wire [recv_pkg::STATE_W-1:0]      rv_state,
+  output logic                              x_pkt_ready,
+  output logic                              rv_match_req,
+  output logic [recv_pkg::ID_W-1:0]         rv_match_id,
+  input  wire                               rv_match_rsp,
+  input  wire                               rv_match_found,
+  input  wire                               rv_posted_done,
+  input  wire  [recv_pkg::COUNT_W-1:0]      rv_pool_free,
+  output logic                              rv_alloc_valid,
+  output logic [recv_pkg::COUNT_W-1:0]      rv_alloc_count,
+  output logic [recv_pkg::COUNT_W-1:0]      rv_ring_level,
+  output logic                              rv_credit_valid,
+  input  wire                               rv_credit_ready,
+  output logic [recv_pkg::COUNT_W-1:0]      rv_credit_count,
+  output logic                              rv_copy_valid,
+  output logic [recv_pkg::ID_W-1:0]         rv_copy_id,
+  output logic [recv_pkg::LEN_W-1:0]        rv_copy_len,
+  output logic                              rv_keep_valid,
+  output logic [recv_pkg::ID_W-1:0]         rv_keep_id,
+  output logic                              rv_release_valid,
+  output logic [recv_pkg::ID_W-1:0]         rv_release_id,
+  output logic                              rv_temp_alloc_valid,
+  output logic [recv_pkg::MSG_LEN_W-1:0]    rv_temp_alloc_len,
+  input  wire                               rv_temp_alloc_ok,
+  output logic                              rv_protocol_error,
+  output logic [recv_pkg::STATE_W-1:0]      rv_state,
 
   // ---- 12: what becomes of a request packet ----------------------------------------------------
-  output wire                              req_valid,        // it leaves the FIFO
-  output wire [rx_pkg::FATE_W-1:0]         req_fate,
-  output wire [qp_pkg::QPN_W-1:0]          req_qpn,
-  output wire [rx_pkg::HANDLE_W-1:0]       req_handle,
-  output wire                              req_ack,
-  output wire                              req_take_wqe
+  output logic                              req_valid,        // it leaves the FIFO
+  output logic [rx_pkg::FATE_W-1:0]         req_fate,
+  output logic [qp_pkg::QPN_W-1:0]          req_qpn,
+  output logic [rx_pkg::HANDLE_W-1:0]       req_handle,
+  output logic                              req_ack,
+  output logic                              req_take_wqe
 );
 
-  localparam [rx_pkg::COUNT_W-1:0]    COUNT_ZERO = {rx_pkg::COUNT_W{1'b0}};
-  localparam [rx_pkg::COUNT_W-1:0]    COUNT_ONE  = 1;
-  localparam [rx_pkg::COUNT_W-1:0]    COUNT_FULL = rx_pkg::FIFO_DEPTH;
-  localparam [rx_pkg::FIFO_PTR_W-1:0] PTR_ONE    = 1;
-  localparam [qp_pkg::QPN_W-1:0]      NO_QPN     = {qp_pkg::QPN_W{1'b0}};
+  localparam logic [rx_pkg::COUNT_W-1:0]    COUNT_ZERO = {rx_pkg::COUNT_W{1'b0}};
+  localparam logic [rx_pkg::COUNT_W-1:0]    COUNT_ONE  = 1;
+  localparam logic [rx_pkg::COUNT_W-1:0]    COUNT_FULL = rx_pkg::FIFO_DEPTH;
+  localparam logic [rx_pkg::FIFO_PTR_W-1:0] PTR_ONE    = 1;
+  localparam logic [qp_pkg::QPN_W-1:0]      NO_QPN     = {qp_pkg::QPN_W{1'b0}};
 
   // ---- Registers -------------------------------------------------------------------------------
   // The ingress FIFO: a ring, oldest entry at fifo_first.
-  reg [rx_pkg::DESC_W-1:0]     fifo_ring [0:rx_pkg::FIFO_DEPTH-1];
-  reg [rx_pkg::FIFO_PTR_W-1:0] fifo_first;
-  reg [rx_pkg::FIFO_PTR_W-1:0] fifo_free;
-  reg [rx_pkg::COUNT_W-1:0]    fifo_level;
+  logic [rx_pkg::DESC_W-1:0]     fifo_ring [0:rx_pkg::FIFO_DEPTH-1];
+  logic [rx_pkg::FIFO_PTR_W-1:0] fifo_first;
+  logic [rx_pkg::FIFO_PTR_W-1:0] fifo_free;
+  logic [rx_pkg::COUNT_W-1:0]    fifo_level;
 
-  reg [rx_pkg::COUNT_W-1:0]    credits_used;  // taken by A, not yet out of the FIFO
+  logic [rx_pkg::COUNT_W-1:0]    credits_used;  // taken by A, not yet out of the FIFO
 
   // Events that are owed to qp.
-  reg                     est_pending;    // first request packet
-  reg [qp_pkg::QPN_W-1:0] est_qpn;
-  reg                     fatal_pending;  // fatal error
-  reg [qp_pkg::QPN_W-1:0] fatal_qpn;
+  logic                     est_pending;    // first request packet
+  logic [qp_pkg::QPN_W-1:0] est_qpn;
+  logic                     fatal_pending;  // fatal error
+  logic [qp_pkg::QPN_W-1:0] fatal_qpn;
 
   // ---- Credits: CR1..CR5 -----------------------------------------------------------------------
   wire has_credit = !rst && credits_used != COUNT_FULL;
@@ -325,7 +325,7 @@ module RxSystem #(
   wire fatal_told = fatal_pending && !est_pending && x_hw_ready;
 
   // ---- Register updates ------------------------------------------------------------------------
-  always @(posedge clk or posedge rst) begin
+  always_ff @(posedge clk or posedge rst) begin
     if (rst) begin
       fifo_first    <= {rx_pkg::FIFO_PTR_W{1'b0}};
       fifo_free     <= {rx_pkg::FIFO_PTR_W{1'b0}};
@@ -360,7 +360,7 @@ module RxSystem #(
   end
 
   // A memory has no reset: the level says what counts.
-  always @(posedge clk) begin
+  always_ff @(posedge clk) begin
     if (head_enters) fifo_ring[fifo_free] <= x_b_deliver_data;
   end
 
