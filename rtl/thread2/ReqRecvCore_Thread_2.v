@@ -9,8 +9,6 @@
 //   ports, registers, packet and context fields, opcode classes, DataUnit arithmetic,
 //   RQ update arithmetic, state machine, output payloads, register updates, message-offset table.
 
-`include "ReqRecvCore_Thread_2.vh"
-
 `default_nettype none
 
 module ReqRecvCore_Thread_2 #(
@@ -98,6 +96,8 @@ module ReqRecvCore_Thread_2 #(
   output reg          eq_resp_ready
 );
 
+  `include "ReqRecvCore_Thread_2.vh"
+
   // ---- Registers -------------------------------------------------------------------------------
   // Those the state machine computes have a next value (*_d), those that only take an input
   // have a load enable (*_load).
@@ -130,74 +130,74 @@ module ReqRecvCore_Thread_2 #(
   wire [31:0] msg_offset;                  // entry of qp: message bytes placed by earlier packets
 
   // ---- Fields of the latched context and header ------------------------------------------------
-  wire [2:0]  qp_state        = cxt[`CXT_QP_STATE];
-  wire [7:0]  rq_entry_sz_log = cxt[`CXT_RQ_ENTRY_SZ_LOG];
-  wire [31:0] qp_pd           = cxt[`CXT_QP_PD];
-  wire [31:0] rq_length       = cxt[`CXT_RQ_LENGTH];
+  wire [2:0]  qp_state        = cxt[CXT_QP_STATE +: 3];
+  wire [7:0]  rq_entry_sz_log = cxt[CXT_RQ_ENTRY_SZ_LOG +: 8];
+  wire [31:0] qp_pd           = cxt[CXT_QP_PD +: 32];
+  wire [31:0] rq_length       = cxt[CXT_RQ_LENGTH +: 32];
 
-  wire [4:0]  net_opcode      = hdr[`HDR_NET_OPCODE];
-  wire [2:0]  service_type    = hdr[`HDR_SERVICE_TYPE];
-  wire [23:0] local_qpn       = hdr[`HDR_LOCAL_QPN];
-  wire        solicited       = hdr[`HDR_SOLICITED];
-  wire [15:0] pkt_length      = hdr[`HDR_PKT_LENGTH];
+  wire [4:0]  net_opcode      = hdr[HDR_NET_OPCODE +: 5];
+  wire [2:0]  service_type    = hdr[HDR_SERVICE_TYPE +: 3];
+  wire [23:0] local_qpn       = hdr[HDR_LOCAL_QPN +: 24];
+  wire        solicited       = hdr[HDR_SOLICITED];
+  wire [15:0] pkt_length      = hdr[HDR_PKT_LENGTH +: 16];
   wire [7:0]  qp              = local_qpn[7:0];
 
   // ---- Opcode classes and what follows from packet and QP --------------------------------------
-  wire op_send_part   = net_opcode == `SEND_FIRST || net_opcode == `SEND_MIDDLE;
-  wire op_send_end    = net_opcode == `SEND_LAST  || net_opcode == `SEND_LAST_WITH_IMM
-                     || net_opcode == `SEND_ONLY  || net_opcode == `SEND_ONLY_WITH_IMM;
-  wire op_write_plain = net_opcode == `RDMA_WRITE_FIRST || net_opcode == `RDMA_WRITE_MIDDLE
-                     || net_opcode == `RDMA_WRITE_LAST  || net_opcode == `RDMA_WRITE_ONLY;
-  wire op_write_imm   = net_opcode == `RDMA_WRITE_LAST_WITH_IMM
-                     || net_opcode == `RDMA_WRITE_ONLY_WITH_IMM;
-  wire op_read        = net_opcode == `RDMA_READ_REQUEST_FIRST
-                     || net_opcode == `RDMA_READ_REQUEST_MIDDLE
-                     || net_opcode == `RDMA_READ_REQUEST_LAST
-                     || net_opcode == `RDMA_READ_REQUEST_ONLY;
+  wire op_send_part   = net_opcode == SEND_FIRST || net_opcode == SEND_MIDDLE;
+  wire op_send_end    = net_opcode == SEND_LAST  || net_opcode == SEND_LAST_WITH_IMM
+                     || net_opcode == SEND_ONLY  || net_opcode == SEND_ONLY_WITH_IMM;
+  wire op_write_plain = net_opcode == RDMA_WRITE_FIRST || net_opcode == RDMA_WRITE_MIDDLE
+                     || net_opcode == RDMA_WRITE_LAST  || net_opcode == RDMA_WRITE_ONLY;
+  wire op_write_imm   = net_opcode == RDMA_WRITE_LAST_WITH_IMM
+                     || net_opcode == RDMA_WRITE_ONLY_WITH_IMM;
+  wire op_read        = net_opcode == RDMA_READ_REQUEST_FIRST
+                     || net_opcode == RDMA_READ_REQUEST_MIDDLE
+                     || net_opcode == RDMA_READ_REQUEST_LAST
+                     || net_opcode == RDMA_READ_REQUEST_ONLY;
 
-  wire qp_receives    = qp_state == `QP_RTR || qp_state == `QP_RTS
-                     || qp_state == `QP_SQD || qp_state == `QP_SQE;
-  wire acknowledges   = service_type == `SERVICE_RC
-                     || service_type == `SERVICE_RD
-                     || service_type == `SERVICE_XRC;
+  wire qp_receives    = qp_state == QP_RTR || qp_state == QP_RTS
+                     || qp_state == QP_SQD || qp_state == QP_SQE;
+  wire acknowledges   = service_type == SERVICE_RC
+                     || service_type == SERVICE_RD
+                     || service_type == SERVICE_XRC;
 
   // Where a transition into GEN_ACK_s goes (F6), and where a packet goes whose payload is placed
   // and whose WQE is read to its end (T13, T14, T15, T16; T17).
   wire [5:0] ack_state =
-    (FIXES[`F6_ACK_RELIABLE_ONLY] && !acknowledges) ? `IDLE_s : `GEN_ACK_s;
-  wire [5:0] placed_state = op_send_end ? `UPDATE_RQ_s : ack_state;
+    (FIXES[F6_ACK_RELIABLE_ONLY] && !acknowledges) ? IDLE_s : GEN_ACK_s;
+  wire [5:0] placed_state = op_send_end ? UPDATE_RQ_s : ack_state;
 
-  wire [2:0] final_status = len_error ? `STATUS_LOCAL_LENGTH_ERROR : `STATUS_GOOD;
+  wire [2:0] final_status = len_error ? STATUS_LOCAL_LENGTH_ERROR : STATUS_GOOD;
 
   // ---- DataUnit arithmetic, for the unit on offer ----------------------------------------------
   // avail = max(0, parsed + byte_cnt - msg_offset), chunk = min(pkt_left, avail).
-  wire [30:0] byte_cnt     = wqe_resp_data[`DATA_UNIT_BYTE_CNT];
+  wire [30:0] byte_cnt     = wqe_resp_data[DATA_UNIT_BYTE_CNT +: 31];
   wire [32:0] parsed_after = {1'b0, parsed} + {2'd0, byte_cnt};
   wire        unit_used_up = parsed_after <= {1'b0, msg_offset};             // avail = 0
   wire [32:0] avail        = unit_used_up ? 33'd0 : parsed_after - {1'b0, msg_offset};
   wire [31:0] chunk        = (avail < {1'b0, pkt_left}) ? avail[31:0] : pkt_left;
   wire        all_placed   = pkt_left == 32'd0;
   wire        unit_covers  = chunk == pkt_left;            // this unit takes the rest of the packet
-  wire [63:0] unit_addr    = wqe_resp_data[`DATA_UNIT_LADDR]
+  wire [63:0] unit_addr    = wqe_resp_data[DATA_UNIT_LADDR +: 64]
                            + {32'd0, msg_offset} - {32'd0, parsed};
 
   // ---- RQ update arithmetic: consumer pointer and cache slot after the WQE just consumed -------
-  wire        entry_legal = rq_entry_sz_log >= `RQ_ENTRY_SZ_LOG_MIN
-                         && rq_entry_sz_log <= `RQ_ENTRY_SZ_LOG_MAX;
+  wire        entry_legal = rq_entry_sz_log >= RQ_ENTRY_SZ_LOG_MIN
+                         && rq_entry_sz_log <= RQ_ENTRY_SZ_LOG_MAX;
   wire [10:0] entry_bytes = entry_legal ? 11'd1 << rq_entry_sz_log : 11'd0;
   // A power of two less one: rounding up to a multiple of the entry is adding and masking it.
-  wire [8:0]  entry_mask  = {2'd0, entry_bytes[10:`SLOT_BYTES_LOG]} - 9'd1;  // slots
+  wire [8:0]  entry_mask  = {2'd0, entry_bytes[10:SLOT_BYTES_LOG]} - 9'd1;  // slots
   wire [8:0]  wqe_aligned =
     entry_legal ? ({1'b0, cur_wqe_size} + entry_mask) & ~entry_mask : 9'd0;
 
   wire [24:0] rq_next     = {1'b0, rq_offset_dout} + {16'd0, wqe_aligned};
-  wire [31:0] rq_next_end = ({7'd0, rq_next} << `SLOT_BYTES_LOG) + {21'd0, entry_bytes};  // bytes
+  wire [31:0] rq_next_end = ({7'd0, rq_next} << SLOT_BYTES_LOG) + {21'd0, entry_bytes};  // bytes
   wire [23:0] rq_offset_new = (rq_next_end > rq_length) ? 24'd0 : rq_next[23:0];
 
   wire        rq_wraps    = next_wqe_addr < {2'd0, rq_offset_dout};
   wire [25:0] wqe_stride  = next_wqe_addr - {2'd0, rq_offset_dout};    // meaningless if rq_wraps
   wire [26:0] cache_next  = {19'd0, cache_offset_dout} + {1'b0, wqe_stride};
-  wire        cell_crossed = cache_next + {21'd0, next_wqe_size} > `CACHE_CELL_SLOTS;
+  wire        cell_crossed = cache_next + {21'd0, next_wqe_size} > CACHE_CELL_SLOTS;
   wire        cell_release = next_wqe_size == 6'd0 || rq_wraps || cell_crossed;
   wire [7:0]  cache_offset_new = cell_release ? 8'd0 : cache_next[7:0];
 
@@ -243,205 +243,205 @@ module ReqRecvCore_Thread_2 #(
     mr_addr    = 64'd0;
     mr_length  = 32'd0;
     mr_opcode  = net_opcode;
-    mr_tail    = `TAIL_LAST;
-    mr_status  = `STATUS_GOOD;
+    mr_tail    = TAIL_LAST;
+    mr_status  = STATUS_GOOD;
     mr_has_wqe = 1'b0;
 
     if (!rst) case (cur_state)
       // Waits for a packet: its context and header.
-      `IDLE_s: begin
+      IDLE_s: begin
         fetch_cxt_egress_ready = 1'b1;
         if (fetch_cxt_egress_valid) begin                                      // T01, else T02
           cxt_load   = 1'b1;
-          next_state = `JUDGE_s;
+          next_state = JUDGE_s;
         end
       end
 
       // Waits for nothing: the opcode picks the path.
-      `JUDGE_s: begin
+      JUDGE_s: begin
         pkt_left_d     = {16'd0, pkt_length};
         parsed_d       = 32'd0;
         len_error_d    = 1'b0;
-        if (FIXES[`F7_QP_STATE_CHECKED] && !qp_receives)        next_state = `IDLE_s;         // F7
-        else if (op_send_part || op_send_end || op_write_imm)   next_state = `WQE_REQ_s;      // T03
-        else if (op_write_plain)                                next_state = `MR_FOR_WRITE_s; // T04
-        else if (op_read)                                       next_state = `MR_FOR_READ_s;  // T05
-        else                                                    next_state = `IDLE_s;         // T06
+        if (FIXES[F7_QP_STATE_CHECKED] && !qp_receives)        next_state = IDLE_s;         // F7
+        else if (op_send_part || op_send_end || op_write_imm)   next_state = WQE_REQ_s;      // T03
+        else if (op_write_plain)                                next_state = MR_FOR_WRITE_s; // T04
+        else if (op_read)                                       next_state = MR_FOR_READ_s;  // T05
+        else                                                    next_state = IDLE_s;         // T06
       end
 
       // Waits for RecvQueueMgt to take the WQE request; S0 gives the packet up at once (T08, F0).
-      `WQE_REQ_s: begin
+      WQE_REQ_s: begin
         wqe_req_valid = 1'b1;
-        if (wqe_req_ready)                    next_state = `NEXT_UNIT_s;       // T07
-        else if (!FIXES[`F0_WQE_REQ_WAITS])   next_state = `IDLE_s;            // T08
+        if (wqe_req_ready)                    next_state = NEXT_UNIT_s;       // T07
+        else if (!FIXES[F0_WQE_REQ_WAITS])   next_state = IDLE_s;            // T08
       end
 
       // Waits for the first beat of the WQE.
-      `NEXT_UNIT_s: begin
+      NEXT_UNIT_s: begin
         wqe_resp_ready = 1'b1;
         if (wqe_resp_valid) begin                                              // T09, else T10
           next_unit_load = 1'b1;
-          next_state     = `DATA_UNIT_s;
+          next_state     = DATA_UNIT_s;
         end
       end
 
       // Waits for a DataUnit; one with room for this packet stays on offer for MR_FOR_SEND_s.
-      `DATA_UNIT_s: begin
+      DATA_UNIT_s: begin
         wqe_resp_ready = op_write_imm || all_placed || unit_used_up;
         if (wqe_resp_valid) begin                                              // else T19
           if (op_write_imm) begin                                              // not last: stay, D1
-            if (wqe_resp_last) next_state = `UPDATE_RQ_s;                      // T11, T12
+            if (wqe_resp_last) next_state = UPDATE_RQ_s;                      // T11, T12
           end else if (all_placed) begin
             if (wqe_resp_last) next_state = placed_state;                      // T13..T17, else T20
           end else if (unit_used_up) begin                                     // T21
             parsed_d    = parsed_after[31:0];
-            if (FIXES[`F5_LAST_UNIT_ENDS] && wqe_resp_last) begin
+            if (FIXES[F5_LAST_UNIT_ENDS] && wqe_resp_last) begin
               len_error_d    = 1'b1;
-              next_state     = `UPDATE_RQ_s;
+              next_state     = UPDATE_RQ_s;
             end
           end else begin
-            next_state = `MR_FOR_SEND_s;                                       // T18
+            next_state = MR_FOR_SEND_s;                                       // T18
           end
         end
       end
 
       // Waits for OoOStation to take the request for this DataUnit, which is consumed with it.
-      `MR_FOR_SEND_s: begin
+      MR_FOR_SEND_s: begin
         fetch_mr_ingress_valid = 1'b1;
-        mr_bypass      = wqe_resp_data[`DATA_UNIT_INLINE];
-        mr_flags       = `MR_FLAG_ABS_ADDR | `MR_FLAG_LOCAL_WRITE;
+        mr_bypass      = wqe_resp_data[DATA_UNIT_INLINE];
+        mr_flags       = MR_FLAG_ABS_ADDR | MR_FLAG_LOCAL_WRITE;
         mr_pd          = qp_pd;
-        mr_key         = wqe_resp_data[`DATA_UNIT_LKEY];
+        mr_key         = wqe_resp_data[DATA_UNIT_LKEY +: 32];
         mr_addr        = unit_addr;
         mr_length      = chunk;
-        mr_tail        = unit_covers ? `TAIL_LAST : `TAIL_NONE;
+        mr_tail        = unit_covers ? TAIL_LAST : TAIL_NONE;
         wqe_resp_ready = fetch_mr_ingress_ready;
         if (fetch_mr_ingress_ready) begin                                      // else T34
           parsed_d           = parsed_after[31:0];
           pkt_left_d         = pkt_left - chunk;
           msg_offset_advance = 1'b1;
-          if (!FIXES[`F5_LAST_UNIT_ENDS] || !wqe_resp_last) begin
-            next_state = `DATA_UNIT_s;                                         // T33
+          if (!FIXES[F5_LAST_UNIT_ENDS] || !wqe_resp_last) begin
+            next_state = DATA_UNIT_s;                                         // T33
           end else if (unit_covers) begin                                      // F5, as T13..T17
             next_state = placed_state;
           end else begin                                                       // F5, WQE too short
             len_error_d    = 1'b1;
-            next_state     = `UPDATE_RQ_s;
+            next_state     = UPDATE_RQ_s;
           end
         end
       end
 
       // Waits for nothing: the tables take their new values in this one cycle.
-      `UPDATE_RQ_s: begin
+      UPDATE_RQ_s: begin
         rq_offset_wen    = 1'b1;
         cache_offset_wen = 1'b1;
         cache_owned_wen  = cell_release && cache_owned_dout == qp;             // D4
         msg_offset_clear = 1'b1;
-        if (len_error || op_send_end)   next_state = `CQ_REQ_s;                // F5, T30, D2
-        else if (op_write_imm)          next_state = `MR_FOR_WRITE_s;          // T31
-        else                            next_state = `IDLE_s;                  // T32
+        if (len_error || op_send_end)   next_state = CQ_REQ_s;                // F5, T30, D2
+        else if (op_write_imm)          next_state = MR_FOR_WRITE_s;          // T31
+        else                            next_state = IDLE_s;                  // T32
       end
 
       // Waits for OoOStation to take the request that checks and places an RDMA_WRITE.
-      `MR_FOR_WRITE_s: begin
+      MR_FOR_WRITE_s: begin
         fetch_mr_ingress_valid = 1'b1;
-        mr_flags  = `MR_FLAG_ABS_ADDR | `MR_FLAG_REMOTE_WRITE;
+        mr_flags  = MR_FLAG_ABS_ADDR | MR_FLAG_REMOTE_WRITE;
         mr_pd     = qp_pd;
-        mr_key    = hdr[`HDR_RKEY];
-        mr_addr   = hdr[`HDR_RADDR];
+        mr_key    = hdr[HDR_RKEY +: 32];
+        mr_addr   = hdr[HDR_RADDR +: 64];
         mr_length = {16'd0, pkt_length};
         if (fetch_mr_ingress_ready) begin                                      // else T37
-          if (FIXES[`F3_WRITE_IMM_COMPLETES] && op_write_imm)   next_state = `CQ_REQ_s;  // F3
+          if (FIXES[F3_WRITE_IMM_COMPLETES] && op_write_imm)   next_state = CQ_REQ_s;  // F3
           else if (op_write_plain || op_write_imm)              next_state = ack_state;  // T35
-          else                                                  next_state = `IDLE_s;    // T36
+          else                                                  next_state = IDLE_s;    // T36
         end
       end
 
       // Waits for OoOStation to take the request that checks and fetches an RDMA_READ.
-      `MR_FOR_READ_s: begin
+      MR_FOR_READ_s: begin
         fetch_mr_ingress_valid = 1'b1;
-        mr_bypass = !FIXES[`F4_READ_KEY_CHECKED];
-        mr_flags  = `MR_FLAG_ABS_ADDR | `MR_FLAG_REMOTE_READ;
+        mr_bypass = !FIXES[F4_READ_KEY_CHECKED];
+        mr_flags  = MR_FLAG_ABS_ADDR | MR_FLAG_REMOTE_READ;
         mr_pd     = qp_pd;
-        mr_key    = hdr[`HDR_RKEY];
-        mr_addr   = hdr[`HDR_RADDR];
+        mr_key    = hdr[HDR_RKEY +: 32];
+        mr_addr   = hdr[HDR_RADDR +: 64];
         mr_length = {16'd0, pkt_length};
-        mr_opcode = net_opcode + `READ_REQUEST_TO_RESPONSE;
-        if (fetch_mr_ingress_ready) next_state = `IDLE_s;                      // T38, else T39
+        mr_opcode = net_opcode + READ_REQUEST_TO_RESPONSE;
+        if (fetch_mr_ingress_ready) next_state = IDLE_s;                      // T38, else T39
       end
 
       // Waits for CompletionQueueMgt to take the request for the CQ's address.
-      `CQ_REQ_s: begin
+      CQ_REQ_s: begin
         cq_req_valid = 1'b1;
-        if (cq_req_ready) next_state = `CQ_RESP_s;                             // T22, else T23
+        if (cq_req_ready) next_state = CQ_RESP_s;                             // T22, else T23
       end
 
       // Waits for the CQ's address.
-      `CQ_RESP_s: begin
+      CQ_RESP_s: begin
         cq_resp_ready = 1'b1;
         if (cq_resp_valid) begin                                               // T24, else T25
           cq_laddr_load = 1'b1;
-          next_state    = `MR_FOR_CQ_s;
+          next_state    = MR_FOR_CQ_s;
         end
       end
 
       // Waits for OoOStation to take the request that places the completion.
-      `MR_FOR_CQ_s: begin
+      MR_FOR_CQ_s: begin
         fetch_mr_ingress_valid = 1'b1;
-        mr_flags   = `MR_FLAG_REL_ADDR | `MR_FLAG_LOCAL_WRITE;
-        mr_pd      = cxt[`CXT_CQ_PD];
-        mr_key     = cxt[`CXT_CQ_LKEY];
+        mr_flags   = MR_FLAG_REL_ADDR | MR_FLAG_LOCAL_WRITE;
+        mr_pd      = cxt[CXT_CQ_PD +: 32];
+        mr_key     = cxt[CXT_CQ_LKEY +: 32];
         mr_addr    = cq_laddr;
-        mr_length  = `CQE_BYTES;
-        mr_opcode  = `GEN_CQE;
+        mr_length  = CQE_BYTES;
+        mr_opcode  = GEN_CQE;
         mr_status  = final_status;
         mr_has_wqe = 1'b1;
         if (fetch_mr_ingress_ready) begin                                      // else T41
-          if (FIXES[`F1_SOLICITED_EVENT] && solicited)   next_state = `EQ_REQ_s;    // F1
+          if (FIXES[F1_SOLICITED_EVENT] && solicited)   next_state = EQ_REQ_s;    // F1
           else                                           next_state = ack_state;    // T40
         end
       end
 
       // Waits for EventQueueMgt to take the request for the EQ's address. Entered by F1 only.
-      `EQ_REQ_s: begin
+      EQ_REQ_s: begin
         eq_req_valid = 1'b1;
-        if (eq_req_ready) next_state = `EQ_RESP_s;                             // T26, else T27
+        if (eq_req_ready) next_state = EQ_RESP_s;                             // T26, else T27
       end
 
       // Waits for the EQ's address.
-      `EQ_RESP_s: begin
+      EQ_RESP_s: begin
         eq_resp_ready = 1'b1;
         if (eq_resp_valid) begin                                               // T28, else T29
           eq_laddr_load = 1'b1;
-          next_state    = `MR_FOR_EQ_s;
+          next_state    = MR_FOR_EQ_s;
         end
       end
 
       // Waits for OoOStation to take the request that places the event; S0 goes back to the
       // completion instead of waiting (T43, F2).
-      `MR_FOR_EQ_s: begin
+      MR_FOR_EQ_s: begin
         fetch_mr_ingress_valid = 1'b1;
-        mr_flags  = `MR_FLAG_REL_ADDR | `MR_FLAG_LOCAL_WRITE;
-        mr_pd     = cxt[`CXT_EQ_PD];
-        mr_key    = cxt[`CXT_EQ_LKEY];
+        mr_flags  = MR_FLAG_REL_ADDR | MR_FLAG_LOCAL_WRITE;
+        mr_pd     = cxt[CXT_EQ_PD +: 32];
+        mr_key    = cxt[CXT_EQ_LKEY +: 32];
         mr_addr   = eq_laddr;
-        mr_length = `EQE_BYTES;
-        mr_opcode = `GEN_EVENT;
+        mr_length = EQE_BYTES;
+        mr_opcode = GEN_EVENT;
         if (fetch_mr_ingress_ready)         next_state = ack_state;            // T42
-        else if (!FIXES[`F2_EQ_MR_WAITS])   next_state = `MR_FOR_CQ_s;         // T43
+        else if (!FIXES[F2_EQ_MR_WAITS])   next_state = MR_FOR_CQ_s;         // T43
       end
 
       // Waits for OoOStation to take the acknowledgement.
-      `GEN_ACK_s: begin
+      GEN_ACK_s: begin
         fetch_mr_ingress_valid = 1'b1;
         mr_bypass = 1'b1;
-        mr_opcode = `ACKNOWLEDGE;
+        mr_opcode = ACKNOWLEDGE;
         mr_status = final_status;
-        if (fetch_mr_ingress_ready) next_state = `IDLE_s;                      // T44, else T45
+        if (fetch_mr_ingress_ready) next_state = IDLE_s;                      // T44, else T45
       end
 
       // A code that is no state.
-      default: next_state = `IDLE_s;                                           // T46
+      default: next_state = IDLE_s;                                           // T46
     endcase
   end
 
@@ -455,28 +455,28 @@ module ReqRecvCore_Thread_2 #(
     fetch_mr_ingress_head = 224'd0;
     fetch_mr_ingress_data = 256'd0;
     if (fetch_mr_ingress_valid) begin
-      fetch_mr_ingress_head[`MR_HEAD_QP]             = qp;
-      fetch_mr_ingress_head[`MR_HEAD_SLOT_COUNT]     = `MR_ONE_SLOT;
-      fetch_mr_ingress_head[`MR_HEAD_BYPASS]         = mr_bypass;
-      fetch_mr_ingress_head[`MR_HEAD_FLAGS]          = mr_flags;
-      fetch_mr_ingress_head[`MR_HEAD_PD]             = mr_pd;
-      fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;
-      fetch_mr_ingress_head[`MR_HEAD_ADDR]           = mr_addr;
-      fetch_mr_ingress_head[`MR_HEAD_LENGTH]         = mr_length;
-      fetch_mr_ingress_data[`MR_DATA_LOCAL_QPN]      = local_qpn;
-      fetch_mr_ingress_data[`MR_DATA_TAIL]           = mr_tail;
-      fetch_mr_ingress_data[`MR_DATA_REMOTE_QPN]     = hdr[`HDR_REMOTE_QPN];
-      fetch_mr_ingress_data[`MR_DATA_OPCODE]         = mr_opcode;
-      fetch_mr_ingress_data[`MR_DATA_SERVICE_TYPE]   = service_type;
-      fetch_mr_ingress_data[`MR_DATA_IMMEDIATE]      = hdr[`HDR_IMMEDIATE];
-      fetch_mr_ingress_data[`MR_DATA_PKT_LENGTH]     = pkt_length;
-      fetch_mr_ingress_data[`MR_DATA_PKT_START_ADDR] = hdr[`HDR_PKT_START_ADDR];
-      fetch_mr_ingress_data[`MR_DATA_STATUS]         = mr_status;
-      fetch_mr_ingress_data[`MR_DATA_SIP]            = hdr[`HDR_SIP];
-      fetch_mr_ingress_data[`MR_DATA_DIP]            = hdr[`HDR_DIP];
+      fetch_mr_ingress_head[MR_HEAD_QP +: 8]             = qp;
+      fetch_mr_ingress_head[MR_HEAD_SLOT_COUNT +: 7]     = MR_ONE_SLOT;
+      fetch_mr_ingress_head[MR_HEAD_BYPASS]         = mr_bypass;
+      fetch_mr_ingress_head[MR_HEAD_FLAGS +: 32]          = mr_flags;
+      fetch_mr_ingress_head[MR_HEAD_PD +: 32]             = mr_pd;
+      fetch_mr_ingress_head[MR_HEAD_KEY +: 32]            = mr_key;
+      fetch_mr_ingress_head[MR_HEAD_ADDR +: 64]           = mr_addr;
+      fetch_mr_ingress_head[MR_HEAD_LENGTH +: 32]         = mr_length;
+      fetch_mr_ingress_data[MR_DATA_LOCAL_QPN +: 24]      = local_qpn;
+      fetch_mr_ingress_data[MR_DATA_TAIL +: 8]           = mr_tail;
+      fetch_mr_ingress_data[MR_DATA_REMOTE_QPN +: 24]     = hdr[HDR_REMOTE_QPN +: 24];
+      fetch_mr_ingress_data[MR_DATA_OPCODE +: 5]         = mr_opcode;
+      fetch_mr_ingress_data[MR_DATA_SERVICE_TYPE +: 3]   = service_type;
+      fetch_mr_ingress_data[MR_DATA_IMMEDIATE +: 32]      = hdr[HDR_IMMEDIATE +: 32];
+      fetch_mr_ingress_data[MR_DATA_PKT_LENGTH +: 16]     = pkt_length;
+      fetch_mr_ingress_data[MR_DATA_PKT_START_ADDR +: 16] = hdr[HDR_PKT_START_ADDR +: 16];
+      fetch_mr_ingress_data[MR_DATA_STATUS +: 3]         = mr_status;
+      fetch_mr_ingress_data[MR_DATA_SIP +: 32]            = hdr[HDR_SIP +: 32];
+      fetch_mr_ingress_data[MR_DATA_DIP +: 32]            = hdr[HDR_DIP +: 32];
       if (mr_has_wqe) begin
-        fetch_mr_ingress_data[`MR_DATA_WQE_ADDR]     = wqe_addr;
-        fetch_mr_ingress_data[`MR_DATA_NET_OPCODE]   = net_opcode;
+        fetch_mr_ingress_data[MR_DATA_WQE_ADDR +: 24]     = wqe_addr;
+        fetch_mr_ingress_data[MR_DATA_NET_OPCODE +: 5]   = net_opcode;
       end
     end
   end
@@ -484,11 +484,11 @@ module ReqRecvCore_Thread_2 #(
   always @* begin
     wqe_req_head = 576'd0;
     if (wqe_req_valid) begin
-      wqe_req_head[`WQE_REQ_LOCAL_QPN]       = local_qpn;
-      wqe_req_head[`WQE_REQ_RQ_ENTRY_SZ_LOG] = rq_entry_sz_log;
-      wqe_req_head[`WQE_REQ_RQ_LKEY]         = cxt[`CXT_RQ_LKEY];
-      wqe_req_head[`WQE_REQ_RQ_LENGTH]       = rq_length;
-      wqe_req_head[`WQE_REQ_QP_PD]           = qp_pd;
+      wqe_req_head[WQE_REQ_LOCAL_QPN +: 24]       = local_qpn;
+      wqe_req_head[WQE_REQ_RQ_ENTRY_SZ_LOG +: 8] = rq_entry_sz_log;
+      wqe_req_head[WQE_REQ_RQ_LKEY +: 32]         = cxt[CXT_RQ_LKEY +: 32];
+      wqe_req_head[WQE_REQ_RQ_LENGTH +: 32]       = rq_length;
+      wqe_req_head[WQE_REQ_QP_PD +: 32]           = qp_pd;
     end
   end
 
@@ -497,16 +497,16 @@ module ReqRecvCore_Thread_2 #(
     cq_req_head = 64'd0;
     eq_req_head = 64'd0;
     if (cq_req_valid) begin
-      cq_req_head[`CQ_REQ_CQN]    = cxt[`CXT_RCV_CQN];
-      cq_req_head[`CQ_REQ_LENGTH] = `CQE_BYTES << cxt[`CXT_CQ_LOG_SIZE];
+      cq_req_head[CQ_REQ_CQN +: 16]    = cxt[CXT_RCV_CQN +: 16];
+      cq_req_head[CQ_REQ_LENGTH +: 32] = CQE_BYTES << cxt[CXT_CQ_LOG_SIZE +: 8];
     end
     if (eq_req_valid) begin
-      eq_req_head[`EQ_REQ_EQN]    = cxt[`CXT_CQ_COMP_EQN];
-      eq_req_head[`EQ_REQ_LENGTH] = `EQE_BYTES << cxt[`CXT_EQ_LOG_SIZE];
+      eq_req_head[EQ_REQ_EQN +: 24]    = cxt[CXT_CQ_COMP_EQN +: 24];
+      eq_req_head[EQ_REQ_LENGTH +: 32] = EQE_BYTES << cxt[CXT_EQ_LOG_SIZE +: 8];
     end
   end
 
-  wire tables_addressed = !rst && cur_state != `IDLE_s;
+  wire tables_addressed = !rst && cur_state != IDLE_s;
   assign rq_offset_addr    = tables_addressed ? qp : 8'd0;
   assign cache_offset_addr = tables_addressed ? qp : 8'd0;
   assign cache_owned_addr  = tables_addressed ? qp[6:0] : 7'd0;
@@ -517,7 +517,7 @@ module ReqRecvCore_Thread_2 #(
   // ---- Register updates ------------------------------------------------------------------------
   always @(posedge clk or posedge rst) begin
     if (rst) begin
-      cur_state     <= `IDLE_s;
+      cur_state     <= IDLE_s;
       pkt_left      <= 32'd0;
       parsed        <= 32'd0;
       len_error     <= 1'b0;
@@ -539,20 +539,20 @@ module ReqRecvCore_Thread_2 #(
         hdr <= fetch_cxt_egress_data;
       end
       if (next_unit_load) begin
-        next_wqe_addr <= wqe_resp_data[`NEXT_UNIT_NEXT_WQE_ADDR];
-        next_wqe_size <= wqe_resp_data[`NEXT_UNIT_NEXT_WQE_SIZE];
-        cur_wqe_size  <= wqe_resp_data[`NEXT_UNIT_CUR_WQE_SIZE];
+        next_wqe_addr <= wqe_resp_data[NEXT_UNIT_NEXT_WQE_ADDR +: 26];
+        next_wqe_size <= wqe_resp_data[NEXT_UNIT_NEXT_WQE_SIZE +: 6];
+        cur_wqe_size  <= wqe_resp_data[NEXT_UNIT_CUR_WQE_SIZE +: 8];
         wqe_addr      <= rq_offset_dout;
       end
-      if (cq_laddr_load) cq_laddr <= cq_resp_head[`RESP_LADDR];
-      if (eq_laddr_load) eq_laddr <= eq_resp_head[`RESP_LADDR];
+      if (cq_laddr_load) cq_laddr <= cq_resp_head[RESP_LADDR +: 64];
+      if (eq_laddr_load) eq_laddr <= eq_resp_head[RESP_LADDR +: 64];
     end
   end
 
   // ---- Message-offset table, one entry per qp --------------------------------------------------
   // A memory has no reset, so each entry has a used bit that has one: an unused entry reads 0.
-  reg [31:0]          msg_offset_mem [0:`QP_COUNT-1];
-  reg [`QP_COUNT-1:0] msg_offset_used;
+  reg [31:0]          msg_offset_mem [0:QP_COUNT-1];
+  reg [QP_COUNT-1:0] msg_offset_used;
 
   assign msg_offset = msg_offset_used[qp] ? msg_offset_mem[qp] : 32'd0;
 
@@ -561,7 +561,7 @@ module ReqRecvCore_Thread_2 #(
   end
 
   always @(posedge clk or posedge rst) begin
-    if (rst)                     msg_offset_used     <= {`QP_COUNT{1'b0}};
+    if (rst)                     msg_offset_used     <= {QP_COUNT{1'b0}};
     else if (msg_offset_clear)   msg_offset_used[qp] <= 1'b0;
     else if (msg_offset_advance) msg_offset_used[qp] <= 1'b1;
   end
