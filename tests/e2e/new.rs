@@ -295,11 +295,9 @@ fn unsupported_ports_are_refused_by_name() {
         &module("input clk, input d, output q"),
         &[&a[..], &["--clock", "e"]].concat(),
         "E0309",
-        "input e",
+        "input e; its 1-bit inputs are clk, d",
     );
-    refused(&module("input clk, inout pad, output q"), &a, "E0309", "`pad`");
     refused(&module("input clk, input d"), &a, "E0309", "output");
-    refused(&module("input clk, output q"), &a, "E0309", "input");
     refused(&module("input clk, input d, input real level, output q"), &a, "E0309", "`level`");
     refused(&module("input clk, input d, output real level"), &a, "E0309", "`level`");
     refused(&module("input clk, input string text, output q"), &a, "E0309", "`text`");
@@ -313,7 +311,14 @@ fn unsupported_ports_are_refused_by_name() {
     let good = module("input clk, input d, output q");
     refused(&good, &["b", "--top", "c", "a.sv"], "E0303", "c");
     refused(&good, &["b", "--top", "a", "none.sv"], "E0301", "none.sv");
-    refused(&good, &["b", "--top", "a", "a.sv", "--reset", "d2"], "E0309", "d2");
+    refused(&good, &["b", "--top", "a", "a.sv", "--reset", "d2"], "E0309", "d2; did you mean `d`");
+    let clock = "module a(input d, output logic q, output logic c); always @(posedge c) q <= d;\n\
+                 always #5 c = ~c; endmodule\n";
+    refused(clock, &a, "E0318", "a.sv:2: ");
+    for option in ["--exe", "-CFLAGS -DX", "--Mdir .", "-f a.sv", "--unroll-count", "-Wno-MODDUP"] {
+        let options = ["--verilator-option", option];
+        refused(&good, &[&a[..], &options].concat(), "E0317", &format!("{option:?}"));
+    }
     refused(&good, &["b", "--top", "a", "a.sv", "--cosim", "."], "E0315", "core/Cargo.toml");
     for name in ["fn", "../b", "B", "2b", "", "cosim-core", "a b"] {
         refused(&good, &[name, "--top", "a", "a.sv"], "E0101", "NAME");
@@ -377,6 +382,103 @@ fn sources_may_be_named_in_any_order() {
         let copies = fs::read_dir(folder.path().join(name).join("rtl")).unwrap().count();
         assert_eq!(copies, 5, "what is not needed is not copied");
     }
+}
+
+/// Folders of repositories have links, parts of modules, and several versions of a module.
+#[test]
+fn a_folder_may_hold_what_the_top_does_not_need() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let part =
+        "module part(input clk, input a, output reg b); always @(posedge clk) b <= a; endmodule\n";
+    let top = "`include \"../inc/defs.vh\"\nmodule Fifo(input clk, input `T a, output b);\n  \
+               wire part_x;\n  part p(.clk, .a, .b);\nendmodule\n";
+    write(&at("r/rtl/Fifo.sv"), top);
+    write(&at("r/rtl/part.sv"), part);
+    write(&at("r/inc/defs.vh"), "`define T logic\n");
+    write(&at("r/rtl/checks.sv"), "  // of a bench\n  check_task(a);\n");
+    write(&at("r/rtl/other_ff.sv"), "module part_x(input a); endmodule\n");
+    write(&at("r/rtl/other_latch.sv"), "module part_x(input b); endmodule\n");
+    std::os::unix::fs::symlink("..", at("r/rtl/up")).unwrap();
+    std::os::unix::fs::symlink("../inc", at("r/rtl/inc")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("r/rtl/broken.sv")).unwrap();
+    let new = |name: &str, top: &str| run_in(folder.path(), &["new", name, "--top", top, "r"]);
+    let output = new("one", "Fifo");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let mut copied: Vec<_> = walk(&at("one/rtl"));
+    copied.sort();
+    assert_eq!(copied, ["inc/defs.vh", "rtl/Fifo.sv", "rtl/part.sv"]);
+    assert_error_at(&new("two", "Fif"), "E0303", "no module Fif; did you mean `Fifo`?");
+    assert_error_at(&new("two", "zzz"), "E0303", "its modules are Fifo, part, part_x");
+    // What is wrong with what the top needs, and not with the fragment.
+    write(&at("r/rtl/part.sv"), &part.replace("posedge", "possedge"));
+    let output = new("two", "Fifo");
+    assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
+    assert!(!text(&output).contains("checks.sv"), "{}", text(&output));
+    write(&at("r/rtl/part.sv"), part);
+    write(&at("r/rtl/z_part.sv"), &format!("\n{part}"));
+    let output = new("two", "Fifo");
+    assert_error_at(&output, "E0304", "module part is declared in both");
+    let said = text(&output);
+    assert!(said.contains("r/rtl/part.sv:1") && said.contains("r/rtl/z_part.sv:2"), "{said}");
+}
+
+/// The files below a folder.
+fn walk(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(walk(&entry.path()).iter().map(|below| format!("{name}/{below}"))),
+            false => found.push(name),
+        }
+    }
+    found
+}
+
+/// Options of the project, strings without quotes, ports with a net type, delays; and messages about what the user wrote.
+#[test]
+fn a_module_is_taken_as_verilator_takes_it() {
+    let folder = TempDir::new().unwrap();
+    let rtl = "`timescale 1ns/1ps\nmodule a #(parameter MODE = \"FAST\") (input wire clk, input wire logic d, input tri t,\n  \
+               input var logic v, output wire p, output reg q);\n  assign #2 p = d ^ t;\n  \
+               // verilator lint_off SOMENEWCODE\n  always @(posedge clk) q <= #1 MODE == \"SLOW\" ? v : d;\nendmodule\n";
+    write(&folder.path().join("src/a.sv"), rtl);
+    let new = |arguments: &[&str]| {
+        run_in(folder.path(), &[&["new", "b", "--top", "a", "src/a.sv"], arguments].concat())
+    };
+    let output = new(&[]);
+    assert_error_at(&output, "E0307", "src/a.sv:5:");
+    let said = text(&output);
+    assert!(said.contains("--verilator-option") && !said.contains("cosim_ask"), "{said}");
+    let future = ["--verilator-option", "-Wfuture-SOMENEWCODE"];
+    let output = new(&[&future[..], &["--parameter", "MODE=SLOW"]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains("3 inputs and 2 outputs"), "{said}");
+    assert!(
+        said.contains("warning: delays (#) are ignored") && said.contains("src/a.sv:4"),
+        "{said}"
+    );
+    let read = |name: &str| fs::read_to_string(folder.path().join("b").join(name)).unwrap();
+    assert!(read("build.rs").contains(r#".verilator_option("-Wfuture-SOMENEWCODE")"#));
+    assert!(read("rtl/a_wrapper.sv").contains(r#".MODE("SLOW")"#));
+    // A message about the module around the top names the top.
+    let output = run_in(
+        folder.path(),
+        &[&["new", "c", "--top", "a", "src/a.sv", "--parameter", "MODE=x+"], &future[..]].concat(),
+    );
+    assert_eq!(code(&output), 0, "a string has any letters: {}", text(&output));
+    write(
+        &folder.path().join("src/n.sv"),
+        "module n #(parameter N = 1) (input clk, input d, output q); endmodule\n",
+    );
+    let output =
+        run_in(folder.path(), &["new", "d", "--top", "n", "src/n.sv", "--parameter", "N=X"]);
+    assert_error_at(&output, "E0307", "module n: ");
+    let said = text(&output);
+    assert!(!said.contains("cosim_ask") && !said.contains("/tmp"), "{said}");
 }
 
 /// A file that another one includes is read once, even if it is in the given folder. Without an

@@ -291,6 +291,86 @@ fn a_block_has_arrays_interfaces_and_parameters() {
     assert_eq!(results["run"]["profiles"], serde_json::json!(["n-4", "n-200"]));
 }
 
+/// Interfaces of a module that has the same interface inside, and arrays of them whose bounds are parameters.
+#[test]
+fn interfaces_are_found_whatever_the_module_does_with_them() {
+    let rtl = "
+package p; localparam int LANES = 2; endpackage
+interface bus #(parameter W = 4) (); logic v; logic [W-1:0] d; modport sink(input v, d); modport src(output v, d); endinterface
+module stage(input wire logic clk, bus.sink s, bus.src t); assign t.v = s.v; assign t.d = s.d; endmodule
+module top import p::*; #(parameter N = LANES, localparam M = N + 1) (
+  input wire logic clk, bus.sink one, bus.sink s [N], bus.src t [M-1:0], output logic b
+);
+  bus mine();
+  stage u(.clk, .s(one), .t(mine));
+  for (genvar i = 0; i < M; i++) begin : all assign t[i].v = mine.v; assign t[i].d = mine.d; end
+  always_ff @(posedge clk) b <= s[0].v ^ s[1].v;
+endmodule
+";
+    let (new, said) = NewCrate::new("stages", rtl, &["--top", "top"]);
+    assert!(said.contains("clock clk") && said.contains("6 inputs and 7 outputs"), "{said}");
+    let wrapper = new.wrapper("top");
+    assert!(wrapper.contains("bus t_i [2:0] ();") && wrapper.contains("t_2_d"), "{wrapper}");
+    let arguments = ["--top", "top", "--parameter", "N=3", "--parameter", "one.W=7"];
+    let (new, said) = NewCrate::new("more", rtl, &arguments);
+    assert!(said.contains("8 inputs and 9 outputs"), "{said}");
+    assert!(new.wrapper("top").contains("input  wire [6:0] one_d"));
+}
+
+/// Bidirectional ports, of which a part is driven by instances. All values are driven, also against those of the module.
+#[test]
+fn a_block_has_bidirectional_ports() {
+    let rtl = "
+module io(inout wire p, input oe, input d); assign p = oe ? d : 1'bz; endmodule
+module pads(input [2:0] oe, d, inout wire [2:0] pad, inout one, output [2:0] seen);
+  for (genvar n = 0; n < 3; n++) begin : all io io(.p(pad[n]), .oe(oe[n]), .d(d[n])); end
+  assign one = oe[0] ? d[1] : 1'bz;
+  assign seen = pad;
+endmodule
+";
+    let (new, said) = NewCrate::new("pads", rtl, &["--top", "pads"]);
+    assert!(said.contains("no clock, no reset, 6 inputs and 3 outputs"), "{said}");
+    let golden = read(&new.path("src/golden.rs"));
+    let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
+    let (_, behind) = rest.split_once("        };\n").unwrap();
+    let outputs = "
+        let (oe, d) = (inputs.oe.get(), inputs.d.get());
+        let pad = (oe & d) | (inputs.pad_enable.get() & inputs.pad_in.get());
+        let one = (oe & (d >> 1) & 1) | (inputs.one_enable.get() & inputs.one_in.get());
+        *outputs = rtl::Outputs {
+            pad_out: rtl::Bits3::new(pad),
+            seen: rtl::Bits3::new(pad),
+            one_out: rtl::Bits1::new(one),
+            padding: Default::default(),
+        };
+";
+    let golden = format!("{}{outputs}{behind}", before.trim_end())
+        .replace(
+            "_inputs: &rtl::Inputs, _cycle: &(), outputs",
+            "inputs: &rtl::Inputs, _cycle: &(), outputs",
+        )
+        .replace("    const IS_WRITTEN: bool = false;\n", "");
+    write(&new.path("src/golden.rs"), &golden);
+    new.builds();
+    let said = new.says(0, &["run", "--out", "good"]);
+    assert!(said.contains("PASS") && said.contains("all 2^14 input vectors"), "{said}");
+    write(&new.path("bad/given.sv"), &rtl.replace("oe ? d", "oe & d ? d"));
+    let said = new.says(0, &["run", "--rtl", "bad", "--out", "same"]);
+    assert!(said.contains("PASS"), "a 0 that nothing else drives is no difference: {said}");
+    write(&new.path("bad/given.sv"), &rtl.replace("oe ? d", "oe ? ~d"));
+    let said = new.says(1, &["run", "--rtl", "bad", "--out", "found"]);
+    assert!(said.contains("pad_out"), "{said}");
+}
+
+/// A module that nothing drives but its clock is compared.
+#[test]
+fn a_module_without_inputs_is_taken() {
+    let rtl = "module free(input clk, output reg [3:0] n); initial n = 0; always @(posedge clk) n <= n + 1; endmodule\n";
+    let (new, said) = NewCrate::new("free", rtl, &["--top", "free"]);
+    assert!(said.contains("clock clk") && said.contains("1 inputs and 1 outputs"), "{said}");
+    assert!(new.wrapper("free").contains("input  wire unused"), "{}", new.wrapper("free"));
+}
+
 /// What `cosim new` says of a module that no wrapper can drive.
 #[track_caller]
 fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
@@ -305,7 +385,7 @@ fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
 fn what_no_wrapper_can_drive_is_refused_by_name() {
     let module = |ports: &str| format!("module a({ports}); endmodule\n");
     let bus = "interface bus; real level; logic d; modport m(input level, d); endinterface\n";
-    refused(&module("input wclk, rclk, inout pad, output q"), &[], "E0309", "`pad`");
+    refused(&module("input clk, inout pad [2], output q"), &[], "E0309", "`pad`");
     refused(&module("input real level [2], output q"), &[], "E0309", "`level`");
     refused(&module("interface b, output q"), &[], "E0309", "`b`");
     refused(&(bus.to_owned() + &module("bus.m b, output q")), &[], "E0309", "`b.level`");

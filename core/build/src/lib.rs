@@ -50,6 +50,8 @@ pub struct Block {
     pub sources: Vec<PathBuf>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
+    /// Options of Verilator.
+    pub verilator_options: Vec<String>,
     /// The parameter for the mask of fixes.
     pub mask: Option<String>,
     /// The file of a golden model in C or C++.
@@ -71,6 +73,7 @@ impl Block {
             include: Vec::new(),
             sources: Vec::new(),
             defines: Vec::new(),
+            verilator_options: Vec::new(),
             mask: None,
             golden: None,
             models: Vec::new(),
@@ -118,6 +121,14 @@ impl Block {
     #[must_use]
     pub fn define(mut self, define: &str) -> Self {
         self.defines.push(define.to_owned());
+        self
+    }
+
+    /// Passes an option to Verilator, with a value behind a space, as in `--unroll-count 512`. Limits,
+    /// languages and warnings are accepted; user RTL of the block is compiled with them, too.
+    #[must_use]
+    pub fn verilator_option(mut self, option: &str) -> Self {
+        self.verilator_options.push(option.to_owned());
         self
     }
 

@@ -48,7 +48,7 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
 
 /// The constant with the RTL's files and models.
 fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
-    let cosim_build::Block { clock, mask, folder, defines, .. } = &**block;
+    let cosim_build::Block { clock, mask, folder, defines, verilator_options, .. } = &**block;
     let top = block.outer_top();
     let wrapper = block.wrapper_of_design().map_or_else(
         || "None".to_owned(),
@@ -108,21 +108,40 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         let _ = writeln!(declared, "    fn {function}() -> *const ::core::ffi::c_void;");
         let _ = writeln!(arms, "        {index} => {function},");
     }
-    Ok(LINKED
-        .replace("CORE", CORE)
-        .replace("VERILATED", VERILATED)
-        .replace("TOP", &format!("{top:?}"))
-        .replace("WRAPPER", &wrapper)
-        .replace("CLOCK", &format!("{:?}", clock.to_string()))
-        .replace("MASK", &format!("{mask:?}"))
-        .replace("SOURCES", &sources)
-        .replace("DATA", &data)
-        .replace("ROOTS", &format!("{:?}", block.names()))
-        .replace("DEFINES", &format!("{defines:?}"))
-        .replace("ASSERTIONS", &assertions)
-        .replace("EMBEDDED", &embedded)
-        .replace("DECLARED", &declared)
-        .replace("ARMS", &arms))
+    let texts: BTreeMap<&str, String> = [
+        ("CORE", CORE.to_owned()),
+        ("VERILATED", VERILATED.to_owned()),
+        ("TOP", format!("{top:?}")),
+        ("WRAPPER", wrapper),
+        ("CLOCK", format!("{:?}", clock.to_string())),
+        ("MASK", format!("{mask:?}")),
+        ("SOURCES", sources),
+        ("DATA", data),
+        ("ROOTS", format!("{:?}", block.names())),
+        ("DEFINES", format!("{defines:?}")),
+        ("OPTIONS", format!("{verilator_options:?}")),
+        ("ASSERTIONS", assertions),
+        ("EMBEDDED", embedded),
+        ("DECLARED", declared),
+        ("ARMS", arms),
+    ]
+    .into();
+    Ok(filled(LINKED, &texts))
+}
+
+/// Replaces words of a template, but not in what replaces them: a module may be called `DATA`.
+fn filled(template: &str, texts: &BTreeMap<&str, String>) -> String {
+    let mut filled = String::new();
+    let mut rest = template;
+    while !rest.is_empty() {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let word = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+        let end = if word > 0 { word } else { rest.find(is_letter).unwrap_or(rest.len()) };
+        let (part, behind) = rest.split_at(end);
+        filled.push_str(texts.get(part).map_or(part, String::as_str));
+        rest = behind;
+    }
+    filled
 }
 
 /// Derives the traits that let pin structs be compared and copied as bytes. They must not be
@@ -140,5 +159,16 @@ impl ParseCallbacks for Plain {
 
     fn add_attributes(&self, _: &AttributeInfo<'_>) -> Vec<String> {
         vec![format!("#[zerocopy(crate = \"{VERILATED}::zerocopy\")]")]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_words_of_the_template_stay() {
+        let texts = [("TOP", "\"DATA\"".to_owned()), ("DATA", "x".to_owned())].into();
+        assert_eq!(filled("a: TOP, b: &[DATA], TOPS", &texts), "a: \"DATA\", b: &[x], TOPS");
     }
 }

@@ -14,8 +14,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
-use verilated_build::Wrapper;
 use verilated_build::sources::{self, Declarations};
+use verilated_build::{VerilatorOption, Wrapper};
 use verilated_files::identity;
 use verilated_runtime::Verilator;
 
@@ -35,6 +35,11 @@ impl Block {
     /// The parameters of each linked model.
     fn models(&self) -> Vec<BTreeMap<String, u64>> {
         if self.models.is_empty() { vec![BTreeMap::new()] } else { self.models.clone() }
+    }
+
+    /// The options of Verilator, if all are of accepted kinds.
+    fn options(&self) -> Result<Vec<VerilatorOption>, verilated_build::Error> {
+        self.verilator_options.iter().map(|option| option.parse()).collect()
     }
 
     /// A parameter's value in Verilog: the mask has a width, other parameters are integers.

@@ -41,6 +41,7 @@ pub fn build(
         sources: block.files(),
         include: block.folders().cloned().collect(),
         defines: block.defines.clone(),
+        options: block.options()?,
         parameters: parameters.collect(),
         prefix: prefix.clone(),
         registered: true,

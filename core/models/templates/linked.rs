@@ -11,6 +11,7 @@ SOURCES        ],
 DATA        ],
         roots: &ROOTS,
         defines: &DEFINES,
+        options: &OPTIONS,
         assertions: ASSERTIONS,
         embedded: &[
 EMBEDDED        ],

@@ -53,6 +53,7 @@ impl Block for Declared {
             data: &[],
             roots: &[],
             defines: &[],
+            options: &[],
             embedded: &[],
             wrapper: None,
             assertions: None,

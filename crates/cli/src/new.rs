@@ -8,6 +8,7 @@ use crate::resets::Reset;
 use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Skeleton};
 use clap::Args;
 use cosim_base::error::Error;
+use cosim_base::program;
 use cosim_block::rtl::Rtl;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,9 @@ pub struct Arguments {
     /// Value of a parameter of the top; several values make a profile of each; may be repeated.
     #[arg(id = "new_parameter", long = "parameter", value_name = "NAME=VALUE[,VALUE...]")]
     parameter: Vec<GivenParameter>,
+    /// Option for Verilator that the RTL needs, as '--unroll-count 512'; may be repeated.
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    verilator_option: Vec<String>,
     /// Generate an environment of pins, even if channels are recognized by their names.
     #[arg(long)]
     pins: bool,
@@ -93,6 +97,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         clocks: arguments.clock.clone(),
         reset: arguments.reset.clone(),
         parameters: arguments.parameter.clone(),
+        options: arguments
+            .verilator_option
+            .iter()
+            .map(|option| option.parse().map_err(Error::from))
+            .collect::<Result<_, Error>>()?,
         is_of_pins: arguments.pins,
     };
     let GeneratedCrate {
@@ -104,6 +113,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         wrapper,
         channels,
         axi_lite,
+        warning,
     } = skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
         [] if is_combinational => "no reset".to_owned(),
@@ -139,6 +149,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             format!("channels: {}; check them in src/lib.rs\n", all.join(", "))
         }
     };
+    if let Some(warning) = warning {
+        program::warn(format_args!("{warning}"));
+    }
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
          {wrapper}{channels}next: cd {} && cosim run; README.md says what to write",

@@ -16,14 +16,14 @@ pub use asking::GivenParameter;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
 use cosim_block::rtl::Rtl;
-use cosim_rtl::models::{Copies, Examined, copied_data};
+use cosim_rtl::models::{Copies, Delay, Examined, candidates, copied_data, delays};
 pub use crate_name::CrateName;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{Builder, TempDir};
 use texts::Rendered;
-use verilated_build::{Clock, Design, Error as BuildError, Ports, Wrapper};
+use verilated_build::{Clock, Design, Error as BuildError, Ports, VerilatorOption, Wrapper};
 use verilated_files::foreign::lay_out;
 use verilated_runtime::Verilator;
 
@@ -44,6 +44,8 @@ pub struct Skeleton {
     pub reset: Option<Reset>,
     /// Values of parameters.
     pub parameters: Vec<GivenParameter>,
+    /// Options of Verilator.
+    pub options: Vec<VerilatorOption>,
     /// Whether the environment drives pins even if channels are recognized.
     pub is_of_pins: bool,
 }
@@ -67,6 +69,8 @@ pub struct GeneratedCrate {
     pub channels: Vec<Channel>,
     /// The prefix of the ports of an AXI4-Lite interface, if the channels are those of one.
     pub axi_lite: Option<String>,
+    /// What of the RTL is ignored.
+    pub warning: Option<String>,
 }
 
 /// The prefix of an AXI4-Lite interface that the crate declares with an agent. Agents have one clock.
@@ -81,6 +85,10 @@ impl Skeleton {
     /// [`Error::File`] or [`Error::Usage`] if the folder exists or the RTL has unsupported ports.
     /// [`Error::Build`] with Verilator's messages.
     pub fn write(&self, place: &Path) -> Result<GeneratedCrate, Error> {
+        self.with_quoted_strings()?.write_given(place)
+    }
+
+    fn write_given(&self, place: &Path) -> Result<GeneratedCrate, Error> {
         let folder = match place {
             here if here == Path::new(".") => PathBuf::from(&self.name.0),
             place => place.join(&self.name.0),
@@ -122,7 +130,7 @@ impl Skeleton {
             copies.sources.push(name.clone());
             wrapper = Some(name);
         }
-        let ports = self.ports(&made, &copies, examined, &top, &wrapping)?;
+        let (ports, warning) = self.ports(&made, &copies, examined, &top, &wrapping)?;
         let resets = self.resets(&ports, &wrapping)?;
         let channels = self.channels(&ports, &resets, &wrapping);
         let texts = self.render(&Rendered {
@@ -160,6 +168,7 @@ impl Skeleton {
             wrapper,
             channels,
             axi_lite,
+            warning,
         })
     }
 
@@ -177,7 +186,7 @@ impl Skeleton {
         is_declared.then_some(channels)
     }
 
-    /// The ports, as the crate's build will find them: by its files alone.
+    /// The ports, as the crate's build will find them: by its files alone. With a warning for the user.
     fn ports(
         &self,
         made: &Path,
@@ -185,7 +194,7 @@ impl Skeleton {
         examined: &Examined,
         top: &str,
         wrapping: &Wrapping,
-    ) -> Result<Ports, Error> {
+    ) -> Result<(Ports, Option<String>), Error> {
         let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let is_wrapped = wrapping.text.is_some();
         let searched = copies.searched("rtl");
@@ -195,6 +204,7 @@ impl Skeleton {
             sources: copies.sources.iter().map(|name| searched.join(name)).collect(),
             include: vec![searched],
             defines: examined.design.defines.clone(),
+            options: self.options.clone(),
             parameters: if is_wrapped { Vec::new() } else { self.first_values() },
             wrapper: is_wrapped
                 .then(|| Wrapper { file: format!("{top}.sv").into(), module: self.top.clone() }),
@@ -203,7 +213,8 @@ impl Skeleton {
             ..Design::default()
         };
         let verilator = Verilator::find()?;
-        let verilated = design.verilate(&verilator, &answer.path().join("new"))?;
+        let verilated = design.verilate(&verilator, &answer.path().join("new"));
+        let verilated = verilated.map_err(|error| copies.plain(error, &self.top))?;
         let ports = design.ports(&verilator, &verilated).map_err(|error| match error {
             BuildError::Port { port, reason, .. } => {
                 let error = BuildError::Port { top: self.top.clone(), port, reason };
@@ -212,19 +223,45 @@ impl Skeleton {
             error @ BuildError::Foreign { .. } => {
                 Error::Usage(codes::FOREIGN_CODE, error.to_string())
             }
-            other => other.into(),
+            other => copies.plain(other, &self.top),
         })?;
-        for (side, what) in
-            [(&ports.inputs, "input other than the clock"), (&ports.outputs, "output")]
-        {
-            if side.is_empty() {
-                return Err(Error::Usage(
-                    codes::BAD_PORT,
-                    format!("module {}: has no {what}, so there is nothing to compare", self.top),
-                ));
-            }
+        if ports.outputs.is_empty() {
+            return Err(Error::Usage(
+                codes::BAD_PORT,
+                format!("module {}: has no output, so there is nothing to compare", self.top),
+            ));
         }
-        Ok(ports)
+        Ok((ports, self.ignored_delays(copies, examined, &verilated.warnings)?))
+    }
+
+    /// A warning about delays, which Verilator ignores.
+    fn ignored_delays(
+        &self,
+        copies: &Copies,
+        examined: &Examined,
+        warnings: &str,
+    ) -> Result<Option<String>, Error> {
+        const SHOWN: usize = 3;
+        let delays = delays(examined);
+        let warned = copies.typed_places(warnings, "%Warning-STMTDLY: ");
+        let is_process = |delay: &&Delay| delay.is_process && warned.contains(&delay.place);
+        if let Some(delay) = delays.iter().find(is_process) {
+            return Err(Error::Usage(
+                codes::UNSUPPORTED_DELAY,
+                format!(
+                    "{}: a process of module {} or below it waits for time alone, as in `always #5 \
+                     clk = ~clk`, and cosim simulates no time; make the clock an input, or exclude \
+                     the process with a macro (-D)",
+                    delay.place, self.top
+                ),
+            ));
+        }
+        let places: Vec<&str> = delays.iter().take(SHOWN).map(|delay| &*delay.place).collect();
+        let more = delays.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        Ok((!places.is_empty()).then(|| {
+            format!("delays (#) are ignored, as in synthesis: {}{more}", places.join(", "))
+        }))
     }
 
     /// The resets: the one that was named, else an input of one bit with a usual name, else one that registers wait for; then
@@ -247,8 +284,14 @@ impl Skeleton {
             |name: &str| ports.inputs.iter().any(|port| port.name == name && port.width == 1);
         if let Some(reset) = &self.reset {
             if !is_input(&reset.port) {
-                let message =
-                    format!("--reset: module {} has no 1-bit input {}", self.top, reset.port);
+                let bits = ports.inputs.iter().filter(|port| port.width == 1);
+                let known: Vec<&str> = bits.map(|port| port.name.as_str()).collect();
+                let message = format!(
+                    "--reset: module {} has no 1-bit input {}{}",
+                    self.top,
+                    reset.port,
+                    candidates(&reset.port, "1-bit inputs", &known)
+                );
                 return Err(Error::Usage(codes::BAD_PORT, message));
             }
             return Ok(Some((reset.port.clone(), reset.level())));

@@ -9,6 +9,7 @@ use crate::names::is_keyword;
 use crate::resets::{Reset, is_reset_name, usual_clock};
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
+use cosim_rtl::models::candidates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use verilated_build::module::{
@@ -125,10 +126,14 @@ impl Wrapping {
         let mut connections = Vec::new();
         for port in &description.ports {
             let connection = match &port.kind {
+                PortKind::Value(Direction::Inout, Type::Bits(bits)) => {
+                    builder.inout(&port.name, bits)
+                }
                 PortKind::Value(Direction::Inout, _) => {
                     return Err(builder.refuse(
                         &port.name,
-                        "inout ports are not supported; split it into an input and an output",
+                        "inout ports that are no bit vectors are not supported; split it into an \
+                         input and an output",
                     ));
                 }
                 PortKind::Value(direction, kind) => {
@@ -212,6 +217,44 @@ impl Builder<'_> {
             }
             Type::Other(what) => Err(self.refuse(port, &other(what))),
         }
+    }
+
+    /// Connects a bidirectional port: to what the environment drives, to what says which bits it drives, and to what is on
+    /// the net. A bit that nothing drives is 0 in every simulator.
+    fn inout(&mut self, port: &str, bits: &BitsType) -> Connection {
+        self.reasons.insert("it has inout ports");
+        let net = self.free(&format!("{port}_i"));
+        let flat = BitsType { width: bits.width, ..BitsType::default() };
+        let mut pin = |end: &str, is_input| {
+            self.pin(
+                &format!("{port}_{end}"),
+                port,
+                is_input,
+                if end == "enable" { &flat } else { bits },
+            )
+        };
+        let (driven, enable, seen) = (pin("in", true), pin("enable", true), pin("out", false));
+        let label = self.free(&format!("bits_of_{port}"));
+        let (range, each) = match bits.width {
+            1 => (String::new(), ""),
+            width => (format!("[{}:0] ", width - 1), "[n]"),
+        };
+        let mut text = format!(
+            "  // The environment drives the bits of {net} that are 1 in {enable}. It must not drive those that the module\n  \
+             // drives: their values are combined.\n  wire {range}{net};\n"
+        );
+        let assignments = format!(
+            "assign {net}{each} = {enable}{each} ? {driven}{each} : 1'bz;\n    \
+             assign {seen}{each} = ({net}{each} === 1'bz) ? 1'b0 : {net}{each};"
+        );
+        let _ = match bits.width {
+            1 => writeln!(text, "  {}", assignments.replace("\n    ", "\n  ")),
+            width => writeln!(
+                text,
+                "  for (genvar n = 0; n < {width}; n++) begin : {label}\n    {assignments}\n  end"
+            ),
+        };
+        Connection { text, expression: net }
     }
 
     /// The declaration of a net of a type.
@@ -442,9 +485,14 @@ impl Builder<'_> {
             named => {
                 for name in named {
                     if !bits().any(|pin| pin.name == *name || pin.leaf == *name) {
+                        let known: Vec<&str> = bits().map(|pin| pin.name.as_str()).collect();
                         return Err(Error::Usage(
                             codes::BAD_PORT,
-                            format!("--clock: module {} has no 1-bit input {name}", self.top),
+                            format!(
+                                "--clock: module {} has no 1-bit input {name}{}",
+                                self.top,
+                                candidates(name, "1-bit inputs", &known)
+                            ),
                         ));
                     }
                 }
@@ -481,6 +529,13 @@ impl Builder<'_> {
                 found.clock = self.harness_clock();
                 found.clocks.clone_from(&clocks);
             }
+        }
+        // The pins of the harness are a struct, which is not empty.
+        if !self.pins.iter().any(|pin| pin.is_input && pin.name != found.clock) {
+            self.reasons.insert("it has no input besides the clock");
+            let name = self.free("unused");
+            let bits = BitsType { width: 1, ..BitsType::default() };
+            self.pins.push(Pin { name, is_input: true, bits, leaf: String::new() });
         }
         if !self.reasons.is_empty() {
             found.text = Some(self.text(description, &connections, &found));
@@ -680,6 +735,11 @@ fn is_clock_name(name: &str) -> bool {
 
 /// Why something that is no bits cannot be driven.
 fn other(what: &str) -> String {
+    if what.is_empty() {
+        return "cosim does not understand its type; if the type depends on parameters, give them \
+                values with --parameter, else wrap the module in one with bit vectors"
+            .to_owned();
+    }
     format!(
         "ports of type {what} are not supported; wrap the module in one with bit vectors, and run `cosim new` on that"
     )

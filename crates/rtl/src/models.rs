@@ -2,10 +2,13 @@
 
 mod copies;
 mod data;
+mod delays;
 mod examined;
 mod expanded;
 mod file_list;
 mod given;
+mod header;
+mod messages;
 mod observer;
 mod on_disk;
 mod special;
@@ -21,9 +24,12 @@ use cosim_base::program;
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Parameters, Profile};
-pub use examined::{AssertionFile, Examined, FileRead};
+pub use delays::{Delay, delays};
+pub use examined::{AssertionFile, Examined, FileRead, candidates};
 pub use expanded::{Pragmas, PreprocessedRtl};
 pub use given::unwalkable;
+pub use header::{Header, HeaderParameter, InterfacePort};
+pub use messages::without_asking_top;
 pub(crate) use observer::observing_top;
 pub use observer::{OBSERVING_TOP, TEXT_BITS, observed_name};
 pub use on_disk::OnDisk;

@@ -46,6 +46,14 @@ pub enum Error {
         /// The function's name in C.
         function: String,
     },
+    /// An option of Verilator that cosim does not pass on.
+    #[error("option {option:?} of Verilator: {reason}")]
+    Option {
+        /// The option, as given.
+        option: String,
+        /// Why it is refused.
+        reason: String,
+    },
     /// A code template does not match its data.
     #[error("internal error in a template of generated code, please report it: {0}")]
     Template(String),

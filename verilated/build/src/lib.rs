@@ -27,6 +27,7 @@ mod libclang;
 mod library;
 pub mod module;
 mod netlist;
+mod options;
 mod ports;
 mod pure;
 pub mod registered;
@@ -45,6 +46,7 @@ pub use kept::{Entry, Kept, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
 pub use library::{LibraryCache, SourceFile};
+pub use options::VerilatorOption;
 pub use ports::{OBSERVING_TOP, Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
@@ -59,6 +61,7 @@ pub fn generator_text() -> impl Iterator<Item = &'static str> {
         include_str!("before_reset.rs"),
         include_str!("compile.rs"),
         include_str!("described.rs"),
+        include_str!("options.rs"),
         include_str!("ports.rs"),
         include_str!("verilate.rs"),
     ];

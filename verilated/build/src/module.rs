@@ -105,7 +105,7 @@ pub enum Type {
         /// Its members.
         members: Vec<(String, Type)>,
     },
-    /// Something without bits, as `real`.
+    /// Something without bits, as `real`; empty if the type is not understood.
     Other(String),
 }
 
@@ -371,7 +371,7 @@ impl<'a> Reader<'a> {
     }
 
     fn type_of(&self, var: &Element) -> Type {
-        let unknown = || Type::Other("of an unknown type".to_owned());
+        let unknown = || Type::Other(String::new());
         let Some(id) = var.get("dtype_id") else { return unknown() };
         let mut kind = self.type_by_id(id, 0).unwrap_or_else(unknown);
         // The XML has the type below an enum; its name says which enum it is.

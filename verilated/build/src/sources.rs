@@ -16,12 +16,14 @@ pub struct Declarations {
     others: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
+    /// Whether it has more than directives and comments.
+    has_code: bool,
 }
 
 impl Declarations {
     /// Scans a text.
     pub fn of(text: &str) -> Self {
-        let mut found = Self::default();
+        let mut found = Self { has_code: has_code(text), ..Self::default() };
         let mut words = names(text).peekable();
         let mut last = "";
         while let Some(word) = words.next() {
@@ -73,6 +75,17 @@ impl Declarations {
     /// Whether it declares nothing, for example only macros.
     pub fn is_bare(&self) -> bool {
         self.first.is_empty() && self.others.is_empty()
+    }
+
+    /// Whether it is code without a module or package around it. Most such files are there to be
+    /// included.
+    pub fn is_fragment(&self) -> bool {
+        self.is_bare() && self.has_code
+    }
+
+    /// The modules, programs and the like.
+    pub fn modules(&self) -> impl Iterator<Item = &str> {
+        self.others.iter().map(String::as_str)
     }
 }
 
@@ -128,6 +141,41 @@ pub fn needed(sources: &[Declarations], top: &str, others: &[Declarations]) -> B
         }
     }
     needed
+}
+
+/// The line, from 1 on, in which a text declares a module, a package or the like of this name.
+pub fn line_of(text: &str, name: &str) -> Option<usize> {
+    let declares = |line: &str| Declarations::of(line).declares(name);
+    text.lines().position(declares).map(|place| place + 1)
+}
+
+/// Whether a text has more than directives and comments.
+fn has_code(text: &str) -> bool {
+    let (mut in_comment, mut in_directive) = (false, false);
+    text.lines().any(|line| {
+        let mut rest = line.trim();
+        let continues = rest.ends_with('\\');
+        let mut is_code = false;
+        while !rest.is_empty() {
+            let after = |mark: &str| rest.split_once(mark).map_or("", |(_, behind)| behind);
+            if in_comment {
+                in_comment = !rest.contains("*/");
+                rest = after("*/").trim_start();
+            } else if rest.starts_with("/*") {
+                in_comment = true;
+                rest = &rest[2..];
+            } else if in_directive || rest.starts_with("//") {
+                break;
+            } else if rest.starts_with('`') {
+                in_directive = true;
+            } else {
+                is_code = true;
+                break;
+            }
+        }
+        in_directive &= continues;
+        is_code
+    })
 }
 
 /// The names in a text, without comments, string literals, macros and system functions.
@@ -232,6 +280,22 @@ mod tests {
         assert_eq!(order(&all(&texts)), [0, 1, 2]);
         let circle = ["package a; import b::*; endpackage", "package b; import a::*; endpackage"];
         assert_eq!(order(&all(&circle)), [0, 1]);
+    }
+
+    #[test]
+    fn fragments_are_code_outside_of_modules() {
+        for (text, is_fragment) in [
+            ("`define A 1\n// x\n/* y\n z */ `include \"a.vh\"\n", false),
+            ("`define A(x) \\\n  x + 1 \\\n  + 2\n\n", false),
+            ("", false),
+            ("`define A 1\nalways @(posedge clk) q <= `A;\n", true),
+            ("/* x */ assign a = b;", true),
+            ("module m; endmodule", false),
+            ("package p; endpackage typedef logic t;", false),
+        ] {
+            assert_eq!(Declarations::of(text).is_fragment(), is_fragment, "{text}");
+        }
+        assert_eq!(line_of("// module m\n\nmodule m; endmodule", "m"), Some(3));
     }
 
     #[test]

@@ -195,7 +195,9 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
         let long =
             if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
         element.set("direction", direction);
-        if text("varType") == "PORT" {
+        // Whatever its `varType`: that of `input wire a` is WIRE. What a function returns has a direction
+        // in the scope of the function.
+        if kind == "var" {
             element.set("dir", long);
         }
     }

@@ -1,7 +1,8 @@
 //! Translates Verilog to C++ with Verilator.
 
+use crate::options::TURNED_ON;
 use crate::tool::{self, ALL, Keep};
-use crate::{DataFile, Error, before_reset};
+use crate::{DataFile, Error, VerilatorOption, before_reset};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -53,6 +54,8 @@ pub struct Design {
     pub extensions: Vec<String>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
+    /// Further options of Verilator.
+    pub options: Vec<VerilatorOption>,
     /// Files that the RTL opens by constant names at run time. The model embeds them.
     pub data: Vec<DataFile>,
     /// The folder for relative paths, or the working directory if `None`.
@@ -231,6 +234,11 @@ impl Design {
     /// Verilator with the options that every use needs. [`run`](Self::run) adds the sources.
     pub(crate) fn command(&self, verilator: &Verilator) -> Command {
         let mut command = Command::new(verilator.program());
+        // The options of the design come first: those that cosim relies on win.
+        command.args(self.options.iter().flat_map(VerilatorOption::words));
+        if !self.options.is_empty() {
+            command.args(TURNED_ON);
+        }
         command.args(["--no-timing", "-Wno-fatal", "--top-module", &self.top]);
         if let Some(folder) = &self.folder {
             command.current_dir(folder);

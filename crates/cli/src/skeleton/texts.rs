@@ -135,6 +135,7 @@ struct Context {
     folder: Option<Text>,
     sources: Vec<Text>,
     defines: Vec<Text>,
+    verilator_options: Vec<Text>,
     wrapper: Option<Text>,
     parameters: Vec<Text>,
     block_parameters: Vec<ParameterText>,
@@ -342,6 +343,11 @@ impl Skeleton {
                 .then(|| Text::new(&copies.searched("rtl").to_string_lossy())),
             sources: copies.sources.iter().map(|name| Text::new(&name.to_string_lossy())).collect(),
             defines: examined.design.defines.iter().map(|define| Text::new(define)).collect(),
+            verilator_options: self
+                .options
+                .iter()
+                .map(|option| Text::new(&option.to_string()))
+                .collect(),
             wrapper: wrapper.map(|wrapper| Text::new(&wrapper.to_string_lossy())),
             parameters: description.parameters.iter().map(|own| Text::new(&own.name)).collect(),
             block_parameters: block_parameters.collect(),

@@ -233,6 +233,9 @@ pub struct BuiltInRtl {
     /// Macros, as `NAME` or `NAME=VALUE`.
     #[serde(with = "leaked")]
     pub defines: &'static [&'static str],
+    /// Options of Verilator, as in build.rs.
+    #[serde(with = "leaked")]
+    pub options: &'static [&'static str],
     /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of the
     /// design.
     pub assertions: Option<(&'static str, &'static str)>,

@@ -2,7 +2,8 @@
 //!
 //! A worker's standard output and error are a pipe, so RTL cannot truncate, overwrite or colour the
 //! user's log. A thread for each worker reads the pipe until the worker ends. Each line is cleaned,
-//! bounded, marked with [`MARK`], and repeated lines are folded. The reader never waits for the
+//! bounded, marked with [`MARK`], and repeated lines are folded: what a model prints when it is created
+//! is shown once, however many models a command builds. The reader never waits for the
 //! user's terminal, so no result depends on who reads the log.
 
 use cosim_base::program;
@@ -51,8 +52,12 @@ struct State {
     room: Room,
     /// Lines that were not shown and not reported yet.
     hidden: u64,
-    /// The lines shown, if a line is shown only once.
-    shown: Option<HashSet<Vec<u8>>>,
+    /// Whether a line is shown only once in this work.
+    folds_all: bool,
+    /// The lines shown in this work.
+    shown: HashSet<Vec<u8>>,
+    /// The lines shown in earlier work. They are neither shown again nor counted.
+    earlier: HashSet<Vec<u8>>,
     /// Takes the text to show.
     writer: Sender<Message>,
 }
@@ -72,15 +77,21 @@ impl Default for RtlLog {
 
 impl RtlLog {
     fn new(writer: Sender<Message>) -> Self {
-        Self(Arc::new(Mutex::new(State { room: MOST, hidden: 0, shown: None, writer })))
+        let (shown, earlier) = (HashSet::new(), HashSet::new());
+        let state = State { room: MOST, hidden: 0, folds_all: false, shown, earlier, writer };
+        Self(Arc::new(Mutex::new(state)))
     }
 
     /// Begins new work. If it `folds_all`, a line that any worker has printed before is not shown
-    /// again.
+    /// again. A line of earlier work never is.
     pub fn begin(&self, folds_all: bool) {
         let mut state = self.state();
         state.room = if folds_all { MOST_FOLDED } else { MOST };
-        state.shown = folds_all.then(HashSet::new);
+        state.folds_all = folds_all;
+        let shown = std::mem::take(&mut state.shown);
+        if state.earlier.len() < MOST.lines {
+            state.earlier.extend(shown);
+        }
     }
 
     /// Shows what a worker prints until it ends.
@@ -119,13 +130,14 @@ impl RtlLog {
     /// Shows a line, or counts it.
     fn add(&self, line: &[u8], is_cut: bool) {
         let mut state = self.state();
-        if state.shown.as_ref().is_some_and(|shown| shown.contains(line)) || !state.takes(line) {
+        if state.earlier.contains(line) {
+            return;
+        }
+        if (state.folds_all && state.shown.contains(line)) || !state.takes(line) {
             state.hidden += 1;
             return;
         }
-        if let Some(shown) = &mut state.shown {
-            shown.insert(line.to_owned());
-        }
+        state.shown.insert(line.to_owned());
         let end = if is_cut { "…" } else { "" };
         let line = String::from_utf8_lossy(line);
         state.write(&format!("{}{end}", line.trim_end_matches('\r')));
@@ -135,7 +147,7 @@ impl RtlLog {
     fn again(&self, times: u64) {
         let mut state = self.state();
         let text = more(times);
-        match state.shown.is_none() && state.takes(text.as_bytes()) {
+        match !state.folds_all && state.takes(text.as_bytes()) {
             true => state.write(&text),
             false => state.hidden += times,
         }
@@ -355,6 +367,21 @@ mod tests {
         // Over all workers, in a run of many cases.
         let expected = "rtl: a\nrtl: b\nrtl: c\nrtl: … 3 more lines\n";
         assert_eq!(all(true, &[b"a\nb\n", b"a\nb\na\nc\n"]), expected);
+    }
+
+    /// A command builds and runs many models, and each prints when it is created.
+    #[test]
+    fn lines_of_earlier_work_are_not_shown_again() {
+        let (log, messages) = log();
+        let mut text = String::new();
+        for (folds_all, output) in
+            [(true, &b"a\nb\n"[..]), (false, b"a\nb\nc\nc\nd\nc\n"), (true, b"a\nc\ne\n")]
+        {
+            log.begin(folds_all);
+            of(&log, &[output]);
+            text += &shown(&messages);
+        }
+        assert_eq!(text, "rtl: a\nrtl: b\nrtl: c\nrtl: … 1 more line\nrtl: d\nrtl: c\nrtl: e\n");
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Copies the files of an RTL into one folder, for exports and new crates.
 
-use super::Examined;
+use super::{Examined, without_asking_top};
 use cosim_base::error::{Error, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use verilated_build::{DataFile, Design};
+use verilated_build::{DataFile, Design, Error as BuildError};
 use verilated_files::foreign::{ForeignName, last_folders};
 
 /// Copies of the files of an RTL, by their names relative to the target folder.
@@ -18,6 +18,8 @@ pub struct Copies {
     /// The sources for the command line, in order, relative to `folder`. Simulators find the other
     /// files by name.
     pub sources: Vec<PathBuf>,
+    /// The paths as typed, by the names of the copies.
+    typed: BTreeMap<PathBuf, String>,
 }
 
 impl Copies {
@@ -54,7 +56,7 @@ impl Copies {
             last_folders(&examined.folder_of(&file.name), name.ups)
         });
         let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
-        let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
+        let mut typed: BTreeMap<PathBuf, String> = BTreeMap::new();
         for (file, read, name) in &named {
             // No name leaves more folders than `folder` has.
             let Some(name) = name.below(&folder) else { continue };
@@ -63,7 +65,7 @@ impl Copies {
             {
                 let message = format!(
                     "and {} differ but would have the same name in a copy; rename one",
-                    shown[&name]
+                    typed[&name]
                 );
                 return Err(Error::File {
                     code: codes::CANNOT_COPY,
@@ -71,7 +73,7 @@ impl Copies {
                     message,
                 });
             }
-            shown.insert(name.clone(), &read.path);
+            typed.insert(name.clone(), read.path.clone());
             files.insert(name, file.text.to_vec());
         }
         for (file, read, _) in &named {
@@ -96,7 +98,37 @@ impl Copies {
         let found = files.keys().filter(has_ending).filter_map(inside);
         let mut known = BTreeSet::new();
         let sources = given.chain(found).filter(|name| known.insert(name.clone())).collect();
-        Ok(Self { files, folder, sources })
+        Ok(Self { files, folder, sources, typed })
+    }
+
+    /// The places as `file:line` of the messages that begin with `kind`, with the user's paths.
+    pub fn typed_places(&self, messages: &str, kind: &str) -> Vec<String> {
+        let place = |line: &str| {
+            let (place, _) = line.strip_prefix(kind)?.split_once(": ")?;
+            let mut parts = place.rsplitn(3, ':').skip(1);
+            let (line, path) = (parts.next()?, parts.next()?);
+            let name = Path::new(path).strip_prefix("rtl").ok()?;
+            Some(format!("{}:{line}", self.typed.get(name)?))
+        };
+        messages.lines().filter_map(place).collect()
+    }
+
+    /// An error about the copies in `rtl`, with the user's paths and without the module around the top.
+    pub fn plain(&self, error: BuildError, top: &str) -> Error {
+        match error {
+            BuildError::Verilate { top: _, output } => {
+                let mut output = without_asking_top(&output, top);
+                // Longer names first: one may end with another.
+                let mut typed: Vec<_> = self.typed.iter().collect();
+                typed.sort_by_key(|(name, _)| std::cmp::Reverse(name.as_os_str().len()));
+                for (name, path) in typed {
+                    let copy = Path::new("rtl").join(name);
+                    output = output.replace(&format!("{}:", copy.display()), &format!("{path}:"));
+                }
+                BuildError::Verilate { top: top.to_owned(), output }.into()
+            }
+            other => other.into(),
+        }
     }
 
     /// The folder in which simulators search for files, if `root` is the target folder.

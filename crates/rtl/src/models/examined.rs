@@ -3,9 +3,10 @@
 use super::data::{self, SearchFolder};
 use super::expanded::{Pragmas, PreprocessedRtl};
 use super::given::{Folder, UserRtl, folder_of};
-use super::verilator;
+use super::{messages, verilator};
 use crate::backend::{self, Feature};
 use cosim_base::error::{Error, codes};
+use cosim_base::text;
 use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{self, BlockInfo, BuiltInRtl};
 use schemars::JsonSchema;
@@ -21,7 +22,7 @@ use tempfile::TempDir;
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
-    SourceFile, Wrapper,
+    SourceFile, VerilatorOption, Wrapper,
 };
 use verilated_files::Error as FilesError;
 use verilated_files::Hash;
@@ -29,7 +30,7 @@ use verilated_files::foreign::{ForeignName, lay_out};
 use verilated_runtime::Verilator;
 
 /// A module that instantiates the block's top, so that Verilator searches for the top, too.
-const ASKING_TOP: &str = "cosim_ask";
+pub(super) const ASKING_TOP: &str = "cosim_ask";
 /// Folder of the built-in RTL, as Verilator sees it.
 const BUILT_IN: &str = "@built-in";
 /// The temporary folder of the files that Verilator sees.
@@ -112,6 +113,8 @@ struct TopRequest<'a> {
     data: &'a [(&'a str, &'a [u8])],
     /// Built-in macros.
     defines: &'a [&'a str],
+    /// Options of Verilator.
+    options: &'a [VerilatorOption],
     /// The wrapper, if the top is one.
     wrapper: Option<harness::Wrapper>,
     /// The module that asks for the top: its declarations, and the instance.
@@ -141,7 +144,12 @@ impl Examined {
     ///
     /// # Errors
     /// As [`Examined::new`].
-    pub fn of_top(top: &str, ask: &str, rtl: &Rtl) -> Result<Self, Error> {
+    pub fn of_top(
+        top: &str,
+        ask: &str,
+        rtl: &Rtl,
+        options: &[VerilatorOption],
+    ) -> Result<Self, Error> {
         let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
         let what = format!("module {top}");
         let request = TopRequest {
@@ -151,6 +159,7 @@ impl Examined {
             own: &[],
             data: &[],
             defines: &[],
+            options,
             wrapper: None,
             ask,
             block: None,
@@ -178,13 +187,14 @@ impl Examined {
             own,
             data,
             defines,
+            options: &options(info)?,
             wrapper,
             ask,
             block,
             assertions,
         };
         let examined = match rtl.is_built_in() {
-            true => Self { assertions: wanted.own_assertions(true), ..Self::built_in(info) },
+            true => Self { assertions: wanted.own_assertions(true), ..Self::built_in(info)? },
             false => examine(&wanted, rtl)?,
         };
         if rtl.assertions { examined.with_assertions(rtl, info.name) } else { Ok(examined) }
@@ -209,7 +219,7 @@ impl Examined {
         Ok(self)
     }
 
-    fn built_in(info: &'static BlockInfo) -> Self {
+    fn built_in(info: &'static BlockInfo) -> Result<Self, Error> {
         let name = |name: &str| Path::new(BUILT_IN).join(name);
         let texts = info.rtl.sources.iter();
         let defines: Vec<String> = info.rtl.defines.iter().copied().map(str::to_owned).collect();
@@ -222,8 +232,9 @@ impl Examined {
             .data
             .iter()
             .map(|(name, text)| DataFile { name: (*name).to_owned(), text: Some((*text).into()) });
-        Self {
-            identity: identity(files(), &defines),
+        let options = options(info)?;
+        Ok(Self {
+            identity: identity(files(), &words(&defines, &options)),
             files: files()
                 .map(|(name, _)| FileRead { path: name.to_owned(), built_in: true })
                 .collect(),
@@ -236,6 +247,7 @@ impl Examined {
                 sources: info.rtl.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
                 defines,
+                options,
                 data: data.collect(),
                 ..Design::default()
             },
@@ -250,7 +262,7 @@ impl Examined {
             assertions: None,
             names: Names::default(),
             expanded: Default::default(),
-        }
+        })
     }
 
     /// The preprocessed texts for Yosys. The preprocessor runs once per mode.
@@ -386,6 +398,18 @@ impl Names {
     }
 }
 
+/// Names to choose from: the one that is meant, or the first ones.
+pub fn candidates(wanted: &str, what: &str, known: &[&str]) -> String {
+    const MOST: usize = 12;
+    let hint = text::suggestion(wanted, known.iter().copied());
+    if !hint.is_empty() || known.is_empty() {
+        return hint;
+    }
+    let shown = known.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
+    let more = if known.len() > MOST { ", ..." } else { "" };
+    format!("; its {what} are {shown}{more}")
+}
+
 /// Whether Verilator rejected the RTL.
 fn is_rejected(error: &Error) -> bool {
     error.code() == codes::VERILATOR_REJECTED
@@ -413,6 +437,8 @@ struct ExaminedFolder {
     design: Design,
     /// [`TopRequest::hint`].
     hint: String,
+    /// [`TopRequest::top`].
+    top: String,
     verilator: Verilator,
     /// Results of the preprocessor, by everything that they depend on.
     preprocessed: RefCell<BTreeMap<String, Rc<Preprocessed>>>,
@@ -498,12 +524,13 @@ impl ExaminedFolder {
                 .chain(given.defines.clone())
                 .collect(),
             extensions: given.extensions.clone(),
+            options: wanted.options.to_vec(),
             folder: Some(folder.clone()),
             ..Design::default()
         };
         let verilator = verilator()?;
         let needed = sources.clone();
-        let hint = wanted.hint.to_owned();
+        let (hint, top) = (wanted.hint.to_owned(), wanted.top.to_owned());
         Ok(Self {
             names,
             folder,
@@ -514,6 +541,7 @@ impl ExaminedFolder {
             declared: Vec::new(),
             design,
             hint,
+            top,
             verilator,
             preprocessed: RefCell::default(),
             _temporary: temporary,
@@ -524,8 +552,9 @@ impl ExaminedFolder {
     /// last.
     fn design(&self, sources: &[PathBuf]) -> Design {
         let mut design = self.design.clone();
-        design.sources = vec![format!("{ASKING_TOP}.sv").into()];
-        design.sources.extend_from_slice(sources);
+        design.sources = sources.to_vec();
+        // Behind what declares packages, and with the time scale of the last file.
+        design.sources.push(format!("{ASKING_TOP}.sv").into());
         design.include = self.searched.iter().map(|(name, _)| name.clone()).collect();
         design.include.push(BUILT_IN.into());
         design
@@ -593,15 +622,23 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
-        let is_refused = |elaboration: &Result<_, _>| match elaboration {
-            Err(error) => is_rejected(error) || matches!(error, Error::Usage(..)),
-            Ok(_) => false,
+        let says_no = |error: &Error| is_rejected(error) || matches!(error, Error::Usage(..));
+        let is_refused = |elaboration: &Result<_, Error>| elaboration.as_ref().is_err_and(says_no);
+        let fragments = self.declared.iter().filter(|(_, declared)| declared.is_fragment());
+        let fragments: Vec<PathBuf> = fragments.map(|(name, _)| name.clone()).collect();
+        let is_whole = |name: &&PathBuf| !fragments.contains(name);
+        let whole: Vec<PathBuf> = self.needed.iter().filter(is_whole).cloned().collect();
+        let of_fragment = |error: &Error| {
+            let text = error.to_string();
+            let first = text.lines().find(|line| line.starts_with("%Error")).unwrap_or_default();
+            let at = |name| format!(" {}:", self.names.typed(name).display());
+            fragments.iter().any(|name| first.contains(&at(name)))
         };
         // What is wrong with those that are needed is what a user wants to know.
-        for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
+        for (fewer, says_why) in [(self.needed.clone(), true), (whole, false), (alone, false)] {
             if is_refused(&elaboration) && !fewer.is_empty() && fewer.len() < self.sources.len() {
                 let again = self.elaborate(&fewer);
-                if again.is_ok() || says_why {
+                if again.is_ok() || says_why || elaboration.as_ref().is_err_and(of_fragment) {
                     elaboration = again;
                     self.sources = fewer;
                 }
@@ -620,7 +657,44 @@ impl ExaminedFolder {
         {
             return Err(error);
         }
-        elaboration
+        match elaboration {
+            Err(error)
+                if says_no(&error)
+                    && let Some(missing) = self.no_top(wanted, &error) =>
+            {
+                Err(missing)
+            }
+            other => other,
+        }
+    }
+
+    /// The error for a top that no file declares.
+    fn no_top(&self, wanted: &TopRequest<'_>, error: &Error) -> Option<Error> {
+        let is_declared = self.declared.iter().any(|(_, file)| file.declares(wanted.top));
+        let says_so = error.to_string().contains(&format!("module: '{}'", wanted.top));
+        // A file of its name may declare it by a macro, and a library anything.
+        let endings = || self.design.extensions.iter().map(String::as_str).chain([".v", ".sv"]);
+        let is_beside = |(folder, _): &(PathBuf, bool)| {
+            let file = |ending| self.folder.join(folder).join(format!("{}{ending}", wanted.top));
+            endings().any(|ending| file(ending).is_file())
+        };
+        let is_elsewhere =
+            || !self.design.libraries.is_empty() || self.searched.iter().any(is_beside);
+        if is_declared || !wanted.own.is_empty() || (!says_so && is_elsewhere()) {
+            return None;
+        }
+        let mut known: Vec<&str> =
+            self.declared.iter().flat_map(|(_, file)| file.modules()).collect();
+        known.sort_unstable();
+        known.dedup();
+        Some(Error::Usage(
+            codes::TOP_MISSING,
+            format!(
+                "--top: the RTL has no module {}{}",
+                wanted.top,
+                candidates(wanted.top, "modules", &known)
+            ),
+        ))
     }
 
     /// Elaborates the file of the top and what Verilator then misses, file by file. A word of a comment or a macro may be the name of
@@ -630,21 +704,33 @@ impl ExaminedFolder {
         wanted: &TopRequest<'_>,
     ) -> Option<(Vec<PathBuf>, Result<Elaboration, Error>)> {
         const MOST_ATTEMPTS: usize = 200;
-        let mut chosen: BTreeSet<usize> = BTreeSet::new();
+        let is_macros = |place: &usize| {
+            let declared = &self.declared[*place].1;
+            declared.is_bare() && !declared.is_fragment()
+        };
+        let mut chosen: BTreeSet<usize> = (0..self.declared.len()).filter(is_macros).collect();
         let mut missing = vec![wanted.top.to_owned()];
         for _ in 0..MOST_ATTEMPTS {
             let before = chosen.len();
-            while let Some(name) = missing.pop() {
-                let is_it = |(_, declared): &&(PathBuf, Declarations)| declared.declares(&name);
-                let is_known = |place: &usize| self.declared[*place].1.declares(&name);
+            while let Some(missed) = missing.pop() {
+                let is_it = |(_, declared): &&(PathBuf, Declarations)| declared.declares(&missed);
+                let is_known = |place: &usize| self.declared[*place].1.declares(&missed);
                 if chosen.iter().any(is_known) {
                     continue;
                 }
                 let mut all = self.declared.iter().filter(is_it);
                 let Some(found) = all.next() else { continue };
                 // Which one is meant is for the user to say.
-                if all.next().is_some() {
-                    return None;
+                if let Some(other) = all.next() {
+                    let place = |name: &PathBuf| {
+                        let text = fs::read(self.folder.join(name)).unwrap_or_default();
+                        let line = sources::line_of(&String::from_utf8_lossy(&text), &missed);
+                        let line = line.map_or_else(String::new, |line| format!(":{line}"));
+                        format!("{}{line}", name.display())
+                    };
+                    let (first, second) = (place(&found.0), place(&other.0));
+                    let twice = BuildError::Twice { module: missed, first, second };
+                    return Some((Vec::new(), Err(self.names.plain(twice))));
                 }
                 chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
                 // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
@@ -696,7 +782,9 @@ impl ExaminedFolder {
             }
             self.names.plain(match error {
                 BuildError::Verilate { top: _, output } if !self.sources.is_empty() => {
-                    let output = format!("{}\n{}", output.trim_end(), self.hint);
+                    let output = messages::without_asking_top(&output, &self.top);
+                    let advice = messages::advice(&output, &self.hint, &self.verilator);
+                    let output = format!("{}\n{advice}", output.trim_end());
                     BuildError::Verilate { top: "the user RTL".to_owned(), output }
                 }
                 other => other,
@@ -951,7 +1039,10 @@ impl ExaminedFolder {
             ..self.design.clone()
         };
         Ok(Examined {
-            identity: identity(hashed.iter().map(|(n, t)| (n.as_str(), &**t)), &design.defines),
+            identity: identity(
+                hashed.iter().map(|(n, t)| (n.as_str(), &**t)),
+                &words(&design.defines, &design.options),
+            ),
             parameters: top.parameters.clone(),
             computed,
             files,
@@ -1009,6 +1100,16 @@ fn declares_none(wanted: &TopRequest<'_>, path: &Path, names: &[&str]) -> Error 
 
 fn design_wrapper(wrapper: harness::Wrapper) -> Wrapper {
     Wrapper { file: wrapper.file.into(), module: wrapper.module.to_owned() }
+}
+
+/// The options of Verilator of a block.
+fn options(info: &BlockInfo) -> Result<Vec<VerilatorOption>, Error> {
+    Ok(info.rtl.options.iter().map(|option| option.parse()).collect::<Result<_, BuildError>>()?)
+}
+
+/// What a model depends on besides its files.
+fn words(defines: &[String], options: &[VerilatorOption]) -> Vec<String> {
+    defines.iter().cloned().chain(options.iter().map(ToString::to_string)).collect()
 }
 
 fn identity<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>, defines: &[String]) -> String {

@@ -6,7 +6,9 @@ use cosim_base::error::{Code, Error, codes};
 pub use cosim_base::files::folder_of;
 use cosim_block::rtl::Rtl;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use walkdir::{DirEntry, WalkDir};
 
@@ -114,16 +116,33 @@ impl UserRtl {
         let is_hidden = |entry: &DirEntry| {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
         };
+        let real = fs::canonicalize(root).map_err(|error| Error::unreadable(root, &error))?;
+        // What a link inside of the folder leads to is found without it.
+        let leads_inside = |entry: &DirEntry| {
+            let target = || {
+                let linked = entry.path_is_symlink() && entry.depth() > 0;
+                let target = linked.then(|| fs::canonicalize(entry.path()).ok())??;
+                let inside = target.strip_prefix(&real).ok()?;
+                let is_hidden = |part: &OsStr| part.as_encoded_bytes().starts_with(b".");
+                Some(!inside.iter().any(is_hidden))
+            };
+            entry.file_type().is_dir() && target() == Some(true)
+        };
         let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
         let mut found = false;
         self.search(root, false);
-        let entries = walk.into_iter().filter_entry(|entry| !is_hidden(entry));
+        let is_kept = |entry: &DirEntry| !is_hidden(entry) && !leads_inside(entry);
+        let entries = walk.into_iter().filter_entry(is_kept);
         for (count, entry) in entries.enumerate() {
-            let entry = entry.map_err(|error| Error::File {
-                code: codes::FILE_UNREADABLE,
-                path: error.path().unwrap_or(root).to_owned(),
-                message: unwalkable(&error),
-            })?;
+            let entry = match entry {
+                // A link to a folder around it, or to nothing.
+                Err(error) if is_idle_link(&error) => continue,
+                other => other.map_err(|error| Error::File {
+                    code: codes::FILE_UNREADABLE,
+                    path: error.path().unwrap_or(root).to_owned(),
+                    message: unwalkable(&error),
+                })?,
+            };
             if count == MOST_ENTRIES {
                 let message = "contains too many files; name the folder of the RTL";
                 return Err(refuse(codes::TOO_LARGE, root, message));
@@ -184,6 +203,15 @@ fn readable(path: &Path, message: &str) -> Result<(), Error> {
 
 fn refuse(code: Code, path: &Path, message: &str) -> Error {
     Error::File { code, path: path.to_owned(), message: message.to_owned() }
+}
+
+/// Whether a folder cannot be walked because of a link that adds nothing to it.
+fn is_idle_link(error: &walkdir::Error) -> bool {
+    let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+    error.loop_ancestor().is_some()
+        || error.io_error().is_some_and(|error| error.kind() == ErrorKind::NotFound)
+            && error.depth() > 0
+            && error.path().is_some_and(is_link)
 }
 
 /// Why walking a folder failed.

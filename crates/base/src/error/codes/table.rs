@@ -172,8 +172,8 @@ table! {
         "The program was compiled for certain names, directions and widths of ports, and the message lists each \
          difference. Correct the RTL, or its parameters; for another interface write another block."
     E0309 BAD_PORT User "a port of the RTL cannot be driven"
-        "`cosim new` wraps most ports that the harness cannot drive, but not those of type real or string, inout ports \
-         and generic interfaces. Change the port, wrap the module, or name clocks and reset with --clock and --reset."
+        "`cosim new` wraps most ports that the harness cannot drive, but not those of type real or string, and no \
+         generic interfaces. Change the port, wrap the module, or name clocks and reset with --clock and --reset."
     E0310 FOREIGN_CODE User "the RTL calls C code"
         "cosim compiles RTL only, without functions imported by DPI. Exclude the import with a macro (-D), or write the \
          function in SystemVerilog."
@@ -195,6 +195,12 @@ table! {
     E0316 PARAMETER_MISSING User "a parameter of the module has no value"
         "The module declares the parameter without a default, and an elaborated design needs a value. Give it with \
          `cosim new --parameter NAME=VALUE`; several values, as in N=4,8, make a profile of each."
+    E0317 BAD_VERILATOR_OPTION User "an option for Verilator is not passed on"
+        "Options of Verilator (`cosim new --verilator-option`, `Block::verilator_option` in build.rs) set limits, languages \
+         and warnings. Options that name files, run programs or change what cosim relies on are refused."
+    E0318 UNSUPPORTED_DELAY User "the RTL makes its own time"
+        "A process without an event control, such as `always #5 clk = ~clk`, waits only for time, which the harness does not \
+         simulate: it drives clocks. Make the clock an input, and exclude such a process with a macro (-D)."
 
     E0401 MODEL_CRASHED Rtl "the model crashed or hung during the command"
         "The RTL ended the process, used more memory than --memory-limit, or made no progress for --stuck-after. Find the \
