@@ -248,11 +248,10 @@ fn signals<B: Explain>(
     checked: Option<&Checked>,
 ) -> Vec<Signal> {
     let mut all = here.map_or_else(Vec::new, |here| differing_signals(here, records));
-    let add = |all: &mut Vec<Signal>, names: &dyn Fn(&str) -> bool| {
-        for port in B::Inputs::PORTS.iter().chain(B::Outputs::PORTS) {
-            if names(port.name) && !all.iter().any(|signal| signal.port == port.name) {
-                all.push(signal_of::<B>(port, records));
-            }
+    let ports = || B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
+    let add = |all: &mut Vec<Signal>, port: &'static Port| {
+        if !all.iter().any(|signal| signal.port == port.name) {
+            all.push(signal_of::<B>(port, records));
         }
     };
     let of_rtl = |record: &Record<B>| transfers::<B>(&record.inputs, &record.actual);
@@ -287,10 +286,11 @@ fn signals<B: Explain>(
             },
             actual: Some(items.iter().map(words).collect()),
         });
-        add(&mut all, &|name| channel.pins.contains(&name));
+        let pins = channel.pins.iter().filter_map(|pin| ports().find(|port| port.name == *pin));
+        pins.for_each(|port| add(&mut all, port));
     }
-    if B::Inputs::PORTS.len() + B::Outputs::PORTS.len() <= MOST_PORTS {
-        add(&mut all, &|_| true);
+    if ports().count() <= MOST_PORTS {
+        ports().for_each(|port| add(&mut all, port));
     }
     all
 }

@@ -640,13 +640,13 @@ macro_rules! channels {
                 $(
                     for lane in 0..$S::LANES {
                         let ready: &[&str] = &[$( $(stringify!($sr))? $(stringify!($sn))? )?];
-                        let pins: &[&str] = &[stringify!($sv), $( stringify!($sp) ),*];
+                        let items: &[&str] = &[$( stringify!($sp) ),*];
                         let is_ready =
                             $S::is_clocked(_inputs) && $S::readies(_outputs) >> lane & 1 == 1;
                         all.push($crate::harness::Transfer::new(
                             stringify!($s),
                             ($S::LANES > 1).then_some(lane),
-                            &[ready, pins].concat(),
+                            &[&[stringify!($sv)], ready, items].concat(),
                             $S::offered_at(lane, _inputs).map(|item| format!("{item:x?}")),
                             [!ready.is_empty(), is_ready],
                         ));
@@ -654,13 +654,12 @@ macro_rules! channels {
                 )*
                 $(
                     let ready: &[&str] = &[$( stringify!($kr) )?];
-                    let pins: &[&str] = &[
-                        $(stringify!($kn))? $(stringify!($kv))? $(, stringify!($kp))*
-                    ];
+                    let valid: &[&str] = &[$(stringify!($kn))? $(stringify!($kv))?];
+                    let items: &[&str] = &[$( stringify!($kp) ),*];
                     all.push($crate::harness::Transfer::new(
                         stringify!($k),
                         None,
-                        &[ready, pins].concat(),
+                        &[valid, ready, items].concat(),
                         $K::offered(_outputs).map(|item| format!("{item:x?}")),
                         [!ready.is_empty(), $K::is_clocked(_inputs) && $K::is_ready(_inputs)],
                     ));
