@@ -314,8 +314,9 @@ fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
         "#!/bin/sh\n\
          case \"$2\" in help*) echo ' Yosys 9.99 (git sha1 1234567, Release)'\n\
          echo '    read_slang [options] [filename]'; exit 0;; esac\n\
-         sed -i '/function.*unread/,/endfunction/d' $(sed -n 's/^read_slang[^\"]*//p' $3 | tr -d '\"')\n\
-         sed -e 's/^read_slang[^\"]*/read_verilog -sv /' -e '/^simplemap t:$buf/d' \\\n\
+         files=$(grep '^read_slang' $3 | tr ' ' '\\n' | grep '\\.v$' | tr '\\n' ' ')\n\
+         sed -i '/function.*unread/,/endfunction/d' $files\n\
+         sed -e \"s|^read_slang.*|read_verilog -sv $files|\" -e '/^simplemap t:$buf/d' \
          -e '/^bwmuxmap/d' -e '/^chformal/d' $3 > $3.old\n\
          exec yosys -q -s $3.old\n",
     );

