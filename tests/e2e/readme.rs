@@ -1,8 +1,9 @@
 //! Checks that README.md and `docs/tutorial/first-failure.md` show the actual output of their
 //! commands.
 //!
-//! Every command of an indented block (`    $ command`) runs in order in one folder that looks like
-//! the project after `scripts/run`. Its output must match the document. A line `...` stands for any
+//! Every command of an indented block (`    $ command`) runs in order, as in one shell, which begins
+//! in a folder that looks like the project after `scripts/run`. The lines of a here-document, up to
+//! `END`, belong to the command. Its output must match the document. A line `...` stands for any
 //! lines. Machine-dependent values (times, speeds, hashes of builds) are not compared.
 
 use crate::common::{QUICKLY, cargo_outside, copy_rtl, files, models, program, project, run, text};
@@ -12,7 +13,7 @@ use snapbox::{Assert, Redactions};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
@@ -37,6 +38,10 @@ fn shown(text: &str) -> Vec<Transcript> {
                 commands.push(Transcript { line: index + 1, command, output: String::new() });
                 in_block = true;
             }
+            (Some(code), Some(Transcript { command, .. })) if in_block && is_open(command) => {
+                *command += "\n";
+                *command += code;
+            }
             (Some(code), Some(command)) if in_block => {
                 let any_lines = code.trim() == "...";
                 command.output += if any_lines { code.trim() } else { code };
@@ -49,6 +54,11 @@ fn shown(text: &str) -> Vec<Transcript> {
         output.truncate(output.trim_end().len());
     }
     commands
+}
+
+/// Whether a command has a here-document that has not ended.
+fn is_open(command: &str) -> bool {
+    command.contains("<<'END'") && !command.ends_with("\nEND")
 }
 
 /// Patterns of machine-dependent values.
@@ -82,7 +92,7 @@ fn difference(shown: &str, printed: &str) -> Option<String> {
 fn playground() -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     let at = |name: &str| folder.path().join(name);
-    for name in ["tests", "vectors", "docs"] {
+    for name in ["tests", "vectors", "docs", "examples"] {
         symlink(project().join(name), at(name)).expect("a link");
     }
     // A real copy, because the README copies it and changes the copy.
@@ -90,6 +100,8 @@ fn playground() -> TempDir {
     fs::create_dir_all(at("target/release")).expect("a folder");
     fs::create_dir(at("scripts")).expect("a folder");
     symlink(program().get_program(), at("target/release/cosim")).expect("a link");
+    fs::create_dir(at("bin")).expect("a folder");
+    symlink(program().get_program(), at("bin/cosim")).expect("a link");
     let script = "#!/bin/sh\nexec target/release/cosim run --block all \"$@\"\n";
     fs::write(at("scripts/run"), script).expect("a script");
     let executable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
@@ -97,14 +109,21 @@ fn playground() -> TempDir {
     folder
 }
 
-/// The standard output of a command in the playground.
-fn printed(folder: &Path, command: &str) -> String {
+/// The standard output of a command in a shell that is in `now`, which the command may change. The
+/// shell began in `folder`.
+fn printed(folder: &Path, now: &mut PathBuf, command: &str) -> String {
     let path = std::env::var("PATH").expect("a path");
+    let place = folder.join("bin/now");
     let mut bash = Command::new("bash");
-    bash.args(["-c", command]);
-    if let Some(crates) = command.strip_prefix("cd ").and_then(|rest| rest.split(' ').next()) {
+    bash.arg("-c").arg(format!("trap 'pwd > {}' EXIT\n{command}", place.display()));
+    let entered = command.split("cd ").nth(1).and_then(|rest| rest.split([' ', '\n']).next());
+    let inside = match entered {
+        Some(name) => now.join(name),
+        None => now.clone(),
+    };
+    if inside != folder {
         // The same settings as for other crates outside the repository.
-        let cargo = cargo_outside(&folder.join(crates));
+        let cargo = cargo_outside(&inside);
         let settings = cargo.get_envs().filter_map(|(name, value)| Some((name, value?)));
         bash.envs(settings.map(|(name, value)| (name.to_owned(), value.to_owned())));
         bash.env("COSIM_PROFILE", "dev");
@@ -113,12 +132,13 @@ fn printed(folder: &Path, command: &str) -> String {
         }
     }
     let output = bash
-        .current_dir(folder)
+        .current_dir(&*now)
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
         .env("COSIM_CACHE", models())
         .env(QUICKLY.0, QUICKLY.1)
         .output()
         .expect("bash runs");
+    *now = fs::read_to_string(&place).expect("the folder of the shell").trim_end().into();
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
 }
 
@@ -138,6 +158,13 @@ fn the_tutorial_of_the_fifo_shows_what_its_commands_print() {
 }
 
 #[test]
+#[ignore = "slow: builds a crate and a variant of its RTL"]
+fn the_tutorial_of_a_block_shows_what_its_commands_print() {
+    let folder = TempDir::new().expect("a temporary folder");
+    assert_shown_with_cosim("docs/tutorial/add-a-block.md", &folder);
+}
+
+#[test]
 #[ignore = "slow: builds a crate and two variants of its RTL"]
 fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
     assert_shown_with("docs/tutorial/axi-lite.md", "examples/axi_lite_memory/rtl/AxiLiteMemory.sv");
@@ -148,12 +175,18 @@ fn the_tutorial_of_a_peripheral_shows_what_its_commands_print() {
 #[track_caller]
 fn assert_shown_with(name: &str, rtl: &str) {
     let folder = TempDir::new().expect("a temporary folder");
-    let at = |name: &str| folder.path().join(name);
     let file = Path::new(rtl).file_name().expect("a file");
     fs::copy(project().join(rtl), folder.path().join(file)).expect("a copy");
+    assert_shown_with_cosim(name, &folder);
+}
+
+/// Checks a tutorial in a folder, where `cosim` is the tested program.
+#[track_caller]
+fn assert_shown_with_cosim(name: &str, folder: &TempDir) {
+    let at = |name: &str| folder.path().join(name);
     fs::create_dir(at("bin")).expect("a folder");
     symlink(program().get_program(), at("bin/cosim")).expect("a link");
-    assert_shown_in(name, &[" new ", " run", " explain "], &folder);
+    assert_shown_in(name, &[" new ", " run", " explain "], folder);
 }
 
 /// Checks that a document shows these steps and the output of its commands.
@@ -170,10 +203,12 @@ fn assert_shown_in(name: &str, steps: &[&str], folder: &TempDir) {
     for step in steps {
         assert!(commands.iter().any(|shown| shown.command.contains(step)), "{step} is not shown");
     }
+    let folder = fs::canonicalize(folder.path()).expect("the folder");
+    let mut now = folder.clone();
     let wrong: Vec<String> = commands
         .iter()
         .filter_map(|Transcript { line, command, output }| {
-            let difference = difference(output, &printed(folder.path(), command))?;
+            let difference = difference(output, &printed(&folder, &mut now, command))?;
             Some(format!("{name}:{line}: $ {command}\n{difference}"))
         })
         .collect();

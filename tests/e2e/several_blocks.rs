@@ -167,3 +167,26 @@ fn without_out_they_lie_below_one_folder_of_runs() {
     assert_eq!(names[0], "latest");
     assert_eq!(entries(&runs.join("latest")), ["dll", "qp", "report.html"]);
 }
+
+/// Joining compiles nothing again: the blocks are the same objects, and the identity changes with
+/// each of the programs.
+#[test]
+fn programs_are_joined_with_their_blocks() {
+    let other: &'static cosim_core::Program = Box::leak(Box::new(cosim_core::Program {
+        identity: cosim_core::Identity { sources: "other", ..cosim::PROGRAM.identity },
+        blocks: &cosim::PROGRAM.blocks[..1],
+        ..*cosim::PROGRAM
+    }));
+    let rest: &'static cosim_core::Program = Box::leak(Box::new(cosim_core::Program {
+        blocks: &cosim::PROGRAM.blocks[1..],
+        ..*cosim::PROGRAM
+    }));
+    let joined = cosim_core::program!(join rest, other);
+    let named: Vec<&str> = joined.blocks.iter().map(|block| block.info().name).collect();
+    assert_eq!(named, ["dll", "qp", "recv", "rx", "thread2"]);
+    assert_eq!(joined.identity.sources, format!("{}+other", cosim::PROGRAM.identity.sources));
+    assert_eq!(joined.folder, env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(joined.repeated(), None);
+    let twice = cosim_core::program!(join cosim::PROGRAM, other);
+    assert_eq!(twice.repeated(), Some("thread2"));
+}

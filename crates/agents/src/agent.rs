@@ -1,7 +1,9 @@
 //! The contract of an agent.
 
 use cosim_harness::channels::ChannelScenario;
-use cosim_harness::harness::{Bins, CaseRng, Checked, Covergroup, Noise, Percent, Reset, Traffic};
+use cosim_harness::harness::{
+    Bins, CaseRng, Checked, Covergroup, Noise, Percent, Reset, Traffic, Transfer,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -62,6 +64,11 @@ pub trait Agent<'a, I, O>: Sized {
 
     /// What the agent is doing, in words; `None` if it is idle.
     fn in_flight(&self) -> Option<String>;
+
+    /// The channels of the interface in a cycle, for reports.
+    fn transfers(_pins: &Self::Pins, _inputs: &I, _outputs: &O) -> Vec<Transfer> {
+        Vec::new()
+    }
 
     /// A sampler of the interface. The groups of the agent begin at index `first` of `groups`,
     /// which are all groups of the block.

@@ -13,9 +13,10 @@ pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::transfer::transfer;
 use crate::wide::check_bus;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,6 +111,17 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
     pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
         self.complete(manager, subordinate).map(|transfer| transfer.to_string())
+    }
+
+    /// The transfer of a cycle.
+    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let waits = || match self.pwrite.is_high(m) {
+            true => format!("write {:#x} to {:#x}", self.pwdata.get(m), self.paddr.get(m)),
+            false => format!("read {:#x}", self.paddr.get(m)),
+        };
+        let item = self.psel.is_high(m).then(|| self.words(m, s).unwrap_or_else(waits));
+        let is_ready = self.penable.is_high(m) && self.is_ready(s);
+        vec![transfer::<M, S>(self.psel.port(), "sel", item, [true, is_ready])]
     }
 }
 

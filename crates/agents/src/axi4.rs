@@ -24,6 +24,7 @@ pub use traffic::{Axi4Access, Axi4Beat, Axi4Operation, Axi4Traffic, Axi4Weights}
 pub use crate::axi_lite::{AxiResponse, NAMING};
 
 use crate::wide::Lanes;
+use cosim_harness::harness::Transfer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -200,6 +201,18 @@ impl<M: Pins, S: Pins> Axi4Pins<M, S> {
         } else {
             None
         }
+    }
+
+    /// The channels in a cycle.
+    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let channels = [
+            (self.aw.valid.port(), self.aw.valid.is_high(m), self.aw.ready.is_high(s)),
+            (self.wvalid.port(), self.wvalid.is_high(m), self.wready.is_high(s)),
+            (self.bvalid.port(), self.bvalid.is_high(s), self.bready.is_high(m)),
+            (self.ar.valid.port(), self.ar.valid.is_high(m), self.ar.ready.is_high(s)),
+            (self.rvalid.port(), self.rvalid.is_high(s), self.rready.is_high(m)),
+        ];
+        crate::transfer::axi::<M, S>(channels, |channel| self.words(channel, m, s))
     }
 }
 

@@ -19,7 +19,9 @@ use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use crate::wide::check_bus;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{
+    CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError, Transfer,
+};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -143,6 +145,18 @@ impl<M: Pins, S: Pins> AxiLitePins<M, S> {
         } else {
             None
         }
+    }
+
+    /// The channels in a cycle.
+    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let channels = [
+            (self.awvalid.port(), self.awvalid.is_high(m), self.awready.is_high(s)),
+            (self.wvalid.port(), self.wvalid.is_high(m), self.wready.is_high(s)),
+            (self.bvalid.port(), self.bvalid.is_high(s), self.bready.is_high(m)),
+            (self.arvalid.port(), self.arvalid.is_high(m), self.arready.is_high(s)),
+            (self.rvalid.port(), self.rvalid.is_high(s), self.rready.is_high(m)),
+        ];
+        crate::transfer::axi::<M, S>(channels, |channel| self.words(channel, m, s))
     }
 }
 

@@ -30,8 +30,6 @@
 ///
 /// A case ends when every agent is idle. A DUT that starts transfers without end needs an
 /// environment of its own, which calls the agents as this one does. All agents have one clock.
-///
-/// `Environment::in_flight` is for [`Explain::in_flight`](cosim_harness::harness::Explain).
 #[macro_export]
 macro_rules! agents {
     (
@@ -204,6 +202,24 @@ macro_rules! agents {
             #[inline]
             fn packets(&self) -> u64 {
                 self.counts().operations
+            }
+
+            fn in_flight(&self) -> Vec<String> {
+                Self::in_flight(self)
+            }
+
+            fn transfers(
+                inputs: &$inputs,
+                outputs: &$outputs,
+            ) -> Vec<$crate::cosim_harness::harness::Transfer> {
+                let mut all = Vec::new();
+                $(
+                    all.extend(<agent_types::$name<'static> as
+                        $crate::Agent<'static, $inputs, $outputs>>::transfers(
+                            &$pins, inputs, outputs,
+                        ));
+                )+
+                all
             }
         }
 

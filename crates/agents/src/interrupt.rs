@@ -18,8 +18,9 @@ pub use agents::{InterruptSink, InterruptSource};
 pub use monitor::{InterruptMonitor, InterruptSampler};
 
 use crate::agent::AgentWeights;
+use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -65,6 +66,12 @@ impl<D: Pins, R: Pins> InterruptPins<D, R> {
     pub fn words(&self, driver: &D, receiver: &R) -> Option<String> {
         let (lines, ack) = (self.irq.get(driver), self.acknowledged(receiver));
         (lines | ack > 0).then(|| format!("lines {lines:#x}, acknowledged {ack:#x}"))
+    }
+
+    /// The lines in a cycle.
+    pub(crate) fn transfers(&self, driver: &D, receiver: &R) -> Vec<Transfer> {
+        let words = self.words(driver, receiver);
+        vec![transfer::<D, R>(self.irq.port(), "", words, [false, true])]
     }
 }
 

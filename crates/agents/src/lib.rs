@@ -49,6 +49,7 @@ pub mod stream;
 mod target;
 #[cfg(test)]
 mod testing;
+mod transfer;
 mod wide;
 pub mod wishbone;
 

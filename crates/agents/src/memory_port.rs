@@ -20,9 +20,10 @@ pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryP
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::transfer::transfer;
 use crate::wide::{Lanes, Wide};
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,6 +117,11 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
     pub fn words(&self, manager: &M) -> Option<String> {
         self.access::<32>(manager).map(|access| access.to_string())
+    }
+
+    /// The access of a cycle.
+    pub(crate) fn transfers(&self, m: &M) -> Vec<Transfer> {
+        vec![transfer::<M, S>(self.en.port(), "en", self.words(m), [false, true])]
     }
 }
 

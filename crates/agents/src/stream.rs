@@ -14,9 +14,10 @@ pub use monitor::{StreamMonitor, StreamSampler};
 
 use crate::agent::AgentWeights;
 use crate::channel::ReadyWeights;
+use crate::transfer::transfer;
 use crate::wide::{Lanes, Wide};
 use cosim_harness::channels::{Burst, ChannelScenario, Offer, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -112,6 +113,13 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
         receiver: &R,
     ) -> Option<StreamBeat<WORDS>> {
         self.offered(transmitter).filter(|_| self.is_ready(receiver))
+    }
+
+    /// The beat of a cycle.
+    pub(crate) fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
+        let item = self.offered::<32>(t).map(|beat| beat.to_string());
+        let ready = [self.tready.is_some(), self.is_ready(r)];
+        vec![transfer::<T, R>(self.tvalid.port(), "tvalid", item, ready)]
     }
 }
 

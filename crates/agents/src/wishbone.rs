@@ -16,9 +16,10 @@ pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
 use crate::target::Response;
+use crate::transfer::transfer;
 use crate::wide::check_bus;
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,6 +166,17 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
         words.extend(err.then(|| "err".to_owned()));
         words.extend(rty.then(|| "rty".to_owned()));
         (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// The request and the termination of a cycle.
+    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let port = self.cyc.port();
+        let name = port.name.rfind("cyc").map_or("", |place| &port.name[place..]);
+        let is_taken = match self.is_pipelined() {
+            true => self.is_taken(s),
+            false => self.terminations(s).contains(&true),
+        };
+        vec![transfer::<M, S>(port, name, self.words(m, s), [true, is_taken])]
     }
 }
 

@@ -25,6 +25,26 @@ pub struct Program {
 }
 
 impl Program {
+    /// A program of the crate in `folder` with the blocks of `programs`; lives as long as the
+    /// process. A block has the name that its own crate gives it.
+    pub fn joined(folder: &'static str, programs: &[&'static Self]) -> &'static Self {
+        let sources: Vec<&str> = programs.iter().map(|one| one.identity.sources).collect();
+        let sources: &'static str = sources.join("+").leak();
+        let library = programs.first().map_or("", |first| first.identity.library);
+        let verilator = programs.first().map_or("", |first| first.identity.verilator);
+        let identity = Identity { sources, library, verilator };
+        let blocks: Vec<_> = programs.iter().flat_map(|one| one.blocks).copied().collect();
+        Box::leak(Box::new(Self { identity, folder, blocks: blocks.leak() }))
+    }
+
+    /// The name that two blocks have, if any: then the tool cannot tell them apart.
+    pub fn repeated(&self) -> Option<&'static str> {
+        let names: Vec<&'static str> = self.blocks.iter().map(|block| block.info().name).collect();
+        let is_repeated =
+            |(place, name): (usize, &&'static str)| names[..place].contains(name).then_some(*name);
+        names.iter().enumerate().find_map(is_repeated)
+    }
+
     /// The block with this name.
     ///
     /// # Errors

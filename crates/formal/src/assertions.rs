@@ -21,7 +21,7 @@ const FAILS: &str = "cosim_fails_";
 /// How the comment with the words of a property begins.
 const WORDS: &str = "property:";
 /// From what was read to a netlist. Wires stay, since other properties may use them. A clocked assertion is checked in the cycle before its edge.
-const TO_NETLIST: &str = "proc\nflatten\nchformal -early\nchformal -cover -remove\nwrite_ilang";
+const TO_NETLIST: &str = "proc\nflatten\nchformal -early\nchformal -cover -remove\nwrite_rtlil";
 
 /// A signal of the RTL that properties use.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -75,7 +75,7 @@ fn made(session: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Er
     };
     session.write(map, verilog)?;
     let [graph, words] = ["aag", "map"].map(|ending| format!("{netlist}.{ending}"));
-    session.script(&format!("read_ilang {netlist}\n{commands} {words} {graph}\n"))?;
+    session.script(&format!("read_rtlil {netlist}\n{commands} {words} {graph}\n"))?;
     let graph = Graph { text: session.text(&graph)?, words: session.text(&words)? };
     if let Ok(bytes) = serde_json::to_vec(&graph) {
         slot.keep(&bytes);
@@ -116,7 +116,7 @@ mod tests {
                  endmodule"
             );
             session.write("top.v", &text).unwrap();
-            session.script("read_verilog top.v\nproc\nwrite_ilang top.il\n").unwrap();
+            session.script("read_verilog top.v\nproc\nwrite_rtlil top.il\n").unwrap();
             let make = if is_whole { whole_graph } else { graph };
             let made = make(&session, "top.il").unwrap();
             let [_, found] = session.answers().counts();

@@ -322,7 +322,7 @@ impl Prover {
         let [rtl, ..] = FILES;
         let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
         let path = session.path(rtl);
-        session.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
+        session.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", path.display()))?;
         Ok(session)
     }
 
@@ -350,12 +350,12 @@ impl Prover {
             None => String::new(),
             Some(assertions) => {
                 session.write(OUTPUTS, &assertions.netlist)?;
-                format!("read_ilang {OUTPUTS}\n")
+                format!("read_rtlil {OUTPUTS}\n")
             }
         };
         session.script(&format!(
-            "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
-             hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
+            "read_rtlil {rtl}\nflatten\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
+             hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
         ))?;
         let netlist = session.text(both)?;
         let bits = memory_bits(&netlist);

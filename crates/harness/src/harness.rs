@@ -35,6 +35,7 @@ mod stimulus;
 mod table;
 mod tally;
 mod traffic_types;
+mod transfer;
 mod verdict;
 mod weights;
 
@@ -82,5 +83,6 @@ pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table, conditions};
 pub use traffic_types::check_resets;
+pub use transfer::{Transfer, in_words};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};
 pub use weights::{Weight, scenario_from, scenarios_from};

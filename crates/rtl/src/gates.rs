@@ -138,9 +138,9 @@ fn gates(session: &YosysSession, parameters: &[(String, String)]) -> Result<Stri
     let at = |name: &str| format!("\"{}\"", session.path(name).display());
     session.read(
         parameters,
-        &format!("{SYNTHESIS}\nwrite_ilang {}\nwrite_verilog -noattr {}", at(il), at(verilog)),
+        &format!("{SYNTHESIS}\nwrite_rtlil {}\nwrite_verilog -noattr {}", at(il), at(verilog)),
     )?;
-    session.script(&format!("read_ilang {il}\ntee -q -o {depth} ltp -noff\n"))?;
+    session.script(&format!("read_rtlil {il}\ntee -q -o {depth} ltp -noff\n"))?;
     let mut area = area(&session.text(il)?);
     area.depth = depth_of(&session.text(depth)?).unwrap_or(0);
     let area = serde_json::to_string(&area)

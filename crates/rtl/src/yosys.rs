@@ -1,9 +1,16 @@
 //! Runs Yosys and its ABC.
+//!
+//! Yosys reads Verilog and a part of SystemVerilog. What it cannot read, a newer Yosys with the
+//! command `read_slang` reads, if one is installed: it writes a netlist that both versions know, and
+//! everything else works on that.
+
+mod front_end;
 
 use crate::answers::Answers;
 use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
+use front_end::{FrontEnd, Unread};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -112,7 +119,8 @@ impl YosysSession {
     /// # Errors
     /// [`Error::Environment`] with the first error that Yosys reports.
     pub fn script(&self, script: &str) -> Result<(), Error> {
-        self.run(script, self.folder.path(), |said| format!("Yosys: {said}"))
+        let words = |said: &str| format!("Yosys: {}", self.typed(said));
+        self.run(yosys(), script, self.folder.path(), words)
     }
 
     /// Converts a netlist in the folder to Verilog. Drops the header, which names the version of
@@ -122,7 +130,7 @@ impl YosysSession {
     /// As [`YosysSession::script`].
     pub fn verilog(&self, netlist: &str) -> Result<String, Error> {
         let name = format!("{netlist}.v");
-        self.script(&format!("read_ilang {netlist}\nwrite_verilog -noattr {name}\n"))?;
+        self.script(&format!("read_rtlil {netlist}\nwrite_verilog -noattr {name}\n"))?;
         let text = self.text(&name)?;
         let lines = text.lines().filter(|line| !line.starts_with("/*"));
         Ok(lines.map(|line| format!("{line}\n")).collect())
@@ -130,6 +138,7 @@ impl YosysSession {
 
     /// Reads the RTL with these parameters, elaborates it and runs `commands`. Yosys runs in the
     /// folder of the data files, so `commands` must name their files by [`YosysSession::path`].
+    /// If Yosys cannot read the RTL, the [`FrontEnd`] reads it.
     ///
     /// # Errors
     /// [`Error::Environment`] if Yosys is missing or cannot read the RTL.
@@ -140,12 +149,46 @@ impl YosysSession {
             script += &format!(" -chparam {name} {value}");
         }
         script += &format!("\n{commands}\n");
-        self.run(&script, &self.data, |said| {
-            format!(
-                "Yosys cannot read this RTL: {said}; it supports Verilog and a subset of \
-                 SystemVerilog"
-            )
-        })
+        let Err(error) = self.run(yosys(), &script, &self.data, str::to_owned) else {
+            return Ok(());
+        };
+        let said = match error {
+            Error::Environment(code, said) if code == codes::YOSYS_FAILED => said,
+            other => return Err(other),
+        };
+        let texts = &self.examined.texts;
+        let unread = |said: &str, tool: &str, has_front_end: bool| {
+            let message = Unread { said, tool, has_front_end }.message(texts);
+            Error::Environment(codes::YOSYS_FAILED, self.typed(&message))
+        };
+        let Some(front_end) = FrontEnd::installed() else {
+            return Err(unread(&said, &own_version()?, false));
+        };
+        // The files are those of the session, beside the data files.
+        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
+        let PreprocessedRtl { libraries, sources } = &*self.expanded;
+        let mut names = Vec::new();
+        for (place, text) in libraries.iter().chain(sources).enumerate() {
+            let name = format!("cosim-{number}-{}", file(place));
+            let path = self.data.join(&name);
+            fs::write(&path, text).map_err(Error::write(&path))?;
+            names.push(name);
+        }
+        let (libraries, sources) = names.split_at(libraries.len());
+        let netlist = format!("cosim-{number}.il");
+        let top = &self.examined.design.top;
+        let script = front_end::script(top, parameters, [libraries, sources], &netlist);
+        self.run(front_end.command(), &script, &self.data, str::to_owned).map_err(|error| {
+            match error {
+                Error::Environment(code, said) if code == codes::YOSYS_FAILED => {
+                    unread(&said, &front_end.version, true)
+                }
+                other => other,
+            }
+        })?;
+        let script = format!("read_rtlil {netlist}\nhierarchy -check -top {top}\n{commands}\n");
+        let words = |said: &str| format!("Yosys: {}", self.typed(said));
+        self.run(yosys(), &script, &self.data, words)
     }
 
     /// The parameters that the top module of the RTL has.
@@ -183,8 +226,13 @@ impl YosysSession {
             script += &format!(" -chparam {name} {value}");
         }
         script += &format!("\n{commands}\n");
-        let words = |said: &str| said.replace(&written.display().to_string(), &name);
-        self.run(&script, &self.data, words).map_err(|error| match error {
+        let words = |said: &str| {
+            let said = self.typed(said);
+            let place = said.find(&name).unwrap_or(0);
+            let ups = said[..place].trim_end_matches("../").len();
+            format!("{}{}", &said[..ups], &said[place..])
+        };
+        self.run(yosys(), &script, &self.data, words).map_err(|error| match error {
             Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
                 refused(path, &name, &message)
             }
@@ -205,24 +253,31 @@ impl YosysSession {
         sources.chain(libraries).map(read).collect()
     }
 
-    fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {
-        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
-        let file = self.path(&format!("script-{number}.ys"));
-        fs::write(&file, script).map_err(Error::write(&file))?;
-        let mut command = yosys();
-        command.arg("-q").arg("-s").arg(&file).current_dir(folder);
-        let said = said_by(command)?;
+    /// Runs a script of `program` in a folder of the session. Names of the session's files are
+    /// relative there, because Yosys in a sandbox of its own has another `/tmp`.
+    fn run(
+        &self,
+        mut program: Command,
+        script: &str,
+        folder: &Path,
+        told: impl Fn(&str) -> String,
+    ) -> Result<(), Error> {
+        let own = self.folder.path();
+        let depth = folder.strip_prefix(own).map_or(0, |inner| inner.components().count());
+        let up = "../".repeat(depth);
+        let name = format!("script-{}.ys", self.scripts.fetch_add(1, Ordering::Relaxed));
+        self.write(&name, &script.replace(&format!("{}/", own.display()), &up))?;
+        program.arg("-q").arg("-s").arg(format!("{up}{name}")).current_dir(folder);
+        let said = said_by(program)?;
         if said.status.success() {
             return Ok(());
         }
         let text =
             [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.join("\n");
-        let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
-        Err(Error::Environment(
-            codes::YOSYS_FAILED,
-            told(&self.typed(line.trim_start_matches("ERROR: "))),
-        ))
+        let find = |mark: &str| text.lines().find(|line| line.contains(mark));
+        let line = find(": error: ").or_else(|| find("ERROR")).unwrap_or_else(|| text.trim());
+        Err(Error::Environment(codes::YOSYS_FAILED, told(line.trim_start_matches("ERROR: "))))
     }
 }
 
@@ -249,11 +304,21 @@ fn file(number: usize) -> String {
     format!("read-{number}.v")
 }
 
-/// Yosys's version. Yosys runs once.
+/// The version of Yosys, and that of the front end if one is installed. Each runs once.
 ///
 /// # Errors
 /// [`Error::Environment`] if Yosys is missing.
 pub fn version() -> Result<String, Error> {
+    let own = own_version()?;
+    Ok(FrontEnd::installed()
+        .map_or_else(|| own.clone(), |one| format!("{own}, read_slang of {}", one.version)))
+}
+
+/// The version of Yosys alone.
+///
+/// # Errors
+/// As [`version`].
+pub fn own_version() -> Result<String, Error> {
     static VERSION: OnceLock<String> = OnceLock::new();
     if let Some(version) = VERSION.get() {
         return Ok(version.clone());
@@ -262,6 +327,12 @@ pub fn version() -> Result<String, Error> {
     command.arg("-V");
     let version = String::from_utf8_lossy(&said_by(command)?.stdout).trim().to_owned();
     Ok(VERSION.get_or_init(|| version).clone())
+}
+
+/// The Yosys that reads SystemVerilog, with its program and its version.
+pub fn front_end() -> Option<String> {
+    let FrontEnd { program, version } = FrontEnd::installed()?;
+    Some(format!("read_slang of {version} ({})", program.display()))
 }
 
 /// Identifies the versions of Yosys and ABC: a hash of both programs, and Yosys's version, since a

@@ -48,8 +48,4 @@ impl Block for AsyncFifo {
     type Coverage = Coverage;
 }
 
-impl Explain for AsyncFifo {
-    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
-        environment.in_flight()
-    }
-}
+impl Explain for AsyncFifo {}

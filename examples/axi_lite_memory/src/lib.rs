@@ -53,15 +53,7 @@ impl Block for AxiLiteMemory {
     type Coverage = Coverage;
 }
 
-impl Explain for AxiLiteMemory {
-    fn words(channel: &str, inputs: &Inputs, outputs: &Outputs) -> Option<String> {
-        AXI.words(channel, inputs, outputs)
-    }
-
-    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
-        environment.in_flight()
-    }
-}
+impl Explain for AxiLiteMemory {}
 
 /// A read returns other data than the writes before it explain.
 const READ_DATA: &str = "read-data";

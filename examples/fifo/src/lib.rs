@@ -68,11 +68,7 @@ macro_rules! fifo {
             }
         }
 
-        impl Explain for $block {
-            fn in_flight(environment: &Environment<'_>) -> Vec<String> {
-                environment.in_flight()
-            }
-        }
+        impl Explain for $block {}
     };
 }
 

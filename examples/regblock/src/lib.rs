@@ -80,12 +80,4 @@ impl Block for Regblock {
     }
 }
 
-impl Explain for Regblock {
-    fn words(channel: &str, inputs: &Inputs, outputs: &Outputs) -> Option<String> {
-        AXI.words(channel, inputs, outputs)
-    }
-
-    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
-        environment.in_flight()
-    }
-}
+impl Explain for Regblock {}

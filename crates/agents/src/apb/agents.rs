@@ -9,7 +9,7 @@ use crate::agent::{Agent, Counts};
 use crate::channel::next_delay;
 use crate::lanes;
 use crate::target::{Memory, Response, Target};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
 use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
@@ -171,6 +171,10 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
         Some(format!("{phase} `{}`, {} operations to come", first.access, rest.len()))
     }
 
+    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
+        pins.transfers(inputs, outputs)
+    }
+
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
         ApbSampler::new(pins, groups, first)
     }
@@ -312,6 +316,10 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for ApbSubordina
     fn in_flight(&self) -> Option<String> {
         let (stall, ..) = self.transfer?;
         Some(format!("access phase, ready in {stall} cycles"))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs, inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

@@ -5,7 +5,7 @@ use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, A
 use crate::agent::{Agent, Counts};
 use crate::channel::ReadyDriver;
 use crate::wide::{Wide, check_bus};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
 use std::collections::VecDeque;
 use verilated::{Pin, Pins};
 
@@ -284,6 +284,10 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'
             self.writes, self.reads
         ));
         Some(words.join(", "))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
+        pins.transfers(inputs, outputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

@@ -8,7 +8,7 @@ use crate::target::{Access, Memory, Target};
 use crate::wide::{Lanes, Wide, check_bus};
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError,
+    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
 };
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -424,6 +424,10 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I,
                 self.reads.len()
             )
         })
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs, inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

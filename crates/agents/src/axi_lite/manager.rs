@@ -4,7 +4,7 @@ use super::coverage::{AxiLiteSampler, GROUPS};
 use super::{AxiLiteAccess, AxiLiteOperation, AxiLitePins, AxiLiteTraffic, AxiLiteWeights};
 use crate::agent::{Agent, Counts};
 use crate::channel::ReadyDriver;
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
 use std::collections::VecDeque;
 use verilated::Pins;
 
@@ -236,6 +236,10 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
             self.writes, self.reads
         ));
         Some(words.join(", "))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
+        pins.transfers(inputs, outputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

@@ -8,7 +8,7 @@ use crate::lanes;
 use crate::target::{Memory, Target};
 use cosim_harness::channels::{ChannelScenario, SourceWeights};
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError,
+    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
 };
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -280,6 +280,10 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
                 self.reads.len()
             )
         })
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs, inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

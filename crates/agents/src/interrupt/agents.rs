@@ -7,7 +7,7 @@ use super::{
 };
 use crate::agent::{Agent, Counts};
 use crate::channel::next_delay;
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
 use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
@@ -114,6 +114,10 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
     fn in_flight(&self) -> Option<String> {
         let (lines, left) = (self.lines, self.rest.len());
         (!self.is_idle()).then(|| format!("lines {lines:#x}, {left} interrupts to come"))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(inputs, outputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
@@ -225,6 +229,10 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
     fn in_flight(&self) -> Option<String> {
         let (line, delay) = self.next?;
         Some(format!("acknowledges {line:#x} in {delay} cycles"))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs, inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

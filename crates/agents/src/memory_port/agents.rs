@@ -8,7 +8,7 @@ use super::{
 use crate::agent::{Agent, Counts};
 use crate::target::{Access, Memory, Target};
 use crate::wide::{Wide, check_bus};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use verilated::Pins;
@@ -130,6 +130,10 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S>
         let (first, rest) = self.rest.split_first()?;
         let (gap, left) = (self.gap, rest.len());
         Some(format!("`{}` in {gap} cycles, {left} operations to come", first.access))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &M, _: &S) -> Vec<Transfer> {
+        pins.transfers(inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
@@ -272,6 +276,10 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I,
 
     fn in_flight(&self) -> Option<String> {
         (!self.is_idle()).then(|| format!("{} reads in flight", self.reads.len()))
+    }
+
+    fn transfers(pins: &Self::Pins, _: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

@@ -7,7 +7,7 @@ use crate::channel::{Readiness, ReadyDriver};
 use crate::wide::check_bus;
 use cosim_harness::channels::Source;
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError,
+    Bins, CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,6 +103,10 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<
             }
             _ => (!self.is_idle()).then(|| format!("{} beats to come", self.source.left())),
         }
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(inputs, outputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
@@ -204,6 +208,10 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
 
     fn in_flight(&self) -> Option<String> {
         (!self.is_idle()).then(|| format!("took {} beats, stalls or takes the next", self.taken))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs, inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

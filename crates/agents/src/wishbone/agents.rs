@@ -9,7 +9,7 @@ use crate::agent::{Agent, Counts};
 use crate::channel::{ReadyDriver, next_delay};
 use crate::lanes;
 use crate::target::{Memory, Target};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset};
+use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
 use cosim_harness::value::Uint;
 use std::collections::VecDeque;
 use std::slice::Iter;
@@ -171,6 +171,10 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         };
         let (waiting, left) = (self.waiting, self.rest.len() - usize::from(self.stb));
         Some(format!("{request}{waiting} transfers wait for a termination, {left} to come"))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
+        pins.transfers(inputs, outputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
@@ -352,6 +356,10 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
     fn in_flight(&self) -> Option<String> {
         let waiting = self.answers.len();
         (waiting > 0).then(|| format!("{waiting} transfers wait for their termination"))
+    }
+
+    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
+        pins.transfers(outputs, inputs)
     }
 
     fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {

@@ -1,15 +1,18 @@
 //! Explains a failure: one sentence, decoded values, and the surrounding cycles.
 
 use super::replay;
-use crate::explanation::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
+use crate::explanation::{
+    CycleLine, Difference, Explanation, InputLine, PortValue, Signal, SignalKind, Step,
+};
 use crate::observe::Record;
 use cosim_base::error::Error;
 use cosim_harness::harness::{
-    Drive, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature, Stimulus, Verdict,
-    Watch, before_reset_in_words, environment_at,
+    Drive, Dut, Environment, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature,
+    Stimulus, Transfer, Verdict, Violation, Watch, before_reset_in_words, environment_at,
+    follows_dut, in_words, reset_inputs,
 };
 use std::collections::{BTreeSet, VecDeque};
-use verilated::{Field, ModelKind, Pins, Port};
+use verilated::{BeforeReset, Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
 
 /// Cycles shown before the end.
@@ -18,6 +21,9 @@ const BEFORE: u64 = 8;
 const AFTER: u64 = 2;
 /// Maximum number of differing ports shown over time.
 const MOST_DIFFERING: usize = 8;
+/// Up to this number of ports, all are shown over time, otherwise only those that differ and those
+/// of the channels.
+const MOST_PORTS: usize = 48;
 /// Up to this number of raw cycles, all inputs are shown, otherwise only those of the cycles before
 /// the end.
 const RAW_CYCLES: u64 = 32;
@@ -52,7 +58,9 @@ pub fn explain_four<B: Explain>(
     Explanation {
         sentence: sentence::<B>(outcome, None),
         golden: here.map(|here| golden_step(here, next)),
-        in_flight: in_flight(stimulus, parameters, decisive),
+        in_flight: in_flight(stimulus, decisive, |traffic, cycle| {
+            environment_at::<B>(traffic, parameters, cycle)
+        }),
         inputs: match &stimulus.drive {
             Drive::Traffic(_) => Vec::new(),
             Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
@@ -116,32 +124,196 @@ pub fn explain<B: Explain>(
         true => Some(replay::judge(stimulus, profile, kind, watch)?),
         false => None,
     };
-    // The golden model of a block whose outputs are all transactions predicts nothing.
-    let has_golden = B::TRANSACTION_OUTPUTS.len() < B::Outputs::PORTS.len();
     let decisive = decisive_cycle(&outcome);
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     let here = place.and_then(|place| records.get(place));
     let next = place.and_then(|place| records.get(place + 1));
+    let checked = Checked::of::<B>(&outcome.verdict, &records);
+    let is_checked = |record: &Record<B>| Some(record.cycle) == decisive;
+    let line = |record: &Record<B>| {
+        let mut line = cycle_line(record);
+        if let Some(checked) = checked.as_ref().filter(|_| is_checked(record)) {
+            line.differing.push(checked.name.clone());
+        }
+        line
+    };
+    let mut differences = here.map(differences).unwrap_or_default();
+    differences.extend(checked.iter().map(Checked::difference));
+    let parameters = &profile.parameters;
+    let environment = |traffic, cycle| match follows_dut::<B>() {
+        true => environment_of_rtl::<B>(traffic, parameters, kind, stimulus.before_reset, cycle),
+        false => environment_at::<B>(traffic, parameters, cycle),
+    };
     Ok(Explanation {
         fixes: profile.name.to_string(),
         sentence: sentence::<B>(&outcome, here),
         signature: Signature::of(&outcome.verdict).map(|signature| signature.to_string()),
         judgement,
-        differences: here.map(differences).unwrap_or_default(),
-        golden: here.filter(|_| has_golden).map(|here| golden_step(here, next)),
+        differences,
+        golden: here.filter(|_| has_golden::<B>()).map(|here| golden_step(here, next)),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
-        in_flight: in_flight(stimulus, &profile.parameters, decisive),
+        in_flight: in_flight(stimulus, decisive, environment),
         inputs: match &stimulus.drive {
             Drive::Traffic(_) => Vec::new(),
             Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
         },
-        cycles: records.iter().map(cycle_line).collect(),
-        signals: here.map_or_else(Vec::new, |here| signals(here, &records)),
+        cycles: records.iter().map(line).collect(),
+        signals: match outcome.verdict.is_failure() {
+            true => signals(here, &records, checked.as_ref()),
+            false => Vec::new(),
+        },
     })
 }
 
+/// Whether the golden model predicts anything: not if all outputs are transactions.
+const fn has_golden<B: Explain>() -> bool {
+    B::TRANSACTION_OUTPUTS.len() < B::Outputs::PORTS.len()
+}
+
+/// The channels in a cycle, as the environment declares them.
+fn transfers<B: Explain>(inputs: &B::Inputs, outputs: &B::Outputs) -> Vec<Transfer> {
+    <B::Environment<'static> as Environment<'static, B>>::transfers(inputs, outputs)
+}
+
+/// The values of a failed check.
+struct Checked {
+    /// The channel whose items the check compares, or the check.
+    name: String,
+    expected: String,
+    actual: String,
+    /// The cycle since which the value is expected.
+    since: Option<u64>,
+    /// The cycle of the failure.
+    cycle: u64,
+}
+
+impl Checked {
+    fn of<B: Explain>(verdict: &Verdict, records: &VecDeque<Record<B>>) -> Option<Self> {
+        let Verdict::CheckFailed { cycle, violation } = verdict else { return None };
+        let (actual, expected, since) = violation.values()?;
+        let Violation { check, .. } = violation;
+        let of_rtl = |record: &Record<B>| transfers::<B>(&record.inputs, &record.actual);
+        let channels = records.front().map_or_else(Vec::new, of_rtl);
+        let is_of = |channel: &String| {
+            check.strip_prefix(channel.as_str()).is_some_and(|rest| rest.starts_with('-'))
+        };
+        let channels = channels.into_iter().map(|transfer| transfer.channel).filter(is_of);
+        let name = channels.max_by_key(String::len).unwrap_or_else(|| check.clone());
+        let (expected, actual) = (in_words(expected), in_words(actual));
+        Some(Self { name, expected, actual, since, cycle: *cycle })
+    }
+
+    fn difference(&self) -> Difference {
+        Difference {
+            port: self.name.clone(),
+            field: None,
+            expected: self.expected.clone(),
+            actual: self.actual.clone(),
+        }
+    }
+}
+
+/// The environment of a block whose environment follows the RTL, at the beginning of a cycle.
+fn environment_of_rtl<'a, B: Explain>(
+    traffic: &'a B::Traffic,
+    parameters: &Parameters,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    before_reset: BeforeReset,
+    cycle: u64,
+) -> B::Environment<'a> {
+    let mut environment = B::Environment::new(traffic, parameters);
+    let Ok(mut model) = kind.create(before_reset) else { return environment };
+    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
+    let mut works = Dut::<B>::power_up(&mut model).is_ok();
+    let mut now = 0;
+    while works && now < cycle && !environment.finished() {
+        if now > 0 {
+            environment.drive(&mut inputs);
+        }
+        works = Dut::<B>::settle(&mut model, &inputs, &mut outputs).is_ok();
+        if works && now > 0 {
+            environment.clock(&inputs, &outputs);
+        }
+        works = works && Dut::<B>::edge(&mut model).is_ok();
+        now += 1;
+    }
+    environment
+}
+
+/// The ports that differ in the decisive cycle, each after the handshake of its channel, then the
+/// channels, each with its pins, and the other ports.
+fn signals<B: Explain>(
+    here: Option<&Record<B>>,
+    records: &VecDeque<Record<B>>,
+    checked: Option<&Checked>,
+) -> Vec<Signal> {
+    let mut all = here.map_or_else(Vec::new, |here| differing_signals(here, records));
+    let ports = || B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
+    let add = |all: &mut Vec<Signal>, port: &'static Port| {
+        if !all.iter().any(|signal| signal.port == port.name) {
+            all.push(signal_of::<B>(port, records));
+        }
+    };
+    let of_rtl = |record: &Record<B>| transfers::<B>(&record.inputs, &record.actual);
+    let cycles: Vec<Vec<Transfer>> = records.iter().map(of_rtl).collect();
+    for (place, channel) in cycles.first().into_iter().flatten().enumerate() {
+        let items: Vec<&Transfer> = cycles.iter().filter_map(|cycle| cycle.get(place)).collect();
+        let checked = checked.filter(|checked| checked.name == channel.channel);
+        let is_due = |cycle: u64, checked: &&Checked| {
+            checked.since.unwrap_or(checked.cycle) <= cycle && cycle <= checked.cycle
+        };
+        let expected = |record: &Record<B>| {
+            let due = checked.filter(|checked| is_due(record.cycle, checked));
+            due.map_or_else(String::new, |checked| checked.expected.clone())
+        };
+        let words = |transfer: &&Transfer| match transfer.item.as_deref() {
+            // A channel without payload.
+            Some("") => "-".to_owned(),
+            item => item.unwrap_or("").to_owned(),
+        };
+        all.push(Signal {
+            port: channel.channel.clone(),
+            width: 0,
+            kind: SignalKind::Channel {
+                taken: items.iter().map(|item| item.is_taken).collect(),
+                wrong: checked.and_then(|checked| {
+                    records.iter().position(|record| record.cycle == checked.cycle)
+                }),
+            },
+            values: match checked {
+                Some(_) => records.iter().map(expected).collect(),
+                None => Vec::new(),
+            },
+            actual: Some(items.iter().map(words).collect()),
+        });
+        let pins = channel.pins.iter().filter_map(|pin| ports().find(|port| port.name == *pin));
+        pins.for_each(|port| add(&mut all, port));
+    }
+    if ports().count() <= MOST_PORTS {
+        ports().for_each(|port| add(&mut all, port));
+    }
+    all
+}
+
+/// A port over time.
+fn signal_of<B: Explain>(port: &'static Port, records: &VecDeque<Record<B>>) -> Signal {
+    let values = |of: fn(&Record<B>) -> &[u8]| {
+        records.iter().map(|record| whole::<B>(port, of(record))).collect::<Vec<_>>()
+    };
+    let is_output = B::Outputs::PORTS.iter().any(|output| output.name == port.name);
+    let (kind, values, actual) = if B::TRANSACTION_OUTPUTS.contains(&port.name) {
+        (SignalKind::Transactions, values(|record| record.actual.as_bytes()), None)
+    } else if is_output {
+        let actual = values(|record| record.actual.as_bytes());
+        (SignalKind::Output, values(|record| record.expected.as_bytes()), Some(actual))
+    } else {
+        (SignalKind::Input, values(|record| record.inputs.as_bytes()), None)
+    };
+    Signal { port: port.name.to_owned(), width: port.width, kind, values, actual }
+}
+
 /// The ports that differ in the decisive cycle, each after the handshake of its channel.
-fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<Signal> {
+fn differing_signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<Signal> {
     let mut chosen: Vec<&'static Port> = Vec::new();
     let all = || B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
     let channels: Vec<&str> = all().filter_map(|port| B::NAMING.channel(port.name)).collect();
@@ -175,37 +347,24 @@ fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<S
             shown_signals.push(Signal {
                 port: format!("{}.{name}", port.name),
                 width: field.range().len() as u32,
+                kind: SignalKind::Output,
                 values: values(|record| record.expected.as_bytes()),
                 actual: Some(values(|record| record.actual.as_bytes())),
             });
         }
-        let values = |of: fn(&Record<B>) -> &[u8]| {
-            records.iter().map(|record| whole::<B>(port, of(record))).collect::<Vec<_>>()
-        };
-        shown_signals.push(Signal {
-            port: port.name.to_owned(),
-            width: port.width,
-            values: match is_output {
-                true => values(|record| record.expected.as_bytes()),
-                false => values(|record| record.inputs.as_bytes()),
-            },
-            actual: is_output.then(|| values(|record| record.actual.as_bytes())),
-        });
+        shown_signals.push(signal_of::<B>(port, records));
     }
     shown_signals
 }
 
-/// Descriptions of the stimulus in flight in a cycle.
-fn in_flight<B: Explain>(
-    stimulus: &Stimulus<B>,
-    parameters: &Parameters,
+/// Descriptions of the stimulus in flight in a cycle, at which `environment` is.
+fn in_flight<'a, B: Explain>(
+    stimulus: &'a Stimulus<B>,
     cycle: Option<u64>,
+    environment: impl FnOnce(&'a B::Traffic, u64) -> B::Environment<'a>,
 ) -> Vec<String> {
     let mut lines = match &stimulus.drive {
-        Drive::Traffic(traffic) => {
-            let environment = environment_at::<B>(traffic, parameters, cycle.unwrap_or(u64::MAX));
-            B::in_flight(&environment)
-        }
+        Drive::Traffic(traffic) => B::in_flight(&environment(traffic, cycle.unwrap_or(u64::MAX))),
         Drive::Cycles(cycles) => {
             vec![format!("unconstrained random stimulus, {} cycles", cycles.len())]
         }
@@ -364,7 +523,7 @@ fn differing<B: Explain>(record: &Record<B>) -> impl Iterator<Item = &'static Po
 fn cycle_line<B: Explain>(record: &Record<B>) -> CycleLine {
     CycleLine {
         cycle: record.cycle,
-        golden: record.state.to_owned(),
+        golden: if has_golden::<B>() { record.state } else { "" }.to_owned(),
         rules: record.rules.clone(),
         rtl: B::STATE_REGISTER.map(|_| state::<B>(record.rtl_state)),
         handshakes: handshakes::<B>(record),
@@ -390,11 +549,22 @@ fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
     }
     let all: BTreeSet<&str> =
         B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name).collect();
+    let mut shown = Vec::new();
+    for transfer in transfers::<B>(&record.inputs, &record.expected) {
+        high.retain(|name| !transfer.pins.contains(name));
+        let Some(item) = &transfer.item else { continue };
+        let handshake = match (transfer.has_ready, transfer.is_taken) {
+            (false, _) => "",
+            (true, true) => ":VR",
+            (true, false) => ":V-",
+        };
+        let item = if item.is_empty() { String::new() } else { format!("({item})") };
+        shown.push(format!("{}{handshake}{item}", transfer.channel));
+    }
     // Other pins of a channel matter only while its valid is high.
     let channels: Vec<&str> = all.iter().filter_map(|name| B::NAMING.channel(name)).collect();
     let channel_of =
         |name: &str| channels.iter().find(|channel| B::NAMING.is_of(name, channel)).copied();
-    let mut shown = Vec::new();
     for name in &high {
         let Some(channel) = channel_of(name) else {
             shown.push((*name).to_owned());

@@ -79,18 +79,6 @@ macro_rules! channel_block {
                 $( let names = [names, &$states].concat(); )?
                 names.get(_code as usize).copied()
             }
-
-            fn words(
-                channel: &str,
-                inputs: &rtl::Inputs,
-                outputs: &rtl::Outputs,
-            ) -> Option<String> {
-                channel_words(channel, inputs, outputs)
-            }
-
-            fn in_flight(environment: &Environment<'_>) -> Vec<String> {
-                environment.in_flight()
-            }
         }
     };
 }

@@ -416,40 +416,6 @@ macro_rules! channels {
             _all
         }
 
-        /// The item on a channel in a cycle, in words.
-        #[allow(dead_code)]
-        pub fn channel_words(
-            channel: &str,
-            inputs: &$inputs,
-            outputs: &$outputs,
-        ) -> Option<String> {
-            let mut words = Vec::new();
-            $(
-                for lane in 0..$S::LANES {
-                    let item = $S::offered_at(lane, inputs).filter(|_| channel == stringify!($s));
-                    if let Some(_item) = item {
-                        let of: &[String] = &[
-                            $( format!("{} {:#x}", stringify!($sf), _item.$sf.get()), )*
-                        ];
-                        let of = of.join(", ");
-                        words.push(match $S::LANES {
-                            1 => of,
-                            _ => format!("[{lane}] {of}"),
-                        });
-                    }
-                }
-            )*
-            $(
-                let item = $K::offered(outputs).filter(|_| channel == stringify!($k));
-                if let Some(_item) = item {
-                    let of: &[String] =
-                        &[$( format!("{} {:#x}", stringify!($kf), _item.$kf.get()), )*];
-                    words.push(of.join(", "));
-                }
-            )*
-            (!words.is_empty()).then(|| words.join("; "))
-        }
-
         /// The number of clocks, of a block with several; else 0.
         const CLOCKS: usize = { 0 $( + [$( stringify!($clk) ),+].len() )? };
 
@@ -660,6 +626,45 @@ macro_rules! channels {
             #[inline]
             fn packets(&self) -> u64 {
                 self.packets
+            }
+
+            fn in_flight(&self) -> Vec<String> {
+                Self::in_flight(self)
+            }
+
+            fn transfers(
+                _inputs: &$inputs,
+                _outputs: &$outputs,
+            ) -> Vec<$crate::harness::Transfer> {
+                let mut all = Vec::new();
+                $(
+                    for lane in 0..$S::LANES {
+                        let ready: &[&str] = &[$( $(stringify!($sr))? $(stringify!($sn))? )?];
+                        let items: &[&str] = &[$( stringify!($sp) ),*];
+                        let is_ready =
+                            $S::is_clocked(_inputs) && $S::readies(_outputs) >> lane & 1 == 1;
+                        all.push($crate::harness::Transfer::new(
+                            stringify!($s),
+                            ($S::LANES > 1).then_some(lane),
+                            &[&[stringify!($sv)], ready, items].concat(),
+                            $S::offered_at(lane, _inputs).map(|item| format!("{item:x?}")),
+                            [!ready.is_empty(), is_ready],
+                        ));
+                    }
+                )*
+                $(
+                    let ready: &[&str] = &[$( stringify!($kr) )?];
+                    let valid: &[&str] = &[$(stringify!($kn))? $(stringify!($kv))?];
+                    let items: &[&str] = &[$( stringify!($kp) ),*];
+                    all.push($crate::harness::Transfer::new(
+                        stringify!($k),
+                        None,
+                        &[valid, ready, items].concat(),
+                        $K::offered(_outputs).map(|item| format!("{item:x?}")),
+                        [!ready.is_empty(), $K::is_clocked(_inputs) && $K::is_ready(_inputs)],
+                    ));
+                )*
+                all
             }
         }
 

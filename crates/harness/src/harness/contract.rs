@@ -20,6 +20,7 @@ use super::properties::Properties;
 use super::rng::CaseRng;
 use super::span::Span;
 use super::stimulus::Stimulus;
+use super::transfer::Transfer;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -244,8 +245,8 @@ pub trait Explain: Block {
     }
 
     /// The pending stimulus at the environment's position, in words.
-    fn in_flight(_environment: &Self::Environment<'_>) -> Vec<String> {
-        Vec::new()
+    fn in_flight(environment: &Self::Environment<'_>) -> Vec<String> {
+        Environment::in_flight(environment)
     }
 }
 
@@ -505,6 +506,17 @@ pub trait Environment<'a, B: Block> {
 
     /// Packets the block took so far.
     fn packets(&self) -> u64;
+
+    /// What it is doing, in words, for reports.
+    fn in_flight(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The channels in a cycle, for reports: the same ones in each cycle. Ports that belong to none
+    /// of them are shown by [`Block::NAMING`].
+    fn transfers(_inputs: &B::Inputs, _outputs: &B::Outputs) -> Vec<Transfer> {
+        Vec::new()
+    }
 }
 
 /// Checks whole transactions of legal stimulus, in addition to the comparison of pins.
@@ -603,6 +615,18 @@ impl Violation {
     #[inline(never)]
     pub fn new(check: &str, message: impl fmt::Display) -> Self {
         Self { check: check.to_owned(), message: message.to_string() }
+    }
+
+    /// The observed and the expected value, and the cycle since which it is expected, if the
+    /// message ends with `, expected VALUE` or `, expected VALUE since cycle N`.
+    pub fn values(&self) -> Option<(&str, &str, Option<u64>)> {
+        let (actual, expected) = self.message.rsplit_once(", expected ")?;
+        let since = expected.rsplit_once(" since cycle ");
+        let since = since.and_then(|(expected, cycle)| Some((expected, cycle.parse().ok()?)));
+        Some(match since {
+            Some((expected, cycle)) => (actual, expected, Some(cycle)),
+            None => (actual, expected, None),
+        })
     }
 }
 

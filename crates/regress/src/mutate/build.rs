@@ -76,7 +76,7 @@ impl Mutants {
     pub fn rtl_with(&self, mutation: &Mutation) -> Result<String, Error> {
         let command = mutation.command();
         self.workshop.script(&format!(
-            "read_ilang {BASE}\nmutate {command}\nwrite_verilog -noattr {ONE}\n"
+            "read_rtlil {BASE}\nmutate {command}\nwrite_verilog -noattr {ONE}\n"
         ))?;
         self.workshop.text(ONE)
     }
@@ -160,7 +160,7 @@ pub fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<Built, E
 /// As [`YosysSession::read`].
 pub fn begin(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<(), Error> {
     let base = workshop.path(BASE);
-    workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", base.display()))?;
+    workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", base.display()))?;
     workshop.write(BASE, &enabled(&workshop.text(BASE)?))
 }
 
@@ -174,7 +174,7 @@ fn choose(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<String, 
         None => String::new(),
     };
     workshop.script(&format!(
-        "read_ilang {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}{inside}\n"
+        "read_rtlil {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}{inside}\n"
     ))?;
     workshop.text(LIST)
 }
@@ -229,7 +229,7 @@ mod tests {
         assert!(mutations.iter().any(|mutation| mutation.port == "ADDR"));
         let base = workshop.text(BASE).unwrap();
         workshop.write("all.il", &weave(&base, "top", &mutations).unwrap().netlist).unwrap();
-        workshop.script("read_ilang all.il\nwrite_verilog -noattr all.v\n").unwrap();
+        workshop.script("read_rtlil all.il\nwrite_verilog -noattr all.v\n").unwrap();
         assert!(workshop.text("all.v").unwrap().contains("cosim_mutation"));
     }
 }

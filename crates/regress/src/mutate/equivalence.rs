@@ -150,7 +150,7 @@ impl<'a> EquivalenceChecker<'a> {
             }
         }
         let width = (commands.len() + 1).ilog2() + 1;
-        let mut script = format!("read_ilang {BASE}\n");
+        let mut script = format!("read_rtlil {BASE}\n");
         for (command, value) in commands.iter().zip(1..) {
             script += &format!("mutate -ctrl {SELECT} {width} {value} {command}\n");
         }
@@ -165,13 +165,13 @@ impl<'a> EquivalenceChecker<'a> {
             script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));
             if let Some(assertions) = assertions {
                 workshop.write(OUTPUTS, &assertions.netlist)?;
-                script += &format!("read_ilang {OUTPUTS}\n");
+                script += &format!("read_rtlil {OUTPUTS}\n");
             }
             script += &format!(
                 "read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
             );
         }
-        script += &format!("async2sync\nopt_clean\nwrite_ilang {flat}\n");
+        script += &format!("async2sync\nopt_clean\nwrite_rtlil {flat}\n");
         workshop.script(&script)?;
         let text = match cut(&workshop.text(flat)?, clock) {
             Ok(text) => text,

@@ -2,7 +2,7 @@
 //! ones. Cycles in which the RTL is wrong are marked, and so are the digits that differ.
 
 use super::fields::{Part, literal, parts};
-use cosim_block::explanation::{Explanation, Signal};
+use cosim_block::explanation::{Explanation, Signal, SignalKind};
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -37,19 +37,20 @@ struct Tick {
     differs: bool,
 }
 
-/// The rows of a signal: an input has one, an output two.
+/// The rows of a signal: an input has one, an output two, and a channel one or two.
 #[derive(Debug, Serialize)]
 struct Rows {
     name: String,
     width: u32,
     height: f64,
+    is_channel: bool,
     rows: Vec<Row>,
 }
 
 #[derive(Debug, Serialize)]
 struct Row {
     y: f64,
-    /// `input`, `golden` or `rtl`.
+    /// `input`, `golden`, `rtl` or `items`.
     side: &'static str,
     /// The SVG path of a one-bit signal.
     path: String,
@@ -87,24 +88,20 @@ pub fn of(explanation: &Explanation) -> Option<Waves> {
     let mut signals = Vec::new();
     let golden: Vec<String> = cycles.iter().map(|line| line.golden.clone()).collect();
     let rtl: Option<Vec<String>> = cycles.iter().map(|line| line.rtl.clone()).collect();
-    signals.push(match &rtl {
-        Some(rtl) => output("state", 0, &golden, rtl),
-        None => Rows {
-            name: "state".to_owned(),
-            width: 0,
-            height: ROW,
-            rows: vec![row(0.0, "golden", &golden, &golden, false)],
-        },
-    });
-    for Signal { port, width, values, actual } in &explanation.signals {
-        signals.push(match actual {
-            Some(actual) => output(port, *width, values, actual),
-            None => Rows {
-                name: port.clone(),
-                width: *width,
-                height: ROW,
-                rows: vec![row(0.0, "input", values, values, *width == 1)],
-            },
+    match (golden.iter().all(String::is_empty), &rtl) {
+        (false, Some(rtl)) => signals.push(output("state", 0, &golden, rtl)),
+        (false, None) => signals.push(single("state", 0, "golden", &golden)),
+        (true, Some(rtl)) => signals.push(single("state", 0, "rtl", rtl)),
+        (true, None) => {}
+    }
+    for Signal { port, width, kind, values, actual } in &explanation.signals {
+        signals.push(match (kind, actual) {
+            (SignalKind::Channel { taken, wrong }, Some(items)) => {
+                channel(port, values, items, taken, *wrong)
+            }
+            (_, Some(actual)) => output(port, *width, values, actual),
+            (SignalKind::Input, None) => single(port, *width, "input", values),
+            (_, None) => single(port, *width, "rtl", values),
         });
     }
     let wrong =
@@ -134,13 +131,54 @@ fn described(signal: &Rows, first_cycle: u64) -> String {
     format!("{} is wrong in {}", signal.name, spans.collect::<Vec<_>>().join(", "))
 }
 
+/// A signal with one row.
+fn single(name: &str, width: u32, side: &'static str, values: &[String]) -> Rows {
+    let rows = vec![row(0.0, side, values, values, width == 1)];
+    Rows { name: name.to_owned(), width, height: ROW, is_channel: false, rows }
+}
+
+/// The items of a channel, below the expected ones if there are any. An item that waits is one box
+/// until it is taken.
+fn channel(
+    name: &str,
+    expected: &[String],
+    items: &[String],
+    taken: &[bool],
+    wrong: Option<usize>,
+) -> Rows {
+    let is_taken = |place: usize| taken.get(place).copied().unwrap_or(false);
+    let here = wrong.filter(|place| *place < items.len() && *place < expected.len());
+    // The digits differ in the wrong cycle only.
+    let other = |of: &[String], than: &[String]| {
+        let mut other = of.to_vec();
+        if let Some(place) = here {
+            other[place] = than[place].clone();
+        }
+        other
+    };
+    let span = here.map(|place| Span { x: at(place), width: CYCLE });
+    let mut rows = Vec::new();
+    if !expected.is_empty() {
+        let boxes = boxes_until(expected, &other(expected, items), |_| false);
+        rows.push(Row { y: 0.0, side: "golden", path: String::new(), boxes, wrong: Vec::new() });
+    }
+    let boxes = match here {
+        Some(_) => boxes_until(items, &other(items, expected), is_taken),
+        None => boxes_until(items, items, is_taken),
+    };
+    let y = rows.len() as f64 * ROW;
+    let wrong = span.into_iter().collect();
+    rows.push(Row { y, side: "items", path: String::new(), boxes, wrong });
+    Rows { name: name.to_owned(), width: 0, height: y + ROW, is_channel: true, rows }
+}
+
 fn output(name: &str, width: u32, expected: &[String], actual: &[String]) -> Rows {
     let is_bit = width == 1;
     let rows = vec![
         row(0.0, "golden", expected, actual, is_bit),
         Row { wrong: differing(expected, actual), ..row(ROW, "rtl", actual, expected, is_bit) },
     ];
-    Rows { name: name.to_owned(), width, height: 2.0 * ROW, rows }
+    Rows { name: name.to_owned(), width, height: 2.0 * ROW, is_channel: false, rows }
 }
 
 fn row(y: f64, side: &'static str, values: &[String], other: &[String], is_bit: bool) -> Row {
@@ -192,12 +230,20 @@ fn square(values: &[String]) -> String {
 /// Merges equal values of adjacent cycles. `other` is the other side. A box ends where the sides begin
 /// or cease to differ, so that the value and its differing digits are visible in wrong cycles.
 fn boxes(values: &[String], other: &[String]) -> Vec<Value> {
+    boxes_until(values, other, |_| false)
+}
+
+/// As [`boxes`], where a box also ends behind each cycle of which `ends` is true. An empty value has
+/// no box.
+fn boxes_until(values: &[String], other: &[String], ends: impl Fn(usize) -> bool) -> Vec<Value> {
     let differs = |place: usize| values[place] != other[place];
     let mut boxes: Vec<(usize, usize)> = Vec::new();
     for (place, value) in values.iter().enumerate() {
         match boxes.last_mut() {
             Some((first, length))
-                if values[*first] == *value && differs(*first) == differs(place) =>
+                if values[*first] == *value
+                    && differs(*first) == differs(place)
+                    && !ends(place - 1) =>
             {
                 *length = place + 1 - *first;
             }
@@ -210,7 +256,7 @@ fn boxes(values: &[String], other: &[String]) -> Vec<Value> {
         text: visible(&values[first], &other[first], length * CHARACTERS),
         whole: values[first].clone(),
     };
-    boxes.into_iter().map(boxed).collect()
+    boxes.into_iter().filter(|(first, _)| !values[*first].is_empty()).map(boxed).collect()
 }
 
 /// The part of a value that fits `room` characters, with the characters that differ from `other`.

