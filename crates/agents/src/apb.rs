@@ -13,8 +13,9 @@ pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::scenarios::Pace;
 use crate::wide::check_bus;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -192,6 +193,9 @@ pub struct ApbSubordinateTraffic {
     /// Wait states of consecutive transfers, in cycles; transfers after the list have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Uint<12>>,
+    /// The numbers of the transfers that fail, from 0, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Uint<16>>,
 }
 
 impl Traffic for ApbSubordinateTraffic {
@@ -217,20 +221,21 @@ cosim_harness::weights! {
     pub struct ApbSubordinateWeights {
         /// Wait states of transfers.
         latency: SourceWeights = SourceWeights::default(),
+        /// Chance of an error response, which does not reach the target.
+        errors: Percent = 0,
     }
 }
 
 impl AgentWeights for ApbWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { source: pace.source.clone(), ..self }
+    fn paced(self, pace: &Pace) -> Self {
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), addresses, ..self }
     }
 }
 
 impl AgentWeights for ApbSubordinateWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
-        Self {
-            latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
-        }
+    fn paced(self, pace: &Pace) -> Self {
+        Self { latency: pace.latency(), errors: pace.errors.unwrap_or(self.errors) }
     }
 }
 

@@ -1,8 +1,7 @@
 //! AXI4 (ARM IHI 0022, part A): bursts, and responses out of order between IDs.
 //!
 //! [`Axi4Manager`] drives a subordinate DUT, [`Axi4Subordinate`] answers a manager DUT, and
-//! [`Axi4Monitor`] checks the rules of the protocol. `WORDS` is the width of the data in 32-bit
-//! words, rounded up. Exclusive accesses ("Exclusive accesses") are refused: the agents do not
+//! [`Axi4Monitor`] checks the rules of the protocol. Exclusive accesses ("Exclusive accesses") are refused: the agents do not
 //! start them, and the monitor reports them.
 
 mod coverage;
@@ -16,7 +15,6 @@ mod traffic;
 
 pub use coverage::Axi4Sampler;
 pub use manager::Axi4Manager;
-pub use memory_check::Axi4MemoryCheck;
 pub use monitor::{Axi4Events, Axi4Monitor, Axi4ReadBeat, Axi4WriteBeat};
 pub use subordinate::{Axi4Subordinate, Axi4SubordinateTraffic, Axi4SubordinateWeights};
 pub use traffic::{Axi4Access, Axi4Beat, Axi4Operation, Axi4Traffic, Axi4Weights};
@@ -190,12 +188,12 @@ impl<M: Pins, S: Pins> Axi4Pins<M, S> {
         }
         if is_of(self.wvalid.port().name) {
             let last = if self.wlast.is_high(m) { " last" } else { "" };
-            Some(format!("{}{last}", crate::wide::Wide::<32>(self.wdata.words(m))))
+            Some(format!("{}{last}", crate::Wide::<32>(self.wdata.words(m))))
         } else if is_of(self.bvalid.port().name) {
             Some(format!("{} id {:#x}", response(self.bresp), id(self.bid)))
         } else if is_of(self.rvalid.port().name) {
             let last = if self.rlast.is_high(s) { " last" } else { "" };
-            let data = crate::wide::Wide::<32>(self.rdata.words(s));
+            let data = crate::Wide::<32>(self.rdata.words(s));
             Some(format!("{data} {} id {:#x}{last}", response(self.rresp), id(self.rid)))
         } else {
             None

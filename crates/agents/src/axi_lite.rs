@@ -5,6 +5,7 @@
 
 mod coverage;
 mod manager;
+mod memory_check;
 mod monitor;
 mod subordinate;
 #[cfg(test)]
@@ -17,8 +18,9 @@ pub use subordinate::{AxiLiteSubordinate, AxiLiteSubordinateTraffic, AxiLiteSubo
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::scenarios::Pace;
 use crate::wide::check_bus;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -304,11 +306,12 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for AxiLiteWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
         // Without gaps, address and data of a write leave together.
         let skew = if pace.source.gap.get() == 0 { SourceWeights::new(0, 0) } else { self.skew };
-        Self { source: pace.source.clone(), ready, skew, ..self }
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), ready, skew, addresses, ..self }
     }
 }
 

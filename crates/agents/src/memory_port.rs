@@ -2,8 +2,8 @@
 //!
 //! [`MemoryPortManager`] drives a memory DUT, [`MemoryPortSubordinate`] is the memory of a DUT, and
 //! [`MemoryPortMonitor`] checks the rules of the port. No standard defines it; the rules are those
-//! of the usual memories of FPGAs and ASICs. `WORDS` is the width of the data in 32-bit words,
-//! rounded up.
+//! of the usual memories of FPGAs and ASICs. The data has at most 1024
+//! bits.
 //!
 //! - A cycle with `en` is an access: a write if `we` is high, otherwise a read.
 //! - A write changes the bytes whose bit of `be` is high.
@@ -20,8 +20,9 @@ pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryP
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
-use crate::wide::{Lanes, Wide};
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use crate::scenarios::Pace;
+use crate::wide::{Data, Lanes, Wide};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -91,7 +92,7 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
 
     /// The access of a cycle outside reset. The data of a read comes later.
     #[inline]
-    pub fn access<const WORDS: usize>(&self, m: &M) -> Option<MemoryPortAccess<WORDS>> {
+    pub fn access(&self, m: &M) -> Option<MemoryPortAccess> {
         if !self.en.is_high(m) {
             return None;
         }
@@ -115,20 +116,20 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// The access of a cycle in words, for
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
     pub fn words(&self, manager: &M) -> Option<String> {
-        self.access::<32>(manager).map(|access| access.to_string())
+        self.access(manager).map(|access| access.to_string())
     }
 }
 
 /// A read or a write of a manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum MemoryPortOperationKind<const WORDS: usize> {
+pub enum MemoryPortOperationKind {
     /// A write.
     Write {
         /// The address in words.
         address: Uint<64>,
         /// The data.
-        data: Wide<WORDS>,
+        data: Data,
         /// The bytes that are written.
         lanes: Lanes,
     },
@@ -139,7 +140,7 @@ pub enum MemoryPortOperationKind<const WORDS: usize> {
     },
 }
 
-impl<const WORDS: usize> fmt::Display for MemoryPortOperationKind<WORDS> {
+impl fmt::Display for MemoryPortOperationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write { address, data, lanes } => {
@@ -153,12 +154,12 @@ impl<const WORDS: usize> fmt::Display for MemoryPortOperationKind<WORDS> {
 /// An operation of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MemoryPortOperation<const WORDS: usize> {
+pub struct MemoryPortOperation {
     /// Cycles without an access before it.
     #[serde(default)]
     pub gap: Uint<12>,
     /// The read or write.
-    pub access: MemoryPortOperationKind<WORDS>,
+    pub access: MemoryPortOperationKind,
     /// A reset that follows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
@@ -167,15 +168,15 @@ pub struct MemoryPortOperation<const WORDS: usize> {
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MemoryPortTraffic<const WORDS: usize> {
+pub struct MemoryPortTraffic {
     /// The operations.
     #[serde(default)]
-    pub operations: Vec<MemoryPortOperation<WORDS>>,
+    pub operations: Vec<MemoryPortOperation>,
 }
 
-impl<const WORDS: usize> Traffic for MemoryPortTraffic<WORDS> {
+impl Traffic for MemoryPortTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |operation: &MemoryPortOperation<WORDS>| {
+        let is_wrong = |operation: &MemoryPortOperation| {
             operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
         };
         match self.operations.iter().position(is_wrong) {
@@ -217,30 +218,31 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for MemoryPortWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { source: pace.source.clone(), ..self }
     }
 }
 
 impl AgentWeights for MemoryPortSubordinateWeights {
-    fn paced(self, _: &ChannelScenario) -> Self {
+    fn paced(self, _: &Pace) -> Self {
         self
     }
 }
 
 impl MemoryPortWeights {
     /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins, const WORDS: usize>(
+    pub(crate) fn draw<M: Pins, S: Pins>(
         &self,
         pins: &MemoryPortPins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> MemoryPortTraffic<WORDS> {
-        let mut pool = AddressPool::new(&self.addresses, pins.addr.width());
+    ) -> MemoryPortTraffic {
+        let mut pool =
+            AddressPool::new(&self.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
         let mut operation = || {
             let offer = self.source.offer((), reset, rng);
-            let address = Uint::new(pool.draw(1, rng) % pins.depth.max(1));
+            let address = Uint::new(pool.draw(1, rng));
             let access = if pins.we.is_some() && rng.chance(self.write) {
                 let data = Wide::any(8 * pins.bytes(), rng);
                 let is_partial = pins.be.is_some() && rng.chance(self.partial);

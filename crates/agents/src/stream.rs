@@ -1,8 +1,7 @@
 //! AXI4-Stream (ARM IHI 0051): a transmitter sends beats of data to a receiver.
 //!
 //! [`StreamSource`] drives a receiving DUT, [`StreamSink`] takes the beats of a transmitting DUT,
-//! and [`StreamMonitor`] checks the rules of the protocol. `WORDS` is the width of the data in
-//! 32-bit words, rounded up: 1 for 8 to 32 bits, 32 for 1024 bits.
+//! and [`StreamMonitor`] checks the rules of the protocol. The data has at most 1024 bits.
 
 mod agents;
 mod monitor;
@@ -14,8 +13,9 @@ pub use monitor::{StreamMonitor, StreamSampler};
 
 use crate::agent::AgentWeights;
 use crate::channel::ReadyWeights;
-use crate::wide::{Lanes, Wide};
-use cosim_harness::channels::{Burst, ChannelScenario, Offer, SourceWeights};
+use crate::scenarios::Pace;
+use crate::wide::{Data, Lanes, Wide};
+use cosim_harness::channels::{Burst, Offer, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -79,7 +79,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// The beat on offer. Ports that do not exist have the values of IHI 0051, "Default value
     /// signaling": all bytes are data, and the rest is 0.
     #[inline]
-    pub fn offered<const WORDS: usize>(&self, transmitter: &T) -> Option<StreamBeat<WORDS>> {
+    pub fn offered(&self, transmitter: &T) -> Option<StreamBeat> {
         if !self.tvalid.is_high(transmitter) {
             return None;
         }
@@ -106,11 +106,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
 
     /// The beat that is taken in this cycle.
     #[inline]
-    pub fn taken<const WORDS: usize>(
-        &self,
-        transmitter: &T,
-        receiver: &R,
-    ) -> Option<StreamBeat<WORDS>> {
+    pub fn taken(&self, transmitter: &T, receiver: &R) -> Option<StreamBeat> {
         self.offered(transmitter).filter(|_| self.is_ready(receiver))
     }
 }
@@ -118,10 +114,10 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
 /// A beat: one transfer of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StreamBeat<const WORDS: usize> {
+pub struct StreamBeat {
     /// The data.
     #[serde(default)]
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The bytes that are part of the stream; all by default.
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub keep: Lanes,
@@ -150,15 +146,15 @@ fn is_all(lanes: &Lanes) -> bool {
     *lanes == all()
 }
 
-impl<const WORDS: usize> StreamBeat<WORDS> {
+impl StreamBeat {
     /// A beat of data with all bytes.
-    pub fn new(data: Wide<WORDS>, last: bool) -> Self {
+    pub fn new(data: Data, last: bool) -> Self {
         let (id, user) = (Uint::new(0), Lanes::ZERO);
         Self { data, keep: all(), strb: all(), last, id, dest: id, user }
     }
 }
 
-impl<const WORDS: usize> Burst for StreamBeat<WORDS> {
+impl Burst for StreamBeat {
     type Item = Self;
 
     #[inline]
@@ -167,13 +163,13 @@ impl<const WORDS: usize> Burst for StreamBeat<WORDS> {
     }
 }
 
-impl<const WORDS: usize> Default for StreamBeat<WORDS> {
+impl Default for StreamBeat {
     fn default() -> Self {
         Self::new(Wide::ZERO, false)
     }
 }
 
-impl<const WORDS: usize> fmt::Display for StreamBeat<WORDS> {
+impl fmt::Display for StreamBeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "data {}", self.data)?;
         if !is_all(&self.keep) {
@@ -193,7 +189,7 @@ impl<const WORDS: usize> fmt::Display for StreamBeat<WORDS> {
     }
 }
 
-impl<const WORDS: usize> fmt::Debug for StreamBeat<WORDS> {
+impl fmt::Debug for StreamBeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -202,13 +198,13 @@ impl<const WORDS: usize> fmt::Debug for StreamBeat<WORDS> {
 /// The beats of a transmitter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StreamTraffic<const WORDS: usize> {
+pub struct StreamTraffic {
     /// The beats, each with the gap before it.
     #[serde(default)]
-    pub beats: Vec<Offer<StreamBeat<WORDS>>>,
+    pub beats: Vec<Offer<StreamBeat>>,
 }
 
-impl<const WORDS: usize> Traffic for StreamTraffic<WORDS> {
+impl Traffic for StreamTraffic {
     fn check(&self) -> Result<(), TrafficError> {
         for (index, beat) in self.beats.iter().enumerate() {
             let wrong = |field: &str, message: &str| {
@@ -253,26 +249,26 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for StreamWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { source: pace.source.clone(), ..self }
     }
 }
 
 impl AgentWeights for StreamSinkWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { ready: self.ready.paced(pace) }
     }
 }
 
 impl StreamWeights {
     /// Draws packets of about `beats` beats. The last packet is complete.
-    pub(crate) fn draw<T: Pins, R: Pins, const WORDS: usize>(
+    pub(crate) fn draw<T: Pins, R: Pins>(
         &self,
         pins: &StreamPins<T, R>,
         beats: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> StreamTraffic<WORDS> {
+    ) -> StreamTraffic {
         let mut traffic = StreamTraffic::default();
         while (traffic.beats.len() as u32) < beats {
             let length = self.beats.draw(rng).min(u64::from(beats));
@@ -291,12 +287,12 @@ impl StreamWeights {
         traffic
     }
 
-    fn beat<T: Pins, R: Pins, const WORDS: usize>(
+    fn beat<T: Pins, R: Pins>(
         &self,
         pins: &StreamPins<T, R>,
         last: bool,
         rng: &mut CaseRng,
-    ) -> StreamBeat<WORDS> {
+    ) -> StreamBeat {
         let lanes = pins.lanes();
         let mut beat = StreamBeat::new(Wide::any(8 * lanes, rng), last);
         if let Some(pin) = pins.tuser {

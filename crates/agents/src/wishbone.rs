@@ -15,9 +15,10 @@ pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::scenarios::Pace;
 use crate::target::Response;
 use crate::wide::check_bus;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -273,6 +274,9 @@ pub struct WishboneSubordinateTraffic {
     /// Cycles before each termination, beyond the cycle that follows the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Uint<12>>,
+    /// The numbers of the transfers that fail, from 0, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Uint<16>>,
 }
 
 impl Traffic for WishboneSubordinateTraffic {
@@ -302,19 +306,23 @@ cosim_harness::weights! {
         ready: ReadyWeights = ReadyWeights::default(),
         /// Delays of terminations.
         latency: SourceWeights = SourceWeights::default(),
+        /// Chance of an error response, which does not reach the target.
+        errors: Percent = 0,
     }
 }
 
 impl AgentWeights for WishboneWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { source: pace.source.clone(), ..self }
+    fn paced(self, pace: &Pace) -> Self {
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), addresses, ..self }
     }
 }
 
 impl AgentWeights for WishboneSubordinateWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
-        Self { ready, latency: pace.source.clone() }
+        let errors = pace.errors.unwrap_or(self.errors);
+        Self { ready, latency: pace.source.clone(), errors }
     }
 }
 

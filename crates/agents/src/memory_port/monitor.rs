@@ -2,7 +2,7 @@
 
 use super::MemoryPortPins;
 use crate::names::at;
-use crate::wide::{Lanes, Wide};
+use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::GAP;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
 use std::collections::{BTreeMap, VecDeque};
@@ -11,18 +11,18 @@ use verilated::Pins;
 
 /// An access, or a read with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryPortAccess<const WORDS: usize> {
+pub struct MemoryPortAccess {
     /// Whether it is a write.
     pub is_write: bool,
     /// The address in words.
     pub address: u64,
     /// The data that is written or was read.
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The bytes that take part; all of a read.
     pub lanes: Lanes,
 }
 
-impl<const WORDS: usize> fmt::Display for MemoryPortAccess<WORDS> {
+impl fmt::Display for MemoryPortAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { address, data, lanes, .. } = self;
         match self.is_write {
@@ -34,27 +34,27 @@ impl<const WORDS: usize> fmt::Display for MemoryPortAccess<WORDS> {
 
 /// What happens at a memory port in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryPortEvents<const WORDS: usize> {
+pub struct MemoryPortEvents {
     /// The access that starts.
-    pub access: Option<MemoryPortAccess<WORDS>>,
+    pub access: Option<MemoryPortAccess>,
     /// A read whose data is on `rdata`.
-    pub read: Option<MemoryPortAccess<WORDS>>,
+    pub read: Option<MemoryPortAccess>,
 }
 
 /// Checks the rules of a memory port in every cycle, among them the data of reads.
 #[derive(Debug, Clone)]
-pub struct MemoryPortMonitor<M, S, const WORDS: usize> {
+pub struct MemoryPortMonitor<M, S> {
     pins: MemoryPortPins<M, S>,
     /// The words that were written, with the bytes that are known.
-    words: BTreeMap<u64, (Wide<WORDS>, Lanes)>,
+    words: BTreeMap<u64, (Data, Lanes)>,
     /// Reads: the cycle of their data, the address, the expected word.
-    reads: VecDeque<(u64, u64, (Wide<WORDS>, Lanes))>,
+    reads: VecDeque<(u64, u64, (Data, Lanes))>,
     time: u64,
     was_reset: bool,
     compared: u64,
 }
 
-impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
+impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// The address of an access is below the depth of the memory.
     pub const ADDRESS_RANGE: &'static str = "memory-address-range";
     /// `en` is low in reset, because a memory without a reset would take the access.
@@ -81,27 +81,17 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     /// # Errors
     /// The rule that the cycle breaks.
     #[inline]
-    pub fn observe(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<MemoryPortEvents<WORDS>, Violation> {
+    pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
         let port = self.pins.en.port().name;
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
     #[inline]
-    fn check_cycle(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<MemoryPortEvents<WORDS>, Violation> {
+    fn check_cycle(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
         let now = self.time;
         self.time += 1;
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
-        let mut access = self.pins.access::<WORDS>(m);
+        let mut access = self.pins.access(m);
         if in_reset {
             // A memory may lose its contents.
             self.words.clear();
@@ -142,7 +132,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     }
 
     #[inline]
-    fn write(&mut self, access: &MemoryPortAccess<WORDS>) {
+    fn write(&mut self, access: &MemoryPortAccess) {
         let (word, known) = self.words.entry(access.address).or_default();
         for lane in (0..self.pins.bytes()).filter(|lane| access.lanes.bit(*lane)) {
             word.set_byte(lane, access.data.byte(lane));
@@ -154,8 +144,8 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     fn check(
         &self,
         address: u64,
-        (expected, known): &(Wide<WORDS>, Lanes),
-        data: &Wide<WORDS>,
+        (expected, known): &(Data, Lanes),
+        data: &Data,
     ) -> Result<(), Violation> {
         let is_wrong = |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
         match (0..self.pins.bytes()).find(is_wrong) {
