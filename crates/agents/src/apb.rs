@@ -13,6 +13,7 @@ pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::ports::{Finder, PortRule};
 use crate::scenarios::Pace;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
@@ -22,6 +23,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["psel"], "the subordinate is selected").bit(),
+    PortRule::manager(&["penable"], "the transfer is in its access phase").bit(),
+    PortRule::manager(&["pwrite"], "the transfer is a write").bit(),
+    PortRule::manager(&["paddr"], "the byte address"),
+    PortRule::manager(&["pwdata"], "the write data, at most 64 bits"),
+    PortRule::manager(&["pstrb"], "one bit for each byte: whether it is written").optional(),
+    PortRule::manager(&["pprot"], "the protection type").optional(),
+    PortRule::subordinate(
+        &["pready"],
+        "the subordinate completes the transfer; in one cycle without it",
+    )
+    .bit()
+    .optional(),
+    PortRule::subordinate(&["prdata"], "the read data"),
+    PortRule::subordinate(&["pslverr"], "the transfer failed").bit().optional(),
+];
 
 /// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
 /// subordinate.
@@ -50,26 +70,27 @@ pub struct ApbPins<M, S> {
 }
 
 impl<M: Pins, S: Pins> ApbPins<M, S> {
-    /// The ports whose names are `prefix` followed by the names of the specification in lower
-    /// case, as in `psel`.
+    /// The ports whose names are `pattern` and the names of the specification, as in `psel`
+    /// ([`ports`](crate::ports)).
     ///
     /// # Panics
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
-        let pwdata = Pin::of(prefix, "pwdata");
+    pub const fn of(pattern: &str) -> Self {
+        let ports = Finder::new(PORTS, pattern);
+        let pwdata = ports.of::<M>("pwdata");
         check_bus::<2>(pwdata.width());
         Self {
-            psel: Pin::of(prefix, "psel"),
-            penable: Pin::of(prefix, "penable"),
-            pwrite: Pin::of(prefix, "pwrite"),
-            paddr: Pin::of(prefix, "paddr"),
+            psel: ports.of("psel"),
+            penable: ports.of("penable"),
+            pwrite: ports.of("pwrite"),
+            paddr: ports.of("paddr"),
             pwdata,
-            pstrb: Pin::find(prefix, "pstrb"),
-            pprot: Pin::find(prefix, "pprot"),
-            pready: Pin::find(prefix, "pready"),
-            prdata: Pin::of(prefix, "prdata"),
-            pslverr: Pin::find(prefix, "pslverr"),
+            pstrb: ports.find("pstrb"),
+            pprot: ports.find("pprot"),
+            pready: ports.find("pready"),
+            prdata: ports.of("prdata"),
+            pslverr: ports.find("pslverr"),
         }
     }
 

@@ -46,6 +46,7 @@ mod lanes;
 mod memory_check;
 pub mod memory_port;
 mod names;
+pub mod ports;
 mod scenarios;
 pub mod stream;
 mod target;

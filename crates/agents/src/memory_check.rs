@@ -107,6 +107,13 @@ impl MemoryCheck {
         self.forget();
     }
 
+    /// All incomplete writes of an ID complete.
+    pub fn finish_writes(&mut self, id: u64) {
+        while self.writes.iter().any(|write| write.id == id && !write.is_done) {
+            self.finish_write(id, true);
+        }
+    }
+
     /// A read starts.
     pub fn start_read(&mut self, id: u64, address: u64) {
         let mut before = Word::default();

@@ -20,6 +20,7 @@ pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryP
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::ports::{Finder, PortRule};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
@@ -30,6 +31,59 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
 
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(
+        &["en", "cs", "ce", "ena", "enable", "sel", "select", "chip_select", "req"],
+        "an access; each cycle is one without it",
+    )
+    .bit()
+    .optional(),
+    PortRule::manager(
+        &["we", "wr", "wen", "wr_en", "write", "write_en", "write_enable", "wren", "w_en"],
+        "the access is a write; all are reads without it",
+    )
+    .bit()
+    .optional(),
+    PortRule::manager(
+        &["be", "wstrb", "bwe", "byte_en", "byteen", "byte_enable", "wmask", "strb", "bsel"],
+        "one bit for each byte: whether it is written",
+    )
+    .optional(),
+    PortRule::manager(&["addr", "address", "adr", "a", "ad"], "the address in words"),
+    PortRule::manager(
+        &[
+            "wdata",
+            "write_data",
+            "din",
+            "data_in",
+            "wr_data",
+            "data_w",
+            "writedata",
+            "d",
+            "di",
+            "w_data",
+        ],
+        "the write data, at most 1024 bits",
+    )
+    .optional(),
+    PortRule::subordinate(
+        &[
+            "rdata",
+            "read_data",
+            "dout",
+            "data_out",
+            "rd_data",
+            "data_r",
+            "readdata",
+            "q",
+            "do",
+            "r_data",
+        ],
+        "the read data",
+    ),
+];
+
 /// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
 /// memory.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +92,8 @@ pub struct MemoryPortPins<M, S> {
     pub latency: u32,
     /// The number of words; addresses are below it.
     pub depth: u64,
-    /// An access.
-    pub en: Pin<M>,
+    /// An access. Without it, each cycle is one.
+    pub en: Option<Pin<M>>,
     /// The access is a write. Without it, every access is a read.
     pub we: Option<Pin<M>>,
     /// One bit for each byte: whether it is written. All without it.
@@ -53,23 +107,24 @@ pub struct MemoryPortPins<M, S> {
 }
 
 impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
-    /// The ports whose names are `prefix` followed by `en`, `we`, `be`, `addr`, `wdata` and
-    /// `rdata`. The latency is one cycle, and all addresses exist.
+    /// The ports whose names are `pattern` and those of [`PORTS`], as in `ram_addr` and `ram_din`
+    /// ([`ports`](crate::ports)). The latency is one cycle, and all addresses exist.
     ///
     /// # Panics
-    /// If `en`, `addr` or `rdata` is missing; in a constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
-        let addr = Pin::of(prefix, "addr");
+    /// If `addr` or `rdata` is missing; in a constant, this does not compile.
+    pub const fn of(pattern: &str) -> Self {
+        let ports = Finder::new(PORTS, pattern);
+        let addr = ports.of::<M>("addr");
         let bits = addr.width();
         Self {
             latency: 1,
             depth: if bits < 64 { 1 << bits } else { u64::MAX },
-            en: Pin::of(prefix, "en"),
-            we: Pin::find(prefix, "we"),
-            be: Pin::find(prefix, "be"),
+            en: ports.find("en"),
+            we: ports.find("we"),
+            be: ports.find("be"),
             addr,
-            wdata: Pin::find(prefix, "wdata"),
-            rdata: Pin::of(prefix, "rdata"),
+            wdata: ports.find("wdata"),
+            rdata: ports.of("rdata"),
         }
     }
 
@@ -93,7 +148,7 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// The access of a cycle outside reset. The data of a read comes later.
     #[inline]
     pub fn access(&self, m: &M) -> Option<MemoryPortAccess> {
-        if !self.en.is_high(m) {
+        if self.en.is_some_and(|en| !en.is_high(m)) {
             return None;
         }
         let address = self.addr.get(m);

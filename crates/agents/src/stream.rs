@@ -13,6 +13,7 @@ pub use monitor::{StreamMonitor, StreamSampler};
 
 use crate::agent::AgentWeights;
 use crate::channel::ReadyWeights;
+use crate::ports::{Finder, PortRule};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::{Burst, Offer, SourceWeights};
@@ -23,6 +24,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["tvalid"], "the transmitter offers a beat").bit(),
+    PortRule::subordinate(&["tready"], "the receiver takes it; it takes every beat without it")
+        .bit()
+        .optional(),
+    PortRule::manager(&["tdata"], "the data, at most 1024 bits").optional(),
+    PortRule::manager(&["tkeep"], "one bit for each byte: whether it is part of the stream")
+        .optional(),
+    PortRule::manager(&["tstrb"], "one bit for each byte: whether it is data").optional(),
+    PortRule::manager(&["tlast"], "the beat is the last one of its packet").bit().optional(),
+    PortRule::manager(&["tid"], "the stream of the beat").optional(),
+    PortRule::manager(&["tdest"], "where the beat is routed").optional(),
+    PortRule::manager(&["tuser"], "sideband bits, at most 128").optional(),
+];
 
 /// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
 /// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
@@ -49,22 +66,23 @@ pub struct StreamPins<T, R> {
 }
 
 impl<T: Pins, R: Pins> StreamPins<T, R> {
-    /// The ports whose names are `prefix` followed by the names of the specification in lower
-    /// case, as in `s_axis_tvalid`.
+    /// The ports whose names are `pattern` and the names of the specification, as in `s_axis_tvalid`
+    /// ([`ports`](crate::ports)).
     ///
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
+    pub const fn of(pattern: &str) -> Self {
+        let ports = Finder::new(PORTS, pattern);
         Self {
-            tvalid: Pin::of(prefix, "tvalid"),
-            tready: Pin::find(prefix, "tready"),
-            tdata: Pin::find(prefix, "tdata"),
-            tkeep: Pin::find(prefix, "tkeep"),
-            tstrb: Pin::find(prefix, "tstrb"),
-            tlast: Pin::find(prefix, "tlast"),
-            tid: Pin::find(prefix, "tid"),
-            tdest: Pin::find(prefix, "tdest"),
-            tuser: Pin::find(prefix, "tuser"),
+            tvalid: ports.of("tvalid"),
+            tready: ports.find("tready"),
+            tdata: ports.find("tdata"),
+            tkeep: ports.find("tkeep"),
+            tstrb: ports.find("tstrb"),
+            tlast: ports.find("tlast"),
+            tid: ports.find("tid"),
+            tdest: ports.find("tdest"),
+            tuser: ports.find("tuser"),
         }
     }
 

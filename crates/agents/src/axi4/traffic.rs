@@ -236,7 +236,7 @@ impl Axi4Weights {
         reset: Percent,
         rng: &mut CaseRng,
     ) -> Axi4Traffic {
-        let mut pool = AddressPool::new(&self.addresses, pins.aw.addr.width());
+        let mut pool = AddressPool::new(&self.addresses, pins.address().addr.width());
         let operations: Vec<_> =
             (0..operations).map(|_| self.operation(pins, &mut pool, reset, rng)).collect();
         let beats = operations.iter().map(Axi4Operation::beats).sum();
@@ -253,22 +253,23 @@ impl Axi4Weights {
     ) -> Axi4Operation {
         let offer = self.source.offer((), reset, rng);
         let full = pins.full_size();
-        let size = match pins.aw.size {
+        let size = match pins.address().size {
             Some(_) if rng.chance(self.narrow) => rng.random_range(0..=full),
             _ => full,
         };
-        let burst = match pins.aw.burst {
+        let burst = match pins.address().burst {
             Some(_) if rng.chance(self.fixed) => Axi4Burst::Fixed,
-            Some(_) if rng.chance(self.wrap) && pins.aw.len.is_some() => Axi4Burst::Wrap,
+            Some(_) if rng.chance(self.wrap) && pins.address().len.is_some() => Axi4Burst::Wrap,
             _ => Axi4Burst::Incr,
         };
-        let mut beats = if pins.aw.len.is_some() { self.beats.draw(rng).min(256) } else { 1 };
+        let mut beats =
+            if pins.address().len.is_some() { self.beats.draw(rng).min(256) } else { 1 };
         match burst {
             Axi4Burst::Fixed => beats = beats.min(16),
             Axi4Burst::Wrap => beats = rng.one_of(&[2, 4, 8, 16]),
             Axi4Burst::Incr => {}
         }
-        let id_bits = pins.aw.id.map_or(0, |pin| pin.width().min(32));
+        let id_bits = pins.address().id.map_or(0, |pin| pin.width().min(32));
         let id = rng.random_range(0..=self.ids.get().min((1 << id_bits) - 1));
         let mut address = pool.draw(1 << full, rng);
         if rng.chance(self.page_by_id) {
@@ -281,7 +282,7 @@ impl Axi4Weights {
         if burst == Axi4Burst::Incr {
             let page = address & !0xfff;
             let last = pool.last(address).min(page | 0xfff);
-            if rng.chance(self.longest) && pins.aw.len.is_some() {
+            if rng.chance(self.longest) && pins.address().len.is_some() {
                 // The first or the last bytes of the page.
                 let first = pool.first(address).max(page);
                 beats = ((last - first + 1) >> size).clamp(1, 256);
@@ -293,7 +294,8 @@ impl Axi4Weights {
             let aligned = address & !((1 << size) - 1);
             beats = beats.min((last - aligned + 1) >> size).max(1);
         }
-        let access = if rng.chance(self.write) {
+        let (has_write, has_read) = (pins.aw.valid.is_present(), pins.ar.valid.is_present());
+        let access = if has_write && (rng.chance(self.write) || !has_read) {
             self.write(pins, beats, rng)
         } else {
             Axi4Access::Read { beats: Uint::new(beats) }

@@ -88,9 +88,13 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for MemoryPortManager<'a, M, S> {
             }
             // The write data and the lanes of a read are noise.
             Some(MemoryPortOperationKind::Read { address: at }) => (write, address) = (0, at.get()),
+            // Each cycle is an access: a read.
+            None if pins.en.is_none() => (write, address) = (0, address % pins.depth.max(1)),
             None => {}
         }
-        pins.en.set(m, u64::from(operation.is_some()));
+        if let Some(en) = pins.en {
+            en.set(m, u64::from(operation.is_some()));
+        }
         pins.addr.set(m, address);
         if let Some(pin) = pins.we {
             pin.set(m, write);

@@ -1,6 +1,7 @@
 //! The rules of a memory port, and its coverage.
 
 use super::MemoryPortPins;
+use crate::memory_check::MemoryCheck;
 use crate::names::at;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::GAP;
@@ -52,6 +53,7 @@ pub struct MemoryPortMonitor<M, S> {
     time: u64,
     was_reset: bool,
     compared: u64,
+    is_memory: bool,
 }
 
 impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
@@ -73,7 +75,14 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// A monitor of an idle port.
     pub fn new(pins: MemoryPortPins<M, S>) -> Self {
         let (words, reads) = (BTreeMap::new(), VecDeque::new());
-        Self { pins, words, reads, time: 0, was_reset: false, compared: 0 }
+        Self { pins, words, reads, time: 0, was_reset: false, compared: 0, is_memory: true }
+    }
+
+    /// The same monitor without [`Self::READ_DATA`]: for registers that are no memory, and for a
+    /// memory with several ports ([`MemoryCheck::memory_port`]).
+    #[must_use]
+    pub fn without_memory(self) -> Self {
+        Self { is_memory: false, ..self }
     }
 
     /// Observes a cycle.
@@ -82,7 +91,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
-        let port = self.pins.en.port().name;
+        let port = self.pins.en.unwrap_or(self.pins.addr).port().name;
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -96,7 +105,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             // A memory may lose its contents.
             self.words.clear();
             self.reads.clear();
-            if was_reset && access.is_some() {
+            if was_reset && access.is_some() && self.pins.en.is_some() {
                 return Err(Violation::new(Self::ENABLE_IN_RESET, "en is high in reset"));
             }
             access = None;
@@ -108,7 +117,9 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
                 return Err(Violation::new(Self::ADDRESS_RANGE, message));
             }
             if access.is_write {
-                self.write(access);
+                if self.is_memory {
+                    self.write(access);
+                }
             } else {
                 let word = self.words.get(&address).copied();
                 let due = now + u64::from(self.pins.latency);
@@ -160,6 +171,48 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// Reads that were compared.
     pub fn compared(&self) -> u64 {
         self.compared
+    }
+}
+
+impl MemoryCheck {
+    /// Observes the events of a cycle on the port with this number. A write takes effect with the
+    /// next access of the port.
+    ///
+    /// # Errors
+    /// If a byte of a read has a value that no write explains.
+    pub fn memory_port<M: Pins, S: Pins>(
+        &mut self,
+        port: u32,
+        monitor: &MemoryPortMonitor<M, S>,
+        events: &MemoryPortEvents,
+    ) -> Result<(), Violation> {
+        let (id, bytes) = (u64::from(port), monitor.pins.bytes());
+        let parts = |address: u64| {
+            let base = address.wrapping_mul(u64::from(bytes));
+            (0..bytes)
+                .step_by(8)
+                .map(move |lane| (base.wrapping_add(u64::from(lane)), lane, (bytes - lane).min(8)))
+        };
+        self.finish_writes(id);
+        if let Some(MemoryPortAccess { is_write, address, data, lanes }) = &events.access {
+            for (address, lane, count) in parts(*address) {
+                let byte = |n| u64::from(data.byte(lane + n)) << (8 * n);
+                let bit = |n| u64::from(lanes.bit(lane + n)) << n;
+                match is_write {
+                    true => {
+                        let strobe = (0..count).map(bit).sum();
+                        self.start_write(id, address, (0..count).map(byte).sum(), strobe);
+                    }
+                    false => self.start_read(id, address),
+                }
+            }
+        }
+        let Some(read) = &events.read else { return Ok(()) };
+        for (_, lane, count) in parts(read.address) {
+            let byte = |n| u64::from(read.data.byte(lane + n)) << (8 * n);
+            self.finish_read(id, (0..count).map(byte).sum(), count)?;
+        }
+        Ok(())
     }
 }
 
@@ -223,7 +276,7 @@ impl<M: Pins, S: Pins> MemoryPortSampler<M, S> {
             (self.gap, self.before) = (1, None);
             return None;
         }
-        if !self.pins.en.is_high(m) {
+        if self.pins.en.is_some_and(|en| !en.is_high(m)) {
             (self.gap, self.before) = (self.gap + 1, None);
             return None;
         }

@@ -16,8 +16,8 @@ pins!(M {
 pins!(S { ack_o: 1 u8, err_o: 1 u8, rty_o: 1 u8, dat_o: 32 u32, stall_o: 1 u8, });
 
 const CLASSIC: WishbonePins<M, S> =
-    WishbonePins::of_subordinate("", WishboneMode::Classic).with_word_addresses();
-const PIPELINED: WishbonePins<M, S> = WishbonePins::of_subordinate("", WishboneMode::Pipelined);
+    WishbonePins::of("", WishboneMode::Classic).with_word_addresses();
+const PIPELINED: WishbonePins<M, S> = WishbonePins::of("", WishboneMode::Pipelined);
 
 type Monitor = WishboneMonitor<M, S>;
 
