@@ -50,7 +50,13 @@ pub const PORTS: &[PortRule] = &[
         "one bit for each byte: whether it is written",
     )
     .optional(),
-    PortRule::manager(&["addr", "address", "adr", "a", "ad"], "the address in words"),
+    PortRule::manager(
+        &["re", "rd", "ren", "rd_en", "read", "read_en", "read_enable", "rden", "r_en"],
+        "the access is a read; without it, each access that is no write",
+    )
+    .bit()
+    .optional(),
+    PortRule::manager(&["addr", "address", "adr"], "the address in words"),
     PortRule::manager(
         &[
             "wdata",
@@ -96,6 +102,8 @@ pub struct MemoryPortPins<M, S> {
     pub en: Option<Pin<M>>,
     /// The access is a write. Without it, every access is a read.
     pub we: Option<Pin<M>>,
+    /// The access is a read. Without it, each access that is no write is one.
+    pub re: Option<Pin<M>>,
     /// One bit for each byte: whether it is written. All without it.
     pub be: Option<Pin<M>>,
     /// The address in words.
@@ -121,6 +129,7 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
             depth: if bits < 64 { 1 << bits } else { u64::MAX },
             en: ports.find("en"),
             we: ports.find("we"),
+            re: ports.find("re"),
             be: ports.find("be"),
             addr,
             wdata: ports.find("wdata"),
@@ -145,10 +154,22 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
         self.rdata.width() / 8
     }
 
+    /// Whether a cycle need not have an access.
+    pub(crate) fn is_quiet_when_idle(&self) -> bool {
+        self.en.is_some() || self.re.is_some()
+    }
+
+    /// Whether a cycle has an access.
+    #[inline]
+    pub(crate) fn has_access(&self, m: &M) -> bool {
+        let is_high = |pin: Option<Pin<M>>| pin.is_none_or(|pin| pin.is_high(m));
+        is_high(self.en) && (is_high(self.re) || self.we.is_some_and(|we| we.is_high(m)))
+    }
+
     /// The access of a cycle outside reset. The data of a read comes later.
     #[inline]
     pub fn access(&self, m: &M) -> Option<MemoryPortAccess> {
-        if self.en.is_some_and(|en| !en.is_high(m)) {
+        if !self.has_access(m) {
             return None;
         }
         let address = self.addr.get(m);

@@ -89,7 +89,10 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for MemoryPortManager<'a, M, S> {
             // The write data and the lanes of a read are noise.
             Some(MemoryPortOperationKind::Read { address: at }) => (write, address) = (0, at.get()),
             // Each cycle is an access: a read.
-            None if pins.en.is_none() => (write, address) = (0, address % pins.depth.max(1)),
+            None if !pins.is_quiet_when_idle() => {
+                (write, address) = (0, address % pins.depth.max(1));
+            }
+            None if pins.en.is_none() => write = 0,
             None => {}
         }
         if let Some(en) = pins.en {
@@ -98,6 +101,9 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for MemoryPortManager<'a, M, S> {
         pins.addr.set(m, address);
         if let Some(pin) = pins.we {
             pin.set(m, write);
+        }
+        if let Some(pin) = pins.re {
+            pin.set(m, u64::from((operation.is_some() || pins.en.is_some()) && write == 0));
         }
         if let Some(pin) = pins.be {
             pin.set_words(m, &lanes.0);

@@ -105,7 +105,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
             // A memory may lose its contents.
             self.words.clear();
             self.reads.clear();
-            if was_reset && access.is_some() && self.pins.en.is_some() {
+            if was_reset && access.is_some() && self.pins.is_quiet_when_idle() {
                 return Err(Violation::new(Self::ENABLE_IN_RESET, "en is high in reset"));
             }
             access = None;
@@ -276,7 +276,7 @@ impl<M: Pins, S: Pins> MemoryPortSampler<M, S> {
             (self.gap, self.before) = (1, None);
             return None;
         }
-        if self.pins.en.is_some_and(|en| !en.is_high(m)) {
+        if !self.pins.has_access(m) {
             (self.gap, self.before) = (self.gap + 1, None);
             return None;
         }
