@@ -67,6 +67,17 @@ impl<P: Pins> Pin<P> {
         }
     }
 
+    /// A port that the block does not have: it is 0, whatever it is set to.
+    pub const fn absent() -> Self {
+        const ABSENT: &Port = &Port { name: "", width: 0, offset: 0 };
+        Self { port: ABSENT, pins: PhantomData }
+    }
+
+    /// Whether the block has the port.
+    pub const fn is_present(&self) -> bool {
+        self.port.width > 0
+    }
+
     /// The port.
     pub const fn port(&self) -> &'static Port {
         self.port
@@ -82,6 +93,7 @@ impl<P: Pins> Pin<P> {
     pub fn get(&self, pins: &P) -> u64 {
         let bytes = &pins.as_bytes()[self.port.offset..];
         match self.port.size() {
+            0 => 0,
             1 => u64::from(bytes[0]),
             2 => u64::from(u16::from_ne_bytes([bytes[0], bytes[1]])),
             4 => u64::from(u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),

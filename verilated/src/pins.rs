@@ -20,7 +20,8 @@ impl Port {
     /// Size in the struct, in bytes.
     pub const fn size(&self) -> usize {
         match self.width {
-            0..=8 => 1,
+            0 => 0,
+            1..=8 => 1,
             9..=16 => 2,
             17..=32 => 4,
             33..=64 => 8,

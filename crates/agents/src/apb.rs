@@ -13,15 +13,36 @@ pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::ports::{Finder, PortRule};
+use crate::scenarios::Pace;
 use crate::transfer::transfer;
 use crate::wide::check_bus;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["psel"], "the subordinate is selected").bit(),
+    PortRule::manager(&["penable"], "the transfer is in its access phase").bit(),
+    PortRule::manager(&["pwrite"], "the transfer is a write").bit(),
+    PortRule::manager(&["paddr"], "the byte address"),
+    PortRule::manager(&["pwdata"], "the write data, at most 64 bits"),
+    PortRule::manager(&["pstrb"], "one bit for each byte: whether it is written").optional(),
+    PortRule::manager(&["pprot"], "the protection type").optional(),
+    PortRule::subordinate(
+        &["pready"],
+        "the subordinate completes the transfer; in one cycle without it",
+    )
+    .bit()
+    .optional(),
+    PortRule::subordinate(&["prdata"], "the read data"),
+    PortRule::subordinate(&["pslverr"], "the transfer failed").bit().optional(),
+];
 
 /// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
 /// subordinate.
@@ -50,26 +71,27 @@ pub struct ApbPins<M, S> {
 }
 
 impl<M: Pins, S: Pins> ApbPins<M, S> {
-    /// The ports whose names are `prefix` followed by the names of the specification in lower
-    /// case, as in `psel`.
+    /// The ports whose names are `pattern` and the names of the specification, as in `psel`
+    /// ([`ports`](crate::ports)).
     ///
     /// # Panics
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
-        let pwdata = Pin::of(prefix, "pwdata");
+    pub const fn of(pattern: &str) -> Self {
+        let ports = Finder::new(PORTS, pattern);
+        let pwdata = ports.of::<M>("pwdata");
         check_bus::<2>(pwdata.width());
         Self {
-            psel: Pin::of(prefix, "psel"),
-            penable: Pin::of(prefix, "penable"),
-            pwrite: Pin::of(prefix, "pwrite"),
-            paddr: Pin::of(prefix, "paddr"),
+            psel: ports.of("psel"),
+            penable: ports.of("penable"),
+            pwrite: ports.of("pwrite"),
+            paddr: ports.of("paddr"),
             pwdata,
-            pstrb: Pin::find(prefix, "pstrb"),
-            pprot: Pin::find(prefix, "pprot"),
-            pready: Pin::find(prefix, "pready"),
-            prdata: Pin::of(prefix, "prdata"),
-            pslverr: Pin::find(prefix, "pslverr"),
+            pstrb: ports.find("pstrb"),
+            pprot: ports.find("pprot"),
+            pready: ports.find("pready"),
+            prdata: ports.of("prdata"),
+            pslverr: ports.find("pslverr"),
         }
     }
 
@@ -204,6 +226,9 @@ pub struct ApbSubordinateTraffic {
     /// Wait states of consecutive transfers, in cycles; transfers after the list have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Uint<12>>,
+    /// The numbers of the transfers that fail, from 0, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Uint<16>>,
 }
 
 impl Traffic for ApbSubordinateTraffic {
@@ -229,20 +254,21 @@ cosim_harness::weights! {
     pub struct ApbSubordinateWeights {
         /// Wait states of transfers.
         latency: SourceWeights = SourceWeights::default(),
+        /// Chance of an error response, which does not reach the target.
+        errors: Percent = 0,
     }
 }
 
 impl AgentWeights for ApbWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { source: pace.source.clone(), ..self }
+    fn paced(self, pace: &Pace) -> Self {
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), addresses, ..self }
     }
 }
 
 impl AgentWeights for ApbSubordinateWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
-        Self {
-            latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
-        }
+    fn paced(self, pace: &Pace) -> Self {
+        Self { latency: pace.latency(), errors: pace.errors.unwrap_or(self.errors) }
     }
 }
 

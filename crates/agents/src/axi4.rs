@@ -1,8 +1,7 @@
 //! AXI4 (ARM IHI 0022, part A): bursts, and responses out of order between IDs.
 //!
 //! [`Axi4Manager`] drives a subordinate DUT, [`Axi4Subordinate`] answers a manager DUT, and
-//! [`Axi4Monitor`] checks the rules of the protocol. `WORDS` is the width of the data in 32-bit
-//! words, rounded up. Exclusive accesses ("Exclusive accesses") are refused: the agents do not
+//! [`Axi4Monitor`] checks the rules of the protocol. Exclusive accesses ("Exclusive accesses") are refused: the agents do not
 //! start them, and the monitor reports them.
 
 mod coverage;
@@ -16,19 +15,72 @@ mod traffic;
 
 pub use coverage::Axi4Sampler;
 pub use manager::Axi4Manager;
-pub use memory_check::Axi4MemoryCheck;
 pub use monitor::{Axi4Events, Axi4Monitor, Axi4ReadBeat, Axi4WriteBeat};
 pub use subordinate::{Axi4Subordinate, Axi4SubordinateTraffic, Axi4SubordinateWeights};
 pub use traffic::{Axi4Access, Axi4Beat, Axi4Operation, Axi4Traffic, Axi4Weights};
 
 pub use crate::axi_lite::{AxiResponse, NAMING};
 
-use crate::wide::Lanes;
+use crate::ports::{Finder, PortRule};
+use crate::wide::{Lanes, check_bus};
 use cosim_harness::harness::Transfer;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["awvalid"], "the manager offers a write address").bit(),
+    PortRule::subordinate(&["awready"], "the subordinate takes it").bit(),
+    PortRule::manager(&["awaddr"], "the byte address of the first beat"),
+    PortRule::manager(&["awid"], "the ID").optional(),
+    PortRule::manager(&["awlen"], "the number of beats minus 1; one beat without it").optional(),
+    PortRule::manager(
+        &["awsize"],
+        "the logarithm of the bytes of a beat; that of the data without it",
+    )
+    .optional(),
+    PortRule::manager(&["awburst"], "FIXED, INCR or WRAP; INCR without it").optional(),
+    PortRule::manager(&["awlock"], "exclusive access; always 0").optional(),
+    PortRule::manager(&["awcache"], "memory attributes").optional(),
+    PortRule::manager(&["awprot"], "protection type").optional(),
+    PortRule::manager(&["awqos"], "quality of service").optional(),
+    PortRule::manager(&["awregion"], "region").optional(),
+    PortRule::manager(&["awuser"], "sideband bits").optional(),
+    PortRule::manager(&["wvalid"], "the manager offers a beat of write data").bit(),
+    PortRule::subordinate(&["wready"], "the subordinate takes it").bit(),
+    PortRule::manager(&["wdata"], "the write data, 8 to 1024 bits"),
+    PortRule::manager(&["wstrb"], "one bit for each byte: whether it is written").optional(),
+    PortRule::manager(&["wlast"], "the beat is the last one of its burst").bit(),
+    PortRule::subordinate(&["bvalid"], "the subordinate offers a write response").bit(),
+    PortRule::manager(&["bready"], "the manager takes it").bit(),
+    PortRule::subordinate(&["bid"], "the ID of the write").optional(),
+    PortRule::subordinate(&["bresp"], "the write response").optional(),
+    PortRule::manager(&["arvalid"], "the manager offers a read address").bit(),
+    PortRule::subordinate(&["arready"], "the subordinate takes it").bit(),
+    PortRule::manager(&["araddr"], "the byte address of the first beat"),
+    PortRule::manager(&["arid"], "the ID").optional(),
+    PortRule::manager(&["arlen"], "the number of beats minus 1; one beat without it").optional(),
+    PortRule::manager(
+        &["arsize"],
+        "the logarithm of the bytes of a beat; that of the data without it",
+    )
+    .optional(),
+    PortRule::manager(&["arburst"], "FIXED, INCR or WRAP; INCR without it").optional(),
+    PortRule::manager(&["arlock"], "exclusive access; always 0").optional(),
+    PortRule::manager(&["arcache"], "memory attributes").optional(),
+    PortRule::manager(&["arprot"], "protection type").optional(),
+    PortRule::manager(&["arqos"], "quality of service").optional(),
+    PortRule::manager(&["arregion"], "region").optional(),
+    PortRule::manager(&["aruser"], "sideband bits").optional(),
+    PortRule::subordinate(&["rvalid"], "the subordinate offers a beat of read data").bit(),
+    PortRule::manager(&["rready"], "the manager takes it").bit(),
+    PortRule::subordinate(&["rid"], "the ID of the read").optional(),
+    PortRule::subordinate(&["rdata"], "the read data, 8 to 1024 bits"),
+    PortRule::subordinate(&["rresp"], "the response of the beat").optional(),
+    PortRule::subordinate(&["rlast"], "the beat is the last one of its burst").bit(),
+];
 
 /// The ports of a write address or read address channel. The ports without a description have the
 /// meaning of IHI 0022, "Write address channel signals" and "Read address channel signals".
@@ -96,58 +148,77 @@ pub struct Axi4Pins<M, S> {
     pub rlast: Pin<S>,
 }
 
-/// The ports of an address channel with the prefixes of their names.
+/// The ports of an address channel.
 macro_rules! address_pins {
-    ($prefix:ident, $channel:literal) => {
+    ($find:ident, $channel:literal) => {
         Axi4AddressPins {
-            valid: Pin::of($prefix, concat!($channel, "valid")),
-            ready: Pin::of($prefix, concat!($channel, "ready")),
-            addr: Pin::of($prefix, concat!($channel, "addr")),
-            id: Pin::find($prefix, concat!($channel, "id")),
-            len: Pin::find($prefix, concat!($channel, "len")),
-            size: Pin::find($prefix, concat!($channel, "size")),
-            burst: Pin::find($prefix, concat!($channel, "burst")),
-            lock: Pin::find($prefix, concat!($channel, "lock")),
-            cache: Pin::find($prefix, concat!($channel, "cache")),
-            prot: Pin::find($prefix, concat!($channel, "prot")),
-            qos: Pin::find($prefix, concat!($channel, "qos")),
-            region: Pin::find($prefix, concat!($channel, "region")),
-            user: Pin::find($prefix, concat!($channel, "user")),
+            valid: $find.of(concat!($channel, "valid")),
+            ready: $find.of(concat!($channel, "ready")),
+            addr: $find.of(concat!($channel, "addr")),
+            id: $find.find(concat!($channel, "id")),
+            len: $find.find(concat!($channel, "len")),
+            size: $find.find(concat!($channel, "size")),
+            burst: $find.find(concat!($channel, "burst")),
+            lock: $find.find(concat!($channel, "lock")),
+            cache: $find.find(concat!($channel, "cache")),
+            prot: $find.find(concat!($channel, "prot")),
+            qos: $find.find(concat!($channel, "qos")),
+            region: $find.find(concat!($channel, "region")),
+            user: $find.find(concat!($channel, "user")),
         }
     };
 }
 
 impl<M: Pins, S: Pins> Axi4Pins<M, S> {
-    /// The ports whose names are `prefix` followed by the names of the specification in lower
-    /// case, as in `s_axi_awvalid`. `wuser`, `buser` and `ruser` are not known.
+    /// The ports whose names are `pattern` and the names of the specification, as in
+    /// `s_axi_awvalid` ([`ports`](crate::ports)). An interface may have the channels of writes or
+    /// those of reads alone. `wuser`, `buser` and `ruser` are not known.
     ///
     /// # Panics
     /// If a port is missing that is not optional; in a constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
-        Self {
-            aw: address_pins!(prefix, "aw"),
-            wvalid: Pin::of(prefix, "wvalid"),
-            wready: Pin::of(prefix, "wready"),
-            wdata: Pin::of(prefix, "wdata"),
-            wstrb: Pin::find(prefix, "wstrb"),
-            wlast: Pin::of(prefix, "wlast"),
-            bvalid: Pin::of(prefix, "bvalid"),
-            bready: Pin::of(prefix, "bready"),
-            bid: Pin::find(prefix, "bid"),
-            bresp: Pin::find(prefix, "bresp"),
-            ar: address_pins!(prefix, "ar"),
-            rvalid: Pin::of(prefix, "rvalid"),
-            rready: Pin::of(prefix, "rready"),
-            rid: Pin::find(prefix, "rid"),
-            rdata: Pin::of(prefix, "rdata"),
-            rresp: Pin::find(prefix, "rresp"),
-            rlast: Pin::of(prefix, "rlast"),
-        }
+    pub const fn of(pattern: &str) -> Self {
+        Self::of_two(pattern, pattern)
+    }
+
+    /// The ports of an interface whose channels of writes have another pattern than those of reads.
+    ///
+    /// # Panics
+    /// As [`Axi4Pins::of`].
+    pub const fn of_two(writes: &str, reads: &str) -> Self {
+        let w = Finder::new(PORTS, writes).with::<M>("awvalid");
+        let r = Finder::new(PORTS, reads).with::<M>("arvalid");
+        assert!(w.is_there() || r.is_there(), "the block has no awvalid or arvalid of this name");
+        let pins = Self {
+            aw: address_pins!(w, "aw"),
+            wvalid: w.of("wvalid"),
+            wready: w.of("wready"),
+            wdata: w.of("wdata"),
+            wstrb: w.find("wstrb"),
+            wlast: w.of("wlast"),
+            bvalid: w.of("bvalid"),
+            bready: w.of("bready"),
+            bid: w.find("bid"),
+            bresp: w.find("bresp"),
+            ar: address_pins!(r, "ar"),
+            rvalid: r.of("rvalid"),
+            rready: r.of("rready"),
+            rid: r.find("rid"),
+            rdata: r.of("rdata"),
+            rresp: r.find("rresp"),
+            rlast: r.of("rlast"),
+        };
+        check_bus::<32>(8 * pins.bytes());
+        pins
+    }
+
+    /// An address channel that the interface has.
+    pub(crate) const fn address(&self) -> &Axi4AddressPins<M, S> {
+        if self.aw.valid.is_present() { &self.aw } else { &self.ar }
     }
 
     /// The width of the data in bytes.
     pub const fn bytes(&self) -> u32 {
-        self.wdata.width() / 8
+        (if self.wdata.is_present() { self.wdata.width() } else { self.rdata.width() }) / 8
     }
 
     /// The logarithm of the width of the data in bytes.
@@ -191,12 +262,12 @@ impl<M: Pins, S: Pins> Axi4Pins<M, S> {
         }
         if is_of(self.wvalid.port().name) {
             let last = if self.wlast.is_high(m) { " last" } else { "" };
-            Some(format!("{}{last}", crate::wide::Wide::<32>(self.wdata.words(m))))
+            Some(format!("{}{last}", crate::Wide::<32>(self.wdata.words(m))))
         } else if is_of(self.bvalid.port().name) {
             Some(format!("{} id {:#x}", response(self.bresp), id(self.bid)))
         } else if is_of(self.rvalid.port().name) {
             let last = if self.rlast.is_high(s) { " last" } else { "" };
-            let data = crate::wide::Wide::<32>(self.rdata.words(s));
+            let data = crate::Wide::<32>(self.rdata.words(s));
             Some(format!("{data} {} id {:#x}{last}", response(self.rresp), id(self.rid)))
         } else {
             None

@@ -5,6 +5,7 @@
 
 mod coverage;
 mod manager;
+mod memory_check;
 mod monitor;
 mod subordinate;
 #[cfg(test)]
@@ -17,8 +18,10 @@ pub use subordinate::{AxiLiteSubordinate, AxiLiteSubordinateTraffic, AxiLiteSubo
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::ports::{Finder, PortRule};
+use crate::scenarios::Pace;
 use crate::wide::check_bus;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{
     CaseRng, Draw, Naming, Percent, Reset, Traffic, TrafficError, Transfer,
 };
@@ -36,6 +39,29 @@ pub const NAMING: Naming = Naming {
     joined: &["aw", "w", "b", "ar", "r"],
     ..Naming::DEFAULT
 };
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["awvalid"], "the manager offers a write address").bit(),
+    PortRule::subordinate(&["awready"], "the subordinate takes it").bit(),
+    PortRule::manager(&["awaddr"], "the byte address of a write"),
+    PortRule::manager(&["awprot"], "the protection type of a write").optional(),
+    PortRule::manager(&["wvalid"], "the manager offers write data").bit(),
+    PortRule::subordinate(&["wready"], "the subordinate takes it").bit(),
+    PortRule::manager(&["wdata"], "the write data, 32 or 64 bits"),
+    PortRule::manager(&["wstrb"], "one bit for each byte: whether it is written").optional(),
+    PortRule::subordinate(&["bvalid"], "the subordinate offers a write response").bit(),
+    PortRule::manager(&["bready"], "the manager takes it").bit(),
+    PortRule::subordinate(&["bresp"], "the write response").optional(),
+    PortRule::manager(&["arvalid"], "the manager offers a read address").bit(),
+    PortRule::subordinate(&["arready"], "the subordinate takes it").bit(),
+    PortRule::manager(&["araddr"], "the byte address of a read"),
+    PortRule::manager(&["arprot"], "the protection type of a read").optional(),
+    PortRule::subordinate(&["rvalid"], "the subordinate offers read data").bit(),
+    PortRule::manager(&["rready"], "the manager takes it").bit(),
+    PortRule::subordinate(&["rdata"], "the read data, 32 or 64 bits"),
+    PortRule::subordinate(&["rresp"], "the read response").optional(),
+];
 
 /// The ports of an AXI4-Lite interface. `M` holds the ports that the manager drives, `S` those of
 /// the subordinate.
@@ -82,42 +108,54 @@ pub struct AxiLitePins<M, S> {
 }
 
 impl<M: Pins, S: Pins> AxiLitePins<M, S> {
-    /// The ports whose names are `prefix` followed by the names of the specification in lower
-    /// case, as in `s_axi_awvalid`.
+    /// The ports whose names are `pattern` and the names of the specification, as in
+    /// `s_axi_awvalid` ([`ports`](crate::ports)). An interface may have the channels of writes or
+    /// those of reads alone.
     ///
     /// # Panics
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
-        let wdata = Pin::of(prefix, "wdata");
+    pub const fn of(pattern: &str) -> Self {
+        Self::of_two(pattern, pattern)
+    }
+
+    /// The ports of an interface whose channels of writes have another pattern than those of reads.
+    ///
+    /// # Panics
+    /// As [`AxiLitePins::of`].
+    pub const fn of_two(writes: &str, reads: &str) -> Self {
+        let w = Finder::new(PORTS, writes).with::<M>("awvalid");
+        let r = Finder::new(PORTS, reads).with::<M>("arvalid");
+        assert!(w.is_there() || r.is_there(), "the block has no awvalid or arvalid of this name");
+        let pins = Self {
+            awvalid: w.of("awvalid"),
+            awready: w.of("awready"),
+            awaddr: w.of("awaddr"),
+            awprot: w.find("awprot"),
+            wvalid: w.of("wvalid"),
+            wready: w.of("wready"),
+            wdata: w.of("wdata"),
+            wstrb: w.find("wstrb"),
+            bvalid: w.of("bvalid"),
+            bready: w.of("bready"),
+            bresp: w.find("bresp"),
+            arvalid: r.of("arvalid"),
+            arready: r.of("arready"),
+            araddr: r.of("araddr"),
+            arprot: r.find("arprot"),
+            rvalid: r.of("rvalid"),
+            rready: r.of("rready"),
+            rdata: r.of("rdata"),
+            rresp: r.find("rresp"),
+        };
         // At most 64 bits (IHI 0022, "Definition of AXI4-Lite").
-        check_bus::<2>(wdata.width());
-        Self {
-            awvalid: Pin::of(prefix, "awvalid"),
-            awready: Pin::of(prefix, "awready"),
-            awaddr: Pin::of(prefix, "awaddr"),
-            awprot: Pin::find(prefix, "awprot"),
-            wvalid: Pin::of(prefix, "wvalid"),
-            wready: Pin::of(prefix, "wready"),
-            wdata,
-            wstrb: Pin::find(prefix, "wstrb"),
-            bvalid: Pin::of(prefix, "bvalid"),
-            bready: Pin::of(prefix, "bready"),
-            bresp: Pin::find(prefix, "bresp"),
-            arvalid: Pin::of(prefix, "arvalid"),
-            arready: Pin::of(prefix, "arready"),
-            araddr: Pin::of(prefix, "araddr"),
-            arprot: Pin::find(prefix, "arprot"),
-            rvalid: Pin::of(prefix, "rvalid"),
-            rready: Pin::of(prefix, "rready"),
-            rdata: Pin::of(prefix, "rdata"),
-            rresp: Pin::find(prefix, "rresp"),
-        }
+        check_bus::<2>(8 * pins.bytes());
+        pins
     }
 
     /// The width of the data in bytes, 4 or 8.
     pub const fn bytes(&self) -> u32 {
-        self.wdata.width() / 8
+        (if self.wdata.is_present() { self.wdata.width() } else { self.rdata.width() }) / 8
     }
 
     /// The address of the first byte of the data bus.
@@ -318,11 +356,12 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for AxiLiteWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
         // Without gaps, address and data of a write leave together.
         let skew = if pace.source.gap.get() == 0 { SourceWeights::new(0, 0) } else { self.skew };
-        Self { source: pace.source.clone(), ready, skew, ..self }
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), ready, skew, addresses, ..self }
     }
 }
 
@@ -335,12 +374,14 @@ impl AxiLiteWeights {
         reset: Percent,
         rng: &mut CaseRng,
     ) -> AxiLiteTraffic {
-        let mut pool = AddressPool::new(&self.addresses, pins.awaddr.width());
+        let bits = pins.awaddr.width().max(pins.araddr.width());
+        let mut pool = AddressPool::new(&self.addresses, bits);
         let mut list = Vec::new();
         for _ in 0..operations {
             let offer = self.source.offer((), reset, rng);
             let address = Uint::new(pool.draw(u64::from(pins.bytes()), rng));
-            let access = if rng.chance(self.write) {
+            let (has_write, has_read) = (pins.awvalid.is_present(), pins.arvalid.is_present());
+            let access = if has_write && (rng.chance(self.write) || !has_read) {
                 self.write(pins, address, rng)
             } else {
                 AxiLiteAccess::Read { address }

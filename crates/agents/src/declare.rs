@@ -20,10 +20,17 @@
 ///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, 32.
 /// - `tie PIN = VALUE;` holds an input at a value.
-/// - `agent` has the name in traffic and weights, the type of the agent, and its ports. Parameters
-///   of the type follow in brackets, as in `StreamSource[4]`: the width of the data in words, or
-///   the target of a subordinate. `with EXPRESSION`, before the semicolon, gives other weights
-///   than the defaults. The default scenarios replace their gaps and stalls.
+/// - `pace N;` makes the gaps and stalls of the default scenarios N times as long: the cycles of an
+///   item on the slowest interface, such as a byte on a serial line. Without it, N is 1.
+/// - `weights { .. }` adds weights of the block to the generated ones, in the form of
+///   [`weights!`](cosim_harness::weights), and `scenarios "FILE";` names a TOML file with scenarios
+///   in the place of the [default ones](crate::default_scenarios).
+/// - `agent` has the name in traffic and weights, the type of the agent, and its ports. A target of
+///   your own follows a subordinate in brackets, as in `ApbSubordinate[Registers]`: a type with
+///   [`Target`](crate::Target) and `Default`. `with EXPRESSION` gives other weights than the
+///   defaults; the default scenarios replace their gaps and stalls. `drawn by FUNCTION` draws the
+///   traffic with a `fn(&Weights, &Parameters, u32, &mut CaseRng) -> TRAFFIC`, which gets the number
+///   of operations.
 /// - `unreachable "GROUP": CLOSURE;` gives the reason for each unreachable bin of a covergroup, as
 ///   in [`covergroups!`](cosim_harness::covergroups). The name of a group is the name of the
 ///   agent and that of the group, as in `"axi writes"`.
@@ -36,9 +43,12 @@ macro_rules! agents {
         pins $inputs:ty, $outputs:ty;
         $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
+        $( pace $pace:literal; )?
         $( tie $tied:ident = $value:literal; )*
-        $( agent $name:ident: $agent:ident $([ $($arg:tt),* ])? on $pins:expr
-            $(, with $weights:expr)?; )+
+        $( weights { $($own:tt)* } )?
+        $( scenarios $file:literal; )?
+        $( agent $name:ident: $agent:ident $([ $($arg:ty),* ])? on $pins:expr
+            $(, with $weights:expr)? $(, drawn by $draw:path)?; )+
         $( unreachable $group:literal: $reason:expr; )*
     ) => {
         #[allow(non_camel_case_types)]
@@ -47,6 +57,28 @@ macro_rules! agents {
             $(
                 /// The agent of this name.
                 pub type $name<'a> = $agent<'a, $inputs, $outputs $($(, $arg)*)?>;
+            )+
+        }
+
+        #[allow(non_camel_case_types)]
+        mod agent_traffic {
+            use super::*;
+            $(
+                /// The traffic of the agent of this name.
+                pub type $name = <agent_types::$name<'static> as
+                    $crate::Agent<'static, $inputs, $outputs>>::Traffic;
+            )+
+        }
+
+        #[allow(non_camel_case_types)]
+        mod agent_weights {
+            use super::*;
+            $(
+                /// The weights of the agent of this name.
+                pub type $name = <agent_traffic::$name as $crate::AgentTraffic<
+                    <agent_types::$name<'static> as
+                        $crate::Agent<'static, $inputs, $outputs>>::Pins,
+                >>::Weights;
             )+
         }
 
@@ -67,8 +99,7 @@ macro_rules! agents {
             $(
                 /// The traffic of the agent of this name.
                 #[serde(default)]
-                pub $name: <agent_types::$name<'static> as
-                    $crate::Agent<'static, $inputs, $outputs>>::Traffic,
+                pub $name: agent_traffic::$name,
             )+
         }
 
@@ -91,6 +122,7 @@ macro_rules! agents {
             noise: $crate::cosim_harness::harness::Noise,
             $( $name: agent_types::$name<'a>, )+
             reset: $crate::cosim_harness::harness::ResetTimer,
+            counts: $crate::Counts,
             idle: u64,
             progress_timeout: u64,
         }
@@ -102,16 +134,6 @@ macro_rules! agents {
                 $( let _drain = $drain; )?
                 _drain
             };
-
-            fn counts(&self) -> $crate::Counts {
-                let mut sum = $crate::Counts::default();
-                $(
-                    let counts = $crate::Agent::<$inputs, $outputs>::counts(&self.$name);
-                    sum.handshakes += counts.handshakes;
-                    sum.operations += counts.operations;
-                )+
-                sum
-            }
 
             /// What each agent is doing, in words.
             #[allow(dead_code)]
@@ -137,13 +159,12 @@ macro_rules! agents {
                 use $crate::Agent;
                 type I = $inputs;
                 type O = $outputs;
-                let delays = [$(
-                    <agent_types::$name<'_> as Agent<'_, I, O>>::longest_delay(&traffic.$name)
-                ),+];
+                let delays = [$( $crate::longest_delay(&$pins, &traffic.$name) ),+];
                 Self {
                     noise: $crate::cosim_harness::harness::Noise::new(traffic.noise.get()),
                     $( $name: Agent::<'_, I, O>::new($pins, &traffic.$name), )+
                     reset: $crate::cosim_harness::harness::ResetTimer::default(),
+                    counts: $crate::Counts::default(),
                     idle: 0,
                     progress_timeout: $crate::cosim_harness::channels::SLACK
                         + Self::DRAIN
@@ -171,15 +192,19 @@ macro_rules! agents {
             fn clock(&mut self, inputs: &$inputs, outputs: &$outputs) {
                 let in_reset = in_reset(inputs);
                 let mut is_idle = !in_reset;
+                let mut counts = $crate::Counts::default();
                 $(
-                    let reset = $crate::Agent::<$inputs, $outputs>::clock(
+                    let progress = $crate::Agent::<$inputs, $outputs>::clock(
                         &mut self.$name, in_reset, inputs, outputs,
                     );
-                    if let Some(reset) = reset {
+                    if let Some(reset) = progress.reset {
                         self.reset.start(reset);
                     }
-                    is_idle &= $crate::Agent::<$inputs, $outputs>::is_idle(&self.$name);
+                    is_idle &= progress.is_idle;
+                    counts.handshakes += progress.counts.handshakes;
+                    counts.operations += progress.counts.operations;
                 )+
+                self.counts = counts;
                 self.idle = if is_idle { self.idle + 1 } else { 0 };
                 self.reset.clock();
             }
@@ -191,7 +216,7 @@ macro_rules! agents {
 
             #[inline]
             fn handshakes(&self) -> u64 {
-                self.counts().handshakes
+                self.counts.handshakes
             }
 
             #[inline]
@@ -201,7 +226,7 @@ macro_rules! agents {
 
             #[inline]
             fn packets(&self) -> u64 {
-                self.counts().operations
+                self.counts.operations
             }
 
             fn in_flight(&self) -> Vec<String> {
@@ -233,14 +258,13 @@ macro_rules! agents {
                 reset: $crate::cosim_harness::harness::Percent = 0,
                 $(
                     /// The weights of the agent of this name.
-                    $name: <agent_types::$name<'static> as
-                        $crate::Agent<'static, $inputs, $outputs>>::Weights = {
-                            let _weights = <agent_types::$name<'static> as
-                                $crate::Agent<'static, $inputs, $outputs>>::Weights::default();
-                            $( let _weights = $weights; )?
-                            _weights
-                        },
+                    $name: agent_weights::$name = {
+                        let _weights = agent_weights::$name::default();
+                        $( let _weights = $weights; )?
+                        _weights
+                    },
                 )+
+                $( $($own)* )?
             }
         }
 
@@ -254,39 +278,37 @@ macro_rules! agents {
             >,
         {
             fn scenarios() -> Vec<$crate::cosim_harness::harness::Scenario<Self>> {
-                use $crate::cosim_harness::harness::{Percent, Scenario};
+                let _own: Option<&str> = None;
+                $( let _own = _own.or(Some(include_str!($file))); )?
+                if let Some(own) = _own {
+                    return $crate::cosim_harness::harness::scenarios_from(own);
+                }
+                let _pace = 1;
+                $( let _pace = $pace; )?
                 let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
                 let has_raw = CosimBlock::TRANSACTION_OUTPUTS.len() < outputs.len();
-                let all = $crate::cosim_harness::channels::default_scenarios(
-                    CosimBlock::RESET.is_some(),
-                    has_raw,
-                );
-                let scenario = |pace: $crate::cosim_harness::channels::ChannelScenario| {
-                    let weights = Self::default();
-                    let weights = Self {
-                        raw_cycles_per_packet:
-                            $crate::cosim_harness::value::Uint::new(pace.raw),
-                        reset: Percent::new(pace.reset),
-                        $( $name: $crate::AgentWeights::paced(weights.$name, &pace), )+
-                    };
-                    Scenario::new(pace.name, pace.about, weights)
-                };
-                all.into_iter().map(scenario).collect()
+                let has_reset = CosimBlock::RESET.is_some();
+                $crate::default_scenarios(has_reset, has_raw, _pace, |pace, reset, raw| {
+                    let mut weights = Self::default();
+                    weights.raw_cycles_per_packet = $crate::cosim_harness::value::Uint::new(raw);
+                    weights.reset = $crate::cosim_harness::harness::Percent::new(reset);
+                    $( weights.$name = $crate::AgentWeights::paced(weights.$name, pace); )+
+                    weights
+                })
             }
 
             fn traffic(
                 &self,
-                _: &$crate::cosim_harness::harness::Parameters,
+                _parameters: &$crate::cosim_harness::harness::Parameters,
                 packets: u32,
                 rng: &mut $crate::cosim_harness::harness::CaseRng,
             ) -> Traffic {
                 Traffic {
                     noise: $crate::cosim_harness::harness::Draw::bits(rng),
                     $(
-                        $name: <agent_types::$name<'static> as
-                            $crate::Agent<'static, $inputs, $outputs>>::draw(
-                                &self.$name, &$pins, packets, self.reset, rng,
-                            ),
+                        $name: $crate::drawn_traffic!(
+                            [self _parameters packets rng] $name, &$pins $(, drawn by $draw)?
+                        ),
                     )+
                 }
             }
@@ -309,8 +331,7 @@ macro_rules! agents {
         #[derive(Debug)]
         pub struct Coverage {
             $(
-                $name: <agent_types::$name<'static> as
-                    $crate::Agent<'static, $inputs, $outputs>>::Sampler,
+                $name: Option<$crate::Sampler<$inputs, $outputs>>,
             )+
         }
 
@@ -360,12 +381,24 @@ macro_rules! agents {
                 let (inputs, outputs) = (edge.inputs, edge.outputs);
                 let in_reset = in_reset(inputs);
                 $(
-                    <agent_types::$name<'static> as
-                        $crate::Agent<'static, $inputs, $outputs>>::sample(
-                            &mut self.$name, in_reset, inputs, outputs, bins,
-                        );
+                    if let Some(sampler) = &mut self.$name {
+                        sampler.sample(in_reset, inputs, outputs, bins);
+                    }
                 )+
             }
         }
+    };
+}
+
+/// Draws the traffic of an agent by its weights, or by a function.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! drawn_traffic {
+    ([$weights:ident $parameters:ident $packets:ident $rng:ident] $name:ident, $pins:expr) => {
+        $crate::AgentTraffic::draw(&$weights.$name, $pins, $packets, $weights.reset, $rng)
+    };
+    ([$weights:ident $parameters:ident $packets:ident $rng:ident] $name:ident, $pins:expr,
+        drawn by $draw:path) => {
+        $draw($weights, $parameters, $packets, $rng)
     };
 }

@@ -28,7 +28,7 @@ crate::agents! {
     reset clear high;
     drain 8;
     tie mode = 2;
-    agent input: StreamSource[1] on IN;
+    agent input: StreamSource on IN;
     agent output: StreamSink on OUT;
     agent registers: AxiLiteManager on AXI, with crate::axi_lite::AxiLiteWeights {
         write: cosim_harness::harness::Percent::new(80),

@@ -11,10 +11,11 @@
 #[cfg(test)]
 mod tests;
 
-use crate::agent::{Agent, AgentWeights, Counts};
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
+use crate::scenarios::Pace;
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Draw, Layout, Noise, Percent, Reset, Traffic, TrafficError,
+    CaseRng, Covergroup, Draw, Layout, Noise, Percent, Reset, Traffic, TrafficError,
 };
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -147,7 +148,7 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for FieldWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { hold: pace.source.clone(), ..self }
     }
 }
@@ -188,11 +189,30 @@ impl<I, O, T: Layout> FieldDriver<'_, I, O, T> {
     }
 }
 
+impl<'a, I: Pins, O: Pins, T: Layout + 'static> FieldDriver<'a, I, O, T> {
+    #[inline]
+    fn edge(&mut self, _: bool, _: &I, _: &O) -> Option<Reset> {
+        let (_, rest) = self.rest.split_first()?;
+        if self.hold > 0 {
+            self.hold -= 1;
+        } else {
+            self.rest = rest;
+            self.counts.handshakes += 1;
+            self.load();
+        }
+        None
+    }
+
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
 impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<'a, I, O, T> {
     type Pins = Pin<I>;
     type Traffic = FieldTraffic<T>;
-    type Weights = FieldWeights;
-    type Sampler = ();
 
     const GROUPS: &'static [Covergroup] = &[];
 
@@ -204,13 +224,34 @@ impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<
         driver
     }
 
+    #[inline]
+    fn drive(&mut self, _: bool, _: &mut Noise, inputs: &mut I) {
+        self.pin.set_words(inputs, &self.words);
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        let (first, rest) = self.rest.split_first()?;
+        let left = rest.len();
+        Some(format!("{first} for {} more cycles, {left} steps to come", self.hold + 1))
+    }
+}
+
+impl<I: Pins, T: Layout + 'static> AgentTraffic<Pin<I>> for FieldTraffic<T> {
+    type Weights = FieldWeights;
+
     fn draw(
         weights: &Self::Weights,
-        _: &Self::Pins,
+        _: &Pin<I>,
         operations: u32,
         _: Percent,
         rng: &mut CaseRng,
-    ) -> Self::Traffic {
+    ) -> Self {
         let mut step = || {
             let hold_cycles = rng.wait(weights.hold.gap, weights.hold.longest_gap);
             let mut fields = Vec::new();
@@ -228,47 +269,7 @@ impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<
         FieldTraffic::new((0..steps).map(|_| step()).collect())
     }
 
-    #[inline]
-    fn drive(&mut self, _: bool, _: &mut Noise, inputs: &mut I) {
-        self.pin.set_words(inputs, &self.words);
+    fn longest_delay(&self) -> u64 {
+        self.steps.iter().map(|step| step.hold_cycles.get()).max().unwrap_or(0) + 1
     }
-
-    #[inline]
-    fn clock(&mut self, _: bool, _: &I, _: &O) -> Option<Reset> {
-        let (_, rest) = self.rest.split_first()?;
-        if self.hold > 0 {
-            self.hold -= 1;
-        } else {
-            self.rest = rest;
-            self.counts.handshakes += 1;
-            self.load();
-        }
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    /// Steps are no operations: the interface of the block has them.
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        traffic.steps.iter().map(|step| step.hold_cycles.get()).max().unwrap_or(0) + 1
-    }
-
-    fn in_flight(&self) -> Option<String> {
-        let (first, rest) = self.rest.split_first()?;
-        let left = rest.len();
-        Some(format!("{first} for {} more cycles, {left} steps to come", self.hold + 1))
-    }
-
-    fn sampler(_: Self::Pins, _: &'static [Covergroup], _: usize) -> Self::Sampler {}
-
-    #[inline]
-    fn sample((): &mut Self::Sampler, _: bool, _: &I, _: &O, _: &mut Bins<'_>) {}
 }

@@ -18,8 +18,9 @@ pub use agents::{InterruptSink, InterruptSource};
 pub use monitor::{InterruptMonitor, InterruptSampler};
 
 use crate::agent::AgentWeights;
+use crate::scenarios::Pace;
 use crate::transfer::transfer;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -153,13 +154,13 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for InterruptWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { source: pace.source.clone(), ..self }
     }
 }
 
 impl AgentWeights for InterruptSinkWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self {
             latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
         }

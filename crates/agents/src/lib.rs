@@ -41,10 +41,13 @@ mod declare;
 mod declared;
 pub mod fields;
 pub mod interrupt;
+mod items;
 mod lanes;
 mod memory_check;
 pub mod memory_port;
 mod names;
+pub mod ports;
+mod scenarios;
 pub mod stream;
 mod target;
 #[cfg(test)]
@@ -53,14 +56,16 @@ mod transfer;
 mod wide;
 pub mod wishbone;
 
-pub use agent::{Agent, AgentWeights, Counts};
+pub use agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler, longest_delay};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
+pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;
 pub use names::{
-    GroupNames, checks, count_groups, group_names, named_groups, port_names, with_reasons,
+    GroupNames, count_groups, group_names, join, length, named_groups, names_of, with_reasons,
 };
+pub use scenarios::{Pace, default_scenarios};
 pub use target::{Access, Memory, Response, Target};
-pub use wide::{Lanes, Wide};
+pub use wide::{Data, Lanes, Wide};
 
 // For the macros of this crate.
 pub use cosim_harness;

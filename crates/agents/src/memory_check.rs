@@ -18,6 +18,8 @@ struct Write {
     address: u64,
     data: [u8; 8],
     strobe: u8,
+    /// Bytes that a write of another ID changed meanwhile, so that either may be the last.
+    unordered: u8,
     is_done: bool,
     has_failed: bool,
 }
@@ -38,7 +40,11 @@ struct Read {
 /// A read returns, for each byte, what the last write that was complete before its start left
 /// there, or the byte of a write that overlaps the read. Bytes that were never written are
 /// unknown until the first read, and then constant. Accesses have at most 8 bytes. Those of one
-/// ID complete in order; writes of different IDs to the same bytes must not overlap.
+/// ID complete in order. Bytes to which writes of different IDs overlap become unknown.
+///
+/// [`MemoryCheck::axi_lite`], [`MemoryCheck::axi4`], [`MemoryCheck::apb`] and
+/// [`MemoryCheck::wishbone`] take the events of a monitor. Several interfaces may share the memory,
+/// each with a number of its own.
 #[derive(Debug, Clone)]
 pub struct MemoryCheck {
     /// The name of the check.
@@ -64,8 +70,15 @@ impl MemoryCheck {
     /// bus.
     pub fn start_write(&mut self, id: u64, address: u64, data: u64, strobe: u64) {
         let (data, strobe) = (data.to_le_bytes(), strobe as u8);
-        let (is_done, has_failed) = (false, false);
-        self.writes.push_back(Write { id, address, data, strobe, is_done, has_failed });
+        self.writes.push_back(Write {
+            id,
+            address,
+            data,
+            strobe,
+            unordered: 0,
+            is_done: false,
+            has_failed: false,
+        });
     }
 
     /// The first incomplete write of an ID completes. A write without `success` leaves its bytes
@@ -74,13 +87,31 @@ impl MemoryCheck {
         let is_it = |write: &&mut Write| write.id == id && !write.is_done;
         let Some(write) = self.writes.iter_mut().find(is_it) else { return };
         (write.is_done, write.has_failed) = (true, !success);
-        let write = *write;
+        let mut write = *write;
+        for other in self.writes.iter_mut().filter(|other| other.id != id && !other.is_done) {
+            let ahead = other.address.wrapping_sub(write.address);
+            let behind = write.address.wrapping_sub(other.address);
+            let shared = match (ahead, behind) {
+                (0..8, _) => write.strobe & other.strobe << ahead,
+                (_, 0..8) => write.strobe & other.strobe >> behind,
+                _ => 0,
+            };
+            write.unordered |= shared;
+            other.unordered |= if ahead < 8 { shared >> ahead } else { shared << behind.min(7) };
+        }
         for byte in (0..8).filter(|byte| write.strobe >> byte & 1 == 1) {
             let address = write.address.wrapping_add(byte);
-            let value = success.then_some(write.data[byte as usize]);
-            self.set(address, value);
+            let is_known = success && write.unordered >> byte & 1 == 0;
+            self.set(address, is_known.then_some(write.data[byte as usize]));
         }
         self.forget();
+    }
+
+    /// All incomplete writes of an ID complete.
+    pub fn finish_writes(&mut self, id: u64) {
+        while self.writes.iter().any(|write| write.id == id && !write.is_done) {
+            self.finish_write(id, true);
+        }
     }
 
     /// A read starts.
@@ -239,6 +270,23 @@ mod tests {
         check.reset();
         assert!(read(&mut check, 0x10, 0x4433_22aa), "the write may have taken effect");
         assert!(!read(&mut check, 0x10, 0x4433_2211));
+    }
+
+    /// Is a byte unknown when writes of two IDs to it overlap, and only that byte?
+    #[test]
+    fn unordered_writes_leave_their_bytes_unknown() {
+        for (first, second) in [(0x10, 0x12), (0x12, 0x10)] {
+            let mut check = check();
+            check.start_write(1, first, 0x0a0a_0a0a, 0xf);
+            check.start_write(2, second, 0x0b0b_0b0b, 0xf);
+            check.finish_write(2, true);
+            check.finish_write(1, true);
+            let low = if first == 0x10 { 0x0a0a } else { 0x0b0b };
+            let mut wrong = check.clone();
+            assert!(!read(&mut wrong, 0x10, 0x1234_1234));
+            assert!(read(&mut check, 0x10, 0x1234_0000 | low));
+            assert!(!read(&mut check, 0x10, 0x1235_0000 | low), "the read is known from now on");
+        }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! [`MemoryPortManager`] drives a memory DUT, [`MemoryPortSubordinate`] is the memory of a DUT, and
 //! [`MemoryPortMonitor`] checks the rules of the port. No standard defines it; the rules are those
-//! of the usual memories of FPGAs and ASICs. `WORDS` is the width of the data in 32-bit words,
-//! rounded up.
+//! of the usual memories of FPGAs and ASICs. The data has at most 1024
+//! bits.
 //!
 //! - A cycle with `en` is an access: a write if `we` is high, otherwise a read.
 //! - A write changes the bytes whose bit of `be` is high.
@@ -20,15 +20,76 @@ pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryP
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights};
+use crate::ports::{Finder, PortRule};
+use crate::scenarios::Pace;
 use crate::transfer::transfer;
-use crate::wide::{Lanes, Wide};
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use crate::wide::{Data, Lanes, Wide};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(
+        &["en", "cs", "ce", "ena", "enable", "sel", "select", "chip_select", "req"],
+        "an access; each cycle is one without it",
+    )
+    .bit()
+    .optional(),
+    PortRule::manager(
+        &["we", "wr", "wen", "wr_en", "write", "write_en", "write_enable", "wren", "w_en"],
+        "the access is a write; all are reads without it",
+    )
+    .bit()
+    .optional(),
+    PortRule::manager(
+        &["be", "wstrb", "bwe", "byte_en", "byteen", "byte_enable", "wmask", "strb", "bsel"],
+        "one bit for each byte: whether it is written",
+    )
+    .optional(),
+    PortRule::manager(
+        &["re", "rd", "ren", "rd_en", "read", "read_en", "read_enable", "rden", "r_en"],
+        "the access is a read; without it, each access that is no write",
+    )
+    .bit()
+    .optional(),
+    PortRule::manager(&["addr", "address", "adr"], "the address in words"),
+    PortRule::manager(
+        &[
+            "wdata",
+            "write_data",
+            "din",
+            "data_in",
+            "wr_data",
+            "data_w",
+            "writedata",
+            "d",
+            "di",
+            "w_data",
+        ],
+        "the write data, at most 1024 bits",
+    )
+    .optional(),
+    PortRule::subordinate(
+        &[
+            "rdata",
+            "read_data",
+            "dout",
+            "data_out",
+            "rd_data",
+            "data_r",
+            "readdata",
+            "q",
+            "do",
+            "r_data",
+        ],
+        "the read data",
+    ),
+];
 
 /// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
 /// memory.
@@ -38,10 +99,12 @@ pub struct MemoryPortPins<M, S> {
     pub latency: u32,
     /// The number of words; addresses are below it.
     pub depth: u64,
-    /// An access.
-    pub en: Pin<M>,
+    /// An access. Without it, each cycle is one.
+    pub en: Option<Pin<M>>,
     /// The access is a write. Without it, every access is a read.
     pub we: Option<Pin<M>>,
+    /// The access is a read. Without it, each access that is no write is one.
+    pub re: Option<Pin<M>>,
     /// One bit for each byte: whether it is written. All without it.
     pub be: Option<Pin<M>>,
     /// The address in words.
@@ -53,23 +116,25 @@ pub struct MemoryPortPins<M, S> {
 }
 
 impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
-    /// The ports whose names are `prefix` followed by `en`, `we`, `be`, `addr`, `wdata` and
-    /// `rdata`. The latency is one cycle, and all addresses exist.
+    /// The ports whose names are `pattern` and those of [`PORTS`], as in `ram_addr` and `ram_din`
+    /// ([`ports`](crate::ports)). The latency is one cycle, and all addresses exist.
     ///
     /// # Panics
-    /// If `en`, `addr` or `rdata` is missing; in a constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
-        let addr = Pin::of(prefix, "addr");
+    /// If `addr` or `rdata` is missing; in a constant, this does not compile.
+    pub const fn of(pattern: &str) -> Self {
+        let ports = Finder::new(PORTS, pattern);
+        let addr = ports.of::<M>("addr");
         let bits = addr.width();
         Self {
             latency: 1,
             depth: if bits < 64 { 1 << bits } else { u64::MAX },
-            en: Pin::of(prefix, "en"),
-            we: Pin::find(prefix, "we"),
-            be: Pin::find(prefix, "be"),
+            en: ports.find("en"),
+            we: ports.find("we"),
+            re: ports.find("re"),
+            be: ports.find("be"),
             addr,
-            wdata: Pin::find(prefix, "wdata"),
-            rdata: Pin::of(prefix, "rdata"),
+            wdata: ports.find("wdata"),
+            rdata: ports.of("rdata"),
         }
     }
 
@@ -90,10 +155,22 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
         self.rdata.width() / 8
     }
 
+    /// Whether a cycle need not have an access.
+    pub(crate) fn is_quiet_when_idle(&self) -> bool {
+        self.en.is_some() || self.re.is_some()
+    }
+
+    /// Whether a cycle has an access.
+    #[inline]
+    pub(crate) fn has_access(&self, m: &M) -> bool {
+        let is_high = |pin: Option<Pin<M>>| pin.is_none_or(|pin| pin.is_high(m));
+        is_high(self.en) && (is_high(self.re) || self.we.is_some_and(|we| we.is_high(m)))
+    }
+
     /// The access of a cycle outside reset. The data of a read comes later.
     #[inline]
-    pub fn access<const WORDS: usize>(&self, m: &M) -> Option<MemoryPortAccess<WORDS>> {
-        if !self.en.is_high(m) {
+    pub fn access(&self, m: &M) -> Option<MemoryPortAccess> {
+        if !self.has_access(m) {
             return None;
         }
         let address = self.addr.get(m);
@@ -116,25 +193,26 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// The access of a cycle in words, for
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
     pub fn words(&self, manager: &M) -> Option<String> {
-        self.access::<32>(manager).map(|access| access.to_string())
+        self.access(manager).map(|access| access.to_string())
     }
 
     /// The access of a cycle.
     pub(crate) fn transfers(&self, m: &M) -> Vec<Transfer> {
-        vec![transfer::<M, S>(self.en.port(), "en", self.words(m), [false, true])]
+        let first = self.en.map_or((self.addr.port(), "addr"), |en| (en.port(), "en"));
+        vec![transfer::<M, S>(first.0, first.1, self.words(m), [false, true])]
     }
 }
 
 /// A read or a write of a manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum MemoryPortOperationKind<const WORDS: usize> {
+pub enum MemoryPortOperationKind {
     /// A write.
     Write {
         /// The address in words.
         address: Uint<64>,
         /// The data.
-        data: Wide<WORDS>,
+        data: Data,
         /// The bytes that are written.
         lanes: Lanes,
     },
@@ -145,7 +223,7 @@ pub enum MemoryPortOperationKind<const WORDS: usize> {
     },
 }
 
-impl<const WORDS: usize> fmt::Display for MemoryPortOperationKind<WORDS> {
+impl fmt::Display for MemoryPortOperationKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Write { address, data, lanes } => {
@@ -159,12 +237,12 @@ impl<const WORDS: usize> fmt::Display for MemoryPortOperationKind<WORDS> {
 /// An operation of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MemoryPortOperation<const WORDS: usize> {
+pub struct MemoryPortOperation {
     /// Cycles without an access before it.
     #[serde(default)]
     pub gap: Uint<12>,
     /// The read or write.
-    pub access: MemoryPortOperationKind<WORDS>,
+    pub access: MemoryPortOperationKind,
     /// A reset that follows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
@@ -173,15 +251,15 @@ pub struct MemoryPortOperation<const WORDS: usize> {
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct MemoryPortTraffic<const WORDS: usize> {
+pub struct MemoryPortTraffic {
     /// The operations.
     #[serde(default)]
-    pub operations: Vec<MemoryPortOperation<WORDS>>,
+    pub operations: Vec<MemoryPortOperation>,
 }
 
-impl<const WORDS: usize> Traffic for MemoryPortTraffic<WORDS> {
+impl Traffic for MemoryPortTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |operation: &MemoryPortOperation<WORDS>| {
+        let is_wrong = |operation: &MemoryPortOperation| {
             operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
         };
         match self.operations.iter().position(is_wrong) {
@@ -223,30 +301,31 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for MemoryPortWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { source: pace.source.clone(), ..self }
     }
 }
 
 impl AgentWeights for MemoryPortSubordinateWeights {
-    fn paced(self, _: &ChannelScenario) -> Self {
+    fn paced(self, _: &Pace) -> Self {
         self
     }
 }
 
 impl MemoryPortWeights {
     /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins, const WORDS: usize>(
+    pub(crate) fn draw<M: Pins, S: Pins>(
         &self,
         pins: &MemoryPortPins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> MemoryPortTraffic<WORDS> {
-        let mut pool = AddressPool::new(&self.addresses, pins.addr.width());
+    ) -> MemoryPortTraffic {
+        let mut pool =
+            AddressPool::new(&self.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
         let mut operation = || {
             let offer = self.source.offer((), reset, rng);
-            let address = Uint::new(pool.draw(1, rng) % pins.depth.max(1));
+            let address = Uint::new(pool.draw(1, rng));
             let access = if pins.we.is_some() && rng.chance(self.write) {
                 let data = Wide::any(8 * pins.bytes(), rng);
                 let is_partial = pins.be.is_some() && rng.chance(self.partial);

@@ -4,7 +4,7 @@
 //! The functions below join the names in constants.
 
 use cosim_harness::harness::{Covergroup, Parameters, Violation};
-use verilated::Pins;
+use verilated::Port;
 
 /// The longest joined name, in bytes.
 const LONGEST: usize = 64;
@@ -99,39 +99,63 @@ pub const fn named_groups<const N: usize>(
 /// [`Scoreboard::CHECKS`](cosim_harness::harness::Scoreboard::CHECKS).
 ///
 /// ```
-/// const CHECKS: [&str; 3] = cosim_agents::checks(&[&["held", "late"], &["data"]]);
+/// const CHECKS: &[&str] = cosim_agents::checks![&["held", "late"], &["data"]];
 /// assert_eq!(CHECKS, ["held", "late", "data"]);
 /// ```
-///
-/// # Panics
-/// If `N` is not the number of names; in a constant, this does not compile.
-pub const fn checks<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+#[macro_export]
+macro_rules! checks {
+    ($($list:expr),+ $(,)?) => {{
+        const LISTS: &[&[&str]] = &[$($list),+];
+        const ALL: &[&str] = &$crate::join::<{ $crate::length(LISTS) }>(LISTS);
+        ALL
+    }};
+}
+
+/// The names of all ports of a struct, for
+/// [`Block::TRANSACTION_OUTPUTS`](cosim_harness::harness::Block::TRANSACTION_OUTPUTS), as in
+/// `port_names!(Outputs)`.
+#[macro_export]
+macro_rules! port_names {
+    ($pins:ty) => {{
+        const PORTS: &[$crate::verilated::Port] = <$pins as $crate::verilated::Pins>::PORTS;
+        const NAMES: &[&str] = &$crate::names_of::<{ PORTS.len() }>(PORTS);
+        NAMES
+    }};
+}
+
+/// The number of names in all lists.
+#[doc(hidden)]
+pub const fn length(lists: &[&[&str]]) -> usize {
+    let (mut count, mut list) = (0, 0);
+    while list < lists.len() {
+        count += lists[list].len();
+        list += 1;
+    }
+    count
+}
+
+/// The names of all lists, of which there are `N`.
+#[doc(hidden)]
+pub const fn join<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
     let mut all = [""; N];
     let (mut count, mut list) = (0, 0);
     while list < lists.len() {
         let mut index = 0;
         while index < lists[list].len() {
-            assert!(count < N, "there are more checks than the array has places");
             all[count] = lists[list][index];
             (count, index) = (count + 1, index + 1);
         }
         list += 1;
     }
-    assert!(count == N, "there are fewer checks than the array has places");
     all
 }
 
-/// The names of all ports of a struct, for
-/// [`Block::TRANSACTION_OUTPUTS`](cosim_harness::harness::Block::TRANSACTION_OUTPUTS) of a block
-/// whose outputs are all compared as transactions.
-///
-/// # Panics
-/// If `N` is not the number of ports; in a constant, this does not compile.
-pub const fn port_names<P: Pins, const N: usize>() -> [&'static str; N] {
-    assert!(P::PORTS.len() == N, "the struct has another number of ports");
+/// The names of ports, of which there are `N`.
+#[doc(hidden)]
+pub const fn names_of<const N: usize>(ports: &[Port]) -> [&'static str; N] {
     let (mut names, mut index) = ([""; N], 0);
     while index < N {
-        names[index] = P::PORTS[index].name;
+        names[index] = ports[index].name;
         index += 1;
     }
     names

@@ -1,8 +1,7 @@
 //! AXI4-Stream (ARM IHI 0051): a transmitter sends beats of data to a receiver.
 //!
 //! [`StreamSource`] drives a receiving DUT, [`StreamSink`] takes the beats of a transmitting DUT,
-//! and [`StreamMonitor`] checks the rules of the protocol. `WORDS` is the width of the data in
-//! 32-bit words, rounded up: 1 for 8 to 32 bits, 32 for 1024 bits.
+//! and [`StreamMonitor`] checks the rules of the protocol. The data has at most 1024 bits.
 
 mod agents;
 mod monitor;
@@ -14,9 +13,11 @@ pub use monitor::{StreamMonitor, StreamSampler};
 
 use crate::agent::AgentWeights;
 use crate::channel::ReadyWeights;
+use crate::ports::{Finder, PortRule};
+use crate::scenarios::Pace;
 use crate::transfer::transfer;
-use crate::wide::{Lanes, Wide};
-use cosim_harness::channels::{Burst, ChannelScenario, Offer, SourceWeights};
+use crate::wide::{Data, Lanes, Wide};
+use cosim_harness::channels::{Burst, Offer, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -24,6 +25,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["tvalid"], "the transmitter offers a beat").bit(),
+    PortRule::subordinate(&["tready"], "the receiver takes it; it takes every beat without it")
+        .bit()
+        .optional(),
+    PortRule::manager(&["tdata"], "the data, at most 1024 bits").optional(),
+    PortRule::manager(&["tkeep"], "one bit for each byte: whether it is part of the stream")
+        .optional(),
+    PortRule::manager(&["tstrb"], "one bit for each byte: whether it is data").optional(),
+    PortRule::manager(&["tlast"], "the beat is the last one of its packet").bit().optional(),
+    PortRule::manager(&["tid"], "the stream of the beat").optional(),
+    PortRule::manager(&["tdest"], "where the beat is routed").optional(),
+    PortRule::manager(&["tuser"], "sideband bits, at most 128").optional(),
+];
 
 /// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
 /// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
@@ -50,22 +67,23 @@ pub struct StreamPins<T, R> {
 }
 
 impl<T: Pins, R: Pins> StreamPins<T, R> {
-    /// The ports whose names are `prefix` followed by the names of the specification in lower
-    /// case, as in `s_axis_tvalid`.
+    /// The ports whose names are `pattern` and the names of the specification, as in `s_axis_tvalid`
+    /// ([`ports`](crate::ports)).
     ///
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.
-    pub const fn of(prefix: &str) -> Self {
+    pub const fn of(pattern: &str) -> Self {
+        let ports = Finder::new(PORTS, pattern);
         Self {
-            tvalid: Pin::of(prefix, "tvalid"),
-            tready: Pin::find(prefix, "tready"),
-            tdata: Pin::find(prefix, "tdata"),
-            tkeep: Pin::find(prefix, "tkeep"),
-            tstrb: Pin::find(prefix, "tstrb"),
-            tlast: Pin::find(prefix, "tlast"),
-            tid: Pin::find(prefix, "tid"),
-            tdest: Pin::find(prefix, "tdest"),
-            tuser: Pin::find(prefix, "tuser"),
+            tvalid: ports.of("tvalid"),
+            tready: ports.find("tready"),
+            tdata: ports.find("tdata"),
+            tkeep: ports.find("tkeep"),
+            tstrb: ports.find("tstrb"),
+            tlast: ports.find("tlast"),
+            tid: ports.find("tid"),
+            tdest: ports.find("tdest"),
+            tuser: ports.find("tuser"),
         }
     }
 
@@ -80,7 +98,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// The beat on offer. Ports that do not exist have the values of IHI 0051, "Default value
     /// signaling": all bytes are data, and the rest is 0.
     #[inline]
-    pub fn offered<const WORDS: usize>(&self, transmitter: &T) -> Option<StreamBeat<WORDS>> {
+    pub fn offered(&self, transmitter: &T) -> Option<StreamBeat> {
         if !self.tvalid.is_high(transmitter) {
             return None;
         }
@@ -107,17 +125,13 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
 
     /// The beat that is taken in this cycle.
     #[inline]
-    pub fn taken<const WORDS: usize>(
-        &self,
-        transmitter: &T,
-        receiver: &R,
-    ) -> Option<StreamBeat<WORDS>> {
+    pub fn taken(&self, transmitter: &T, receiver: &R) -> Option<StreamBeat> {
         self.offered(transmitter).filter(|_| self.is_ready(receiver))
     }
 
     /// The beat of a cycle.
     pub(crate) fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
-        let item = self.offered::<32>(t).map(|beat| beat.to_string());
+        let item = self.offered(t).map(|beat| beat.to_string());
         let ready = [self.tready.is_some(), self.is_ready(r)];
         vec![transfer::<T, R>(self.tvalid.port(), "tvalid", item, ready)]
     }
@@ -126,10 +140,10 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
 /// A beat: one transfer of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StreamBeat<const WORDS: usize> {
+pub struct StreamBeat {
     /// The data.
     #[serde(default)]
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The bytes that are part of the stream; all by default.
     #[serde(default = "all", skip_serializing_if = "is_all")]
     pub keep: Lanes,
@@ -158,15 +172,15 @@ fn is_all(lanes: &Lanes) -> bool {
     *lanes == all()
 }
 
-impl<const WORDS: usize> StreamBeat<WORDS> {
+impl StreamBeat {
     /// A beat of data with all bytes.
-    pub fn new(data: Wide<WORDS>, last: bool) -> Self {
+    pub fn new(data: Data, last: bool) -> Self {
         let (id, user) = (Uint::new(0), Lanes::ZERO);
         Self { data, keep: all(), strb: all(), last, id, dest: id, user }
     }
 }
 
-impl<const WORDS: usize> Burst for StreamBeat<WORDS> {
+impl Burst for StreamBeat {
     type Item = Self;
 
     #[inline]
@@ -175,13 +189,13 @@ impl<const WORDS: usize> Burst for StreamBeat<WORDS> {
     }
 }
 
-impl<const WORDS: usize> Default for StreamBeat<WORDS> {
+impl Default for StreamBeat {
     fn default() -> Self {
         Self::new(Wide::ZERO, false)
     }
 }
 
-impl<const WORDS: usize> fmt::Display for StreamBeat<WORDS> {
+impl fmt::Display for StreamBeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "data {}", self.data)?;
         if !is_all(&self.keep) {
@@ -201,7 +215,7 @@ impl<const WORDS: usize> fmt::Display for StreamBeat<WORDS> {
     }
 }
 
-impl<const WORDS: usize> fmt::Debug for StreamBeat<WORDS> {
+impl fmt::Debug for StreamBeat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
@@ -210,13 +224,13 @@ impl<const WORDS: usize> fmt::Debug for StreamBeat<WORDS> {
 /// The beats of a transmitter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct StreamTraffic<const WORDS: usize> {
+pub struct StreamTraffic {
     /// The beats, each with the gap before it.
     #[serde(default)]
-    pub beats: Vec<Offer<StreamBeat<WORDS>>>,
+    pub beats: Vec<Offer<StreamBeat>>,
 }
 
-impl<const WORDS: usize> Traffic for StreamTraffic<WORDS> {
+impl Traffic for StreamTraffic {
     fn check(&self) -> Result<(), TrafficError> {
         for (index, beat) in self.beats.iter().enumerate() {
             let wrong = |field: &str, message: &str| {
@@ -261,26 +275,26 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for StreamWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { source: pace.source.clone(), ..self }
     }
 }
 
 impl AgentWeights for StreamSinkWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         Self { ready: self.ready.paced(pace) }
     }
 }
 
 impl StreamWeights {
     /// Draws packets of about `beats` beats. The last packet is complete.
-    pub(crate) fn draw<T: Pins, R: Pins, const WORDS: usize>(
+    pub(crate) fn draw<T: Pins, R: Pins>(
         &self,
         pins: &StreamPins<T, R>,
         beats: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> StreamTraffic<WORDS> {
+    ) -> StreamTraffic {
         let mut traffic = StreamTraffic::default();
         while (traffic.beats.len() as u32) < beats {
             let length = self.beats.draw(rng).min(u64::from(beats));
@@ -299,12 +313,12 @@ impl StreamWeights {
         traffic
     }
 
-    fn beat<T: Pins, R: Pins, const WORDS: usize>(
+    fn beat<T: Pins, R: Pins>(
         &self,
         pins: &StreamPins<T, R>,
         last: bool,
         rng: &mut CaseRng,
-    ) -> StreamBeat<WORDS> {
+    ) -> StreamBeat {
         let lanes = pins.lanes();
         let mut beat = StreamBeat::new(Wide::any(8 * lanes, rng), last);
         if let Some(pin) = pins.tuser {

@@ -19,14 +19,13 @@ pub struct Wide<const WORDS: usize>(pub [u32; WORDS]);
 /// If it is no multiple of 8 bits, or does not fit.
 pub(crate) const fn check_bus<const WORDS: usize>(bits: u32) {
     assert!(bits.is_multiple_of(8), "the width of a data bus is a multiple of 8 bits");
-    assert!(
-        bits as usize <= 32 * WORDS,
-        "the data bus is wider than the agent; give it more words"
-    );
+    assert!(bits as usize <= 32 * WORDS, "the data bus is wider than its protocol permits");
 }
 
 /// One bit for each byte lane of a port of at most 1024 bits.
 pub type Lanes = Wide<4>;
+/// The data of a port of at most 1024 bits, the widest bus of AXI.
+pub type Data = Wide<32>;
 
 impl<const WORDS: usize> Wide<WORDS> {
     /// Zero.

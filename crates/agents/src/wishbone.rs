@@ -15,10 +15,12 @@ pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
 
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::ports::{Finder, PortRule};
+use crate::scenarios::Pace;
 use crate::target::Response;
 use crate::transfer::transfer;
 use crate::wide::check_bus;
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -34,6 +36,29 @@ pub enum WishboneMode {
     /// Requests follow each other (B4, "Pipelined protocol").
     Pipelined,
 }
+
+/// The ports of the protocol.
+pub const PORTS: &[PortRule] = &[
+    PortRule::manager(&["cyc"], "a bus cycle is in progress").bit(),
+    PortRule::manager(&["stb"], "a request is valid").bit(),
+    PortRule::manager(&["we"], "the request is a write").bit(),
+    PortRule::manager(&["adr", "addr"], "the address"),
+    PortRule::manager(
+        &["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi"],
+        "the write data, at most 64 bits",
+    ),
+    PortRule::manager(&["sel"], "one bit for each byte: whether it takes part").optional(),
+    PortRule::subordinate(&["ack"], "the transfer succeeded").bit(),
+    PortRule::subordinate(&["err"], "the transfer failed").bit().optional(),
+    PortRule::subordinate(&["rty"], "the manager should retry it").bit().optional(),
+    PortRule::subordinate(
+        &["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso"],
+        "the read data",
+    ),
+    PortRule::subordinate(&["stall"], "the request is not taken; only in the pipelined mode")
+        .bit()
+        .optional(),
+];
 
 /// The ports of a Wishbone interface. `M` holds the ports that the manager drives, `S` those of
 /// the subordinate.
@@ -68,53 +93,30 @@ pub struct WishbonePins<M, S> {
 }
 
 impl<M: Pins, S: Pins> WishbonePins<M, S> {
-    /// The ports of a subordinate DUT: `prefix` and the names of the specification in lower case,
-    /// as in `wb_cyc_i`, `wb_dat_i`, `wb_ack_o` and `wb_dat_o`. Addresses are in bytes.
+    /// The ports whose names are `pattern` and the names of the specification, as in `wb_cyc_i` and
+    /// `wb_dat_o` ([`ports`](crate::ports)). Addresses are in bytes.
     ///
     /// # Panics
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
-    pub const fn of_subordinate(prefix: &str, mode: WishboneMode) -> Self {
-        let write_data = Pin::of(prefix, "dat_i");
+    pub const fn of(pattern: &str, mode: WishboneMode) -> Self {
+        let ports = Finder::new(PORTS, pattern);
+        let write_data = ports.of::<M>("dat_w");
         check_bus::<2>(write_data.width());
         Self {
             mode,
             address_step: 1,
-            cyc: Pin::of(prefix, "cyc_i"),
-            stb: Pin::of(prefix, "stb_i"),
-            we: Pin::of(prefix, "we_i"),
-            adr: Pin::of(prefix, "adr_i"),
+            cyc: ports.of("cyc"),
+            stb: ports.of("stb"),
+            we: ports.of("we"),
+            adr: ports.of("adr"),
             write_data,
-            sel: Pin::find(prefix, "sel_i"),
-            ack: Pin::of(prefix, "ack_o"),
-            err: Pin::find(prefix, "err_o"),
-            rty: Pin::find(prefix, "rty_o"),
-            read_data: Pin::of(prefix, "dat_o"),
-            stall: Pin::find(prefix, "stall_o"),
-        }
-    }
-
-    /// The ports of a manager DUT, as in `wb_cyc_o`, `wb_dat_o`, `wb_ack_i` and `wb_dat_i`.
-    ///
-    /// # Panics
-    /// As [`WishbonePins::of_subordinate`].
-    pub const fn of_manager(prefix: &str, mode: WishboneMode) -> Self {
-        let write_data = Pin::of(prefix, "dat_o");
-        check_bus::<2>(write_data.width());
-        Self {
-            mode,
-            address_step: 1,
-            cyc: Pin::of(prefix, "cyc_o"),
-            stb: Pin::of(prefix, "stb_o"),
-            we: Pin::of(prefix, "we_o"),
-            adr: Pin::of(prefix, "adr_o"),
-            write_data,
-            sel: Pin::find(prefix, "sel_o"),
-            ack: Pin::of(prefix, "ack_i"),
-            err: Pin::find(prefix, "err_i"),
-            rty: Pin::find(prefix, "rty_i"),
-            read_data: Pin::of(prefix, "dat_i"),
-            stall: Pin::find(prefix, "stall_i"),
+            sel: ports.find("sel"),
+            ack: ports.of("ack"),
+            err: ports.find("err"),
+            rty: ports.find("rty"),
+            read_data: ports.of("dat_r"),
+            stall: ports.find("stall"),
         }
     }
 
@@ -285,6 +287,9 @@ pub struct WishboneSubordinateTraffic {
     /// Cycles before each termination, beyond the cycle that follows the request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub delays: Vec<Uint<12>>,
+    /// The numbers of the transfers that fail, from 0, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Uint<16>>,
 }
 
 impl Traffic for WishboneSubordinateTraffic {
@@ -314,19 +319,23 @@ cosim_harness::weights! {
         ready: ReadyWeights = ReadyWeights::default(),
         /// Delays of terminations.
         latency: SourceWeights = SourceWeights::default(),
+        /// Chance of an error response, which does not reach the target.
+        errors: Percent = 0,
     }
 }
 
 impl AgentWeights for WishboneWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
-        Self { source: pace.source.clone(), ..self }
+    fn paced(self, pace: &Pace) -> Self {
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), addresses, ..self }
     }
 }
 
 impl AgentWeights for WishboneSubordinateWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
-        Self { ready, latency: pace.source.clone() }
+        let errors = pace.errors.unwrap_or(self.errors);
+        Self { ready, latency: pace.source.clone(), errors }
     }
 }
 

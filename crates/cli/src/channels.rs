@@ -1,10 +1,13 @@
 //! Recognizes channels among the ports of a module by their names, for `cosim new`.
+//!
+//! Names are compared in lower case, with `_` between the words, and without a prefix or an ending
+//! that only says the direction of the port.
 
 use std::collections::BTreeSet;
 use verilated_build::{Port, Ports};
 
-/// The widest payload of a channel in bits.
-const WIDEST: u32 = 64;
+/// Vectors of handshakes with more bits are no channels.
+const MOST_LANES: u32 = 16;
 
 /// A channel of the module.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,13 @@ pub struct Channel {
     pub ready: Option<Handshake>,
     /// The ports of the payload, each with the name of its field.
     pub payload: Vec<(String, Port)>,
+    /// The lane of a channel whose ports are shared by several, and their number.
+    lane: Option<(u32, u32)>,
+    /// Ports that belong to this lane alone.
+    own: Vec<String>,
+    /// The beginning or ending of its ports.
+    stem: Stem,
+    kind: Kind,
 }
 
 /// A pin of a handshake.
@@ -48,49 +58,203 @@ pub struct Channels {
     pub other_outputs: Vec<Port>,
 }
 
-/// Names of valid and ready, without the name of the channel. The valid is the driver's pin.
-const PAIRS: [(&str, &str); 8] = [
-    ("valid", "ready"),
-    ("vld", "rdy"),
-    ("tvalid", "tready"),
-    ("req", "gnt"),
-    ("req", "grant"),
-    ("req", "ack"),
-    ("stb", "ack"),
-    ("en", "rdy"),
-];
-/// Names of a request to write and of the full flag.
-const WRITES: [&str; 7] = ["push", "winc", "wr_en", "wen", "we", "write", "wr"];
-const FULLS: [&str; 4] = ["full", "wfull", "fifo_full", "full_o"];
-/// Names of a request to read and of the empty flag.
-const READS: [&str; 7] = ["pop", "rinc", "rd_en", "ren", "re", "read", "rd"];
-const EMPTIES: [&str; 4] = ["empty", "rempty", "fifo_empty", "empty_o"];
-/// Names of the data of such a FIFO.
-const WRITE_DATA: [&str; 7] =
-    ["wdata", "data_in", "din", "push_data", "wr_data", "w_data", "data_i"];
-const READ_DATA: [&str; 7] =
-    ["rdata", "data_out", "dout", "pop_data", "rd_data", "r_data", "data_o"];
-
-/// Endings that name the direction of a port.
-const DIRECTIONS: [&str; 2] = ["_i", "_o"];
-
-/// A name without the ending of its direction.
-fn bare(name: &str) -> &str {
-    DIRECTIONS.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
+/// What the ports of a channel have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Stem {
+    /// The beginning, as in `req_valid`; empty if there is none.
+    Begin(String),
+    /// The end, as in `valid_req`.
+    End(String),
 }
 
-/// The name of the channel, if a port is the `word` of a handshake, as in `rsp_valid_o`. The name
-/// is empty if the port has no other word.
-fn channel_of<'a>(port: &'a str, word: &str) -> Option<&'a str> {
-    let stem = bare(port).strip_suffix(word)?;
-    // In `s_axis_tvalid`, `t` belongs to the names of the pins.
-    match stem.strip_suffix("_t").unwrap_or(stem) {
-        "" | "t" => Some(""),
-        stem => stem.strip_suffix('_').or_else(|| {
-            // `s_axis_tvalid` and `awvalid` have no underscore before the word.
-            stem.ends_with(|letter: char| letter.is_ascii_lowercase()).then_some(stem)
-        }),
+/// What the names of a handshake say about the channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Nothing but its name.
+    Plain,
+    /// It writes to a FIFO.
+    Write,
+    /// It reads from a FIFO.
+    Read,
+}
+
+/// Names of handshakes, without the name of the channel.
+struct Words {
+    kind: Kind,
+    /// Names of the pin that offers an item. The driver of the data drives it.
+    offers: &'static [&'static str],
+    /// Whether they are low while there is an item.
+    is_low_offer: bool,
+    /// Names of the pin that takes the item.
+    takes: &'static [&'static str],
+    /// Whether they are low while the item is taken.
+    is_low_take: bool,
+}
+
+impl Words {
+    const fn new(offers: &'static [&'static str], takes: &'static [&'static str]) -> Self {
+        Self { kind: Kind::Plain, offers, is_low_offer: false, takes, is_low_take: false }
     }
+
+    const fn low_take(self) -> Self {
+        Self { is_low_take: true, ..self }
+    }
+
+    const fn low_offer(self) -> Self {
+        Self { is_low_offer: true, ..self }
+    }
+
+    const fn of(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+const PUSHES: &[&str] = &[
+    "push", "winc", "wr_en", "w_en", "wen", "wren", "write_en", "we", "write", "wr", "wrreq", "enq",
+];
+const POPS: &[&str] =
+    &["pop", "rinc", "rd_en", "r_en", "ren", "rden", "read_en", "re", "read", "rd", "rdreq", "deq"];
+
+/// The handshakes, the surest first.
+const HANDSHAKES: [Words; 13] = [
+    Words::new(
+        &["valid", "vld", "tvalid", "val", "v", "data_valid"],
+        &["ready", "rdy", "tready", "accept", "ack", "yumi", "grant", "gnt", "taken"],
+    ),
+    Words::new(&["valid", "vld", "val"], &["stall", "busy", "wait", "hold", "full"]).low_take(),
+    Words::new(&["stb", "strobe"], &["stall", "busy", "wait"]).low_take(),
+    Words::new(
+        &["req", "request"],
+        &["gnt", "grant", "ack", "acknowledge", "ready", "rdy", "accept"],
+    ),
+    Words::new(&["stb", "strobe"], &["ack", "ready", "rdy"]),
+    Words::new(&["src_rdy"], &["dst_rdy"]),
+    Words::new(&["en"], &["rdy"]),
+    Words::new(PUSHES, &["full", "wfull", "w_full", "wr_full", "fifo_full", "wrfull"])
+        .low_take()
+        .of(Kind::Write),
+    Words::new(PUSHES, &["full_n"]).of(Kind::Write),
+    Words::new(&["empty", "rempty", "r_empty", "rd_empty", "fifo_empty", "rdempty"], POPS)
+        .low_offer()
+        .of(Kind::Read),
+    Words::new(&["empty_n"], POPS).of(Kind::Read),
+    Words::new(&["valid", "vld"], POPS).of(Kind::Read),
+    Words::new(&["wr", "we", "write", "wr_en", "push", "start"], &["busy"]).low_take(),
+];
+/// Names of an offer that is taken in each cycle, if the channel has data.
+const VALID_ALONE: [&str; 5] = ["valid", "vld", "tvalid", "dv", "strobe"];
+
+/// Names of the data of a FIFO.
+const WRITE_DATA: [&str; 10] = [
+    "wdata",
+    "data_in",
+    "din",
+    "push_data",
+    "wr_data",
+    "w_data",
+    "write_data",
+    "data",
+    "d",
+    "wr_din",
+];
+const READ_DATA: [&str; 10] = [
+    "rdata",
+    "data_out",
+    "dout",
+    "pop_data",
+    "rd_data",
+    "r_data",
+    "read_data",
+    "data",
+    "q",
+    "rd_dout",
+];
+
+/// A port with the form of its name that is compared.
+struct Named<'a> {
+    port: &'a Port,
+    /// In lower case, with `_` between the words.
+    whole: String,
+    /// Without its direction.
+    bare: String,
+}
+
+/// Lower case, with `_` where a capital letter begins a word.
+fn snake(name: &str) -> String {
+    let mut snake = String::new();
+    let mut before = '_';
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            snake.push('_');
+        }
+        snake.push(letter.to_ascii_lowercase());
+        before = letter;
+    }
+    snake
+}
+
+/// Words for inputs and outputs.
+const DIRECTIONS: [[&str; 2]; 2] = [["i", "o"], ["in", "out"]];
+
+/// Names of the ports of both sides. A word stands for the direction if only ports of that
+/// direction have it: `i_ready` as an output belongs to a channel `i`.
+fn named<'a>(sides: [&[&'a Port]; 2]) -> [Vec<Named<'a>>; 2] {
+    let wholes =
+        sides.map(|ports| -> Vec<String> { ports.iter().map(|port| snake(&port.name)).collect() });
+    let has = |side: usize, affix: &dyn Fn(&str) -> bool| wholes[side].iter().any(|n| affix(n));
+    let mut begins: Vec<[String; 2]> = Vec::new();
+    let mut ends = begins.clone();
+    for words in DIRECTIONS {
+        let [begin, end] =
+            [words.map(|word| format!("{word}_")), words.map(|word| format!("_{word}"))];
+        let is_mixed = |affix: &dyn Fn(&str, usize) -> bool| {
+            has(1, &|name| affix(name, 0)) || has(0, &|name| affix(name, 1))
+        };
+        // `in_data` is the data of the channel `in`.
+        if words[0] == "i" && !is_mixed(&|name, side| name.starts_with(&begin[side])) {
+            begins.push(begin);
+        }
+        if !is_mixed(&|name, side| name.ends_with(&end[side])) {
+            ends.push(end);
+        }
+    }
+    let bare = |whole: &str, side: usize| {
+        // The direction is before the number of a lane, as in `data_i_0`.
+        let name = whole.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let (whole, lane) = match name.strip_suffix('_') {
+            Some(name) => (name, &whole[name.len()..]),
+            None => (whole, ""),
+        };
+        let begun = begins.iter().find_map(|begin| whole.strip_prefix(&begin[side]));
+        let ended = ends.iter().find_map(|end| whole.strip_suffix(&end[side]));
+        let bare = begun.or(ended).filter(|bare| !bare.is_empty()).unwrap_or(whole);
+        format!("{bare}{lane}")
+    };
+    [0, 1].map(|side| {
+        let names = sides[side].iter().zip(&wholes[side]);
+        names
+            .map(|(port, whole)| Named { port, whole: whole.clone(), bare: bare(whole, side) })
+            .collect()
+    })
+}
+
+/// The stem of a channel, if a port is the `word` of a handshake, as in `rsp_valid` or `valid_rsp`.
+fn stem_of(name: &str, word: &str) -> Option<Stem> {
+    if let Some(stem) = name.strip_suffix(word) {
+        // In `s_axis_tvalid`, `t` belongs to the names of the pins.
+        let stem = match stem.strip_suffix("_t").unwrap_or(stem) {
+            "" | "t" => "",
+            // `awvalid` has no underscore before the word.
+            stem => match stem.strip_suffix('_') {
+                Some(stem) => stem,
+                None if word.len() < 3 => return None,
+                None => stem,
+            },
+        };
+        return Some(Stem::Begin(stem.to_owned()));
+    }
+    let stem = name.strip_prefix(word)?.strip_prefix('_')?;
+    Some(Stem::End(stem.to_owned()))
 }
 
 impl Channels {
@@ -100,67 +264,79 @@ impl Channels {
         let is_free = |port: &&Port| !own.contains(&port.name.as_str());
         let inputs: Vec<&Port> = ports.inputs.iter().filter(is_free).collect();
         let outputs: Vec<&Port> = ports.outputs.iter().collect();
+        let sides = named([&inputs, &outputs]);
         let mut taken = BTreeSet::new();
         let mut channels = Vec::new();
-        for (valid, ready) in PAIRS {
-            for (from, to, is_source) in [(&inputs, &outputs, true), (&outputs, &inputs, false)] {
-                for port in from.iter().filter(|port| port.width == 1) {
-                    let Some(name) = channel_of(&port.name, valid) else { continue };
-                    let is_ready = |other: &&&Port| {
-                        other.width == 1 && channel_of(&other.name, ready) == Some(name)
-                    };
-                    let Some(partner) = to.iter().find(is_ready) else { continue };
-                    if taken.contains(&port.name) || taken.contains(&partner.name) {
-                        continue;
-                    }
-                    taken.extend([port.name.clone(), partner.name.clone()]);
-                    let handshake =
-                        |port: &Port| Handshake { port: port.name.clone(), is_inverted: false };
-                    // A reader that enables takes the item of the block: the data is an output.
-                    let has_data = |ports: &[&Port], own: &Port| {
-                        let begins = |port: &&&Port| port.name.starts_with(&format!("{name}_"));
-                        ports.iter().filter(begins).any(|port| port.name != own.name)
-                    };
-                    let is_taken = valid == "en"
-                        && is_source
-                        && has_data(to, partner)
-                        && !has_data(from, port);
-                    let (offers, takes) =
-                        if is_taken { (*partner, *port) } else { (*port, *partner) };
-                    channels.push(Channel {
-                        name: name.to_owned(),
-                        is_source: is_source && !is_taken,
-                        valid: handshake(offers),
-                        ready: Some(handshake(takes)),
-                        payload: Vec::new(),
-                    });
+        for words in &HANDSHAKES {
+            for offer in words.offers {
+                for take in words.takes {
+                    pairs(&sides, words, [offer, take], &mut taken, &mut channels);
                 }
             }
         }
-        channels.extend(fifo(&inputs, &outputs, &mut taken));
         // The longest names first: `s_axi_aw` before `s_axi`.
-        channels.sort_by_key(|channel| std::cmp::Reverse(channel.name.len()));
+        channels.sort_by_key(|channel| std::cmp::Reverse(channel.stem.text().len()));
         for channel in &mut channels {
-            let ports = if channel.is_source { &inputs } else { &outputs };
-            channel.add_payload(ports, &mut taken);
+            channel.add_payload(&sides[usize::from(!channel.is_source)], &mut taken);
         }
-        let is_alone = channels.iter().filter(|channel| channel.name.is_empty()).count() <= 2;
-        for channel in channels.iter_mut().filter(|channel| channel.name.is_empty() && is_alone) {
-            // A module with one channel in each direction often names its data without a prefix.
-            let ports = if channel.is_source { &inputs } else { &outputs };
-            for port in ports.iter().filter(|port| !taken.contains(&port.name)) {
-                channel.payload.push((bare(&port.name).to_owned(), (*port).clone()));
-            }
-            taken.extend(channel.payload.iter().map(|(_, port)| port.name.clone()));
-        }
-        for channel in &mut channels {
-            if channel.name.is_empty() {
-                channel.name = if channel.is_source { "input" } else { "output" }.to_owned();
-            }
-        }
-        channels.sort_by(|left, right| {
-            (!left.is_source, &left.name).cmp(&(!right.is_source, &right.name))
+        let has_data = [true, false].map(|is_source| {
+            let is_it =
+                |channel: &Channel| channel.is_source == is_source && channel.may_have_any_data();
+            channels.iter().any(is_it)
         });
+        for word in VALID_ALONE {
+            for (side, is_source) in [(&sides[0], true), (&sides[1], false)] {
+                for port in side.iter().filter(|named| named.port.width == 1) {
+                    if taken.contains(&port.port.name) {
+                        continue;
+                    }
+                    let Some(stem) = stem_of(&port.bare, word) else { continue };
+                    let is_word = port.bare.strip_suffix(word).is_none_or(|rest| {
+                        // `invalid` is no valid.
+                        rest.is_empty() || rest.ends_with('_') || word == "tvalid"
+                    });
+                    let is_unnamed = stem.text().is_empty();
+                    if !is_word || is_unnamed && has_data[usize::from(!is_source)] {
+                        continue;
+                    }
+                    let mut channel = Channel::new(stem, Kind::Plain, is_source, pin(port, false));
+                    taken.insert(port.port.name.clone());
+                    channel.add_payload(side, &mut taken);
+                    // Without data it may mean anything.
+                    match channel.payload.is_empty() && !channel.may_have_any_data() {
+                        true => drop(taken.remove(&port.port.name)),
+                        false => channels.push(channel),
+                    }
+                }
+            }
+        }
+        for (side, is_source) in [(&sides[0], true), (&sides[1], false)] {
+            // A module with one channel in each direction often names its data without a prefix.
+            let is_it = |channel: &&mut Channel| {
+                channel.is_source == is_source && channel.may_have_any_data()
+            };
+            let mut of_side: Vec<&mut Channel> = channels.iter_mut().filter(is_it).collect();
+            if let [channel] = of_side.as_mut_slice() {
+                for named in side.iter().filter(|named| !taken.contains(&named.port.name)) {
+                    channel.payload.push((named.bare.clone(), named.port.clone()));
+                }
+                taken.extend(channel.payload.iter().map(|(_, port)| port.name.clone()));
+            }
+        }
+        let is_empty = |channel: &Channel| channel.payload.is_empty() && channel.ready.is_none();
+        for channel in channels.iter().filter(|channel| is_empty(channel)) {
+            taken.remove(&channel.valid.port);
+        }
+        channels.retain(|channel| !is_empty(channel));
+        let mut channels: Vec<Channel> = channels.into_iter().flat_map(Channel::lanes).collect();
+        channels.sort_by(|left, right| {
+            (!left.is_source, &left.name, left.lane).cmp(&(
+                !right.is_source,
+                &right.name,
+                right.lane,
+            ))
+        });
+        set_apart(&mut channels);
         let free = |ports: &[&Port]| -> Vec<Port> {
             let free = ports.iter().filter(|port| !taken.contains(&port.name));
             free.map(|port| (*port).clone()).collect()
@@ -169,16 +345,206 @@ impl Channels {
         Self { channels, other_inputs, other_outputs }
     }
 
-    /// Whether the module can be declared by its channels: there is one, and no payload is too
-    /// wide.
+    /// Whether the module can be declared by its channels: the environment offers items on one. A
+    /// module that only delivers items does so for its other inputs, or without end.
     pub fn is_usable(&self) -> bool {
-        let fits = |channel: &Channel| channel.payload.iter().all(|(_, port)| port.width <= WIDEST);
-        let names: BTreeSet<&str> =
-            self.channels.iter().map(|channel| channel.name.as_str()).collect();
-        !self.channels.is_empty()
-            && names.len() == self.channels.len()
-            && self.channels.iter().all(fits)
-            && self.other_inputs.iter().all(|port| port.width <= WIDEST)
+        self.channels.iter().any(|channel| channel.is_source)
+    }
+}
+
+fn pin(named: &Named<'_>, is_inverted: bool) -> Handshake {
+    Handshake { port: named.port.name.clone(), is_inverted }
+}
+
+/// Finds the channels whose handshakes have these two names.
+fn pairs(
+    [inputs, outputs]: &[Vec<Named<'_>>; 2],
+    words: &Words,
+    [offer, take]: [&str; 2],
+    taken: &mut BTreeSet<String>,
+    channels: &mut Vec<Channel>,
+) {
+    for (from, to, is_source) in [(inputs, outputs, true), (outputs, inputs, false)] {
+        for offers in from.iter().filter(|named| (1..=MOST_LANES).contains(&named.port.width)) {
+            let Some(stem) = stem_of(&offers.bare, offer) else { continue };
+            let is_it = |other: &&Named<'_>| {
+                other.port.width == offers.port.width
+                    && !taken.contains(&other.port.name)
+                    && stem_of(&other.bare, take).as_ref() == Some(&stem)
+            };
+            let Some(takes) = to.iter().find(is_it) else { continue };
+            if taken.contains(&offers.port.name) {
+                continue;
+            }
+            taken.extend([offers.port.name.clone(), takes.port.name.clone()]);
+            // A reader that enables takes the item of the block: the data is an output.
+            let has_data = |side: &[Named<'_>], own: &Named<'_>| {
+                let begins = |named: &&Named<'_>| match &stem {
+                    Stem::Begin(stem) => named.bare.starts_with(&format!("{stem}_")),
+                    Stem::End(stem) => named.bare.ends_with(&format!("_{stem}")),
+                };
+                side.iter().filter(begins).any(|named| named.port.name != own.port.name)
+            };
+            let is_taken =
+                offer == "en" && is_source && has_data(to, takes) && !has_data(from, offers);
+            let [offers, takes] = if is_taken { [takes, offers] } else { [offers, takes] };
+            let valid = pin(offers, words.is_low_offer);
+            let mut channel = Channel::new(stem, words.kind, is_source && !is_taken, valid);
+            channel.ready = Some(pin(takes, words.is_low_take));
+            if offers.port.width > 1 {
+                channel.lane = Some((0, offers.port.width));
+            }
+            channels.push(channel);
+        }
+    }
+}
+
+/// Gives channels of one name different ones.
+fn set_apart(channels: &mut [Channel]) {
+    let names: Vec<String> = channels.iter().map(|channel| channel.name.clone()).collect();
+    let mut used = BTreeSet::new();
+    for channel in channels {
+        let count = names.iter().filter(|name| **name == channel.name).count();
+        if count > 1 {
+            channel.name.push_str(if channel.is_source { "_in" } else { "_out" });
+        }
+        let name = channel.name.clone();
+        for number in 2.. {
+            if used.insert(channel.name.clone()) {
+                break;
+            }
+            channel.name = format!("{name}_{number}");
+        }
+    }
+}
+
+impl Stem {
+    fn text(&self) -> &str {
+        match self {
+            Self::Begin(text) | Self::End(text) => text,
+        }
+    }
+}
+
+impl Channel {
+    fn new(stem: Stem, kind: Kind, is_source: bool, valid: Handshake) -> Self {
+        let name = match (stem.text(), kind) {
+            ("", Kind::Plain) => if is_source { "input" } else { "output" }.to_owned(),
+            (text, Kind::Plain) => text.to_owned(),
+            ("", Kind::Write) => "push".to_owned(),
+            ("", Kind::Read) => "pop".to_owned(),
+            (text, Kind::Write) => format!("{text}_push"),
+            (text, Kind::Read) => format!("{text}_pop"),
+        };
+        let (ready, payload, lane, own) = (None, Vec::new(), None, Vec::new());
+        Self { name, is_source, valid, ready, payload, lane, own, stem, kind }
+    }
+
+    /// Whether an underscore follows the channel's name in its valid.
+    fn has_underscore(&self) -> bool {
+        let valid = snake(&self.valid.port);
+        let rest = valid.split_once(self.stem.text()).map(|(_, rest)| rest);
+        rest.is_some_and(|rest| rest.starts_with('_'))
+    }
+
+    /// Whether its data may have any name.
+    fn may_have_any_data(&self) -> bool {
+        let is_unnamed = self.stem.text().is_empty() && self.kind == Kind::Plain;
+        let is_of_data = ["", "data", "din", "dout", "d"].contains(&self.stem.text());
+        is_unnamed || self.payload.is_empty() && is_of_data
+    }
+
+    /// The field of the payload for a port, if its name belongs to the channel.
+    fn field(&self, named: &Named<'_>) -> Option<String> {
+        let stem = self.stem.text();
+        if self.kind != Kind::Plain {
+            let names = if self.kind == Kind::Write { WRITE_DATA } else { READ_DATA };
+            let is_data = |name: &str| {
+                let own = match stem {
+                    "" => Some(name),
+                    stem => name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('_')),
+                };
+                own.is_some_and(|own| names.contains(&own))
+            };
+            return (self.payload.is_empty() && (is_data(&named.bare) || is_data(&named.whole)))
+                .then(|| "data".to_owned());
+        }
+        if stem.is_empty() {
+            return None;
+        }
+        let rest = |name: &str| match &self.stem {
+            // `awaddr` belongs to `awvalid`, but `big` does not belong to `b_valid`.
+            Stem::Begin(stem) => name
+                .strip_prefix(stem.as_str())
+                .filter(|rest| rest.is_empty() || rest.starts_with('_') || !self.has_underscore())
+                .map(str::to_owned),
+            Stem::End(stem) => match name.strip_suffix(stem.as_str()) {
+                Some("") => Some(String::new()),
+                rest => rest.and_then(|rest| rest.strip_suffix('_')).map(str::to_owned),
+            },
+        };
+        let rest = rest(&named.bare).or_else(|| rest(&named.whole))?;
+        // Data may have the name of its channel.
+        Some(match rest.trim_start_matches('_') {
+            "" => "data".to_owned(),
+            field => field.to_owned(),
+        })
+    }
+
+    /// Takes the ports that belong to the channel by their names.
+    fn add_payload(&mut self, side: &[Named<'_>], taken: &mut BTreeSet<String>) {
+        for named in side {
+            if let Some(field) = self.field(named).filter(|_| !taken.contains(&named.port.name)) {
+                taken.insert(named.port.name.clone());
+                self.payload.push((field, named.port.clone()));
+            }
+        }
+    }
+
+    #[allow(dead_code)]
+    /// Most and least significant bit of the part of a payload port, if lanes share it.
+    pub fn part(&self, port: &Port) -> Option<(u32, u32)> {
+        let (lane, lanes) = self.lane.filter(|_| !self.own.contains(&port.name))?;
+        let width = port.width / lanes;
+        Some(((lane + 1) * width - 1, lane * width))
+    }
+
+    #[allow(dead_code)]
+    /// The bit of its handshakes, if lanes share them.
+    pub fn bit(&self) -> Option<u32> {
+        self.lane.map(|(lane, _)| lane)
+    }
+
+    /// One channel for each bit of its handshakes.
+    fn lanes(self) -> Vec<Self> {
+        let Some((_, lanes)) = self.lane else { return vec![self] };
+        let lane = |number: u32| {
+            let mut lane = self.clone();
+            lane.name = format!("{}_{number}", self.name);
+            lane.lane = Some((number, lanes));
+            // A port is shared, or is that of the lane, as in `data_i_0`.
+            let of_lane = &mut lane.own;
+            lane.payload.retain_mut(|(field, port)| {
+                let own = field.rsplit_once('_').and_then(|(name, digits)| {
+                    let own: u32 = digits.parse().ok()?;
+                    (own < lanes).then(|| (name.to_owned(), own))
+                });
+                match own {
+                    Some((name, own)) => {
+                        *field = name;
+                        of_lane.push(port.name.clone());
+                        own == number
+                    }
+                    None if port.width.is_multiple_of(lanes) => true,
+                    None => {
+                        of_lane.push(port.name.clone());
+                        number == 0
+                    }
+                }
+            });
+            lane
+        };
+        (0..lanes).map(lane).collect()
     }
 }
 
@@ -212,76 +578,6 @@ impl Channels {
         let is_it = self.channels.len() == AXI_LITE.len() && AXI_LITE.iter().all(has);
         is_it.then_some(prefix)
     }
-}
-
-impl Channel {
-    /// Whether an underscore follows the channel's name in its valid.
-    fn has_underscore(&self) -> bool {
-        let rest = self.valid.port.strip_prefix(&self.name);
-        rest.is_some_and(|rest| rest.starts_with('_'))
-    }
-
-    /// Takes the ports that begin with the channel's name.
-    fn add_payload(&mut self, ports: &[&Port], taken: &mut BTreeSet<String>) {
-        for port in ports.iter().filter(|port| !taken.contains(&port.name)) {
-            let rest = match self.name.as_str() {
-                "" => None,
-                // `awaddr` belongs to `awvalid`, but `big` does not belong to `b_valid`.
-                name => port
-                    .name
-                    .strip_prefix(name)
-                    .filter(|rest| rest.starts_with('_') || !self.has_underscore()),
-            };
-            let Some(field) = rest.map(|rest| bare(rest).trim_start_matches('_')) else { continue };
-            if !field.is_empty() {
-                self.payload.push((field.to_owned(), (*port).clone()));
-            }
-        }
-        taken.extend(self.payload.iter().map(|(_, port)| port.name.clone()));
-    }
-}
-
-/// The channels of a FIFO with `push` and `full`, `pop` and `empty`.
-fn fifo(inputs: &[&Port], outputs: &[&Port], taken: &mut BTreeSet<String>) -> Vec<Channel> {
-    let find = |ports: &[&Port], names: &[&str], is_bit: bool, taken: &BTreeSet<String>| {
-        let is_it = |port: &&&Port| {
-            (port.width == 1 || !is_bit)
-                && !taken.contains(&port.name)
-                && names.iter().any(|name| *name == port.name || *name == bare(&port.name))
-        };
-        ports.iter().find(is_it).map(|port| (*port).clone())
-    };
-    let mut channels = Vec::new();
-    let pin = |port: &Port, is_inverted| Handshake { port: port.name.clone(), is_inverted };
-    let data =
-        |port: Option<Port>| port.map(|port| ("data".to_owned(), port)).into_iter().collect();
-    let write = find(inputs, &WRITES, true, taken).zip(find(outputs, &FULLS, true, taken));
-    if let Some((push, full)) = write {
-        taken.extend([push.name.clone(), full.name.clone()]);
-        let payload: Vec<(String, Port)> = data(find(inputs, &WRITE_DATA, false, taken));
-        taken.extend(payload.iter().map(|(_, port)| port.name.clone()));
-        channels.push(Channel {
-            name: "push".to_owned(),
-            is_source: true,
-            valid: pin(&push, false),
-            ready: Some(pin(&full, true)),
-            payload,
-        });
-    }
-    let read = find(inputs, &READS, true, taken).zip(find(outputs, &EMPTIES, true, taken));
-    if let Some((pop, empty)) = read {
-        taken.extend([pop.name.clone(), empty.name.clone()]);
-        let payload: Vec<(String, Port)> = data(find(outputs, &READ_DATA, false, taken));
-        taken.extend(payload.iter().map(|(_, port)| port.name.clone()));
-        channels.push(Channel {
-            name: "pop".to_owned(),
-            is_source: false,
-            valid: pin(&empty, true),
-            ready: Some(pin(&pop, false)),
-            payload,
-        });
-    }
-    channels
 }
 
 #[cfg(test)]
@@ -429,15 +725,127 @@ mod tests {
         assert_eq!(found, ["source w {data=w_data} w_en w_rdy", "sink r {data=r_data} r_rdy r_en"]);
     }
 
-    #[test]
-    fn ports_of_no_channel_are_kept_and_wide_payloads_are_not_usable() {
-        let of = |width| {
-            let ports = ports(&[("a_valid", 1), ("a_data", width), ("mode", 2)], &[("a_ready", 1)]);
-            Channels::of(&ports, &[])
+    /// The channels of ports in one line: inputs, `/`, outputs; a port has one bit unless `:` and
+    /// its width follow.
+    fn found(ports: &str) -> Vec<String> {
+        let side = |side: &'static str| -> Vec<(&'static str, u32)> {
+            let port = |port: &'static str| match port.split_once(':') {
+                Some((name, width)) => (name, width.parse().unwrap()),
+                None => (port, 1),
+            };
+            side.split_whitespace().map(port).collect()
         };
-        assert_eq!(of(64).other_inputs, [Port { name: "mode".to_owned(), width: 2 }]);
-        assert!(of(64).is_usable());
-        assert!(!of(65).is_usable());
+        let (inputs, outputs) = ports.to_owned().leak().split_once('/').unwrap();
+        lines(&side(inputs), &side(outputs))
+    }
+
+    #[test]
+    fn usual_names_of_handshakes_are_recognized() {
+        for (ports, expected) in [
+            (
+                "S_AXI_AWVALID S_AXI_AWADDR:8 / S_AXI_AWREADY",
+                &["source s_axi_aw {addr=S_AXI_AWADDR} S_AXI_AWVALID S_AXI_AWREADY"][..],
+            ),
+            (
+                "i_wr i_data:8 i_rd / o_full o_empty o_data:8",
+                &["source push {data=i_data} i_wr !o_full", "sink pop {data=o_data} !o_empty i_rd"],
+            ),
+            (
+                "i_wb_stb i_wb_we i_wb_addr:4 / o_wb_ack o_wb_data:8",
+                &["source wb {we=i_wb_we addr=i_wb_addr} i_wb_stb o_wb_ack"],
+            ),
+            (
+                "i_wb_stb i_wb_addr:4 / o_wb_ack o_wb_stall",
+                &["source wb {addr=i_wb_addr} i_wb_stb !o_wb_stall"],
+            ),
+            (
+                "i_valid i_ready i_d:8 / o_ready o_valid o_d:8",
+                &["source input {d=i_d} i_valid o_ready", "sink output {d=o_d} o_valid i_ready"],
+            ),
+            (
+                "i_valid i_data:8 o_ready / i_ready o_valid o_data:8",
+                &["source i {data=i_data} i_valid i_ready", "sink o {data=o_data} o_valid o_ready"],
+            ),
+            (
+                "valid_in data_in:8 ready_out / ready_in valid_out data_out:8",
+                &[
+                    "source in {data=data_in} valid_in ready_in",
+                    "sink out {data=data_out} valid_out ready_out",
+                ],
+            ),
+            (
+                "ins:8 ins_valid outs_ready / ins_ready outs:8 outs_valid",
+                &[
+                    "source ins {data=ins} ins_valid ins_ready",
+                    "sink outs {data=outs} outs_valid outs_ready",
+                ],
+            ),
+            (
+                "inport_valid_i inport_data_i:8 / inport_accept_o",
+                &["source inport {data=inport_data_i} inport_valid_i inport_accept_o"],
+            ),
+            ("req_i op:4 / ack_o", &["source input {op=op} req_i ack_o"]),
+            ("valid_i data_i:8 / stall_o", &["source input {data=data_i} valid_i !stall_o"]),
+            ("strobe x:8 / busy", &["source input {x=x} strobe !busy"]),
+            (
+                "v_i data_i:8 yumi_i / ready_o v_o data_o:8",
+                &["source input {data=data_i} v_i ready_o", "sink output {data=data_o} v_o yumi_i"],
+            ),
+            ("data_valid din:8 / dout:8", &["source data {din=din} data_valid "]),
+            (
+                "din_valid din:512 / dout:512 dout_valid",
+                &["source din {data=din} din_valid ", "sink dout {data=dout} dout_valid "],
+            ),
+            (
+                "in_r_dout:32 in_r_empty_n / in_r_read",
+                &["source in_r_pop {data=in_r_dout} in_r_empty_n in_r_read"],
+            ),
+            ("a_full / a_wr_en a_din:8", &["sink a_push {data=a_din} a_wr_en !a_full"]),
+            (
+                "winc wdata:8 rinc / wfull rdata:8 rempty",
+                &["source push {data=wdata} winc !wfull", "sink pop {data=rdata} !rempty rinc"],
+            ),
+            (
+                "req_i:2 data_i_0:8 data_i_1:8 tag_i:6 odd:3 ready_i / gnt_o:2 valid_o data_o:8",
+                &[
+                    "source input_0 {data=data_i_0 tag=tag_i odd=odd} req_i gnt_o",
+                    "source input_1 {data=data_i_1 tag=tag_i} req_i gnt_o",
+                    "sink output {data=data_o} valid_o ready_i",
+                ],
+            ),
+            ("wrValid wrData:8 / wrReady", &["source wr {data=wrData} wrValid wrReady"]),
+            (
+                "data_valid_i data_i:8 data_ready_i / data_ready_o data_o:8 data_valid_o",
+                &[
+                    "source data_in {data=data_i} data_valid_i data_ready_o",
+                    "sink data_out {data=data_o} data_valid_o data_ready_i",
+                ],
+            ),
+            // No handshakes.
+            ("start a:8 / done q:8", &[]),
+            ("invalid in_data:8 / ok", &[]),
+            ("valid_mask / q", &[]),
+        ] {
+            assert_eq!(found(ports), expected, "{ports}");
+        }
+    }
+
+    #[test]
+    fn ports_of_no_channel_are_kept_and_a_module_without_sources_is_not_usable() {
+        let inputs = [("a_valid", 1), ("a_data", 512), ("mode", 65)];
+        let channels = Channels::of(&ports(&inputs, &[("a_ready", 1)]), &[]);
+        assert_eq!(channels.other_inputs, [Port { name: "mode".to_owned(), width: 65 }]);
+        assert!(channels.is_usable());
+        let sink = ports(&[("a_ready", 1)], &[("a_valid", 1), ("a_data", 8)]);
+        assert!(!Channels::of(&sink, &[]).is_usable());
         assert!(!Channels::of(&ports(&[("mode", 2)], &[("done", 1)]), &[]).is_usable());
+    }
+
+    #[test]
+    fn lanes_share_a_port_in_equal_parts() {
+        let all = Channels::of(&ports(&[("req", 2), ("tag", 6)], &[("gnt", 2)]), &[]);
+        let parts = all.channels.iter().map(|lane| (lane.bit(), lane.part(&lane.payload[0].1)));
+        let expected = [(Some(0), Some((2, 0))), (Some(1), Some((5, 3)))];
+        assert_eq!(parts.collect::<Vec<_>>(), expected);
     }
 }

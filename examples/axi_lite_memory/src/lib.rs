@@ -41,7 +41,7 @@ impl Block for AxiLiteMemory {
     const CASES: u64 = 100;
     const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
     const NAMING: Naming = axi_lite::NAMING;
-    const TRANSACTION_OUTPUTS: &'static [&'static str] = &agents::port_names::<Outputs, 8>();
+    const TRANSACTION_OUTPUTS: &'static [&'static str] = agents::port_names!(Outputs);
 
     type Inputs = Inputs;
     type Outputs = Outputs;
@@ -67,21 +67,21 @@ pub struct Scoreboard {
     memory: MemoryCheck,
 }
 
-/// Checks a response. Returns whether the word exists.
-fn exists(address: u64, response: AxiResponse) -> Result<bool, Violation> {
+/// Checks the response to an access.
+fn check_response(address: u64, response: AxiResponse) -> Result<(), Violation> {
     let expected = if address < BYTES { AxiResponse::Okay } else { AxiResponse::DecErr };
-    if response != expected {
-        let message = format_args!("{response} for {address:#x}, expected {expected}");
-        return Err(Violation::new(RESPONSE, message));
+    if response == expected {
+        return Ok(());
     }
-    Ok(address < BYTES)
+    let message = format_args!("{response} for {address:#x}, expected {expected}");
+    Err(Violation::new(RESPONSE, message))
 }
 
 impl<'a> harness::Scoreboard<'a, AxiLiteMemory> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &agents::checks::<14>(&[
+    const CHECKS: &'static [&'static str] = agents::checks![
         AxiLiteMonitor::<Inputs, Outputs>::SUBORDINATE_CHECKS,
         &[READ_DATA, RESPONSE],
-    ]);
+    ];
 
     fn new(_: &'a Traffic, _: &Parameters) -> Self {
         Self { monitor: AxiLiteMonitor::new(AXI), memory: MemoryCheck::new(READ_DATA) }
@@ -92,22 +92,13 @@ impl<'a> harness::Scoreboard<'a, AxiLiteMemory> for Scoreboard {
         if in_reset(inputs) {
             self.memory.reset();
         }
-        if let Some((address, _)) = events.read_start {
-            self.memory.start_read(0, address & !3);
-        }
-        if let Some(write) = events.write_start.filter(|write| write.address < BYTES) {
-            self.memory.start_write(0, write.address & !3, write.data, write.strobe);
-        }
-        if let Some(write) = events.write
-            && exists(write.address, write.response)?
-        {
-            self.memory.finish_write(0, true);
+        if let Some(write) = events.write {
+            check_response(write.address, write.response)?;
         }
         if let Some(read) = events.read {
-            let exists = exists(read.address, read.response)?;
-            self.memory.finish_read(0, read.data, if exists { 4 } else { 0 })?;
+            check_response(read.address, read.response)?;
         }
-        Ok(())
+        self.memory.axi_lite(0, &self.monitor, &events)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {

@@ -65,10 +65,10 @@ fn check_response(is_legal: bool, response: AxiResponse) -> Result<(), Violation
 }
 
 impl<'a> harness::Scoreboard<'a, Regblock> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &agents::checks::<16>(&[
+    const CHECKS: &'static [&'static str] = agents::checks![
         AxiLiteMonitor::<Inputs, Outputs>::SUBORDINATE_CHECKS,
         &[ACCESS, STROBE, RESPONSE, READ_DATA],
-    ]);
+    ];
 
     fn new(_: &'a Traffic, _: &Parameters) -> Self {
         Self {

@@ -5,11 +5,11 @@ use super::{
     ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbSubordinateWeights, ApbTraffic,
     ApbWeights,
 };
-use crate::agent::{Agent, Counts};
-use crate::channel::next_delay;
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
+use crate::channel::{Errors, next_delay};
 use crate::lanes;
 use crate::target::{Memory, Response, Target};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
+use cosim_harness::harness::{CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
 use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
@@ -53,11 +53,45 @@ impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
     }
 }
 
+impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
+    #[inline]
+    fn edge(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
+        if in_reset {
+            if matches!(self.phase, Phase::Setup | Phase::Access) {
+                self.pop();
+            }
+            let gap = self.rest.first().map_or(0, |first| first.gap.get()) + 1;
+            self.phase = Phase::Idle { gap };
+            return None;
+        }
+        match self.phase {
+            Phase::Idle { gap: 0 | 1 } if !self.rest.is_empty() => self.phase = Phase::Setup,
+            Phase::Idle { gap } => self.phase = Phase::Idle { gap: gap.saturating_sub(1) },
+            Phase::Setup => {
+                self.phase = Phase::Access;
+                self.counts.operations += 1;
+                return self.rest.first().and_then(|operation| operation.reset);
+            }
+            Phase::Access if self.pins.is_ready(s) => {
+                self.counts.handshakes += 1;
+                self.pop();
+                self.phase = Self::begin(self.rest);
+            }
+            Phase::Access => {}
+        }
+        None
+    }
+
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
 impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
     type Pins = ApbPins<M, S>;
     type Traffic = ApbTraffic;
-    type Weights = ApbWeights;
-    type Sampler = ApbSampler<M, S>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
@@ -66,16 +100,6 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
         // At least one idle cycle follows a reset.
         let gap = rest.first().map_or(0, |first| first.gap.get()) + 1;
         Self { pins, rest, phase: Phase::Idle { gap }, counts: Counts::default() }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
     }
 
     #[inline]
@@ -117,48 +141,9 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
-        if in_reset {
-            if matches!(self.phase, Phase::Setup | Phase::Access) {
-                self.pop();
-            }
-            let gap = self.rest.first().map_or(0, |first| first.gap.get()) + 1;
-            self.phase = Phase::Idle { gap };
-            return None;
-        }
-        match self.phase {
-            Phase::Idle { gap: 0 | 1 } if !self.rest.is_empty() => self.phase = Phase::Setup,
-            Phase::Idle { gap } => self.phase = Phase::Idle { gap: gap.saturating_sub(1) },
-            Phase::Setup => {
-                self.phase = Phase::Access;
-                self.counts.operations += 1;
-                return self.rest.first().and_then(|operation| operation.reset);
-            }
-            Phase::Access if self.pins.is_ready(s) => {
-                self.counts.handshakes += 1;
-                self.pop();
-                self.phase = Self::begin(self.rest);
-            }
-            Phase::Access => {}
-        }
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delay = |operation: &ApbOperation| {
-            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
-        };
-        traffic.operations.iter().map(delay).max().unwrap_or(0) + 3
+    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -175,13 +160,36 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
         pins.transfers(inputs, outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        ApbSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<M, S>> {
+        let mut sampler = ApbSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, inputs, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
+    type Weights = ApbWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &ApbPins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        sampler.clock(in_reset, m, s, bins);
+    fn longest_delay(&self) -> u64 {
+        let delay = |operation: &ApbOperation| {
+            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
+        };
+        self.operations.iter().map(delay).max().unwrap_or(0) + 3
     }
 }
 
@@ -191,6 +199,7 @@ pub struct ApbSubordinate<'a, I, O, T = Memory> {
     pins: ApbPins<O, I>,
     target: T,
     stalls: Iter<'a, Uint<12>>,
+    errors: Errors<'a>,
     /// The transfer in its access phase: remaining wait states, read data and response.
     transfer: Option<(u64, u64, Response)>,
     counts: Counts,
@@ -199,8 +208,8 @@ pub struct ApbSubordinate<'a, I, O, T = Memory> {
 impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
     /// A subordinate that answers from `target`.
     pub fn with_target(pins: ApbPins<O, I>, traffic: &'a ApbSubordinateTraffic, target: T) -> Self {
-        let stalls = traffic.stalls.iter();
-        Self { pins, target, stalls, transfer: None, counts: Counts::default() }
+        let (stalls, errors) = (traffic.stalls.iter(), Errors::new(&traffic.errors));
+        Self { pins, target, stalls, errors, transfer: None, counts: Counts::default() }
     }
 
     /// The target.
@@ -243,7 +252,9 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
             None => {
                 let address = pins.first_byte(pins.paddr.get(m));
                 let bytes = pins.bytes();
-                let (data, response) = if pins.pwrite.is_high(m) {
+                let (data, response) = if self.errors.next() {
+                    (0, Response::Error)
+                } else if pins.pwrite.is_high(m) {
                     let strobe = pins.pstrb.map_or(0xff, |pin| pin.get(m));
                     let data = pins.pwdata.get(m);
                     (0, lanes::write(&mut self.target, address, bytes, data, strobe))
@@ -264,28 +275,22 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
     }
 }
 
+impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.transfer.is_none()
+    }
+}
+
 impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for ApbSubordinate<'a, I, O, T> {
     type Pins = ApbPins<O, I>;
     type Traffic = ApbSubordinateTraffic;
-    type Weights = ApbSubordinateWeights;
-    type Sampler = ApbSampler<O, I>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         Self::with_target(pins, traffic, T::default())
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &Self::Pins,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        let latency = &weights.latency;
-        let stalls = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap));
-        ApbSubordinateTraffic { stalls: stalls.collect() }
     }
 
     #[inline]
@@ -294,23 +299,9 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for ApbSubordina
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
         self.clock(in_reset, inputs, outputs);
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.transfer.is_none()
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        traffic.stalls.iter().map(|stall| stall.get()).max().unwrap_or(0) + 1
+        Progress::new(None, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -322,18 +313,36 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for ApbSubordina
         pins.transfers(outputs, inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        ApbSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = ApbSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, outputs, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbSubordinateTraffic {
+    type Weights = ApbSubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &ApbPins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let latency = &weights.latency;
+        let stalls = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap));
+        let stalls = stalls.collect();
+        let errors = Errors::draw(pins.pslverr.is_none(), weights.errors, operations, rng);
+        ApbSubordinateTraffic { stalls, errors }
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, inputs, bins);
+    fn longest_delay(&self) -> u64 {
+        self.stalls.iter().map(|stall| stall.get()).max().unwrap_or(0) + 1
     }
 }

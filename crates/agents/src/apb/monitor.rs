@@ -1,6 +1,7 @@
 //! The rules of APB, and the coverage of an interface.
 
 use super::ApbPins;
+use crate::memory_check::MemoryCheck;
 use crate::names::at;
 use cosim_harness::channels::STALL;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
@@ -54,6 +55,8 @@ pub struct ApbMonitor<M, S> {
     /// Whether it has been in its access phase.
     is_access: bool,
     was_reset: bool,
+    /// The write that a reset ended in this cycle.
+    dropped: Option<Request>,
 }
 
 impl<M: Pins, S: Pins> ApbMonitor<M, S> {
@@ -106,7 +109,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
 
     /// A monitor of an idle interface.
     pub fn new(pins: ApbPins<M, S>) -> Self {
-        Self { pins, open: None, is_access: false, was_reset: false }
+        Self { pins, open: None, is_access: false, was_reset: false, dropped: None }
     }
 
     /// Observes a cycle. Returns the transfer that completes.
@@ -135,7 +138,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         let (select, enable) = (pins.psel.is_high(m), pins.penable.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         if in_reset {
-            self.open = None;
+            self.dropped = self.open.take().filter(|open| open.is_write);
             if was_reset && select {
                 return Err(Violation::new(Self::SELECT_IN_RESET, "psel is high in reset"));
             }
@@ -214,6 +217,35 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
             None => Ok(()),
             Some(open) => Err(Violation::new(Self::NOT_COMPLETE, format_args!("{open:x?}"))),
         }
+    }
+}
+
+impl MemoryCheck {
+    /// Observes the transfer that completes in a cycle on the interface with this number.
+    ///
+    /// # Errors
+    /// If a byte of a read has a value that no write explains.
+    pub fn apb<M: Pins, S: Pins>(
+        &mut self,
+        port: u32,
+        monitor: &ApbMonitor<M, S>,
+        transfer: Option<&ApbTransfer>,
+    ) -> Result<(), Violation> {
+        let (id, pins) = (u64::from(port), &monitor.pins);
+        if let Some(write) = monitor.dropped.filter(|_| monitor.was_reset) {
+            self.start_write(id, pins.first_byte(write.address), 0, u64::MAX);
+            self.finish_write(id, false);
+        }
+        let Some(transfer) = transfer else { return Ok(()) };
+        let ApbTransfer { is_write, address, data, strobe, is_error, .. } = *transfer;
+        let address = pins.first_byte(address);
+        if is_write {
+            self.start_write(id, address, data, strobe);
+            self.finish_write(id, !is_error);
+            return Ok(());
+        }
+        self.start_read(id, address);
+        self.finish_read(id, data, if is_error { 0 } else { pins.bytes() })
     }
 }
 

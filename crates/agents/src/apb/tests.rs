@@ -3,7 +3,7 @@
 
 use super::monitor::GROUPS;
 use super::*;
-use crate::agent::{Agent, AgentWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights};
 use crate::target::{Access, Memory, Response, Target};
 use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
@@ -109,7 +109,7 @@ fn run<T: Target>(
         manager.drive(in_reset, &mut noise, &mut m);
         subordinate.drive(in_reset, &mut noise, &mut s);
         transfers.extend(monitor.observe(in_reset, &m, &s).unwrap());
-        if let Some(start) = manager.clock(in_reset, &m, &s) {
+        if let Some(start) = manager.clock(in_reset, &m, &s).reset {
             reset.start(start);
         }
         subordinate.clock(in_reset, &s, &m);
@@ -123,9 +123,9 @@ fn run<T: Target>(
 
 fn draw(seed: u64, weights: &ApbWeights, reset: u64) -> (ApbTraffic, ApbSubordinateTraffic) {
     let (rng, reset) = (&mut rng(seed), Percent::new(reset));
-    let traffic = ApbManager::<M, S>::draw(weights, &PINS, 60, reset, rng);
+    let traffic = ApbTraffic::draw(weights, &PINS, 60, reset, rng);
     let weights = ApbSubordinateWeights::default();
-    (traffic, ApbSubordinate::<S, M>::draw(&weights, &PINS, 60, reset, rng))
+    (traffic, ApbSubordinateTraffic::draw(&weights, &PINS, 60, reset, rng))
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn random_traffic_reads_what_was_written() {
 
 #[test]
 fn a_full_speed_transfer_takes_two_cycles() {
-    let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
+    let pace = &crate::testing::full_speed();
     let (traffic, _) = draw(1, &ApbWeights::default().paced(pace), 0);
     let (transfers, cycles) = run(&traffic, &ApbSubordinateTraffic::default(), Memory::default());
     // One cycle in reset, and one after it.

@@ -2,23 +2,23 @@
 
 use super::coverage::{Axi4Sampler, GROUPS};
 use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, Axi4Weights};
-use crate::agent::{Agent, Counts};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
 use crate::channel::ReadyDriver;
 use crate::wide::{Wide, check_bus};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
+use cosim_harness::harness::{CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
 use std::collections::VecDeque;
 use verilated::{Pin, Pins};
 
 /// A write or read that was started, and the cycle from which on a part of it is offered.
-type Due<'a, const WORDS: usize> = (&'a Axi4Operation<WORDS>, u64);
+type Due<'a> = (&'a Axi4Operation, u64);
 
 /// Drives a subordinate DUT. Valids are low in reset and in the first cycle after it (IHI 0022,
 /// "Reset"). They never depend on a ready ("Dependencies between channel handshake signals"). Write
 /// data leaves in the order of the addresses ("Transaction ordering").
 #[derive(Debug, Clone)]
-pub struct Axi4Manager<'a, M, S, const WORDS: usize> {
+pub struct Axi4Manager<'a, M, S> {
     pins: Axi4Pins<M, S>,
-    operations: &'a [Axi4Operation<WORDS>],
+    operations: &'a [Axi4Operation],
     /// Index of the next operation to start.
     next: usize,
     /// Remaining cycles of its gap.
@@ -26,10 +26,10 @@ pub struct Axi4Manager<'a, M, S, const WORDS: usize> {
     /// Cycles outside reset.
     time: u64,
     /// Operations whose address is not taken.
-    aw: VecDeque<Due<'a, WORDS>>,
-    ar: VecDeque<Due<'a, WORDS>>,
+    aw: VecDeque<Due<'a>>,
+    ar: VecDeque<Due<'a>>,
     /// Writes with beats that are not taken.
-    w: VecDeque<Due<'a, WORDS>>,
+    w: VecDeque<Due<'a>>,
     /// Beats of the first one that were taken.
     beat: usize,
     /// The cycle from which on its next beat is offered.
@@ -42,9 +42,9 @@ pub struct Axi4Manager<'a, M, S, const WORDS: usize> {
     counts: Counts,
 }
 
-impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
+impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
     #[inline]
-    fn due(queue: &VecDeque<Due<'a, WORDS>>, time: u64) -> Option<&'a Axi4Operation<WORDS>> {
+    fn due(queue: &VecDeque<Due<'a>>, time: u64) -> Option<&'a Axi4Operation> {
         queue.front().filter(|(_, due)| *due <= time).map(|(operation, _)| *operation)
     }
 
@@ -99,7 +99,7 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
     #[inline]
     fn drive_address(
         channel: &Axi4AddressPins<M, S>,
-        operation: Option<&Axi4Operation<WORDS>>,
+        operation: Option<&Axi4Operation>,
         noise: &mut Noise,
         m: &mut M,
     ) {
@@ -135,76 +135,9 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
     }
 }
 
-impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'a, M, S, WORDS> {
-    type Pins = Axi4Pins<M, S>;
-    type Traffic = Axi4Traffic<WORDS>;
-    type Weights = Axi4Weights;
-    type Sampler = Axi4Sampler<M, S>;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        check_bus::<WORDS>(8 * pins.bytes());
-        Self {
-            pins,
-            operations: &traffic.operations,
-            next: 0,
-            gap: traffic.operations.first().map_or(0, |first| first.gap.get()),
-            time: 0,
-            aw: VecDeque::new(),
-            ar: VecDeque::new(),
-            w: VecDeque::new(),
-            beat: 0,
-            beat_due: 0,
-            writes: 0,
-            reads: 0,
-            bready: ReadyDriver::new(&traffic.bready),
-            rready: ReadyDriver::new(&traffic.rready),
-            counts: Counts::default(),
-        }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
-    }
-
+impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
     #[inline]
-    fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
-        let pins = &self.pins;
-        let aw = Self::due(&self.aw, self.time).filter(|_| !in_reset);
-        Self::drive_address(&pins.aw, aw, noise, m);
-        let ar = Self::due(&self.ar, self.time).filter(|_| !in_reset);
-        Self::drive_address(&pins.ar, ar, noise, m);
-        let (mut data, mut strobe) = (Wide::<WORDS>(noise.words()), Wide::<4>(noise.words()));
-        let mut last = u64::from(strobe.0[3] & 1);
-        let w = self.w.front().filter(|_| !in_reset && self.beat_due <= self.time);
-        if let Some((operation, _)) = w
-            && let Axi4Access::Write { beats, .. } = &operation.access
-            && let Some(beat) = beats.get(self.beat)
-        {
-            data = beat.data;
-            let lanes = operation.address().strobes(self.beat as u32, pins.bytes());
-            strobe = Wide(std::array::from_fn(|word| beat.strobe.0[word] & lanes.0[word]));
-            last = u64::from(self.beat + 1 == beats.len());
-        }
-        pins.wvalid.set(m, u64::from(w.is_some()));
-        pins.wdata.set_words(m, &data.0);
-        if let Some(pin) = pins.wstrb {
-            pin.set_words(m, &strobe.0);
-        }
-        pins.wlast.set(m, last);
-        pins.bready.set(m, u64::from(!in_reset && self.bready.ready()));
-        pins.rready.set(m, u64::from(!in_reset && self.rready.ready()));
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, m: &M, s: &S) -> Option<Reset> {
+    fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Option<Reset> {
         if in_reset {
             self.aw.clear();
             self.ar.clear();
@@ -239,29 +172,73 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'
         self.start()
     }
 
+    /// Whether all operations are complete and nothing is pending.
     #[inline]
-    fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.next == self.operations.len() && self.writes + self.reads == 0
     }
+}
 
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
+impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for Axi4Manager<'a, M, S> {
+    type Pins = Axi4Pins<M, S>;
+    type Traffic = Axi4Traffic;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<32>(8 * pins.bytes());
+        Self {
+            pins,
+            operations: &traffic.operations,
+            next: 0,
+            gap: traffic.operations.first().map_or(0, |first| first.gap.get()),
+            time: 0,
+            aw: VecDeque::new(),
+            ar: VecDeque::new(),
+            w: VecDeque::new(),
+            beat: 0,
+            beat_due: 0,
+            writes: 0,
+            reads: 0,
+            bready: ReadyDriver::new(&traffic.bready),
+            rready: ReadyDriver::new(&traffic.rready),
+            counts: Counts::default(),
+        }
     }
 
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delay = |operation: &Axi4Operation<WORDS>| {
-            let skew = match &operation.access {
-                Axi4Access::Write { beats, address_delay, data_delay } => {
-                    let gap = beats.iter().map(|beat| beat.gap.get()).max().unwrap_or(0);
-                    address_delay.get().max(data_delay.get()) + gap
-                }
-                Axi4Access::Read { .. } => 0,
-            };
-            operation.gap.get() + skew + operation.reset.map_or(0, |reset| reset.total())
-        };
-        let longest = traffic.operations.iter().map(delay).max().unwrap_or(0);
-        longest + traffic.bready.longest_delay() + traffic.rready.longest_delay() + 1
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
+        let pins = &self.pins;
+        let aw = Self::due(&self.aw, self.time).filter(|_| !in_reset);
+        Self::drive_address(&pins.aw, aw, noise, m);
+        let ar = Self::due(&self.ar, self.time).filter(|_| !in_reset);
+        Self::drive_address(&pins.ar, ar, noise, m);
+        let (mut data, mut strobe) = (Wide::<32>(noise.words()), Wide::<4>(noise.words()));
+        let mut last = u64::from(strobe.0[3] & 1);
+        let w = self.w.front().filter(|_| !in_reset && self.beat_due <= self.time);
+        if let Some((operation, _)) = w
+            && let Axi4Access::Write { beats, .. } = &operation.access
+            && let Some(beat) = beats.get(self.beat)
+        {
+            data = beat.data;
+            let lanes = operation.address().strobes(self.beat as u32, pins.bytes());
+            strobe = Wide(std::array::from_fn(|word| beat.strobe.0[word] & lanes.0[word]));
+            last = u64::from(self.beat + 1 == beats.len());
+        }
+        pins.wvalid.set(m, u64::from(w.is_some()));
+        pins.wdata.set_words(m, &data.0);
+        if let Some(pin) = pins.wstrb {
+            pin.set_words(m, &strobe.0);
+        }
+        pins.wlast.set(m, last);
+        pins.bready.set(m, u64::from(!in_reset && self.bready.ready()));
+        pins.rready.set(m, u64::from(!in_reset && self.rready.ready()));
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -290,12 +267,43 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'
         pins.transfers(inputs, outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        Axi4Sampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<M, S>> {
+        let mut sampler = Axi4Sampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, inputs, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4Traffic {
+    type Weights = Axi4Weights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &Axi4Pins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        sampler.clock(in_reset, m, s, bins);
+    fn longest_delay(&self) -> u64 {
+        let delay = |operation: &Axi4Operation| {
+            let skew = match &operation.access {
+                Axi4Access::Write { beats, address_delay, data_delay } => {
+                    let gap = beats.iter().map(|beat| beat.gap.get()).max().unwrap_or(0);
+                    address_delay.get().max(data_delay.get()) + gap
+                }
+                Axi4Access::Read { .. } => 0,
+            };
+            operation.gap.get() + skew + operation.reset.map_or(0, |reset| reset.total())
+        };
+        let longest = self.operations.iter().map(delay).max().unwrap_or(0);
+        longest + self.bready.longest_delay() + self.rready.longest_delay() + 1
     }
 }

@@ -3,34 +3,34 @@
 use super::{Axi4Address, Axi4Pins, AxiResponse};
 use crate::channel::{Channel, ChannelRules};
 use crate::names::at;
-use crate::wide::{Lanes, Wide, check_bus};
+use crate::wide::{Data, Lanes, Wide, check_bus};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
 use verilated::Pins;
 
 /// A beat of a write, with its address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Axi4WriteBeat<const WORDS: usize> {
+pub struct Axi4WriteBeat {
     /// The burst.
     pub burst: Axi4Address,
     /// The number of the beat, from 0.
     pub beat: u32,
     /// The data of all bytes of the bus.
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The bytes that are written.
     pub strobe: Lanes,
 }
 
 /// A beat of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Axi4ReadBeat<const WORDS: usize> {
+pub struct Axi4ReadBeat {
     /// The burst.
     pub burst: Axi4Address,
     /// The number of the beat, from 0.
     pub beat: u32,
     /// The data of all bytes of the bus. Only the lanes of the beat have a meaning
     /// ([`Axi4Address::lanes`]).
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The response.
     pub response: AxiResponse,
 }
@@ -38,7 +38,7 @@ pub struct Axi4ReadBeat<const WORDS: usize> {
 /// What happens on an interface in a cycle. Beats of writes are in
 /// [`Axi4Monitor::pop_write_beat`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Axi4Events<const WORDS: usize> {
+pub struct Axi4Events {
     /// A write address that is taken.
     pub write_start: Option<Axi4Address>,
     /// A write whose response is taken.
@@ -46,22 +46,22 @@ pub struct Axi4Events<const WORDS: usize> {
     /// A read address that is taken.
     pub read_start: Option<Axi4Address>,
     /// A beat of a read that is taken.
-    pub read: Option<Axi4ReadBeat<WORDS>>,
+    pub read: Option<Axi4ReadBeat>,
 }
 
 /// What the manager offers on the write data channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct WriteData<const WORDS: usize> {
-    data: Wide<WORDS>,
+struct WriteData {
+    data: Data,
     strobe: Lanes,
     is_last: bool,
 }
 
 /// What the subordinate offers on the read data channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ReadData<const WORDS: usize> {
+struct ReadData {
     id: u64,
-    data: Wide<WORDS>,
+    data: Data,
     response: AxiResponse,
     is_last: bool,
 }
@@ -75,22 +75,22 @@ struct Write {
 
 /// Checks the rules of AXI4 in every cycle, and returns beats and responses.
 #[derive(Debug, Clone)]
-pub struct Axi4Monitor<M, S, const WORDS: usize> {
+pub struct Axi4Monitor<M, S> {
     pins: Axi4Pins<M, S>,
     aw: Channel<Axi4Address>,
-    w: Channel<WriteData<WORDS>>,
+    w: Channel<WriteData>,
     b: Channel<(u64, AxiResponse)>,
     ar: Channel<Axi4Address>,
-    r: Channel<ReadData<WORDS>>,
+    r: Channel<ReadData>,
     /// Beats without an address.
-    data: VecDeque<WriteData<WORDS>>,
+    data: VecDeque<WriteData>,
     /// Beats of the first write that is not complete.
     beat: u32,
     writes: VecDeque<Write>,
     /// Reads in flight, each with the beats that came.
     reads: VecDeque<(Axi4Address, u32)>,
     /// Beats that have an address, for the user.
-    beats: VecDeque<Axi4WriteBeat<WORDS>>,
+    beats: VecDeque<Axi4WriteBeat>,
 }
 
 /// Declares the names of the rules of a channel.
@@ -163,7 +163,7 @@ impl AddressRules {
     }
 }
 
-impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
+impl<M: Pins, S: Pins> Axi4Monitor<M, S> {
     /// IHI 0022, "Address structure": `WLAST` is asserted with the last beat of a burst, and with
     /// no other.
     pub const W_LAST: &'static str = "axi4-w-last";
@@ -271,7 +271,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
 
     /// A monitor of an idle interface.
     pub fn new(pins: Axi4Pins<M, S>) -> Self {
-        check_bus::<WORDS>(8 * pins.bytes());
+        check_bus::<32>(8 * pins.bytes());
         let valid = [pins.aw.valid, pins.wvalid, pins.ar.valid].map(|pin| pin.port().name);
         Self {
             aw: Channel::new(channel_rules!("aw", "valid-after-reset"), valid[0]),
@@ -288,9 +288,14 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         }
     }
 
+    /// The width of the data in bytes.
+    pub(super) fn bytes(&self) -> u32 {
+        self.pins.bytes()
+    }
+
     /// The next beat of a write whose address is known, in the order of the addresses.
     #[inline]
-    pub fn pop_write_beat(&mut self) -> Option<Axi4WriteBeat<WORDS>> {
+    pub fn pop_write_beat(&mut self) -> Option<Axi4WriteBeat> {
         self.beats.pop_front()
     }
 
@@ -299,12 +304,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// # Errors
     /// The rule that the cycle breaks.
     #[inline]
-    pub fn observe(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<Axi4Events<WORDS>, Violation> {
+    pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<Axi4Events, Violation> {
         let pins = self.pins;
         let w = pins.wvalid.is_high(m).then(|| WriteData {
             data: Wide(pins.wdata.words(m)),
@@ -415,11 +415,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
 
     /// Checks a beat of a read. Returns it if it is taken.
     #[inline]
-    fn read(
-        &mut self,
-        read: &ReadData<WORDS>,
-        is_taken: bool,
-    ) -> Result<Option<Axi4ReadBeat<WORDS>>, Violation> {
+    fn read(&mut self, read: &ReadData, is_taken: bool) -> Result<Option<Axi4ReadBeat>, Violation> {
         let ReadData { id, data, response, is_last } = *read;
         let Some(place) = self.reads.iter().position(|(address, _)| address.id == id) else {
             let message = format_args!("no read with id {id:#x} waits for data");

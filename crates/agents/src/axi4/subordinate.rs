@@ -2,13 +2,14 @@
 
 use super::coverage::{Axi4Sampler, GROUPS};
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::agent::{Agent, AgentWeights, Counts};
-use crate::channel::{Readiness, ReadyDriver, ReadyWeights, next_delay};
-use crate::target::{Access, Memory, Target};
-use crate::wide::{Lanes, Wide, check_bus};
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler};
+use crate::channel::{Errors, Readiness, ReadyDriver, ReadyWeights, next_delay};
+use crate::scenarios::Pace;
+use crate::target::{Access, Memory, Response, Target};
+use crate::wide::{Data, Lanes, Wide, check_bus};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
+    CaseRng, Covergroup, Draw, Noise, Percent, Traffic, TrafficError, Transfer,
 };
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -37,6 +38,12 @@ pub struct Axi4SubordinateTraffic {
     /// Cycles before the first beat of each read, beyond the cycle that follows the address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_delays: Vec<Uint<12>>,
+    /// The numbers of the writes that fail with `SLVERR`, from 0, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_errors: Vec<Uint<16>>,
+    /// The numbers of the reads that fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_errors: Vec<Uint<16>>,
     /// Whether beats of reads with different IDs alternate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interleave: bool,
@@ -55,15 +62,18 @@ cosim_harness::weights! {
         ready: ReadyWeights = ReadyWeights::default(),
         /// Delays of responses.
         latency: SourceWeights = SourceWeights::default(),
+        /// Chance of an error response, which does not reach the target.
+        errors: Percent = 0,
         /// Chance that beats of reads alternate in a case.
         interleave: Percent = 50,
     }
 }
 
 impl AgentWeights for Axi4SubordinateWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
-        Self { ready, latency: pace.source.clone(), ..self }
+        let errors = pace.errors.unwrap_or(self.errors);
+        Self { ready, latency: pace.source.clone(), errors, ..self }
     }
 }
 
@@ -81,14 +91,16 @@ struct ReadAnswer {
     address: Axi4Address,
     due: u64,
     beat: u32,
+    /// Whether it does not reach the target.
+    fails: bool,
 }
 
 /// A beat of read data on offer.
 #[derive(Debug, Clone, Copy)]
-struct ReadOffer<const WORDS: usize> {
+struct ReadOffer {
     /// Its place in the queue of reads.
     place: usize,
-    data: Wide<WORDS>,
+    data: Data,
     response: AxiResponse,
 }
 
@@ -96,7 +108,7 @@ struct ReadOffer<const WORDS: usize> {
 /// those of different IDs by their latency. A beat of a write takes effect when it and its address
 /// are taken, and a beat of a read when it is first offered.
 #[derive(Debug, Clone)]
-pub struct Axi4Subordinate<'a, I, O, const WORDS: usize, T = Memory> {
+pub struct Axi4Subordinate<'a, I, O, T = Memory> {
     pins: Axi4Pins<O, I>,
     target: T,
     awready: ReadyDriver<'a>,
@@ -104,21 +116,24 @@ pub struct Axi4Subordinate<'a, I, O, const WORDS: usize, T = Memory> {
     arready: ReadyDriver<'a>,
     write_delays: Iter<'a, Uint<12>>,
     read_delays: Iter<'a, Uint<12>>,
+    write_errors: Errors<'a>,
+    read_errors: Errors<'a>,
     interleave: bool,
     /// Cycles outside reset.
     time: u64,
     /// Write addresses with beats that did not come, and the number of beats of the first one.
     addresses: VecDeque<Axi4Address>,
     beat: u32,
-    /// The worst response of its beats.
+    /// The worst response of its beats, and whether they do not reach the target.
     response: AxiResponse,
+    fails: bool,
     /// Beats without an address.
-    data: VecDeque<(Wide<WORDS>, Lanes)>,
+    data: VecDeque<(Data, Lanes)>,
     writes: VecDeque<WriteAnswer>,
     reads: VecDeque<ReadAnswer>,
     /// The place in `writes` of the response on offer.
     offered_write: Option<usize>,
-    offered_read: Option<ReadOffer<WORDS>>,
+    offered_read: Option<ReadOffer>,
     /// The ID of the last beat of read data.
     last_id: Option<u64>,
     /// Whether the manager offered something in the cycle before.
@@ -126,14 +141,14 @@ pub struct Axi4Subordinate<'a, I, O, const WORDS: usize, T = Memory> {
     counts: Counts,
 }
 
-impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I, O, WORDS, T> {
+impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
     /// A subordinate that answers from `target`.
     pub fn with_target(
         pins: Axi4Pins<O, I>,
         traffic: &'a Axi4SubordinateTraffic,
         target: T,
     ) -> Self {
-        check_bus::<WORDS>(8 * pins.bytes());
+        check_bus::<32>(8 * pins.bytes());
         Self {
             pins,
             target,
@@ -142,11 +157,14 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
             arready: ReadyDriver::new(&traffic.arready),
             write_delays: traffic.write_delays.iter(),
             read_delays: traffic.read_delays.iter(),
+            write_errors: Errors::new(&traffic.write_errors),
+            read_errors: Errors::new(&traffic.read_errors),
             interleave: traffic.interleave,
             time: 0,
             addresses: VecDeque::new(),
             beat: 0,
             response: AxiResponse::Okay,
+            fails: false,
             data: VecDeque::new(),
             writes: VecDeque::new(),
             reads: VecDeque::new(),
@@ -199,13 +217,16 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
     }
 
     #[inline]
-    fn read(&mut self, place: usize) -> ReadOffer<WORDS> {
+    fn read(&mut self, place: usize) -> ReadOffer {
         let answer = self.reads[place];
         let bus = self.pins.bytes();
         let base = answer.address.beat_address(answer.beat) & !u64::from(bus - 1);
         let mut bytes = [0; 128];
         let data = &mut bytes[..bus as usize];
-        let response = self.target.access(Access::Read { address: base, data });
+        let response = match answer.fails {
+            true => Response::Error,
+            false => self.target.access(Access::Read { address: base, data }),
+        };
         let mut data = Wide::ZERO;
         for (lane, byte) in (0..bus).zip(bytes) {
             data.set_byte(lane, byte);
@@ -220,6 +241,9 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
         while let Some(address) = self.addresses.front().copied()
             && let Some((data, strobe)) = self.data.pop_front()
         {
+            if self.beat == 0 {
+                self.fails = self.write_errors.next();
+            }
             let base = address.beat_address(self.beat) & !u64::from(bus - 1);
             let lanes = address.strobes(self.beat, bus);
             let mut bytes = [0; 128];
@@ -229,8 +253,8 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
                 enabled |= u128::from(strobe.bit(lane) && lanes.bit(lane)) << lane;
             }
             let data = &bytes[..bus as usize];
-            let response =
-                self.target.access(Access::Write { address: base, data, strobe: enabled });
+            let write = Access::Write { address: base, data, strobe: enabled };
+            let response = if self.fails { Response::Error } else { self.target.access(write) };
             self.response = self.response.max(response.into());
             self.beat += 1;
             if self.beat == address.beats() {
@@ -330,7 +354,8 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
             && let Some(address) = pins.offered(&pins.ar, m)
         {
             let due = self.time + next_delay(&mut self.read_delays);
-            self.reads.push_back(ReadAnswer { address, due, beat: 0 });
+            let fails = self.read_errors.next();
+            self.reads.push_back(ReadAnswer { address, due, beat: 0, fails });
             self.counts.handshakes += 1;
             self.counts.operations += 1;
         }
@@ -349,39 +374,23 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target> Axi4Subordinate<'a, I,
     }
 }
 
-impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I, O>
-    for Axi4Subordinate<'a, I, O, WORDS, T>
-{
+impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        let is_empty = self.writes.is_empty() && self.reads.is_empty();
+        is_empty && self.addresses.is_empty() && self.data.is_empty() && !self.offered
+    }
+}
+
+impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for Axi4Subordinate<'a, I, O, T> {
     type Pins = Axi4Pins<O, I>;
     type Traffic = Axi4SubordinateTraffic;
-    type Weights = Axi4SubordinateWeights;
-    type Sampler = Axi4Sampler<O, I>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         Self::with_target(pins, traffic, T::default())
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &Self::Pins,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        let SourceWeights { gap, longest_gap } = weights.latency;
-        let delays = |rng: &mut CaseRng| {
-            (0..operations).map(|_| rng.wait(gap, longest_gap)).collect::<Vec<_>>()
-        };
-        Axi4SubordinateTraffic {
-            awready: weights.ready.draw(operations, rng),
-            wready: weights.ready.draw(4 * operations, rng),
-            arready: weights.ready.draw(operations, rng),
-            write_delays: delays(rng),
-            read_delays: delays(rng),
-            interleave: rng.chance(weights.interleave),
-        }
     }
 
     #[inline]
@@ -390,27 +399,9 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I,
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
         self.clock(in_reset, inputs, outputs);
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        let is_empty = self.writes.is_empty() && self.reads.is_empty();
-        is_empty && self.addresses.is_empty() && self.data.is_empty() && !self.offered
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let readies = [&traffic.awready, &traffic.wready, &traffic.arready];
-        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
-        let delays = traffic.write_delays.iter().chain(&traffic.read_delays);
-        stalls + delays.map(|delay| delay.get()).max().unwrap_or(0)
+        Progress::new(None, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -430,18 +421,48 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I,
         pins.transfers(outputs, inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        Axi4Sampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = Axi4Sampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, outputs, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4SubordinateTraffic {
+    type Weights = Axi4SubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &Axi4Pins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let SourceWeights { gap, longest_gap } = weights.latency;
+        let delays = |rng: &mut CaseRng| {
+            (0..operations).map(|_| rng.wait(gap, longest_gap)).collect::<Vec<_>>()
+        };
+        Axi4SubordinateTraffic {
+            awready: weights.ready.draw(operations, rng),
+            wready: weights.ready.draw(4 * operations, rng),
+            arready: weights.ready.draw(operations, rng),
+            write_delays: delays(rng),
+            read_delays: delays(rng),
+            write_errors: Errors::draw(pins.bresp.is_none(), weights.errors, operations, rng),
+            read_errors: Errors::draw(pins.rresp.is_none(), weights.errors, operations, rng),
+            interleave: rng.chance(weights.interleave),
+        }
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, inputs, bins);
+    fn longest_delay(&self) -> u64 {
+        let readies = [&self.awready, &self.wready, &self.arready];
+        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
+        let delays = self.write_delays.iter().chain(&self.read_delays);
+        stalls + delays.map(|delay| delay.get()).max().unwrap_or(0)
     }
 }

@@ -3,7 +3,8 @@
 
 use super::coverage::{GROUPS, Hits};
 use super::*;
-use crate::agent::{Agent, AgentWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights};
+use crate::memory_check::MemoryCheck;
 use crate::target::{Access, Memory, Response, Target};
 use crate::testing::{pins, rng, runs_with_any_outputs};
 use crate::wide::Wide;
@@ -24,7 +25,7 @@ pins!(S {
 
 const PINS: Axi4Pins<M, S> = Axi4Pins::of("");
 
-type Monitor = Axi4Monitor<M, S, 4>;
+type Monitor = Axi4Monitor<M, S>;
 
 /// The pins of a cycle: those of `names` are 1, or have the value after `=`. `aw`, `w`, `b`, `ar`
 /// and `r` stand for valid and ready of a channel. Bursts are INCR, of one beat of 16 bytes.
@@ -225,10 +226,10 @@ struct Run {
     compared: u64,
 }
 
-fn run<T: Target>(traffic: &Axi4Traffic<4>, answers: &Axi4SubordinateTraffic, target: T) -> Run {
-    let mut manager = Axi4Manager::<M, S, 4>::new(PINS, traffic);
-    let mut subordinate = Axi4Subordinate::<S, M, 4, T>::with_target(PINS, answers, target);
-    let (mut monitor, mut memory) = (Monitor::new(PINS), Axi4MemoryCheck::new("data", 16));
+fn run<T: Target>(traffic: &Axi4Traffic, answers: &Axi4SubordinateTraffic, target: T) -> Run {
+    let mut manager = Axi4Manager::<M, S>::new(PINS, traffic);
+    let mut subordinate = Axi4Subordinate::<S, M, T>::with_target(PINS, answers, target);
+    let (mut monitor, mut memory) = (Monitor::new(PINS), MemoryCheck::new("data"));
     let (mut noise, mut reset) = (Noise::new(7), ResetTimer::default());
     let (mut m, mut s, mut run) = (M::default(), S::default(), Run::default());
     while !(manager.is_idle() && reset.is_over()) {
@@ -239,14 +240,11 @@ fn run<T: Target>(traffic: &Axi4Traffic<4>, answers: &Axi4SubordinateTraffic, ta
         if in_reset {
             memory.reset();
         }
-        while let Some(beat) = monitor.pop_write_beat() {
-            memory.write_beat(&beat);
-        }
-        memory.observe(&events).unwrap();
+        memory.axi4(0, &mut monitor, &events).unwrap();
         run.writes.extend(events.write);
         let last = events.read.filter(|read| read.beat + 1 == read.burst.beats());
         run.reads.extend(last.map(|read| (read.burst, read.response)));
-        if let Some(start) = manager.clock(in_reset, &m, &s) {
+        if let Some(start) = manager.clock(in_reset, &m, &s).reset {
             reset.start(start);
         }
         subordinate.clock(in_reset, &s, &m);
@@ -259,11 +257,11 @@ fn run<T: Target>(traffic: &Axi4Traffic<4>, answers: &Axi4SubordinateTraffic, ta
     run
 }
 
-fn draw(seed: u64, weights: &Axi4Weights, reset: u64) -> (Axi4Traffic<4>, Axi4SubordinateTraffic) {
+fn draw(seed: u64, weights: &Axi4Weights, reset: u64) -> (Axi4Traffic, Axi4SubordinateTraffic) {
     let (rng, reset) = (&mut rng(seed), Percent::new(reset));
-    let traffic = Axi4Manager::<M, S, 4>::draw(weights, &PINS, 50, reset, rng);
+    let traffic = Axi4Traffic::draw(weights, &PINS, 50, reset, rng);
     let weights = Axi4SubordinateWeights::default();
-    (traffic, Axi4Subordinate::<S, M, 4>::draw(&weights, &PINS, 50, reset, rng))
+    (traffic, Axi4SubordinateTraffic::draw(&weights, &PINS, 50, reset, rng))
 }
 
 /// Weights with which IDs do not share addresses, and addresses repeat.
@@ -286,14 +284,14 @@ fn random_traffic_reads_what_was_written() {
         let run = run(&traffic, &answers, Memory::default());
         compared += run.compared;
         let text = serde_json::to_string(&traffic).unwrap();
-        assert_eq!(serde_json::from_str::<Axi4Traffic<4>>(&text).unwrap(), traffic);
+        assert_eq!(serde_json::from_str::<Axi4Traffic>(&text).unwrap(), traffic);
         if reset > 0 {
             continue;
         }
         assert_eq!(run.writes.len() + run.reads.len(), traffic.operations.len());
         // Each ID is in order, and different IDs overtake each other.
         for (seen, is_write) in [(&run.writes, true), (&run.reads, false)] {
-            let kind = |operation: &&Axi4Operation<4>| {
+            let kind = |operation: &&Axi4Operation| {
                 matches!(operation.access, Axi4Access::Write { .. }) == is_write
             };
             let expected: Vec<Axi4Address> = traffic
@@ -317,7 +315,7 @@ fn random_traffic_reads_what_was_written() {
 
 #[test]
 fn a_full_speed_write_takes_a_cycle_per_beat() {
-    let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
+    let pace = &crate::testing::full_speed();
     let (write, never) = (Percent::new(100), Percent::new(0));
     let weights = Axi4Weights { write, fence: never, ..Axi4Weights::default() };
     let (traffic, _) = draw(1, &weights.paced(pace), 0);
@@ -349,7 +347,7 @@ fn a_closure_answers_and_the_worst_response_of_a_write_arrives() {
 fn illegal_traffic_is_refused() {
     let wrong = |field: &str, text: &str| {
         let text = format!(r#"{{ "operations": [{{ {text} }}] }}"#);
-        let traffic: Axi4Traffic<4> = serde_json::from_str(&text).unwrap();
+        let traffic: Axi4Traffic = serde_json::from_str(&text).unwrap();
         assert_eq!(traffic.check().unwrap_err().path, format!("operations[0].{field}"), "{text}");
     };
     let read = |beats| format!(r#""access": {{ "read": {{ "beats": {beats} }} }}"#);
@@ -398,6 +396,6 @@ fn transfers_are_shown_in_words() {
 #[test]
 fn agents_run_with_any_pins_of_the_dut() {
     let (traffic, answers) = draw(1, &Axi4Weights::default(), 5);
-    runs_with_any_outputs::<M, S, Axi4Manager<'_, M, S, 4>>(PINS, &traffic);
-    runs_with_any_outputs::<S, M, Axi4Subordinate<'_, S, M, 4>>(PINS, &answers);
+    runs_with_any_outputs::<M, S, Axi4Manager<'_, M, S>>(PINS, &traffic);
+    runs_with_any_outputs::<S, M, Axi4Subordinate<'_, S, M>>(PINS, &answers);
 }

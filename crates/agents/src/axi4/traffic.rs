@@ -3,8 +3,9 @@
 use super::{Axi4Address, Axi4Burst, Axi4Pins};
 use crate::agent::AgentWeights;
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
-use crate::wide::{Lanes, Wide};
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use crate::scenarios::Pace;
+use crate::wide::{Data, Lanes, Wide};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
@@ -16,12 +17,12 @@ use verilated::Pins;
 /// A beat of write data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Axi4Beat<const WORDS: usize> {
+pub struct Axi4Beat {
     /// Cycles between the beat before it and its offer.
     #[serde(default)]
     pub gap: Uint<12>,
     /// The data of all bytes of the bus.
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The bytes that are written. Lanes that are not part of the beat are ignored.
     pub strobe: Lanes,
 }
@@ -29,11 +30,11 @@ pub struct Axi4Beat<const WORDS: usize> {
 /// A read or a write of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Axi4Access<const WORDS: usize> {
+pub enum Axi4Access {
     /// A write of some beats.
     Write {
         /// The beats, 1 to 256.
-        beats: Vec<Axi4Beat<WORDS>>,
+        beats: Vec<Axi4Beat>,
         /// Cycles between the start of the operation and the offer of the address.
         #[serde(default)]
         address_delay: Uint<12>,
@@ -51,7 +52,7 @@ pub enum Axi4Access<const WORDS: usize> {
 /// An operation of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Axi4Operation<const WORDS: usize> {
+pub struct Axi4Operation {
     /// Cycles between the start of the operation before it and its start.
     #[serde(default)]
     pub gap: Uint<12>,
@@ -77,13 +78,13 @@ pub struct Axi4Operation<const WORDS: usize> {
     #[serde(default)]
     pub qos: Uint<4>,
     /// The read or write.
-    pub access: Axi4Access<WORDS>,
+    pub access: Axi4Access,
     /// A reset that follows its start. Operations that are not complete are lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
 
-impl<const WORDS: usize> Axi4Operation<WORDS> {
+impl Axi4Operation {
     /// The number of beats.
     pub fn beats(&self) -> u32 {
         match &self.access {
@@ -140,7 +141,7 @@ impl<const WORDS: usize> Axi4Operation<WORDS> {
     }
 }
 
-impl<const WORDS: usize> fmt::Display for Axi4Operation<WORDS> {
+impl fmt::Display for Axi4Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if matches!(self.access, Axi4Access::Read { .. }) { "read" } else { "write" };
         write!(f, "{kind} {}", self.address())
@@ -150,10 +151,10 @@ impl<const WORDS: usize> fmt::Display for Axi4Operation<WORDS> {
 /// The operations of a manager, and its stalls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Axi4Traffic<const WORDS: usize> {
+pub struct Axi4Traffic {
     /// The operations. At most one starts per cycle.
     #[serde(default)]
-    pub operations: Vec<Axi4Operation<WORDS>>,
+    pub operations: Vec<Axi4Operation>,
     /// The stalls of `bready`.
     #[serde(default, skip_serializing_if = "Readiness::is_default")]
     pub bready: Readiness,
@@ -162,7 +163,7 @@ pub struct Axi4Traffic<const WORDS: usize> {
     pub rready: Readiness,
 }
 
-impl<const WORDS: usize> Traffic for Axi4Traffic<WORDS> {
+impl Traffic for Axi4Traffic {
     fn check(&self) -> Result<(), TrafficError> {
         for (index, operation) in self.operations.iter().enumerate() {
             if let Some((field, message)) = operation.wrong() {
@@ -193,6 +194,8 @@ cosim_harness::weights! {
         fence: Percent = 30,
         /// Beats of a burst.
         beats: Span<9, 1> = 1..=20,
+        /// Chance of an INCR burst of 256 beats, or as many as fit, at an end of its 4 KB.
+        longest: Percent = 5,
         /// Chance of a FIXED burst, if there is `burst`.
         fixed: Percent = 10,
         /// Chance of a WRAP burst of those that are not FIXED, if there is `burst`.
@@ -212,27 +215,28 @@ cosim_harness::weights! {
 }
 
 impl AgentWeights for Axi4Weights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
         // Without gaps, address and data of a write leave together, beat after beat.
         let none = SourceWeights::new(0, 0);
         let is_fast = pace.source.gap.get() == 0;
         let skew = if is_fast { none.clone() } else { self.skew };
         let beat_gaps = if is_fast { none } else { self.beat_gaps };
-        Self { source: pace.source.clone(), ready, skew, beat_gaps, ..self }
+        let addresses = self.addresses.paced(pace);
+        Self { source: pace.source.clone(), ready, skew, beat_gaps, addresses, ..self }
     }
 }
 
 impl Axi4Weights {
     /// Draws a traffic of `operations` operations.
-    pub(super) fn draw<M: Pins, S: Pins, const WORDS: usize>(
+    pub(super) fn draw<M: Pins, S: Pins>(
         &self,
         pins: &Axi4Pins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> Axi4Traffic<WORDS> {
-        let mut pool = AddressPool::new(&self.addresses, pins.aw.addr.width());
+    ) -> Axi4Traffic {
+        let mut pool = AddressPool::new(&self.addresses, pins.address().addr.width());
         let operations: Vec<_> =
             (0..operations).map(|_| self.operation(pins, &mut pool, reset, rng)).collect();
         let beats = operations.iter().map(Axi4Operation::beats).sum();
@@ -240,31 +244,32 @@ impl Axi4Weights {
         Axi4Traffic { operations, bready, rready: self.ready.draw(beats, rng) }
     }
 
-    fn operation<M: Pins, S: Pins, const WORDS: usize>(
+    fn operation<M: Pins, S: Pins>(
         &self,
         pins: &Axi4Pins<M, S>,
         pool: &mut AddressPool<'_>,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> Axi4Operation<WORDS> {
+    ) -> Axi4Operation {
         let offer = self.source.offer((), reset, rng);
         let full = pins.full_size();
-        let size = match pins.aw.size {
+        let size = match pins.address().size {
             Some(_) if rng.chance(self.narrow) => rng.random_range(0..=full),
             _ => full,
         };
-        let burst = match pins.aw.burst {
+        let burst = match pins.address().burst {
             Some(_) if rng.chance(self.fixed) => Axi4Burst::Fixed,
-            Some(_) if rng.chance(self.wrap) && pins.aw.len.is_some() => Axi4Burst::Wrap,
+            Some(_) if rng.chance(self.wrap) && pins.address().len.is_some() => Axi4Burst::Wrap,
             _ => Axi4Burst::Incr,
         };
-        let mut beats = if pins.aw.len.is_some() { self.beats.draw(rng).min(256) } else { 1 };
+        let mut beats =
+            if pins.address().len.is_some() { self.beats.draw(rng).min(256) } else { 1 };
         match burst {
             Axi4Burst::Fixed => beats = beats.min(16),
             Axi4Burst::Wrap => beats = rng.one_of(&[2, 4, 8, 16]),
             Axi4Burst::Incr => {}
         }
-        let id_bits = pins.aw.id.map_or(0, |pin| pin.width().min(32));
+        let id_bits = pins.address().id.map_or(0, |pin| pin.width().min(32));
         let id = rng.random_range(0..=self.ids.get().min((1 << id_bits) - 1));
         let mut address = pool.draw(1 << full, rng);
         if rng.chance(self.page_by_id) {
@@ -275,12 +280,22 @@ impl Axi4Weights {
             address += rng.random_range(0..1 << size);
         }
         if burst == Axi4Burst::Incr {
-            // The burst ends at the 4 KB boundary, or at the end of the address space.
-            let boundary = 1 << pins.aw.addr.width().min(12);
+            let page = address & !0xfff;
+            let last = pool.last(address).min(page | 0xfff);
+            if rng.chance(self.longest) && pins.address().len.is_some() {
+                // The first or the last bytes of the page.
+                let first = pool.first(address).max(page);
+                beats = ((last - first + 1) >> size).clamp(1, 256);
+                let at_end = last.saturating_sub((beats << size) - 1).max(first);
+                address = if rng.chance(Percent::new(50)) { first } else { at_end };
+                address &= !((1 << size) - 1);
+            }
+            // The burst ends at the 4 KB boundary, or with the addresses.
             let aligned = address & !((1 << size) - 1);
-            beats = beats.min((boundary - aligned % boundary) >> size).max(1);
+            beats = beats.min((last - aligned + 1) >> size).max(1);
         }
-        let access = if rng.chance(self.write) {
+        let (has_write, has_read) = (pins.aw.valid.is_present(), pins.ar.valid.is_present());
+        let access = if has_write && (rng.chance(self.write) || !has_read) {
             self.write(pins, beats, rng)
         } else {
             Axi4Access::Read { beats: Uint::new(beats) }
@@ -301,12 +316,12 @@ impl Axi4Weights {
         }
     }
 
-    fn write<M: Pins, S: Pins, const WORDS: usize>(
+    fn write<M: Pins, S: Pins>(
         &self,
         pins: &Axi4Pins<M, S>,
         beats: u64,
         rng: &mut CaseRng,
-    ) -> Axi4Access<WORDS> {
+    ) -> Axi4Access {
         let bytes = pins.bytes();
         let mut beat = |_| {
             let is_partial = pins.wstrb.is_some() && rng.chance(self.partial);

@@ -2,9 +2,9 @@
 
 use super::coverage::{AxiLiteSampler, GROUPS};
 use super::{AxiLiteAccess, AxiLiteOperation, AxiLitePins, AxiLiteTraffic, AxiLiteWeights};
-use crate::agent::{Agent, Counts};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
 use crate::channel::ReadyDriver;
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
+use cosim_harness::harness::{CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
 use std::collections::VecDeque;
 use verilated::Pins;
 
@@ -73,11 +73,53 @@ impl<'a, M: Pins, S: Pins> AxiLiteManager<'a, M, S> {
     }
 }
 
+impl<'a, M: Pins, S: Pins> AxiLiteManager<'a, M, S> {
+    #[inline]
+    fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Option<Reset> {
+        if in_reset {
+            self.aw.clear();
+            self.w.clear();
+            self.ar.clear();
+            (self.writes, self.reads) = (0, 0);
+            self.bready.reset();
+            self.rready.reset();
+            return None;
+        }
+        let pins = &self.pins;
+        self.time += 1;
+        if pins.awvalid.is_high(m) && pins.awready.is_high(s) {
+            self.aw.pop_front();
+            self.counts.handshakes += 1;
+        }
+        if pins.wvalid.is_high(m) && pins.wready.is_high(s) {
+            self.w.pop_front();
+            self.counts.handshakes += 1;
+        }
+        if pins.arvalid.is_high(m) && pins.arready.is_high(s) {
+            self.ar.pop_front();
+            self.counts.handshakes += 1;
+        }
+        if self.bready.clock(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
+            self.writes = self.writes.saturating_sub(1);
+            self.counts.handshakes += 1;
+        }
+        if self.rready.clock(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
+            self.reads = self.reads.saturating_sub(1);
+            self.counts.handshakes += 1;
+        }
+        self.start()
+    }
+
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.next == self.operations.len() && self.writes + self.reads == 0
+    }
+}
+
 impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
     type Pins = AxiLitePins<M, S>;
     type Traffic = AxiLiteTraffic;
-    type Weights = AxiLiteWeights;
-    type Sampler = AxiLiteSampler<M, S>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
@@ -97,16 +139,6 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
             rready: ReadyDriver::new(&traffic.rready),
             counts: Counts::default(),
         }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
     }
 
     #[inline]
@@ -157,63 +189,9 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, m: &M, s: &S) -> Option<Reset> {
-        if in_reset {
-            self.aw.clear();
-            self.w.clear();
-            self.ar.clear();
-            (self.writes, self.reads) = (0, 0);
-            self.bready.reset();
-            self.rready.reset();
-            return None;
-        }
-        let pins = &self.pins;
-        self.time += 1;
-        if pins.awvalid.is_high(m) && pins.awready.is_high(s) {
-            self.aw.pop_front();
-            self.counts.handshakes += 1;
-        }
-        if pins.wvalid.is_high(m) && pins.wready.is_high(s) {
-            self.w.pop_front();
-            self.counts.handshakes += 1;
-        }
-        if pins.arvalid.is_high(m) && pins.arready.is_high(s) {
-            self.ar.pop_front();
-            self.counts.handshakes += 1;
-        }
-        if self.bready.clock(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
-            self.writes = self.writes.saturating_sub(1);
-            self.counts.handshakes += 1;
-        }
-        if self.rready.clock(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
-            self.reads = self.reads.saturating_sub(1);
-            self.counts.handshakes += 1;
-        }
-        self.start()
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.next == self.operations.len() && self.writes + self.reads == 0
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delay = |operation: &AxiLiteOperation| {
-            let skew = match &operation.access {
-                AxiLiteAccess::Write { address_delay, data_delay, .. } => {
-                    address_delay.get().max(data_delay.get())
-                }
-                AxiLiteAccess::Read { .. } => 0,
-            };
-            operation.gap.get() + skew + operation.reset.map_or(0, |reset| reset.total())
-        };
-        let longest = traffic.operations.iter().map(delay).max().unwrap_or(0);
-        longest + traffic.bready.longest_delay() + traffic.rready.longest_delay() + 1
+    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -242,12 +220,42 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for AxiLiteManager<'a, M, S> {
         pins.transfers(inputs, outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        AxiLiteSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<M, S>> {
+        let mut sampler = AxiLiteSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, inputs, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<AxiLitePins<M, S>> for AxiLiteTraffic {
+    type Weights = AxiLiteWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &AxiLitePins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        sampler.clock(in_reset, m, s, bins);
+    fn longest_delay(&self) -> u64 {
+        let delay = |operation: &AxiLiteOperation| {
+            let skew = match &operation.access {
+                AxiLiteAccess::Write { address_delay, data_delay, .. } => {
+                    address_delay.get().max(data_delay.get())
+                }
+                AxiLiteAccess::Read { .. } => 0,
+            };
+            operation.gap.get() + skew + operation.reset.map_or(0, |reset| reset.total())
+        };
+        let longest = self.operations.iter().map(delay).max().unwrap_or(0);
+        longest + self.bready.longest_delay() + self.rready.longest_delay() + 1
     }
 }

@@ -166,6 +166,11 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
         }
     }
 
+    /// The width of the data in bytes.
+    pub(super) fn bytes(&self) -> u32 {
+        self.pins.bytes()
+    }
+
     /// Observes a cycle.
     ///
     /// # Errors

@@ -2,13 +2,14 @@
 
 use super::coverage::{AxiLiteSampler, GROUPS};
 use super::{AxiLitePins, AxiResponse};
-use crate::agent::{Agent, AgentWeights, Counts};
-use crate::channel::{Readiness, ReadyDriver, ReadyWeights, next_delay};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler};
+use crate::channel::{Errors, Readiness, ReadyDriver, ReadyWeights, next_delay};
 use crate::lanes;
-use crate::target::{Memory, Target};
-use cosim_harness::channels::{ChannelScenario, SourceWeights};
+use crate::scenarios::Pace;
+use crate::target::{Memory, Response, Target};
+use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
+    CaseRng, Covergroup, Draw, Noise, Percent, Traffic, TrafficError, Transfer,
 };
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -36,6 +37,12 @@ pub struct AxiLiteSubordinateTraffic {
     /// Cycles before the data of each read, beyond the cycle that follows the address.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub read_delays: Vec<Uint<12>>,
+    /// The numbers of the writes that fail with `SLVERR`, from 0, ascending.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub write_errors: Vec<Uint<16>>,
+    /// The numbers of the reads that fail.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_errors: Vec<Uint<16>>,
 }
 
 impl Traffic for AxiLiteSubordinateTraffic {
@@ -51,13 +58,16 @@ cosim_harness::weights! {
         ready: ReadyWeights = ReadyWeights::default(),
         /// Delays of responses.
         latency: SourceWeights = SourceWeights::default(),
+        /// Chance of an error response, which does not reach the target.
+        errors: Percent = 0,
     }
 }
 
 impl AgentWeights for AxiLiteSubordinateWeights {
-    fn paced(self, pace: &ChannelScenario) -> Self {
+    fn paced(self, pace: &Pace) -> Self {
         let ready = self.ready.paced(pace);
-        Self { ready, latency: pace.source.clone() }
+        let errors = pace.errors.unwrap_or(self.errors);
+        Self { ready, latency: pace.source.clone(), errors }
     }
 }
 
@@ -80,6 +90,8 @@ pub struct AxiLiteSubordinate<'a, I, O, T = Memory> {
     arready: ReadyDriver<'a>,
     write_delays: Iter<'a, Uint<12>>,
     read_delays: Iter<'a, Uint<12>>,
+    write_errors: Errors<'a>,
+    read_errors: Errors<'a>,
     /// Cycles outside reset.
     time: u64,
     /// Write addresses without data.
@@ -108,6 +120,8 @@ impl<'a, I: Pins, O: Pins, T: Target> AxiLiteSubordinate<'a, I, O, T> {
             arready: ReadyDriver::new(&traffic.arready),
             write_delays: traffic.write_delays.iter(),
             read_delays: traffic.read_delays.iter(),
+            write_errors: Errors::new(&traffic.write_errors),
+            read_errors: Errors::new(&traffic.read_errors),
             time: 0,
             addresses: VecDeque::new(),
             data: VecDeque::new(),
@@ -187,7 +201,10 @@ impl<'a, I: Pins, O: Pins, T: Target> AxiLiteSubordinate<'a, I, O, T> {
         }
         if self.arready.clock(ar, pins.arready.is_high(s)) {
             let address = pins.first_byte(pins.araddr.get(m));
-            let (data, response) = lanes::read(&mut self.target, address, bytes);
+            let (data, response) = match self.read_errors.next() {
+                true => (0, Response::Error),
+                false => lanes::read(&mut self.target, address, bytes),
+            };
             let due = self.time + next_delay(&mut self.read_delays);
             self.reads.push_back(Answer { due, data, response: response.into() });
             self.counts.handshakes += 1;
@@ -198,11 +215,23 @@ impl<'a, I: Pins, O: Pins, T: Target> AxiLiteSubordinate<'a, I, O, T> {
             && let Some(address) = self.addresses.pop_front()
             && let Some((data, strobe)) = self.data.pop_front()
         {
-            let response = lanes::write(&mut self.target, address, bytes, data, strobe);
+            let response = match self.write_errors.next() {
+                true => Response::Error,
+                false => lanes::write(&mut self.target, address, bytes, data, strobe),
+            };
             let due = self.time + next_delay(&mut self.write_delays);
             self.writes.push_back(Answer { due, data: 0, response: response.into() });
             self.counts.operations += 1;
         }
+    }
+}
+
+impl<'a, I: Pins, O: Pins, T: Target> AxiLiteSubordinate<'a, I, O, T> {
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        let is_empty = self.writes.is_empty() && self.reads.is_empty();
+        is_empty && self.addresses.is_empty() && self.data.is_empty() && !self.offered
     }
 }
 
@@ -211,33 +240,11 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
 {
     type Pins = AxiLitePins<O, I>;
     type Traffic = AxiLiteSubordinateTraffic;
-    type Weights = AxiLiteSubordinateWeights;
-    type Sampler = AxiLiteSampler<O, I>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         Self::with_target(pins, traffic, T::default())
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &Self::Pins,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        let SourceWeights { gap, longest_gap } = weights.latency;
-        let delays = |rng: &mut CaseRng| {
-            (0..operations).map(|_| rng.wait(gap, longest_gap)).collect::<Vec<_>>()
-        };
-        AxiLiteSubordinateTraffic {
-            awready: weights.ready.draw(operations, rng),
-            wready: weights.ready.draw(operations, rng),
-            arready: weights.ready.draw(operations, rng),
-            write_delays: delays(rng),
-            read_delays: delays(rng),
-        }
     }
 
     #[inline]
@@ -246,27 +253,9 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
         self.clock(in_reset, inputs, outputs);
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        let is_empty = self.writes.is_empty() && self.reads.is_empty();
-        is_empty && self.addresses.is_empty() && self.data.is_empty() && !self.offered
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let readies = [&traffic.awready, &traffic.wready, &traffic.arready];
-        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
-        let delays = traffic.write_delays.iter().chain(&traffic.read_delays);
-        stalls + delays.map(|delay| delay.get()).max().unwrap_or(0)
+        Progress::new(None, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -286,18 +275,47 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
         pins.transfers(outputs, inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        AxiLiteSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = AxiLiteSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, outputs, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<AxiLitePins<M, S>> for AxiLiteSubordinateTraffic {
+    type Weights = AxiLiteSubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &AxiLitePins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let SourceWeights { gap, longest_gap } = weights.latency;
+        let delays = |rng: &mut CaseRng| {
+            (0..operations).map(|_| rng.wait(gap, longest_gap)).collect::<Vec<_>>()
+        };
+        AxiLiteSubordinateTraffic {
+            awready: weights.ready.draw(operations, rng),
+            wready: weights.ready.draw(operations, rng),
+            arready: weights.ready.draw(operations, rng),
+            write_delays: delays(rng),
+            read_delays: delays(rng),
+            write_errors: Errors::draw(pins.bresp.is_none(), weights.errors, operations, rng),
+            read_errors: Errors::draw(pins.rresp.is_none(), weights.errors, operations, rng),
+        }
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, inputs, bins);
+    fn longest_delay(&self) -> u64 {
+        let readies = [&self.awready, &self.wready, &self.arready];
+        let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
+        let delays = self.write_delays.iter().chain(&self.read_delays);
+        stalls + delays.map(|delay| delay.get()).max().unwrap_or(0)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::coverage::{GROUPS, Hits};
 use super::*;
-use crate::agent::{Agent, AgentWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights};
 use crate::memory_check::MemoryCheck;
 use crate::target::{Access, Memory, Response, Target};
 use crate::testing::{pins, rng, runs_with_any_outputs};
@@ -147,21 +147,10 @@ fn run<T: Target>(traffic: &AxiLiteTraffic, answers: &AxiLiteSubordinateTraffic,
         if in_reset {
             memory.reset();
         }
-        if let Some((address, _)) = events.read_start {
-            memory.start_read(0, address);
-        }
-        if let Some(write) = events.write_start {
-            memory.start_write(0, write.address, write.data, write.strobe);
-        }
-        if events.write.is_some() {
-            memory.finish_write(0, true);
-        }
-        if let Some(read) = events.read {
-            memory.finish_read(0, read.data, 4).unwrap();
-        }
+        memory.axi_lite(0, &monitor, &events).unwrap();
         run.writes.extend(events.write);
         run.reads.extend(events.read);
-        if let Some(start) = manager.clock(in_reset, &m, &s) {
+        if let Some(start) = manager.clock(in_reset, &m, &s).reset {
             reset.start(start);
         }
         subordinate.clock(in_reset, &s, &m);
@@ -180,9 +169,9 @@ fn draw(
 ) -> (AxiLiteTraffic, AxiLiteSubordinateTraffic) {
     let rng = &mut rng(seed);
     let reset = Percent::new(reset);
-    let traffic = AxiLiteManager::<M, S>::draw(weights, &PINS, 60, reset, rng);
+    let traffic = AxiLiteTraffic::draw(weights, &PINS, 60, reset, rng);
     let weights = AxiLiteSubordinateWeights::default();
-    (traffic, AxiLiteSubordinate::<S, M>::draw(&weights, &PINS, 60, reset, rng))
+    (traffic, AxiLiteSubordinateTraffic::draw(&weights, &PINS, 60, reset, rng))
 }
 
 #[test]
@@ -263,7 +252,7 @@ fn a_closure_answers_and_its_response_arrives() {
 
 #[test]
 fn a_full_speed_manager_starts_an_operation_per_cycle() {
-    let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
+    let pace = &crate::testing::full_speed();
     let weights = AxiLiteWeights { fence: Percent::new(0), ..AxiLiteWeights::default() };
     let (traffic, _) = draw(1, &weights.paced(pace), 0);
     let run = run(&traffic, &AxiLiteSubordinateTraffic::default(), Memory::default());

@@ -5,9 +5,9 @@ use super::{
     Interrupt, InterruptKind, InterruptPins, InterruptSinkTraffic, InterruptSinkWeights,
     InterruptTraffic, InterruptWeights,
 };
-use crate::agent::{Agent, Counts};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
 use crate::channel::next_delay;
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
+use cosim_harness::harness::{CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
 use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
@@ -33,37 +33,9 @@ impl<'a, I: Pins, O: Pins> InterruptSource<'a, I, O> {
     }
 }
 
-impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
-    type Pins = InterruptPins<I, O>;
-    type Traffic = InterruptTraffic;
-    type Weights = InterruptWeights;
-    type Sampler = InterruptSampler<I, O>;
-
-    const GROUPS: &'static [Covergroup] = SOURCE_GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        let rest = &traffic.interrupts;
-        let gap = Self::gap(rest);
-        Self { pins, rest, gap, lines: 0, hold: 0, counts: Counts::default() }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
-    }
-
+impl<'a, I: Pins, O: Pins> InterruptSource<'a, I, O> {
     #[inline]
-    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
-        self.pins.irq.set(inputs, if in_reset { 0 } else { self.lines });
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
+    fn edge(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
         if in_reset {
             (self.lines, self.gap) = (0, Self::gap(self.rest));
             return None;
@@ -93,22 +65,34 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
         next.reset
     }
 
+    /// Whether all operations are complete and nothing is pending.
     #[inline]
-    fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.rest.is_empty() && self.lines == 0
     }
+}
 
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
+    type Pins = InterruptPins<I, O>;
+    type Traffic = InterruptTraffic;
+
+    const GROUPS: &'static [Covergroup] = SOURCE_GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        let rest = &traffic.interrupts;
+        let gap = Self::gap(rest);
+        Self { pins, rest, gap, lines: 0, hold: 0, counts: Counts::default() }
     }
 
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delay = |interrupt: &Interrupt| {
-            let reset = interrupt.reset.map_or(0, |reset| reset.total());
-            interrupt.gap.get() + interrupt.hold_cycles.get() + reset
-        };
-        traffic.interrupts.iter().map(delay).max().unwrap_or(0) + 2
+    #[inline]
+    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
+        self.pins.irq.set(inputs, if in_reset { 0 } else { self.lines });
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -120,19 +104,37 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
         pins.transfers(inputs, outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        InterruptSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = InterruptSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, inputs, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<InterruptPins<M, S>> for InterruptTraffic {
+    type Weights = InterruptWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &InterruptPins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, inputs, outputs, bins);
+    fn longest_delay(&self) -> u64 {
+        let delay = |interrupt: &Interrupt| {
+            let reset = interrupt.reset.map_or(0, |reset| reset.total());
+            interrupt.gap.get() + interrupt.hold_cycles.get() + reset
+        };
+        self.interrupts.iter().map(delay).max().unwrap_or(0) + 2
     }
 }
 
@@ -149,41 +151,9 @@ pub struct InterruptSink<'a, I, O> {
     counts: Counts,
 }
 
-impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
-    type Pins = InterruptPins<O, I>;
-    type Traffic = InterruptSinkTraffic;
-    type Weights = InterruptSinkWeights;
-    type Sampler = InterruptSampler<O, I>;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        let (next, counts) = (None, Counts::default());
-        Self { pins, delays: traffic.delays.iter(), next, before: 0, is_high: false, counts }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &Self::Pins,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        let latency = &weights.latency;
-        let delays = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap)).collect();
-        InterruptSinkTraffic { delays }
-    }
-
+impl<'a, I: Pins, O: Pins> InterruptSink<'a, I, O> {
     #[inline]
-    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
-        if let Some(pin) = self.pins.ack {
-            let line = self.next.filter(|(_, delay)| *delay == 0).map_or(0, |(line, _)| line);
-            pin.set(inputs, if in_reset { 0 } else { line });
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+    fn edge(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
         if in_reset {
             (self.next, self.before, self.is_high) = (None, 0, false);
             return None;
@@ -212,18 +182,36 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
         None
     }
 
+    /// Whether all operations are complete and nothing is pending.
     #[inline]
-    fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.next.is_none() && !self.is_high
     }
+}
 
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
+    type Pins = InterruptPins<O, I>;
+    type Traffic = InterruptSinkTraffic;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        let (next, counts) = (None, Counts::default());
+        Self { pins, delays: traffic.delays.iter(), next, before: 0, is_high: false, counts }
     }
 
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        traffic.delays.iter().map(|delay| delay.get()).max().unwrap_or(0) + 2
+    #[inline]
+    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
+        if let Some(pin) = self.pins.ack {
+            let line = self.next.filter(|(_, delay)| *delay == 0).map_or(0, |(line, _)| line);
+            pin.set(inputs, if in_reset { 0 } else { line });
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -235,18 +223,34 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
         pins.transfers(outputs, inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        InterruptSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = InterruptSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, outputs, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<InterruptPins<M, S>> for InterruptSinkTraffic {
+    type Weights = InterruptSinkWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &InterruptPins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let latency = &weights.latency;
+        let delays = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap)).collect();
+        InterruptSinkTraffic { delays }
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, inputs, bins);
+    fn longest_delay(&self) -> u64 {
+        self.delays.iter().map(|delay| delay.get()).max().unwrap_or(0) + 2
     }
 }

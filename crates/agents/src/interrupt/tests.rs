@@ -3,7 +3,7 @@
 
 use super::monitor::GROUPS;
 use super::*;
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentTraffic};
 use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
 use std::collections::BTreeSet;
@@ -66,10 +66,10 @@ fn random_interrupts_are_raised_and_acknowledged() {
         let pins = if seed % 2 == 0 { LEVEL } else { PULSE };
         let (rng, reset) = (&mut rng(seed), Percent::new(if seed % 4 < 2 { 0 } else { 10 }));
         let weights = InterruptWeights::default();
-        let traffic = InterruptSource::<D, R>::draw(&weights, &pins, 40, reset, rng);
+        let traffic = InterruptTraffic::draw(&weights, &pins, 40, reset, rng);
         assert_eq!(traffic.check(), Ok(()));
         let answers =
-            InterruptSink::<R, D>::draw(&InterruptSinkWeights::default(), &pins, 40, reset, rng);
+            InterruptSinkTraffic::draw(&InterruptSinkWeights::default(), &pins, 40, reset, rng);
         let mut source = InterruptSource::new(pins, &traffic);
         let mut sink = InterruptSink::<R, D>::new(pins, &answers);
         let (mut monitor, mut noise) = (Monitor::new(pins), Noise::new(7));
@@ -80,7 +80,7 @@ fn random_interrupts_are_raised_and_acknowledged() {
             source.drive(in_reset, &mut noise, &mut d);
             sink.drive(in_reset, &mut noise, &mut r);
             risen.push(monitor.observe(in_reset, &d, &r).unwrap());
-            if let Some(start) = source.clock(in_reset, &d, &r) {
+            if let Some(start) = source.clock(in_reset, &d, &r).reset {
                 reset.start(start);
             }
             sink.clock(in_reset, &r, &d);
@@ -140,10 +140,10 @@ fn agents_run_with_any_pins_of_the_dut() {
     let (rng, reset) = (&mut rng(1), Percent::new(5));
     for pins in [LEVEL, PULSE] {
         let weights = InterruptWeights::default();
-        let traffic = InterruptSource::<D, R>::draw(&weights, &pins, 60, reset, rng);
+        let traffic = InterruptTraffic::draw(&weights, &pins, 60, reset, rng);
         runs_with_any_outputs::<D, R, InterruptSource<'_, D, R>>(pins, &traffic);
         let weights = InterruptSinkWeights::default();
-        let delays = InterruptSink::<R, D>::draw(&weights, &pins, 60, reset, rng);
+        let delays = InterruptSinkTraffic::draw(&weights, &pins, 60, reset, rng);
         runs_with_any_outputs::<R, D, InterruptSink<'_, R, D>>(pins, &delays);
     }
 }

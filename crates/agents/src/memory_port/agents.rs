@@ -5,19 +5,19 @@ use super::{
     MemoryPortOperation, MemoryPortOperationKind, MemoryPortPins, MemoryPortSubordinateTraffic,
     MemoryPortSubordinateWeights, MemoryPortTraffic, MemoryPortWeights,
 };
-use crate::agent::{Agent, Counts};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
 use crate::target::{Access, Memory, Target};
-use crate::wide::{Wide, check_bus};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
+use crate::wide::{Data, Wide, check_bus};
+use cosim_harness::harness::{CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
 use std::collections::VecDeque;
 use std::marker::PhantomData;
 use verilated::Pins;
 
 /// Drives a memory DUT.
 #[derive(Debug, Clone)]
-pub struct MemoryPortManager<'a, M, S, const WORDS: usize> {
+pub struct MemoryPortManager<'a, M, S> {
     pins: MemoryPortPins<M, S>,
-    rest: &'a [MemoryPortOperation<WORDS>],
+    rest: &'a [MemoryPortOperation],
     /// Remaining cycles of the gap of the first operation.
     gap: u64,
     /// Remaining cycles until the data of the last read has come.
@@ -26,70 +26,16 @@ pub struct MemoryPortManager<'a, M, S, const WORDS: usize> {
     counts: Counts,
 }
 
-impl<'a, M: Pins, S: Pins, const WORDS: usize> MemoryPortManager<'a, M, S, WORDS> {
+impl<'a, M: Pins, S: Pins> MemoryPortManager<'a, M, S> {
     #[inline]
-    fn due(&self) -> Option<&'a MemoryPortOperation<WORDS>> {
+    fn due(&self) -> Option<&'a MemoryPortOperation> {
         self.rest.first().filter(|_| self.gap == 0 && !self.was_reset)
     }
 }
 
-impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S>
-    for MemoryPortManager<'a, M, S, WORDS>
-{
-    type Pins = MemoryPortPins<M, S>;
-    type Traffic = MemoryPortTraffic<WORDS>;
-    type Weights = MemoryPortWeights;
-    type Sampler = MemoryPortSampler<M, S>;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        check_bus::<WORDS>(8 * pins.bytes());
-        let rest = &traffic.operations;
-        let gap = rest.first().map_or(0, |first| first.gap.get());
-        Self { pins, rest, gap, draining: 0, was_reset: true, counts: Counts::default() }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
-    }
-
+impl<'a, M: Pins, S: Pins> MemoryPortManager<'a, M, S> {
     #[inline]
-    fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
-        let pins = &self.pins;
-        let [a, b, c] = noise.words();
-        let (mut address, mut write) = (u64::from(a) << 32 | u64::from(b), u64::from(c & 1));
-        let (mut data, mut lanes) = (Wide::<WORDS>(noise.words()), Wide::<4>(noise.words()));
-        let operation = self.due().filter(|_| !in_reset);
-        match operation.map(|operation| &operation.access) {
-            Some(MemoryPortOperationKind::Write { address: at, data: word, lanes: bytes }) => {
-                (write, address, data, lanes) = (1, at.get(), *word, *bytes);
-            }
-            // The write data and the lanes of a read are noise.
-            Some(MemoryPortOperationKind::Read { address: at }) => (write, address) = (0, at.get()),
-            None => {}
-        }
-        pins.en.set(m, u64::from(operation.is_some()));
-        pins.addr.set(m, address);
-        if let Some(pin) = pins.we {
-            pin.set(m, write);
-        }
-        if let Some(pin) = pins.be {
-            pin.set_words(m, &lanes.0);
-        }
-        if let Some(pin) = pins.wdata {
-            pin.set_words(m, &data.0);
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, _: &M, _: &S) -> Option<Reset> {
+    fn edge(&mut self, in_reset: bool, _: &M, _: &S) -> Option<Reset> {
         let is_open = !in_reset && !self.was_reset;
         let operation = self.due().filter(|_| !in_reset);
         self.was_reset = in_reset;
@@ -109,21 +55,68 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S>
         operation.reset
     }
 
+    /// Whether all operations are complete and nothing is pending.
     #[inline]
-    fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.rest.is_empty() && self.draining == 0
     }
+}
 
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
+impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for MemoryPortManager<'a, M, S> {
+    type Pins = MemoryPortPins<M, S>;
+    type Traffic = MemoryPortTraffic;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        check_bus::<32>(8 * pins.bytes());
+        let rest = &traffic.operations;
+        let gap = rest.first().map_or(0, |first| first.gap.get());
+        Self { pins, rest, gap, draining: 0, was_reset: true, counts: Counts::default() }
     }
 
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delay = |operation: &MemoryPortOperation<WORDS>| {
-            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
-        };
-        traffic.operations.iter().map(delay).max().unwrap_or(0) + 2
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
+        let pins = &self.pins;
+        let [a, b, c] = noise.words();
+        let (mut address, mut write) = (u64::from(a) << 32 | u64::from(b), u64::from(c & 1));
+        let (mut data, mut lanes) = (Wide::<32>(noise.words()), Wide::<4>(noise.words()));
+        let operation = self.due().filter(|_| !in_reset);
+        match operation.map(|operation| &operation.access) {
+            Some(MemoryPortOperationKind::Write { address: at, data: word, lanes: bytes }) => {
+                (write, address, data, lanes) = (1, at.get(), *word, *bytes);
+            }
+            // The write data and the lanes of a read are noise.
+            Some(MemoryPortOperationKind::Read { address: at }) => (write, address) = (0, at.get()),
+            // Each cycle is an access: a read.
+            None if !pins.is_quiet_when_idle() => {
+                (write, address) = (0, address % pins.depth.max(1));
+            }
+            None if pins.en.is_none() => write = 0,
+            None => {}
+        }
+        if let Some(en) = pins.en {
+            en.set(m, u64::from(operation.is_some()));
+        }
+        pins.addr.set(m, address);
+        if let Some(pin) = pins.we {
+            pin.set(m, write);
+        }
+        if let Some(pin) = pins.re {
+            pin.set(m, u64::from((operation.is_some() || pins.en.is_some()) && write == 0));
+        }
+        if let Some(pin) = pins.be {
+            pin.set_words(m, &lanes.0);
+        }
+        if let Some(pin) = pins.wdata {
+            pin.set_words(m, &data.0);
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -136,37 +129,59 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S>
         pins.transfers(inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        MemoryPortSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<M, S>> {
+        let mut sampler = MemoryPortSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, _, bins| {
+            sampler.clock(in_reset, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic {
+    type Weights = MemoryPortWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &MemoryPortPins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        let _ = s;
-        sampler.clock(in_reset, m, bins);
+    fn longest_delay(&self) -> u64 {
+        let delay = |operation: &MemoryPortOperation| {
+            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
+        };
+        self.operations.iter().map(delay).max().unwrap_or(0) + 2
     }
 }
 
 /// The memory of a DUT. Its latency is at least one cycle, because its outputs follow from
 /// registers.
 #[derive(Debug, Clone)]
-pub struct MemoryPortSubordinate<'a, I, O, const WORDS: usize, T = Memory> {
+pub struct MemoryPortSubordinate<'a, I, O, T = Memory> {
     pins: MemoryPortPins<O, I>,
     target: T,
     time: u64,
     /// Read data with the cycle in which it is on `rdata`.
-    reads: VecDeque<(u64, Wide<WORDS>)>,
+    reads: VecDeque<(u64, Data)>,
     counts: Counts,
     traffic: PhantomData<&'a ()>,
 }
 
-impl<I: Pins, O: Pins, const WORDS: usize, T: Target> MemoryPortSubordinate<'_, I, O, WORDS, T> {
+impl<I: Pins, O: Pins, T: Target> MemoryPortSubordinate<'_, I, O, T> {
     /// A memory with the contents of `target`, which sees byte addresses.
     ///
     /// # Panics
-    /// If the latency is 0, or the data is wider than `WORDS` words.
+    /// If the latency is 0, or the data has more than 1024 bits.
     pub fn with_target(pins: MemoryPortPins<O, I>, target: T) -> Self {
-        check_bus::<WORDS>(8 * pins.bytes());
+        check_bus::<32>(8 * pins.bytes());
         assert!(pins.latency > 0, "the latency of this memory is at least one cycle");
         let (reads, counts) = (VecDeque::new(), Counts::default());
         Self { pins, target, time: 0, reads, counts, traffic: PhantomData }
@@ -200,7 +215,7 @@ impl<I: Pins, O: Pins, const WORDS: usize, T: Target> MemoryPortSubordinate<'_, 
             self.reads.clear();
             return;
         }
-        let Some(access) = self.pins.access::<WORDS>(m) else { return };
+        let Some(access) = self.pins.access(m) else { return };
         self.counts.handshakes += 1;
         self.counts.operations += 1;
         let bytes = self.pins.bytes();
@@ -225,28 +240,24 @@ impl<I: Pins, O: Pins, const WORDS: usize, T: Target> MemoryPortSubordinate<'_, 
     }
 }
 
-impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I, O>
-    for MemoryPortSubordinate<'a, I, O, WORDS, T>
+impl<'a, I: Pins, O: Pins, T: Target> MemoryPortSubordinate<'a, I, O, T> {
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.reads.back().is_none_or(|(due, _)| *due < self.time)
+    }
+}
+
+impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
+    for MemoryPortSubordinate<'a, I, O, T>
 {
     type Pins = MemoryPortPins<O, I>;
     type Traffic = MemoryPortSubordinateTraffic;
-    type Weights = MemoryPortSubordinateWeights;
-    type Sampler = MemoryPortSampler<O, I>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, _: &'a Self::Traffic) -> Self {
         Self::with_target(pins, T::default())
-    }
-
-    fn draw(
-        _: &Self::Weights,
-        _: &Self::Pins,
-        _: u32,
-        _: Percent,
-        _: &mut CaseRng,
-    ) -> Self::Traffic {
-        MemoryPortSubordinateTraffic {}
     }
 
     #[inline]
@@ -255,23 +266,9 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I,
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
+    fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Progress {
         self.clock(in_reset, outputs);
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.reads.back().is_none_or(|(due, _)| *due < self.time)
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(_: &Self::Traffic) -> u64 {
-        0
+        Progress::new(None, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -282,18 +279,32 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize, T: Target + Default> Agent<'a, I,
         pins.transfers(outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        MemoryPortSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = MemoryPortSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, _, outputs, bins| {
+            sampler.clock(in_reset, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortSubordinateTraffic {
+    type Weights = MemoryPortSubordinateWeights;
+
+    fn draw(
+        _: &Self::Weights,
+        _: &MemoryPortPins<M, S>,
+        _: u32,
+        _: Percent,
+        _: &mut CaseRng,
+    ) -> Self {
+        MemoryPortSubordinateTraffic {}
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        _: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, bins);
+    fn longest_delay(&self) -> u64 {
+        0
     }
 }

@@ -1,8 +1,9 @@
 //! The rules of a memory port, and its coverage.
 
 use super::MemoryPortPins;
+use crate::memory_check::MemoryCheck;
 use crate::names::at;
-use crate::wide::{Lanes, Wide};
+use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::GAP;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
 use std::collections::{BTreeMap, VecDeque};
@@ -11,18 +12,18 @@ use verilated::Pins;
 
 /// An access, or a read with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryPortAccess<const WORDS: usize> {
+pub struct MemoryPortAccess {
     /// Whether it is a write.
     pub is_write: bool,
     /// The address in words.
     pub address: u64,
     /// The data that is written or was read.
-    pub data: Wide<WORDS>,
+    pub data: Data,
     /// The bytes that take part; all of a read.
     pub lanes: Lanes,
 }
 
-impl<const WORDS: usize> fmt::Display for MemoryPortAccess<WORDS> {
+impl fmt::Display for MemoryPortAccess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { address, data, lanes, .. } = self;
         match self.is_write {
@@ -34,27 +35,28 @@ impl<const WORDS: usize> fmt::Display for MemoryPortAccess<WORDS> {
 
 /// What happens at a memory port in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryPortEvents<const WORDS: usize> {
+pub struct MemoryPortEvents {
     /// The access that starts.
-    pub access: Option<MemoryPortAccess<WORDS>>,
+    pub access: Option<MemoryPortAccess>,
     /// A read whose data is on `rdata`.
-    pub read: Option<MemoryPortAccess<WORDS>>,
+    pub read: Option<MemoryPortAccess>,
 }
 
 /// Checks the rules of a memory port in every cycle, among them the data of reads.
 #[derive(Debug, Clone)]
-pub struct MemoryPortMonitor<M, S, const WORDS: usize> {
+pub struct MemoryPortMonitor<M, S> {
     pins: MemoryPortPins<M, S>,
     /// The words that were written, with the bytes that are known.
-    words: BTreeMap<u64, (Wide<WORDS>, Lanes)>,
+    words: BTreeMap<u64, (Data, Lanes)>,
     /// Reads: the cycle of their data, the address, the expected word.
-    reads: VecDeque<(u64, u64, (Wide<WORDS>, Lanes))>,
+    reads: VecDeque<(u64, u64, (Data, Lanes))>,
     time: u64,
     was_reset: bool,
     compared: u64,
+    is_memory: bool,
 }
 
-impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
+impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// The address of an access is below the depth of the memory.
     pub const ADDRESS_RANGE: &'static str = "memory-address-range";
     /// `en` is low in reset, because a memory without a reset would take the access.
@@ -73,7 +75,14 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     /// A monitor of an idle port.
     pub fn new(pins: MemoryPortPins<M, S>) -> Self {
         let (words, reads) = (BTreeMap::new(), VecDeque::new());
-        Self { pins, words, reads, time: 0, was_reset: false, compared: 0 }
+        Self { pins, words, reads, time: 0, was_reset: false, compared: 0, is_memory: true }
+    }
+
+    /// The same monitor without [`Self::READ_DATA`]: for registers that are no memory, and for a
+    /// memory with several ports ([`MemoryCheck::memory_port`]).
+    #[must_use]
+    pub fn without_memory(self) -> Self {
+        Self { is_memory: false, ..self }
     }
 
     /// Observes a cycle.
@@ -81,32 +90,22 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     /// # Errors
     /// The rule that the cycle breaks.
     #[inline]
-    pub fn observe(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<MemoryPortEvents<WORDS>, Violation> {
-        let port = self.pins.en.port().name;
+    pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
+        let port = self.pins.en.unwrap_or(self.pins.addr).port().name;
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
     #[inline]
-    fn check_cycle(
-        &mut self,
-        in_reset: bool,
-        m: &M,
-        s: &S,
-    ) -> Result<MemoryPortEvents<WORDS>, Violation> {
+    fn check_cycle(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
         let now = self.time;
         self.time += 1;
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
-        let mut access = self.pins.access::<WORDS>(m);
+        let mut access = self.pins.access(m);
         if in_reset {
             // A memory may lose its contents.
             self.words.clear();
             self.reads.clear();
-            if was_reset && access.is_some() {
+            if was_reset && access.is_some() && self.pins.is_quiet_when_idle() {
                 return Err(Violation::new(Self::ENABLE_IN_RESET, "en is high in reset"));
             }
             access = None;
@@ -118,7 +117,9 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
                 return Err(Violation::new(Self::ADDRESS_RANGE, message));
             }
             if access.is_write {
-                self.write(access);
+                if self.is_memory {
+                    self.write(access);
+                }
             } else {
                 let word = self.words.get(&address).copied();
                 let due = now + u64::from(self.pins.latency);
@@ -142,7 +143,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     }
 
     #[inline]
-    fn write(&mut self, access: &MemoryPortAccess<WORDS>) {
+    fn write(&mut self, access: &MemoryPortAccess) {
         let (word, known) = self.words.entry(access.address).or_default();
         for lane in (0..self.pins.bytes()).filter(|lane| access.lanes.bit(*lane)) {
             word.set_byte(lane, access.data.byte(lane));
@@ -154,8 +155,8 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     fn check(
         &self,
         address: u64,
-        (expected, known): &(Wide<WORDS>, Lanes),
-        data: &Wide<WORDS>,
+        (expected, known): &(Data, Lanes),
+        data: &Data,
     ) -> Result<(), Violation> {
         let is_wrong = |lane: &u32| known.bit(*lane) && expected.byte(*lane) != data.byte(*lane);
         match (0..self.pins.bytes()).find(is_wrong) {
@@ -170,6 +171,48 @@ impl<M: Pins, S: Pins, const WORDS: usize> MemoryPortMonitor<M, S, WORDS> {
     /// Reads that were compared.
     pub fn compared(&self) -> u64 {
         self.compared
+    }
+}
+
+impl MemoryCheck {
+    /// Observes the events of a cycle on the port with this number. A write takes effect with the
+    /// next access of the port.
+    ///
+    /// # Errors
+    /// If a byte of a read has a value that no write explains.
+    pub fn memory_port<M: Pins, S: Pins>(
+        &mut self,
+        port: u32,
+        monitor: &MemoryPortMonitor<M, S>,
+        events: &MemoryPortEvents,
+    ) -> Result<(), Violation> {
+        let (id, bytes) = (u64::from(port), monitor.pins.bytes());
+        let parts = |address: u64| {
+            let base = address.wrapping_mul(u64::from(bytes));
+            (0..bytes)
+                .step_by(8)
+                .map(move |lane| (base.wrapping_add(u64::from(lane)), lane, (bytes - lane).min(8)))
+        };
+        self.finish_writes(id);
+        if let Some(MemoryPortAccess { is_write, address, data, lanes }) = &events.access {
+            for (address, lane, count) in parts(*address) {
+                let byte = |n| u64::from(data.byte(lane + n)) << (8 * n);
+                let bit = |n| u64::from(lanes.bit(lane + n)) << n;
+                match is_write {
+                    true => {
+                        let strobe = (0..count).map(bit).sum();
+                        self.start_write(id, address, (0..count).map(byte).sum(), strobe);
+                    }
+                    false => self.start_read(id, address),
+                }
+            }
+        }
+        let Some(read) = &events.read else { return Ok(()) };
+        for (_, lane, count) in parts(read.address) {
+            let byte = |n| u64::from(read.data.byte(lane + n)) << (8 * n);
+            self.finish_read(id, (0..count).map(byte).sum(), count)?;
+        }
+        Ok(())
     }
 }
 
@@ -233,7 +276,7 @@ impl<M: Pins, S: Pins> MemoryPortSampler<M, S> {
             (self.gap, self.before) = (1, None);
             return None;
         }
-        if !self.pins.en.is_high(m) {
+        if !self.pins.has_access(m) {
             (self.gap, self.before) = (self.gap + 1, None);
             return None;
         }

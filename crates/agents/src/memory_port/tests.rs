@@ -3,7 +3,7 @@
 
 use super::monitor::GROUPS;
 use super::*;
-use crate::agent::Agent;
+use crate::agent::{Agent, AgentTraffic};
 use crate::target::Memory;
 use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, ResetTimer};
@@ -16,7 +16,7 @@ pins!(S { rdata: 128 [u32; 4], });
 
 const PINS: MemoryPortPins<M, S> = MemoryPortPins::of("").with_latency(2).with_depth(24);
 
-type Monitor = MemoryPortMonitor<M, S, 4>;
+type Monitor = MemoryPortMonitor<M, S>;
 
 /// The pins of a cycle: those of `names` are 1, or have the value after `=`.
 fn cycle(names: &str) -> (bool, M, S) {
@@ -82,10 +82,10 @@ fn random_traffic_reads_what_was_written() {
     for seed in 0..100 {
         let (rng, reset) = (&mut rng(seed), Percent::new(if seed % 2 == 0 { 0 } else { 10 }));
         let weights = MemoryPortWeights::default();
-        let traffic = MemoryPortManager::<M, S, 4>::draw(&weights, &PINS, 80, reset, rng);
+        let traffic = MemoryPortTraffic::draw(&weights, &PINS, 80, reset, rng);
         assert_eq!(traffic.check(), Ok(()));
         let mut manager = MemoryPortManager::new(PINS, &traffic);
-        let mut memory = MemoryPortSubordinate::<S, M, 4>::with_target(PINS, Memory::default());
+        let mut memory = MemoryPortSubordinate::<S, M>::with_target(PINS, Memory::default());
         let (mut monitor, mut noise) = (Monitor::new(PINS), Noise::new(7));
         let (mut m, mut s, mut reset) = (M::default(), S::default(), ResetTimer::default());
         let (mut cycles, mut accesses) = (0, 0);
@@ -95,7 +95,7 @@ fn random_traffic_reads_what_was_written() {
             memory.drive(&mut noise, &mut s);
             let events = monitor.observe(in_reset, &m, &s).unwrap();
             accesses += usize::from(events.access.is_some());
-            if let Some(start) = manager.clock(in_reset, &m, &s) {
+            if let Some(start) = manager.clock(in_reset, &m, &s).reset {
                 reset.start(start);
             }
             memory.clock(in_reset, &m);
@@ -106,7 +106,7 @@ fn random_traffic_reads_what_was_written() {
         assert_eq!(accesses, traffic.operations.len());
         assert!(monitor.compared() > 20);
         let text = serde_json::to_string(&traffic).unwrap();
-        assert_eq!(serde_json::from_str::<MemoryPortTraffic<4>>(&text).unwrap(), traffic);
+        assert_eq!(serde_json::from_str::<MemoryPortTraffic>(&text).unwrap(), traffic);
     }
 }
 
@@ -133,8 +133,8 @@ fn accesses_are_shown_in_words() {
 fn agents_run_with_any_pins_of_the_dut() {
     let (rng, reset) = (&mut rng(1), Percent::new(5));
     let weights = MemoryPortWeights::default();
-    let traffic = MemoryPortManager::<M, S, 4>::draw(&weights, &PINS, 60, reset, rng);
-    runs_with_any_outputs::<M, S, MemoryPortManager<'_, M, S, 4>>(PINS, &traffic);
+    let traffic = MemoryPortTraffic::draw(&weights, &PINS, 60, reset, rng);
+    runs_with_any_outputs::<M, S, MemoryPortManager<'_, M, S>>(PINS, &traffic);
     let none = MemoryPortSubordinateTraffic {};
-    runs_with_any_outputs::<S, M, MemoryPortSubordinate<'_, S, M, 4>>(PINS, &none);
+    runs_with_any_outputs::<S, M, MemoryPortSubordinate<'_, S, M>>(PINS, &none);
 }

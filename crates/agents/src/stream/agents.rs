@@ -2,12 +2,12 @@
 
 use super::monitor::{GROUPS, StreamSampler};
 use super::{StreamBeat, StreamPins, StreamSinkWeights, StreamTraffic, StreamWeights};
-use crate::agent::{Agent, Counts};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
 use crate::channel::{Readiness, ReadyDriver};
 use crate::wide::check_bus;
 use cosim_harness::channels::Source;
 use cosim_harness::harness::{
-    Bins, CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
+    CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,36 +16,48 @@ use verilated::{Pin, Pins};
 /// Sends beats to a receiving DUT, each after its gap. `tvalid` is low in reset and in the first
 /// cycle after it (IHI 0051, "Reset").
 #[derive(Debug, Clone)]
-pub struct StreamSource<'a, I, O, const WORDS: usize> {
+pub struct StreamSource<'a, I, O> {
     pins: StreamPins<I, O>,
-    source: Source<'a, StreamBeat<WORDS>>,
+    source: Source<'a, StreamBeat>,
     /// Whether the cycle before was in reset.
     was_reset: bool,
     /// Whether a beat is on offer in this cycle.
     offers: bool,
 }
 
-impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<'a, I, O, WORDS> {
+impl<'a, I: Pins, O: Pins> StreamSource<'a, I, O> {
+    #[inline]
+    fn edge(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
+        // A cycle without an offer, in or after reset, does not count as a cycle of the gap.
+        let is_open = !in_reset && !self.was_reset;
+        self.was_reset = in_reset;
+        if !is_open {
+            return None;
+        }
+        self.source.clock(self.pins.is_ready(outputs)).and_then(|offer| offer.reset)
+    }
+
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.source.left() == 0
+    }
+
+    #[inline]
+    fn counts(&self) -> Counts {
+        Counts { handshakes: self.source.taken(), operations: self.source.taken() }
+    }
+}
+
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
     type Pins = StreamPins<I, O>;
-    type Traffic = StreamTraffic<WORDS>;
-    type Weights = StreamWeights;
-    type Sampler = StreamSampler<I, O>;
+    type Traffic = StreamTraffic;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        check_bus::<WORDS>(8 * pins.lanes());
+        check_bus::<32>(8 * pins.lanes());
         Self { pins, source: Source::new(&traffic.beats), was_reset: true, offers: false }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
     }
 
     #[inline]
@@ -72,28 +84,9 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
-        // A cycle without an offer, in or after reset, does not count as a cycle of the gap.
-        let is_open = !in_reset && !self.was_reset;
-        self.was_reset = in_reset;
-        if !is_open {
-            return None;
-        }
-        self.source.clock(self.pins.is_ready(outputs)).and_then(|offer| offer.reset)
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.source.left() == 0
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        Counts { handshakes: self.source.taken(), operations: self.source.taken() }
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        Source::longest_delay(&traffic.beats) + 1
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts())
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -109,19 +102,33 @@ impl<'a, I: Pins, O: Pins, const WORDS: usize> Agent<'a, I, O> for StreamSource<
         pins.transfers(inputs, outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        StreamSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = StreamSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, inputs, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<StreamPins<M, S>> for StreamTraffic {
+    type Weights = StreamWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &StreamPins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, inputs, outputs, bins);
+    fn longest_delay(&self) -> u64 {
+        Source::longest_delay(&self.beats) + 1
     }
 }
 
@@ -150,37 +157,9 @@ pub struct StreamSink<'a, I, O> {
     offered: bool,
 }
 
-impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
-    type Pins = StreamPins<O, I>;
-    type Traffic = StreamSinkTraffic;
-    type Weights = StreamSinkWeights;
-    type Sampler = StreamSampler<O, I>;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self { pins, ready: ReadyDriver::new(&traffic.ready), taken: 0, offered: false }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &Self::Pins,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        StreamSinkTraffic { ready: weights.ready.draw(operations, rng) }
-    }
-
+impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
     #[inline]
-    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
-        if let Some(pin) = self.pins.tready {
-            pin.set(inputs, u64::from(!in_reset && self.ready.ready()));
-        }
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+    fn edge(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
         if in_reset {
             self.ready.reset();
             self.offered = false;
@@ -192,8 +171,9 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
         None
     }
 
+    /// Whether all operations are complete and nothing is pending.
     #[inline]
-    fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         !self.offered
     }
 
@@ -201,9 +181,29 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
     fn counts(&self) -> Counts {
         Counts { handshakes: self.taken, operations: 0 }
     }
+}
 
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        traffic.ready.longest_delay()
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
+    type Pins = StreamPins<O, I>;
+    type Traffic = StreamSinkTraffic;
+
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        Self { pins, ready: ReadyDriver::new(&traffic.ready), taken: 0, offered: false }
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
+        if let Some(pin) = self.pins.tready {
+            pin.set(inputs, u64::from(!in_reset && self.ready.ready()));
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts())
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -214,18 +214,32 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
         pins.transfers(outputs, inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        StreamSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = StreamSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, outputs, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<StreamPins<M, S>> for StreamSinkTraffic {
+    type Weights = StreamSinkWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &StreamPins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        StreamSinkTraffic { ready: weights.ready.draw(operations, rng) }
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, inputs, bins);
+    fn longest_delay(&self) -> u64 {
+        self.ready.longest_delay()
     }
 }

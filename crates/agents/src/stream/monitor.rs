@@ -8,12 +8,12 @@ use verilated::Pins;
 
 /// Checks the rules of AXI4-Stream in every cycle, and returns the beats.
 #[derive(Debug, Clone)]
-pub struct StreamMonitor<T, R, const WORDS: usize> {
+pub struct StreamMonitor<T, R> {
     pins: StreamPins<T, R>,
-    channel: Channel<StreamBeat<WORDS>>,
+    channel: Channel<StreamBeat>,
 }
 
-impl<T: Pins, R: Pins, const WORDS: usize> StreamMonitor<T, R, WORDS> {
+impl<T: Pins, R: Pins> StreamMonitor<T, R> {
     /// IHI 0051, "Handshake process": when `TVALID` is asserted, it must remain asserted until the
     /// handshake.
     pub const VALID_HELD: &'static str = "axis-valid-held";
@@ -59,8 +59,8 @@ impl<T: Pins, R: Pins, const WORDS: usize> StreamMonitor<T, R, WORDS> {
         in_reset: bool,
         transmitter: &T,
         receiver: &R,
-    ) -> Result<Option<StreamBeat<WORDS>>, Violation> {
-        let offer = self.pins.offered::<WORDS>(transmitter);
+    ) -> Result<Option<StreamBeat>, Violation> {
+        let offer = self.pins.offered(transmitter);
         if !in_reset && let Some(beat) = &offer {
             let is_reserved = |(strb, keep): (&u32, &u32)| strb & !keep != 0;
             if beat.strb.0.iter().zip(&beat.keep.0).any(is_reserved) {

@@ -2,7 +2,7 @@
 //! and a sink that are connected move the right beats.
 
 use super::*;
-use crate::agent::{Agent, AgentWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights};
 use crate::channel::Readiness;
 use crate::testing::{pins, rng, runs_with_any_outputs};
 use cosim_harness::harness::{Noise, Reset, ResetTimer};
@@ -16,7 +16,7 @@ pins!(R { tready: 1 u8, });
 
 const PINS: StreamPins<T, R> = StreamPins::of("");
 
-type Monitor = StreamMonitor<T, R, 3>;
+type Monitor = StreamMonitor<T, R>;
 
 /// A cycle: in reset, the pins of the transmitter, `tready`.
 type Cycle = (bool, T, bool);
@@ -78,9 +78,9 @@ fn legal_cycles_pass() {
 }
 
 /// The beats that a sink takes from a source, and the cycles.
-fn run(traffic: &StreamTraffic<3>, ready: &Readiness) -> (Vec<StreamBeat<3>>, u64) {
+fn run(traffic: &StreamTraffic, ready: &Readiness) -> (Vec<StreamBeat>, u64) {
     let stalls = StreamSinkTraffic { ready: ready.clone() };
-    let mut source = StreamSource::<T, R, 3>::new(PINS, traffic);
+    let mut source = StreamSource::<T, R>::new(PINS, traffic);
     let mut sink = StreamSink::<R, T>::new(PINS, &stalls);
     let mut monitor = Monitor::new(PINS);
     let (mut noise, mut reset) = (Noise::new(7), ResetTimer::default());
@@ -91,7 +91,7 @@ fn run(traffic: &StreamTraffic<3>, ready: &Readiness) -> (Vec<StreamBeat<3>>, u6
         source.drive(in_reset, &mut noise, &mut t);
         sink.drive(in_reset, &mut noise, &mut r);
         beats.extend(monitor.observe(in_reset, &t, &r).unwrap());
-        if let Some(start) = source.clock(in_reset, &t, &r) {
+        if let Some(start) = source.clock(in_reset, &t, &r).reset {
             reset.start(start);
         }
         sink.clock(in_reset, &r, &t);
@@ -103,7 +103,7 @@ fn run(traffic: &StreamTraffic<3>, ready: &Readiness) -> (Vec<StreamBeat<3>>, u6
 }
 
 /// A beat with the bits that the pins of this test have.
-fn on_pins(beat: &StreamBeat<3>) -> StreamBeat<3> {
+fn on_pins(beat: &StreamBeat) -> StreamBeat {
     StreamBeat { keep: beat.keep.low(9), strb: beat.strb.low(9), ..*beat }
 }
 
@@ -113,21 +113,21 @@ fn random_traffic_moves_every_beat_without_a_violation() {
         let rng = &mut rng(seed);
         let weights = StreamWeights { sparse: Percent::new(seed % 50), ..StreamWeights::default() };
         let reset = Percent::new(seed % 20);
-        let traffic = StreamSource::<T, R, 3>::draw(&weights, &PINS, 60, reset, rng);
+        let traffic = StreamTraffic::draw(&weights, &PINS, 60, reset, rng);
         assert_eq!(traffic.check(), Ok(()));
         let sink = StreamSinkWeights::default().ready.draw(60, rng);
         let expected: Vec<_> = traffic.beats.iter().map(|beat| on_pins(&beat.item)).collect();
         assert_eq!(run(&traffic, &sink).0, expected, "seed {seed}");
         let text = serde_json::to_string(&traffic).unwrap();
-        assert_eq!(serde_json::from_str::<StreamTraffic<3>>(&text).unwrap(), traffic);
+        assert_eq!(serde_json::from_str::<StreamTraffic>(&text).unwrap(), traffic);
     }
 }
 
 #[test]
 fn a_full_speed_stream_has_a_beat_in_every_cycle() {
-    let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
+    let pace = &crate::testing::full_speed();
     let weights = StreamWeights::default().paced(pace);
-    let traffic = StreamSource::<T, R, 3>::draw(&weights, &PINS, 64, Percent::new(0), &mut rng(1));
+    let traffic = StreamTraffic::draw(&weights, &PINS, 64, Percent::new(0), &mut rng(1));
     let beats = traffic.beats.len() as u64;
     // One cycle in reset, and one after it.
     assert_eq!(run(&traffic, &Readiness::default()).1, beats + 2);
@@ -139,7 +139,7 @@ fn illegal_traffic_is_refused() {
     let beat = Offer { item: beat, ..Offer::default() };
     let reset = Some(Reset { after: Uint::new(0), cycles: Uint::new(0) });
     let path =
-        |beat: Offer<StreamBeat<3>>| StreamTraffic { beats: vec![beat] }.check().unwrap_err().path;
+        |beat: Offer<StreamBeat>| StreamTraffic { beats: vec![beat] }.check().unwrap_err().path;
     assert_eq!(path(beat.clone()), "beats[0].item.strb");
     assert_eq!(path(Offer { reset, ..beat }), "beats[0].reset.cycles");
 }
@@ -147,7 +147,7 @@ fn illegal_traffic_is_refused() {
 #[test]
 fn coverage_tells_gap_stall_and_length() {
     const GROUPS: &[cosim_harness::harness::Covergroup] =
-        <StreamSource<'static, T, R, 3> as Agent<'static, T, R>>::GROUPS;
+        <StreamSource<'static, T, R> as Agent<'static, T, R>>::GROUPS;
     let mut sampler = StreamSampler::new(PINS, GROUPS, 0);
     let mut edge = |transmitter: T, ready: bool| {
         sampler.edge(false, &transmitter, &R { tready: Bits::from(ready) })
@@ -161,7 +161,7 @@ fn coverage_tells_gap_stall_and_length() {
 
 #[test]
 fn beats_are_shown_in_words() {
-    let beat = StreamBeat { id: Uint::new(2), ..StreamBeat::<3>::new(Wide::new(0x1f), true) };
+    let beat = StreamBeat { id: Uint::new(2), ..StreamBeat::new(Wide::new(0x1f), true) };
     assert_eq!(beat.to_string(), "data 0x1f id 0x2 last");
 }
 
@@ -169,9 +169,9 @@ fn beats_are_shown_in_words() {
 fn agents_run_with_any_pins_of_the_dut() {
     let (rng, reset) = (&mut rng(1), Percent::new(5));
     let weights = StreamWeights::default();
-    let traffic = StreamSource::<T, R, 3>::draw(&weights, &PINS, 60, reset, rng);
-    runs_with_any_outputs::<T, R, StreamSource<'_, T, R, 3>>(PINS, &traffic);
+    let traffic = StreamTraffic::draw(&weights, &PINS, 60, reset, rng);
+    runs_with_any_outputs::<T, R, StreamSource<'_, T, R>>(PINS, &traffic);
     let weights = StreamSinkWeights::default();
-    let stalls = StreamSink::<R, T>::draw(&weights, &PINS, 60, reset, rng);
+    let stalls = StreamSinkTraffic::draw(&weights, &PINS, 60, reset, rng);
     runs_with_any_outputs::<R, T, StreamSink<'_, R, T>>(PINS, &stalls);
 }

@@ -5,11 +5,11 @@ use super::{
     WishboneAccess, WishboneOperation, WishbonePins, WishboneSubordinateTraffic,
     WishboneSubordinateWeights, WishboneTermination, WishboneTraffic, WishboneWeights,
 };
-use crate::agent::{Agent, Counts};
-use crate::channel::{ReadyDriver, next_delay};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
+use crate::channel::{Errors, ReadyDriver, next_delay};
 use crate::lanes;
-use crate::target::{Memory, Target};
-use cosim_harness::harness::{Bins, CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
+use crate::target::{Memory, Response, Target};
+use cosim_harness::harness::{CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
 use cosim_harness::value::Uint;
 use std::collections::VecDeque;
 use std::slice::Iter;
@@ -64,11 +64,44 @@ impl<'a, M: Pins, S: Pins> WishboneManager<'a, M, S> {
     }
 }
 
+impl<'a, M: Pins, S: Pins> WishboneManager<'a, M, S> {
+    #[inline]
+    fn edge(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
+        if in_reset {
+            if self.stb {
+                self.pop();
+            }
+            (self.cyc, self.waiting) = (false, 0);
+            return None;
+        }
+        let is_terminated = self.pins.terminations(s).contains(&true);
+        if self.pins.is_pipelined() {
+            if self.stb && self.pins.is_taken(s) {
+                self.waiting += 1;
+                self.counts.handshakes += 1;
+                self.pop();
+            }
+            if self.waiting > 0 && is_terminated {
+                self.waiting -= 1;
+                self.counts.handshakes += 1;
+            }
+        } else if self.stb && is_terminated {
+            self.counts.handshakes += 1;
+            self.pop();
+        }
+        self.advance()
+    }
+
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.rest.is_empty() && self.waiting == 0
+    }
+}
+
 impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
     type Pins = WishbonePins<M, S>;
     type Traffic = WishboneTraffic;
-    type Weights = WishboneWeights;
-    type Sampler = WishboneSampler<M, S>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
@@ -77,16 +110,6 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         let gap = rest.first().map_or(0, |first| first.gap.get());
         let (cyc, stb) = (false, false);
         Self { pins, rest, gap, cyc, stb, waiting: 0, counts: Counts::default() }
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Self::Pins,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        weights.draw(pins, operations, reset, rng)
     }
 
     #[inline]
@@ -118,47 +141,9 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
-        if in_reset {
-            if self.stb {
-                self.pop();
-            }
-            (self.cyc, self.waiting) = (false, 0);
-            return None;
-        }
-        let is_terminated = self.pins.terminations(s).contains(&true);
-        if self.pins.is_pipelined() {
-            if self.stb && self.pins.is_taken(s) {
-                self.waiting += 1;
-                self.counts.handshakes += 1;
-                self.pop();
-            }
-            if self.waiting > 0 && is_terminated {
-                self.waiting -= 1;
-                self.counts.handshakes += 1;
-            }
-        } else if self.stb && is_terminated {
-            self.counts.handshakes += 1;
-            self.pop();
-        }
-        self.advance()
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.rest.is_empty() && self.waiting == 0
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delay = |operation: &WishboneOperation| {
-            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
-        };
-        traffic.operations.iter().map(delay).max().unwrap_or(0) + 3
+    fn clock(&mut self, in_reset: bool, inputs: &M, outputs: &S) -> Progress {
+        let reset = self.edge(in_reset, inputs, outputs);
+        Progress::new(reset, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -177,13 +162,36 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         pins.transfers(inputs, outputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        WishboneSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<M, S>> {
+        let mut sampler = WishboneSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, inputs, outputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
+    type Weights = WishboneWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &WishbonePins<M, S>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        weights.draw(pins, operations, reset, rng)
     }
 
-    #[inline]
-    fn sample(sampler: &mut Self::Sampler, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        sampler.clock(in_reset, m, s, bins);
+    fn longest_delay(&self) -> u64 {
+        let delay = |operation: &WishboneOperation| {
+            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
+        };
+        self.operations.iter().map(delay).max().unwrap_or(0) + 3
     }
 }
 
@@ -202,6 +210,7 @@ pub struct WishboneSubordinate<'a, I, O, T = Memory> {
     target: T,
     ready: ReadyDriver<'a>,
     delays: Iter<'a, Uint<12>>,
+    errors: Errors<'a>,
     time: u64,
     answers: VecDeque<Answer>,
     counts: Counts,
@@ -219,6 +228,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
             target,
             ready: ReadyDriver::new(&traffic.ready),
             delays: traffic.delays.iter(),
+            errors: Errors::new(&traffic.errors),
             time: 0,
             answers: VecDeque::new(),
             counts: Counts::default(),
@@ -287,7 +297,9 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
             let bytes = pins.bytes();
             let address = pins.adr.get(m).wrapping_mul(u64::from(pins.address_step));
             let address = address & !u64::from(bytes - 1);
-            let (data, response) = if pins.we.is_high(m) {
+            let (data, response) = if self.errors.next() {
+                (0, Response::Error)
+            } else if pins.we.is_high(m) {
                 let select = pins.sel.map_or(0xff, |pin| pin.get(m));
                 let data = pins.write_data.get(m);
                 (0, lanes::write(&mut self.target, address, bytes, data, select))
@@ -301,30 +313,24 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
     }
 }
 
+impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
+    /// Whether all operations are complete and nothing is pending.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.answers.is_empty()
+    }
+}
+
 impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
     for WishboneSubordinate<'a, I, O, T>
 {
     type Pins = WishbonePins<O, I>;
     type Traffic = WishboneSubordinateTraffic;
-    type Weights = WishboneSubordinateWeights;
-    type Sampler = WishboneSampler<O, I>;
 
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         Self::with_target(pins, traffic, T::default())
-    }
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &Self::Pins,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self::Traffic {
-        let latency = &weights.latency;
-        let delays = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap)).collect();
-        WishboneSubordinateTraffic { ready: weights.ready.draw(operations, rng), delays }
     }
 
     #[inline]
@@ -333,24 +339,9 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Option<Reset> {
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
         self.clock(in_reset, inputs, outputs);
-        None
-    }
-
-    #[inline]
-    fn is_idle(&self) -> bool {
-        self.answers.is_empty()
-    }
-
-    #[inline]
-    fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    fn longest_delay(traffic: &Self::Traffic) -> u64 {
-        let delays = traffic.delays.iter().map(|delay| delay.get());
-        traffic.ready.longest_delay() + delays.max().unwrap_or(0) + 1
+        Progress::new(None, self.is_idle(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {
@@ -362,18 +353,37 @@ impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
         pins.transfers(outputs, inputs)
     }
 
-    fn sampler(pins: Self::Pins, groups: &'static [Covergroup], first: usize) -> Self::Sampler {
-        WishboneSampler::new(pins, groups, first)
+    fn sampler(
+        pins: Self::Pins,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Option<Sampler<I, O>> {
+        let mut sampler = WishboneSampler::new(pins, groups, first);
+        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
+            sampler.clock(in_reset, outputs, inputs, bins);
+        }))
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
+    type Weights = WishboneSubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &WishbonePins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let latency = &weights.latency;
+        let delays = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap)).collect();
+        let ready = weights.ready.draw(operations, rng);
+        let errors = Errors::draw(pins.err.is_none(), weights.errors, operations, rng);
+        WishboneSubordinateTraffic { ready, delays, errors }
     }
 
-    #[inline]
-    fn sample(
-        sampler: &mut Self::Sampler,
-        in_reset: bool,
-        inputs: &I,
-        outputs: &O,
-        bins: &mut Bins<'_>,
-    ) {
-        sampler.clock(in_reset, outputs, inputs, bins);
+    fn longest_delay(&self) -> u64 {
+        let delays = self.delays.iter().map(|delay| delay.get());
+        self.ready.longest_delay() + delays.max().unwrap_or(0) + 1
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of Wishbone B4, and the coverage of an interface.
 
 use super::{WishbonePins, WishboneTermination};
+use crate::memory_check::MemoryCheck;
 use crate::names::at;
 use cosim_harness::channels::STALL;
 use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
@@ -57,6 +58,8 @@ pub struct WishboneMonitor<M, S> {
     waiting: VecDeque<Request>,
     was_reset: bool,
     permits_idle_ack: bool,
+    /// The writes that a reset ended in this cycle.
+    dropped: Vec<Request>,
 }
 
 impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
@@ -97,7 +100,8 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// A monitor of an idle interface.
     pub fn new(pins: WishbonePins<M, S>) -> Self {
         let (held, waiting) = (None, VecDeque::new());
-        Self { pins, held, waiting, was_reset: false, permits_idle_ack: false }
+        let dropped = Vec::new();
+        Self { pins, held, waiting, was_reset: false, permits_idle_ack: false, dropped }
     }
 
     /// The same monitor for a classic subordinate that holds `ACK` asserted, which B4 permits for
@@ -133,8 +137,9 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         let (cyc, stb) = (pins.cyc.is_high(m), pins.stb.is_high(m));
         let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         if in_reset {
-            self.held = None;
-            self.waiting.clear();
+            self.dropped.clear();
+            let ended = self.held.take().into_iter().chain(self.waiting.drain(..));
+            self.dropped.extend(ended.filter(|ended| ended.is_write));
             if was_reset && (cyc || stb) {
                 let message = format_args!("cyc is {cyc}, stb is {stb} in reset");
                 return Err(Violation::new(Self::ACTIVE_IN_RESET, message));
@@ -218,6 +223,42 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
             None => Ok(()),
             Some(first) => Err(Violation::new(Self::NOT_TERMINATED, format_args!("{first:x?}"))),
         }
+    }
+}
+
+impl MemoryCheck {
+    /// Observes the transfer that is terminated in a cycle on the interface with this number.
+    ///
+    /// # Errors
+    /// If a byte of a read has a value that no write explains.
+    pub fn wishbone<M: Pins, S: Pins>(
+        &mut self,
+        port: u32,
+        monitor: &WishboneMonitor<M, S>,
+        transfer: Option<&WishboneTransfer>,
+    ) -> Result<(), Violation> {
+        let (id, pins) = (u64::from(port), &monitor.pins);
+        let first = |address: u64| {
+            let address = address.wrapping_mul(u64::from(pins.address_step));
+            address & !u64::from(pins.bytes() - 1)
+        };
+        for write in monitor.dropped.iter().filter(|_| monitor.was_reset) {
+            self.start_write(id, first(write.address), 0, write.select);
+            self.finish_write(id, false);
+        }
+        let Some(transfer) = transfer else { return Ok(()) };
+        let WishboneTransfer { is_write, address, data, select, termination } = *transfer;
+        let succeeds = termination == WishboneTermination::Ack;
+        let address = first(address);
+        if is_write {
+            self.start_write(id, address, data, select);
+            self.finish_write(id, succeeds);
+            return Ok(());
+        }
+        self.start_read(id, address);
+        // Lanes that are not selected have no meaning: a read up to the first of them.
+        let bytes = select.trailing_ones().min(pins.bytes());
+        self.finish_read(id, data, if succeeds { bytes } else { 0 })
     }
 }
 

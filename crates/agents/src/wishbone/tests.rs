@@ -3,7 +3,7 @@
 
 use super::monitor::GROUPS;
 use super::*;
-use crate::agent::{Agent, AgentWeights};
+use crate::agent::{Agent, AgentTraffic, AgentWeights};
 use crate::memory_check::MemoryCheck;
 use crate::target::{Access, Memory, Target};
 use crate::testing::{pins, rng, runs_with_any_outputs};
@@ -16,8 +16,8 @@ pins!(M {
 pins!(S { ack_o: 1 u8, err_o: 1 u8, rty_o: 1 u8, dat_o: 32 u32, stall_o: 1 u8, });
 
 const CLASSIC: WishbonePins<M, S> =
-    WishbonePins::of_subordinate("", WishboneMode::Classic).with_word_addresses();
-const PIPELINED: WishbonePins<M, S> = WishbonePins::of_subordinate("", WishboneMode::Pipelined);
+    WishbonePins::of("", WishboneMode::Classic).with_word_addresses();
+const PIPELINED: WishbonePins<M, S> = WishbonePins::of("", WishboneMode::Pipelined);
 
 type Monitor = WishboneMonitor<M, S>;
 
@@ -122,7 +122,7 @@ fn run<T: Target>(
         manager.drive(in_reset, &mut noise, &mut m);
         subordinate.drive(in_reset, &mut noise, &mut s);
         transfers.extend(monitor.observe(in_reset, &m, &s).unwrap());
-        if let Some(start) = manager.clock(in_reset, &m, &s) {
+        if let Some(start) = manager.clock(in_reset, &m, &s).reset {
             reset.start(start);
         }
         subordinate.clock(in_reset, &s, &m);
@@ -141,9 +141,9 @@ fn draw(
     reset: u64,
 ) -> (WishboneTraffic, WishboneSubordinateTraffic) {
     let (rng, reset) = (&mut rng(seed), Percent::new(reset));
-    let traffic = WishboneManager::<M, S>::draw(weights, pins, 60, reset, rng);
+    let traffic = WishboneTraffic::draw(weights, pins, 60, reset, rng);
     let weights = WishboneSubordinateWeights::default();
-    (traffic, WishboneSubordinate::<S, M>::draw(&weights, pins, 60, reset, rng))
+    (traffic, WishboneSubordinateTraffic::draw(&weights, pins, 60, reset, rng))
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn random_traffic_reads_what_was_written() {
 
 #[test]
 fn a_pipelined_block_takes_a_cycle_per_transfer() {
-    let pace = &cosim_harness::channels::default_scenarios(true, false)[1];
+    let pace = &crate::testing::full_speed();
     let weights = WishboneWeights { block: Percent::new(100), ..WishboneWeights::default() };
     let (traffic, _) = draw(&PIPELINED, 1, &weights.paced(pace), 0);
     let answers = WishboneSubordinateTraffic::default();

@@ -1,0 +1,248 @@
+//! Ports of an interface by the names of its protocol.
+//!
+//! A pattern says what is around the names of the protocol: `s_axi_` before them, or `*_s0` behind
+//! them. Names are compared without underscores and case, and without an `i_`, `o_`, `_i` or `_o`
+//! that only says the direction: `S_AXI_AWVALID`, `s_axi_aw_valid_i` and `i_s_axi_awvalid` are
+//! `awvalid` with the pattern `s_axi_`.
+
+use verilated::{Pin, Pins};
+
+/// A port of a protocol.
+#[derive(Debug, Clone, Copy)]
+pub struct PortRule {
+    /// Its names; the first one is that of the specification.
+    pub names: &'static [&'static str],
+    /// What it is for.
+    pub about: &'static str,
+    /// Whether the manager, or the transmitter of a stream, drives it.
+    pub is_of_manager: bool,
+    /// Whether an interface has it in any case.
+    pub is_required: bool,
+    /// Whether it has one bit.
+    pub is_bit: bool,
+}
+
+impl PortRule {
+    /// A port that the manager drives.
+    pub(crate) const fn manager(names: &'static [&'static str], about: &'static str) -> Self {
+        Self { names, about, is_of_manager: true, is_required: true, is_bit: false }
+    }
+
+    /// A port that the subordinate drives.
+    pub(crate) const fn subordinate(names: &'static [&'static str], about: &'static str) -> Self {
+        Self { is_of_manager: false, ..Self::manager(names, about) }
+    }
+
+    /// The same port with one bit.
+    pub(crate) const fn bit(self) -> Self {
+        Self { is_bit: true, ..self }
+    }
+
+    /// The same port, which may be missing.
+    pub(crate) const fn optional(self) -> Self {
+        Self { is_required: false, ..self }
+    }
+}
+
+/// The bytes of a name from the end of its direction to the beginning of one.
+#[derive(Clone, Copy)]
+struct Name<'a> {
+    bytes: &'a [u8],
+    begin: usize,
+    end: usize,
+}
+
+impl<'a> Name<'a> {
+    const fn whole(name: &'a str) -> Self {
+        Self { bytes: name.as_bytes(), begin: 0, end: name.len() }
+    }
+
+    /// The name without a direction at its beginning.
+    const fn without_begin(self) -> Option<Self> {
+        let Self { bytes, begin, end } = self;
+        let is_direction = end - begin > 2
+            && matches!(bytes[begin], b'i' | b'o' | b'I' | b'O')
+            && bytes[begin + 1] == b'_';
+        if is_direction { Some(Self { begin: begin + 2, ..self }) } else { None }
+    }
+
+    /// The name without a direction at its end.
+    const fn without_end(self) -> Option<Self> {
+        let Self { bytes, begin, end } = self;
+        let is_direction = end - begin > 2
+            && matches!(bytes[end - 1], b'i' | b'o' | b'I' | b'O')
+            && bytes[end - 2] == b'_';
+        if is_direction { Some(Self { end: end - 2, ..self }) } else { None }
+    }
+
+    /// The next letter in lower case, without underscores; 0 at the end.
+    const fn next(&mut self) -> u8 {
+        while self.begin < self.end {
+            let letter = self.bytes[self.begin];
+            self.begin += 1;
+            if letter != b'_' {
+                return letter.to_ascii_lowercase();
+            }
+        }
+        0
+    }
+}
+
+/// The parts of a pattern before and behind the name.
+const fn parts(pattern: &str) -> (Name<'_>, Name<'_>) {
+    let name = Name::whole(pattern);
+    let mut star = 0;
+    while star < pattern.len() {
+        if name.bytes[star] == b'*' {
+            return (Name { end: star, ..name }, Name { begin: star + 1, ..name });
+        }
+        star += 1;
+    }
+    (name, Name { begin: name.end, ..name })
+}
+
+/// Whether a name is that of a pattern, letter by letter.
+const fn is_it(mut name: Name<'_>, pattern: &str, word: &str) -> bool {
+    let (mut before, mut behind) = parts(pattern);
+    let mut word = Name::whole(word);
+    loop {
+        let mut expected = before.next();
+        if expected == 0 {
+            expected = word.next();
+        }
+        if expected == 0 {
+            expected = behind.next();
+        }
+        let letter = name.next();
+        if letter != expected {
+            return false;
+        }
+        if letter == 0 {
+            return true;
+        }
+    }
+}
+
+/// Whether a port is the `word` of the interface with this pattern.
+pub const fn is_port(port: &str, pattern: &str, word: &str) -> bool {
+    let name = Name::whole(port);
+    if is_it(name, pattern, word) {
+        return true;
+    }
+    if let Some(bare) = name.without_begin()
+        && is_it(bare, pattern, word)
+    {
+        return true;
+    }
+    matches!(name.without_end(), Some(bare) if is_it(bare, pattern, word))
+}
+
+/// The patterns with which a port is this word, the likeliest first.
+pub fn patterns(port: &str, word: &str) -> Vec<String> {
+    let name = Name::whole(port);
+    let bare = [name.without_begin(), name.without_end(), Some(name)];
+    let mut all = Vec::new();
+    for Name { begin, end, .. } in bare.into_iter().flatten() {
+        let name = &port[begin..end];
+        let cuts = (0..=name.len()).filter(|at| name.is_char_boundary(*at));
+        for at in cuts {
+            let (left, right) = name.split_at(at);
+            if (left.is_empty() || left.ends_with('_')) && is_it(Name::whole(right), "", word) {
+                all.push(left.to_owned());
+            }
+            if right.starts_with('_') && is_it(Name::whole(left), "", word) {
+                all.push(format!("*{right}"));
+            }
+        }
+    }
+    all.sort();
+    all.dedup();
+    // Of the same name with and without a direction, the shorter one is common to both sides.
+    all.sort_by_key(String::len);
+    all
+}
+
+/// Finds the ports of an interface.
+#[derive(Clone, Copy)]
+pub(crate) struct Finder<'a> {
+    rules: &'a [PortRule],
+    pattern: &'a str,
+    /// Whether the interface has this half.
+    is_there: bool,
+}
+
+impl<'a> Finder<'a> {
+    /// Finds the ports of these rules.
+    pub(crate) const fn new(rules: &'a [PortRule], pattern: &'a str) -> Self {
+        Self { rules, pattern, is_there: true }
+    }
+
+    /// Finds no port, unless there is this one.
+    pub(crate) const fn with<P: Pins>(self, name: &str) -> Self {
+        Self { is_there: self.find::<P>(name).is_some(), ..self }
+    }
+
+    /// Whether the interface has this half.
+    pub(crate) const fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// The port with this name of the specification, if there is one.
+    pub(crate) const fn find<P: Pins>(&self, name: &str) -> Option<Pin<P>> {
+        if !self.is_there {
+            return None;
+        }
+        let mut rule = 0;
+        while !is_it(Name::whole(self.rules[rule].names[0]), "", name) {
+            rule += 1;
+        }
+        let (names, mut index) = (self.rules[rule].names, 0);
+        while index < names.len() {
+            let mut port = 0;
+            while port < P::PORTS.len() {
+                if is_port(P::PORTS[port].name, self.pattern, names[index]) {
+                    return Pin::find("", P::PORTS[port].name);
+                }
+                port += 1;
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// The port with this name of the specification; absent with its half.
+    ///
+    /// # Panics
+    /// If there is none; in a constant, this does not compile.
+    pub(crate) const fn of<P: Pins>(&self, name: &str) -> Pin<P> {
+        match self.find(name) {
+            Some(pin) => pin,
+            None if !self.is_there => Pin::absent(),
+            None => panic!("the block has no port of this name and direction"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_compared_without_case_underscores_and_direction() {
+        for port in ["S_AXI_AWVALID", "s_axi_aw_valid_i", "i_s_axi_awvalid", "s_axi_awvalid"] {
+            assert!(is_port(port, "s_axi_", "awvalid"), "{port}");
+            assert!(is_port(port, "S_AXI_", "awvalid"), "{port}");
+            assert!(patterns(port, "awvalid")[0].eq_ignore_ascii_case("s_axi_"), "{port}");
+        }
+        assert!(is_port("awvalid_s0", "*_s0", "awvalid"));
+        assert_eq!(patterns("awvalid_s0", "awvalid"), ["*_s0"]);
+        assert_eq!(patterns("awvalid", "awvalid"), [""]);
+        assert_eq!(patterns("i_wb_cyc", "cyc"), ["wb_", "i_wb_"]);
+        assert_eq!(patterns("wb_cyc_i", "cyc"), ["wb_", "wb_*_i"][..1]);
+        for (port, word) in [("invalid", "valid"), ("s_axi_awvalid2", "awvalid"), ("", "cyc")] {
+            assert!(patterns(port, word).is_empty(), "{port}");
+        }
+        assert!(!is_port("m_axi_awvalid", "s_axi_", "awvalid"));
+        assert!(!is_port("s_axi_awvali", "s_axi_", "awvalid"));
+    }
+}
