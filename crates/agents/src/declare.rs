@@ -60,7 +60,7 @@ macro_rules! agents {
 
         /// The traffic of each agent.
         #[derive(Debug, Clone, Default, PartialEq, Eq,
-                 serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+                 ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Traffic {
             /// Key of the values on idle payload pins; 0 gives zeros.
@@ -75,15 +75,15 @@ macro_rules! agents {
         }
 
         impl $crate::cosim_harness::harness::Traffic for Traffic {
-            fn check(&self) -> Result<(), $crate::cosim_harness::harness::TrafficError> {
+            fn check(&self) -> ::core::result::Result<(), $crate::cosim_harness::harness::TrafficError> {
                 use $crate::cosim_harness::harness::TrafficError;
                 $(
                     self.$name.check().map_err(|error| TrafficError {
-                        path: format!("{}.{}", stringify!($name), error.path),
+                        path: ::std::format!("{}.{}", stringify!($name), error.path),
                         ..error
                     })?;
                 )+
-                Ok(())
+                ::core::result::Result::Ok(())
             }
         }
 
@@ -117,11 +117,11 @@ macro_rules! agents {
 
             /// What each agent is doing, in words.
             #[allow(dead_code)]
-            pub fn in_flight(&self) -> Vec<String> {
-                let mut all = Vec::new();
+            pub fn in_flight(&self) -> ::std::vec::Vec<::std::string::String> {
+                let mut all = ::std::vec::Vec::new();
                 $(
                     let words = $crate::Agent::<$inputs, $outputs>::in_flight(&self.$name);
-                    all.extend(words.map(|words| format!("{}: {words}", stringify!($name))));
+                    all.extend(words.map(|words| ::std::format!("{}: {words}", stringify!($name))));
                 )+
                 all
             }
@@ -177,7 +177,7 @@ macro_rules! agents {
                     let reset = $crate::Agent::<$inputs, $outputs>::clock(
                         &mut self.$name, in_reset, inputs, outputs,
                     );
-                    if let Some(reset) = reset {
+                    if let ::core::option::Option::Some(reset) = reset {
                         self.reset.start(reset);
                     }
                     is_idle &= $crate::Agent::<$inputs, $outputs>::is_idle(&self.$name);
@@ -237,7 +237,7 @@ macro_rules! agents {
                 Weights = Self,
             >,
         {
-            fn scenarios() -> Vec<$crate::cosim_harness::harness::Scenario<Self>> {
+            fn scenarios() -> ::std::vec::Vec<$crate::cosim_harness::harness::Scenario<Self>> {
                 use $crate::cosim_harness::harness::{Percent, Scenario};
                 let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
                 let has_raw = CosimBlock::TRANSACTION_OUTPUTS.len() < outputs.len();
@@ -280,7 +280,7 @@ macro_rules! agents {
                 _: &$crate::cosim_harness::harness::Parameters,
                 packets: u32,
                 rng: &mut $crate::cosim_harness::harness::CaseRng,
-            ) -> Option<Vec<$inputs>> {
+            ) -> ::core::option::Option<::std::vec::Vec<$inputs>> {
                 let cycles = $crate::cosim_harness::harness::raw_pins::count::<$inputs>(
                     self.raw_cycles_per_packet,
                     packets,
