@@ -90,7 +90,7 @@ macro_rules! agents {
 
         /// The traffic of each agent.
         #[derive(Debug, Clone, Default, PartialEq, Eq,
-                 serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+                 ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Traffic {
             /// Key of the values on idle payload pins; 0 gives zeros.
@@ -104,15 +104,15 @@ macro_rules! agents {
         }
 
         impl $crate::cosim_harness::harness::Traffic for Traffic {
-            fn check(&self) -> Result<(), $crate::cosim_harness::harness::TrafficError> {
+            fn check(&self) -> ::core::result::Result<(), $crate::cosim_harness::harness::TrafficError> {
                 use $crate::cosim_harness::harness::TrafficError;
                 $(
                     self.$name.check().map_err(|error| TrafficError {
-                        path: format!("{}.{}", stringify!($name), error.path),
+                        path: ::std::format!("{}.{}", stringify!($name), error.path),
                         ..error
                     })?;
                 )+
-                Ok(())
+                ::core::result::Result::Ok(())
             }
         }
 
@@ -137,11 +137,11 @@ macro_rules! agents {
 
             /// What each agent is doing, in words.
             #[allow(dead_code)]
-            pub fn in_flight(&self) -> Vec<String> {
-                let mut all = Vec::new();
+            pub fn in_flight(&self) -> ::std::vec::Vec<::std::string::String> {
+                let mut all = ::std::vec::Vec::new();
                 $(
                     let words = $crate::Agent::<$inputs, $outputs>::in_flight(&self.$name);
-                    all.extend(words.map(|words| format!("{}: {words}", stringify!($name))));
+                    all.extend(words.map(|words| ::std::format!("{}: {words}", stringify!($name))));
                 )+
                 all
             }
@@ -197,7 +197,7 @@ macro_rules! agents {
                     let progress = $crate::Agent::<$inputs, $outputs>::clock(
                         &mut self.$name, in_reset, inputs, outputs,
                     );
-                    if let Some(reset) = progress.reset {
+                    if let ::core::option::Option::Some(reset) = progress.reset {
                         self.reset.start(reset);
                     }
                     is_idle &= progress.is_idle;
@@ -229,15 +229,15 @@ macro_rules! agents {
                 self.counts.operations
             }
 
-            fn in_flight(&self) -> Vec<String> {
+            fn in_flight(&self) -> ::std::vec::Vec<::std::string::String> {
                 Self::in_flight(self)
             }
 
             fn transfers(
                 inputs: &$inputs,
                 outputs: &$outputs,
-            ) -> Vec<$crate::cosim_harness::harness::Transfer> {
-                let mut all = Vec::new();
+            ) -> ::std::vec::Vec<$crate::cosim_harness::harness::Transfer> {
+                let mut all = ::std::vec::Vec::new();
                 $(
                     all.extend(<agent_types::$name<'static> as
                         $crate::Agent<'static, $inputs, $outputs>>::transfers(
@@ -277,10 +277,10 @@ macro_rules! agents {
                 Weights = Self,
             >,
         {
-            fn scenarios() -> Vec<$crate::cosim_harness::harness::Scenario<Self>> {
-                let _own: Option<&str> = None;
-                $( let _own = _own.or(Some(include_str!($file))); )?
-                if let Some(own) = _own {
+            fn scenarios() -> ::std::vec::Vec<$crate::cosim_harness::harness::Scenario<Self>> {
+                let _own: ::core::option::Option<&str> = ::core::option::Option::None;
+                $( let _own = _own.or(::core::option::Option::Some(::core::include_str!($file))); )?
+                if let ::core::option::Option::Some(own) = _own {
                     return $crate::cosim_harness::harness::scenarios_from(own);
                 }
                 let _pace = 1;
@@ -318,7 +318,7 @@ macro_rules! agents {
                 _: &$crate::cosim_harness::harness::Parameters,
                 packets: u32,
                 rng: &mut $crate::cosim_harness::harness::CaseRng,
-            ) -> Option<Vec<$inputs>> {
+            ) -> ::core::option::Option<::std::vec::Vec<$inputs>> {
                 let cycles = $crate::cosim_harness::harness::raw_pins::count::<$inputs>(
                     self.raw_cycles_per_packet,
                     packets,
@@ -331,7 +331,7 @@ macro_rules! agents {
         #[derive(Debug)]
         pub struct Coverage {
             $(
-                $name: Option<$crate::Sampler<$inputs, $outputs>>,
+                $name: ::core::option::Option<$crate::Sampler<$inputs, $outputs>>,
             )+
         }
 
@@ -381,7 +381,7 @@ macro_rules! agents {
                 let (inputs, outputs) = (edge.inputs, edge.outputs);
                 let in_reset = in_reset(inputs);
                 $(
-                    if let Some(sampler) = &mut self.$name {
+                    if let ::core::option::Option::Some(sampler) = &mut self.$name {
                         sampler.sample(in_reset, inputs, outputs, bins);
                     }
                 )+

@@ -345,11 +345,41 @@ impl Channels {
         Self { channels, other_inputs, other_outputs }
     }
 
+    /// Inputs of no channel that a test bench holds by default, each with its value: an enable is
+    /// on, and what stops or clears the block is off. The others vary.
+    pub fn held(&self) -> Vec<(&Port, u64)> {
+        let held = |port| held(port).map(|value| (port, value));
+        self.other_inputs.iter().filter_map(held).collect()
+    }
+
+    /// The other inputs of no channel.
+    pub fn varied(&self) -> Vec<&Port> {
+        self.other_inputs.iter().filter(|port| held(port).is_none()).collect()
+    }
+
     /// Whether the module can be declared by its channels: the environment offers items on one. A
     /// module that only delivers items does so for its other inputs, or without end.
     pub fn is_usable(&self) -> bool {
         self.channels.iter().any(|channel| channel.is_source)
     }
+}
+
+/// Words for inputs that let the block run, and for those that stop or clear it.
+const ENABLES: [&str; 8] = ["en", "ena", "enable", "enabled", "ce", "cke", "clken", "power"];
+const DISABLES: [&str; 16] = [
+    "flush", "clear", "clr", "abort", "cancel", "kill", "scan", "test", "testmode", "dft", "bist",
+    "isolate", "sleep", "rst", "reset", "srst",
+];
+
+/// The value at which an input of no channel is held, if it is.
+fn held(port: &Port) -> Option<u64> {
+    let name = snake(&port.name);
+    let words: Vec<&str> = name.split('_').collect();
+    let has = |all: &[&str]| words.iter().any(|word| all.contains(word));
+    let is_low = ["n", "ni", "b"].iter().any(|end| words.last() == Some(end));
+    let value = if has(&DISABLES) { false } else { has(&ENABLES) };
+    let is_held = port.width == 1 && (has(&DISABLES) || has(&ENABLES));
+    is_held.then_some(u64::from(value != is_low))
 }
 
 fn pin(named: &Named<'_>, is_inverted: bool) -> Handshake {
@@ -501,7 +531,6 @@ impl Channel {
         }
     }
 
-    #[allow(dead_code)]
     /// Most and least significant bit of the part of a payload port, if lanes share it.
     pub fn part(&self, port: &Port) -> Option<(u32, u32)> {
         let (lane, lanes) = self.lane.filter(|_| !self.own.contains(&port.name))?;
@@ -509,7 +538,6 @@ impl Channel {
         Some(((lane + 1) * width - 1, lane * width))
     }
 
-    #[allow(dead_code)]
     /// The bit of its handshakes, if lanes share them.
     pub fn bit(&self) -> Option<u32> {
         self.lane.map(|(lane, _)| lane)
@@ -839,6 +867,23 @@ mod tests {
         let sink = ports(&[("a_ready", 1)], &[("a_valid", 1), ("a_data", 8)]);
         assert!(!Channels::of(&sink, &[]).is_usable());
         assert!(!Channels::of(&ports(&[("mode", 2)], &[("done", 1)]), &[]).is_usable());
+    }
+
+    #[test]
+    fn enables_are_on_and_what_stops_the_block_is_off() {
+        for (name, width, expected) in [
+            ("enable_i", 1, Some(1)),
+            ("CLK_EN", 1, Some(1)),
+            ("oe_n", 1, None),
+            ("ce_n", 1, Some(0)),
+            ("flush", 1, Some(0)),
+            ("scan_en", 1, Some(0)),
+            ("soft_rst_ni", 1, Some(1)),
+            ("enable", 2, None),
+            ("mode", 1, None),
+        ] {
+            assert_eq!(held(&Port { name: name.to_owned(), width }), expected, "{name}");
+        }
     }
 
     #[test]

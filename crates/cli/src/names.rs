@@ -19,11 +19,10 @@ pub fn is_keyword(name: &str) -> bool {
     KEYWORDS.split_whitespace().any(|keyword| keyword == name)
 }
 
-/// Types that generated code or the macros in it use.
-const TYPES: &str = "AXI AxiLiteManager AxiLiteMonitor AxiLitePins AxiResponse Block Box Clone Copy Coverage Debug Default \
-    Draw Environment Err Explain Field Golden InOrder Inputs Iterator LinkedRtl MemoryCheck Monitor Naming None Ok Option \
-    Ord Outputs PROGRAM Parameter Parameters PartialEq PartialOrd Profile Program ResetPin Result Rule RuleSet Scoreboard \
-    Self Some String Traffic Uint Untimed Vec Violation Weights";
+/// Fields beside the channels in what `channels!` generates.
+const FIELDS: &str = "clocks longest_setting noise raw_cycles_per_packet reset settings";
+/// Values of the prelude. A tuple struct of this name would hide them.
+const VALUES: &str = "Err None Ok Some";
 
 fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
@@ -39,6 +38,13 @@ impl Word {
     /// The name; other characters become `_`.
     pub fn new(name: &str) -> Self {
         Self(name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect())
+    }
+}
+
+impl Word {
+    /// The bits `msb:lsb`.
+    pub fn range(msb: u32, lsb: u32) -> Self {
+        Self(format!("{msb}:{lsb}"))
     }
 }
 
@@ -79,9 +85,25 @@ impl Ident {
         Self(name)
     }
 
+    /// Whether the name ends so.
+    #[cfg(test)]
+    pub fn has_end(&self, end: &str) -> bool {
+        self.0.trim_end_matches(|letter: char| letter.is_ascii_digit()).ends_with(end)
+    }
+
+    /// The name as a member of something, which is left out if it is the only one.
+    pub fn member(&self, of: &str, is_only: bool) -> String {
+        if is_only { self.0.clone() } else { format!("{of}_{}", self.0) }
+    }
+
     /// The name, as it is shown.
     pub fn word(&self) -> Word {
         Word(self.0.clone())
+    }
+
+    /// The name of the items of a channel. Nothing else in generated code ends in `Item`.
+    pub fn item(channel: &str) -> Self {
+        Self(format!("{}Item", Self::camel(channel).0))
     }
 
     /// Both names in one.
@@ -95,9 +117,14 @@ impl Ident {
 pub struct Scope(BTreeSet<String>);
 
 impl Scope {
-    /// The scope of types, in which generated code has names of its own.
+    /// The scope of the structs of ports, in a module of their own.
     pub fn of_types() -> Self {
-        Self(TYPES.split_whitespace().map(str::to_owned).collect())
+        Self(VALUES.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// The scope of channels.
+    pub fn of_channels() -> Self {
+        Self(FIELDS.split_whitespace().map(str::to_owned).collect())
     }
 
     /// Whether a name is free.

@@ -2,7 +2,7 @@
 
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
-use crate::channels::Channel;
+use crate::channels::{Channel, Channels};
 use crate::library::Library;
 use crate::resets::Reset;
 use crate::skeleton::{CrateName, GeneratedCrate, GivenParameter, Skeleton};
@@ -61,6 +61,29 @@ fn module(text: &str) -> Result<String, String> {
         && text.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit());
     let message = "expected a module name of letters, digits and _";
     if is_name { Ok(text.to_owned()) } else { Err(message.to_owned()) }
+}
+
+/// Says what the inputs of no channel do.
+fn others(channels: &Channels, is_of_agents: bool) -> String {
+    if channels.channels.is_empty() {
+        return String::new();
+    }
+    let mut held: Vec<String> = channels
+        .held()
+        .into_iter()
+        .map(|(port, value)| format!("{} = {value}", port.name))
+        .collect();
+    let mut varied: Vec<String> =
+        channels.varied().into_iter().map(|port| port.name.clone()).collect();
+    if is_of_agents {
+        // `agents!` has no `vary`.
+        held.extend(varied.drain(..).map(|name| format!("{name} = 0")));
+    }
+    let line = |names: &[String], what: &str| match names {
+        [] => String::new(),
+        names => format!("inputs in no channel, {what} in src/lib.rs: {}\n", names.join(", ")),
+    };
+    line(&held, "held by `tie`") + &line(&varied, "with random values by `vary`")
 }
 
 /// Writes the crate.
@@ -139,7 +162,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let (valid, ready) = (channel.valid.text(), ready.unwrap_or_default());
         format!("{side} {} ({valid}{ready})", channel.name)
     };
-    let channels = match channels.as_slice() {
+    let is_of_agents = axi_lite.is_some();
+    let listed = match channels.channels.as_slice() {
         _ if let Some(prefix) = axi_lite => {
             format!("interface: AXI4-Lite subordinate {prefix}*, with an agent in src/lib.rs\n")
         }
@@ -152,9 +176,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(warning) = warning {
         program::warn(format_args!("{warning}"));
     }
+    let others = others(&channels, is_of_agents);
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
-         {wrapper}{channels}next: cd {} && cosim run; README.md says what to write",
+         {wrapper}{listed}{others}next: cd {} && cosim run; README.md says what to write",
         folder.display(),
         ports.inputs.len(),
         ports.outputs.len(),

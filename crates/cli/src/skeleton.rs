@@ -8,7 +8,7 @@ mod crate_name;
 mod texts;
 mod types;
 
-use crate::channels::{Channel, Channels};
+use crate::channels::Channels;
 use crate::library::{LOCK, Library};
 use crate::resets::Reset;
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
@@ -65,8 +65,8 @@ pub struct GeneratedCrate {
     pub is_combinational: bool,
     /// The wrapper, if the top needs one.
     pub wrapper: Option<PathBuf>,
-    /// The channels that the crate declares.
-    pub channels: Vec<Channel>,
+    /// The channels that the crate declares, and the other ports.
+    pub channels: Channels,
     /// The prefix of the ports of an AXI4-Lite interface, if the channels are those of one.
     pub axi_lite: Option<String>,
     /// What of the RTL is ignored.
@@ -158,7 +158,7 @@ impl Skeleton {
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| copies.searched(folder.join("rtl")).join(name));
         let axi_lite = axi_lite(channels.as_ref(), &clocks);
-        let channels = channels.map_or_else(Vec::new, |channels| channels.channels);
+        let channels = channels.unwrap_or_default();
         Ok(GeneratedCrate {
             folder,
             ports,

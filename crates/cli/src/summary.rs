@@ -174,6 +174,12 @@ impl Summary<'_> {
                  golden model and remove `IS_WRITTEN`, or its scoreboard and remove `<false>`"
             );
         }
+        if packets == 0 && cases > 0 && self.run.end == End::Complete {
+            text.push_str(
+                "      no packet moved: the environment offered none, or the RTL took none \
+                 (unconstrained stimulus has none)\n",
+            );
+        }
         let waived = run::waived(&self.run.failures, self.run.end);
         if waived > 0 {
             let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));

@@ -34,7 +34,6 @@ impl PortText {
 /// A channel, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct ChannelText {
-    name: Word,
     field: Ident,
     #[serde(rename = "type")]
     type_name: Ident,
@@ -51,7 +50,8 @@ struct ChannelText {
 struct FieldText {
     name: Ident,
     pin: Ident,
-    width: u32,
+    /// Its bits in the pin: a width, or `msb:lsb`.
+    bits: Word,
 }
 
 /// A pin of a handshake, for templates.
@@ -59,6 +59,28 @@ struct FieldText {
 struct HandshakeText {
     field: Ident,
     is_inverted: bool,
+    bit: Option<u32>,
+}
+
+/// The fields of a channel's payload. A port that is a packed struct gives its fields.
+fn payload(channel: &Channel, types: &Types) -> Vec<FieldText> {
+    let mut names = Scope::default();
+    let mut all = Vec::new();
+    for (name, port) in &channel.payload {
+        let pin = Ident::field(&port.name);
+        let mut push = |name: &str, bits| {
+            all.push(FieldText { name: names.unique(Ident::field(name)), pin: pin.clone(), bits });
+        };
+        match (channel.part(port), types.fields_of(port)) {
+            (Some((msb, lsb)), _) => push(name, Word::range(msb, lsb)),
+            (None, Some(fields)) => fields.iter().for_each(|(field, msb, lsb)| {
+                let is_alone = channel.payload.len() == 1;
+                push(&field.member(name, is_alone), Word::range(*msb, *lsb));
+            }),
+            (None, None) => push(name, Word::new(&port.width.to_string())),
+        }
+    }
+    all
 }
 
 /// The identifiers of channels and of their types.
@@ -68,21 +90,16 @@ struct ChannelScopes {
 }
 
 impl ChannelText {
-    fn new(channel: &Channel, clocks: &[String], scopes: &mut ChannelScopes) -> Self {
-        let mut names = Scope::default();
-        let field = |(name, port): &(String, Port)| FieldText {
-            name: names.unique(Ident::field(name)),
-            pin: Ident::field(&port.name),
-            width: port.width,
-        };
-        let payload = channel.payload.iter().map(field).collect();
-        let name = channel.name.to_ascii_lowercase();
-        let camel = Ident::camel(&name);
-        let is_free = scopes.types.has_free(&camel);
-        let type_name = if is_free { camel } else { Ident::camel(&format!("{name}_item")) };
+    fn new(
+        channel: &Channel,
+        clocks: &[String],
+        types: &Types,
+        scopes: &mut ChannelScopes,
+    ) -> Self {
         let pin = |handshake: &Handshake| HandshakeText {
             field: Ident::field(&handshake.port),
             is_inverted: handshake.is_inverted,
+            bit: channel.bit(),
         };
         // The writer's clock is often the one with a w, or the first.
         let sides: [&[&str]; 2] = [&["w", "s", "i"], &["r", "d", "m", "o"]];
@@ -93,11 +110,10 @@ impl ChannelText {
         let by_place = if channel.is_source { clocks.first() } else { clocks.last() };
         let clock = clocks.iter().find(begins).or(by_place);
         Self {
-            name: Word::new(&name),
-            field: scopes.fields.unique(Ident::field(&name)),
-            type_name: scopes.types.unique(type_name),
+            field: scopes.fields.unique(Ident::field(&channel.name)),
+            type_name: scopes.types.unique(Ident::item(&channel.name)),
             is_source: channel.is_source,
-            payload,
+            payload: payload(channel, types),
             pins: [Some(&channel.valid), channel.ready.as_ref()]
                 .into_iter()
                 .flatten()
@@ -156,7 +172,9 @@ struct Context {
     source_channels: Vec<ChannelText>,
     sink_channels: Vec<ChannelText>,
     channel_outputs: Vec<Word>,
-    other_inputs: Vec<PortText>,
+    /// Inputs of no channel: those with a fixed value, and the others.
+    held: Vec<(PortText, u64)>,
+    varied: Vec<PortText>,
     other_outputs: Vec<PortText>,
     structs: Vec<StructText>,
     enums: Vec<EnumText>,
@@ -302,12 +320,11 @@ impl Skeleton {
         let vectors = bits.min(BITS_OF_CASE);
         let types = Types::of(ports, wrapping);
         let type_name = Ident::camel(&self.name.type_name());
-        let mut scopes = ChannelScopes { fields: Scope::default(), types: Scope::of_types() };
-        scopes.types.unique(type_name.clone());
+        let mut scopes = ChannelScopes { fields: Scope::of_channels(), types: Scope::default() };
         let channel_texts: Vec<ChannelText> = channels
             .iter()
             .flat_map(|channels| &channels.channels)
-            .map(|channel| ChannelText::new(channel, &wrapping.clocks, &mut scopes))
+            .map(|channel| ChannelText::new(channel, &wrapping.clocks, &types, &mut scopes))
             .collect();
         let no_channels = Channels::default();
         let others = channels.unwrap_or(&no_channels);
@@ -364,7 +381,12 @@ impl Skeleton {
             source_channels: of_side(true),
             sink_channels: of_side(false),
             channel_outputs,
-            other_inputs: texts(&others.other_inputs),
+            held: others
+                .held()
+                .into_iter()
+                .map(|(port, value)| (PortText::new(port), value))
+                .collect(),
+            varied: others.varied().into_iter().map(PortText::new).collect(),
             other_outputs: texts(&others.other_outputs),
             structs: types.structs,
             enums: types.enums,
@@ -429,5 +451,87 @@ impl Skeleton {
             ProfileText { name: Text::new(name), values }
         };
         all.into_iter().map(text).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::names::tests::random;
+    use rand::rngs::StdRng;
+    use rand::{RngExt, SeedableRng};
+    use std::collections::BTreeSet;
+
+    /// Words of which names are made: those of handshakes, of generated code and of Rust.
+    const WORDS: &str = "valid ready vld rdy req ack gnt stb stall busy accept push pop wr_en rd_en full empty data wdata \
+        rdata i o in out 0 1 2 option result vec string default some none ok err self Self type box dyn u8 str noise \
+        clocks reset settings raw_cycles_per_packet longest_setting traffic weights coverage environment scoreboard \
+        golden rtl types program block monitor item inputs outputs parameters profile Explain Untimed Push S_AXI tvalid \
+        tdata aw w v";
+
+    fn name(rng: &mut StdRng, words: &[&str]) -> String {
+        if rng.random_bool(0.05) {
+            return random(rng);
+        }
+        let word = |rng: &mut StdRng| words[rng.random_range(0..words.len())];
+        (0..rng.random_range(1..4)).map(|_| word(rng)).collect::<Vec<_>>().join("_")
+    }
+
+    #[test]
+    fn generated_names_collide_for_no_ports() {
+        let mut rng = StdRng::seed_from_u64(50);
+        let words: Vec<&str> = WORDS.split_whitespace().collect();
+        let mut channels_seen = 0;
+        for _ in 0..300 {
+            let mut names = BTreeSet::new();
+            let mut side = |rng: &mut StdRng| -> Vec<Port> {
+                let count = rng.random_range(2..40);
+                let names: Vec<String> = (0..count)
+                    .map(|_| name(rng, &words))
+                    .filter(|name| names.insert(Ident::field(name)))
+                    .collect();
+                let width = |rng: &mut StdRng| [1, 1, 1, 2, 4, 8, 512][rng.random_range(0..7)];
+                names.into_iter().map(|name| Port { name, width: width(rng) }).collect()
+            };
+            let (inputs, outputs) = (side(&mut rng), side(&mut rng));
+            let ports = Ports { inputs, outputs, ..Ports::default() };
+            let channels = Channels::of(&ports, &[]);
+            let types = Types::default();
+            let mut scopes =
+                ChannelScopes { fields: Scope::of_channels(), types: Scope::default() };
+            let texts: Vec<ChannelText> = channels
+                .channels
+                .iter()
+                .map(|channel| ChannelText::new(channel, &[], &types, &mut scopes))
+                .collect();
+            channels_seen += texts.len();
+            let (mut fields, mut types) = (BTreeSet::new(), BTreeSet::new());
+            // Each bit of each input is driven once.
+            let mut driven: Vec<(Ident, Option<String>)> =
+                channels.other_inputs.iter().map(|port| (Ident::field(&port.name), None)).collect();
+            for (channel, text) in channels.channels.iter().zip(&texts) {
+                assert!(fields.insert(text.field.clone()), "{ports:?}");
+                assert!(types.insert(text.type_name.clone()), "{ports:?}");
+                assert!(text.type_name.has_end("Item"), "{ports:?}");
+                let of_item: BTreeSet<&Ident> =
+                    text.payload.iter().map(|field| &field.name).collect();
+                assert_eq!(of_item.len(), text.payload.len(), "{ports:?}");
+                let bit = text.pins[0].bit.map(|bit| bit.to_string());
+                let side = usize::from(!channel.is_source);
+                driven.extend(text.pins.get(side).map(|pin| (pin.field.clone(), bit)));
+                if channel.is_source {
+                    let parts = text.payload.iter().zip(&channel.payload);
+                    driven.extend(parts.map(|(field, (_, port))| {
+                        let part = channel.part(port).map(|part| format!("{part:?}"));
+                        (field.pin.clone(), part)
+                    }));
+                }
+            }
+            let unique: BTreeSet<_> = driven.iter().collect();
+            assert_eq!(unique.len(), driven.len(), "{ports:?}: {driven:?}");
+            let pins: BTreeSet<&Ident> = driven.iter().map(|(pin, _)| pin).collect();
+            assert_eq!(pins.len(), ports.inputs.len(), "{ports:?}: {driven:?}");
+        }
+        assert!(channels_seen > 100, "{channels_seen}");
     }
 }

@@ -4,8 +4,8 @@ use crate::names::{Ident, Scope, Text, Word};
 use crate::wrapper::Wrapping;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use verilated_build::Ports;
 use verilated_build::module::BitsType;
+use verilated_build::{Port, Ports};
 
 /// The widest field that the harness can show.
 const WIDEST_FIELD: u32 = 64;
@@ -46,13 +46,20 @@ struct Collector {
 }
 
 impl Types {
+    /// The fields of a port, if it is a struct whose fields are all of its bits.
+    pub fn fields_of(&self, port: &Port) -> Option<&[(Ident, u32, u32)]> {
+        let name = Word::new(&port.name);
+        let (_, name) = self.fields.iter().find(|(port, _)| *port == name)?;
+        let known = self.structs.iter().find(|known| known.name == *name)?;
+        let bits: u32 = known.fields.iter().map(|(_, msb, lsb)| msb - lsb + 1).sum();
+        (bits == port.width && known.width == port.width).then_some(&known.fields)
+    }
+
     pub fn of(ports: &Ports, wrapping: &Wrapping) -> Self {
         let mut all = Collector { found: Self::default(), names: Scope::of_types() };
         let mut meanings: BTreeMap<Word, Ident> = BTreeMap::new();
         for pin in &wrapping.pins {
-            let is_port = |port: &&verilated_build::Port| {
-                port.name == pin.name && port.width == pin.bits.width
-            };
+            let is_port = |port: &&Port| port.name == pin.name && port.width == pin.bits.width;
             if !ports.inputs.iter().chain(&ports.outputs).any(|port| is_port(&port)) {
                 continue;
             }
@@ -141,7 +148,6 @@ mod tests {
     use std::fs;
     use std::process::Command;
     use tempfile::TempDir;
-    use verilated_build::Port;
     use verilated_build::module::TypeField;
 
     /// In place of `cosim_core::layout!`.

@@ -57,7 +57,7 @@ macro_rules! channel_block {
                     $crate::harness::Parameters::of::<Self>(0) $( .with($set, $value) )*,
                 )
             ),+];
-            $( const STATE_REGISTER: Option<&'static str> = Some($register); )?
+            $( const STATE_REGISTER: ::core::option::Option<&'static str> = ::core::option::Option::Some($register); )?
 
             type Inputs = rtl::Inputs;
             type Outputs = rtl::Outputs;
@@ -74,7 +74,7 @@ macro_rules! channel_block {
         }
 
         impl $crate::harness::Explain for $block {
-            fn state_name(_code: u64) -> Option<&'static str> {
+            fn state_name(_code: u64) -> ::core::option::Option<&'static str> {
                 let names: &[&'static str] = &[];
                 $( let names = [names, &$states].concat(); )?
                 names.get(_code as usize).copied()
