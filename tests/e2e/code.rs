@@ -69,7 +69,8 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
         .expect("scripts/test installs lcov");
     let said = String::from_utf8_lossy(&genhtml.stdout) + String::from_utf8_lossy(&genhtml.stderr);
     assert!(genhtml.status.success(), "{said}");
-    let shown = fs::read_to_string(at("one").join("html/sources/QpStateCtrl.sv.gcov.html")).unwrap();
+    let shown =
+        fs::read_to_string(at("one").join("html/sources/QpStateCtrl.sv.gcov.html")).unwrap();
     assert!(shown.contains("qp_written"), "{shown}");
 }
 

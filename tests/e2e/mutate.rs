@@ -338,7 +338,8 @@ fn a_killed_analysis_of_several_blocks_resumes_all_of_them() {
 #[test]
 fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
     let from = "module RecvSideFsm";
-    let rtl = changed_rtl("RecvSideFsm.sv", from, &format!("class odd; int x[$]; endclass\n{from}"));
+    let rtl =
+        changed_rtl("RecvSideFsm.sv", from, &format!("class odd; int x[$]; endclass\n{from}"));
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let file = rtl.path().join("RecvSideFsm.sv");

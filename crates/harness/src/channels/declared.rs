@@ -93,6 +93,7 @@ impl Block for Declared {
             data: &[],
             roots: &[],
             defines: &[],
+            options: &[],
             embedded: &[],
             wrapper: None,
             assertions: None,
@@ -138,7 +139,7 @@ fn wide_fields_parts_lanes_and_other_inputs_are_driven() {
     let text = serde_json::to_string(&traffic).unwrap();
     assert_eq!(serde_json::from_str::<Traffic>(&text).unwrap(), traffic);
     let mut environment =
-        <Environment<'_> as harness::Environment<'_, Declared>>::new(&traffic, &parameters);
+        <Environment<'_> as crate::harness::Environment<'_, Declared>>::new(&traffic, &parameters);
     let outputs = Outputs { gnt: Bits::new(3), valid: Bits::new(2), ..Outputs::default() };
     let mut inputs = Inputs::default();
     let (mut hashes, mut requests) = (Vec::new(), [Vec::new(), Vec::new()]);
@@ -178,7 +179,11 @@ fn parts_of_ports_are_read_and_written() {
     assert_eq!((First::offered(&outputs), Second::offered(&outputs)), (Some(first), Some(second)));
     let inputs = Inputs { take: Bits::new(0b11), ..Inputs::default() };
     assert!(First::is_ready(&inputs) && !Second::is_ready(&inputs));
-    let words = hashes::channel_words("first", &inputs, &outputs).unwrap();
+    type Driver<'a> = hashes::Environment<'a>;
+    let all =
+        <Driver<'_> as crate::harness::Environment<'_, Declared>>::transfers(&inputs, &outputs);
+    let first = all.iter().find(|transfer| transfer.channel == "first").unwrap();
+    let words = first.item.as_deref().unwrap();
     assert!(words.starts_with("digest 0xff00000000"), "{words}");
     assert!(!in_reset(&inputs));
 }
