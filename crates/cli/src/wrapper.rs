@@ -602,6 +602,11 @@ impl Builder<'_> {
         let _ = writeln!(text, " (\n{}\n);", pins.join(",\n"));
         // Differences of widths are errors in this file, whatever files before it say.
         text.push_str("  // verilator lint_on WIDTH\n");
+        let is_enum = |pin: &Pin| !pin.bits.values.is_empty() && !pin.bits.text.contains("::");
+        if self.pins.iter().any(|pin| pin.is_input && is_enum(pin)) {
+            // An enum that is declared in an interface has no name for a cast.
+            text.push_str("  // verilator lint_off ENUMVALUE\n");
+        }
         let mut gated: BTreeMap<&str, String> = BTreeMap::new();
         for clock in &found.clocks {
             let net = self.free(&format!("{clock}_i"));
