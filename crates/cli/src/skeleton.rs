@@ -214,7 +214,7 @@ impl Skeleton {
         };
         let verilator = Verilator::find()?;
         let verilated = design.verilate(&verilator, &answer.path().join("new"));
-        let verilated = verilated.map_err(|error| copies.plain(error, &self.top))?;
+        let verilated = verilated.map_err(|error| copies.plain(error, &self.top, &verilator))?;
         let ports = design.ports(&verilator, &verilated).map_err(|error| match error {
             BuildError::Port { port, reason, .. } => {
                 let error = BuildError::Port { top: self.top.clone(), port, reason };
@@ -223,7 +223,7 @@ impl Skeleton {
             error @ BuildError::Foreign { .. } => {
                 Error::Usage(codes::FOREIGN_CODE, error.to_string())
             }
-            other => copies.plain(other, &self.top),
+            other => copies.plain(other, &self.top, &verilator),
         })?;
         if ports.outputs.is_empty() {
             return Err(Error::Usage(

@@ -28,6 +28,8 @@ const TAKEN: &str = "alignas alignof and_eq asm auto bitand bitor bool catch cha
     template this thread_local throw true try typeid typename unsigned using virtual void volatile wchar_t xor_eq dut \
     padding";
 
+/// A reason for a wrapper.
+const HAS_INTERFACES: &str = "it has interfaces as ports";
 /// Surrounds a pin that is replaced later. No name contains it.
 const PIN: char = '\u{1}';
 
@@ -381,7 +383,7 @@ impl Builder<'_> {
     }
 
     fn interface(&mut self, port: &str, interface: &InterfacePort) -> Result<Connection, Error> {
-        self.reasons.insert("it has interfaces as ports");
+        self.reasons.insert(HAS_INTERFACES);
         let net = self.free(&format!("{port}_i"));
         let mut connections = Vec::new();
         let mut text = String::new();
@@ -602,6 +604,10 @@ impl Builder<'_> {
         let _ = writeln!(text, " (\n{}\n);", pins.join(",\n"));
         // Differences of widths are errors in this file, whatever files before it say.
         text.push_str("  // verilator lint_on WIDTH\n");
+        if reasons.contains(&HAS_INTERFACES) {
+            // An enum that is declared in an interface has no name for a cast.
+            text.push_str("  // verilator lint_off ENUMVALUE\n");
+        }
         let mut gated: BTreeMap<&str, String> = BTreeMap::new();
         for clock in &found.clocks {
             let net = self.free(&format!("{clock}_i"));

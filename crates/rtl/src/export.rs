@@ -249,6 +249,7 @@ fn registers(
         include: vec![rtl],
         extensions: examined.design.extensions.clone(),
         defines: examined.design.defines.clone(),
+        options: examined.design.options.clone(),
         parameters: parameters.to_vec(),
         folder: Some(folder.path().to_owned()),
         ..Design::default()

@@ -29,7 +29,6 @@ pub use examined::{AssertionFile, Examined, FileRead, candidates};
 pub use expanded::{Pragmas, PreprocessedRtl};
 pub use given::unwalkable;
 pub use header::{Header, HeaderParameter, InterfacePort};
-pub use messages::without_asking_top;
 pub(crate) use observer::observing_top;
 pub use observer::{OBSERVING_TOP, TEXT_BITS, observed_name};
 pub use on_disk::OnDisk;

@@ -68,7 +68,8 @@ impl AskingModule {
         for port in &self.header.interfaces {
             let InterfacePort { interface, port: name, is_generic, has_modport, .. } = port;
             let is_known = self.interfaces.iter().any(|known| known.port == *name);
-            if is_known || !(*has_modport || is_quoted(interface) || is_quoted(name)) {
+            let is_meant = *is_generic && output.contains("generic interfaces");
+            if is_known || !(*has_modport || is_meant || is_quoted(interface) || is_quoted(name)) {
                 continue;
             }
             if *is_generic {
@@ -263,7 +264,11 @@ impl Skeleton {
                     }
                     asked.add_interfaces(output)?;
                     if asked.interfaces.len() == interfaces {
-                        return Err(error);
+                        if !asked.parameters.is_empty() || self.parameters.is_empty() {
+                            return Err(error);
+                        }
+                        // The defaults may be values that the module rejects.
+                        asked.parameters = self.first_values();
                     }
                 }
             }
@@ -300,7 +305,7 @@ impl Skeleton {
             let verilator = Verilator::find()?;
             let found = design
                 .describe_instance(&verilator, &answer.path().join("described"), "dut")
-                .map_err(|error| copies.plain(error, &self.top))?;
+                .map_err(|error| copies.plain(error, &self.top, &verilator))?;
             if let Some(first) = &first
                 && let Some((one, _)) =
                     first.ports.iter().zip(&found.ports).find(|(one, other)| one != other)

@@ -1,11 +1,13 @@
 //! Copies the files of an RTL into one folder, for exports and new crates.
 
-use super::{Examined, without_asking_top};
+use super::Examined;
+use super::messages::{advice, without_asking_top};
 use cosim_base::error::{Error, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use verilated_build::{DataFile, Design, Error as BuildError};
 use verilated_files::foreign::{ForeignName, last_folders};
+use verilated_runtime::Verilator;
 
 /// Copies of the files of an RTL, by their names relative to the target folder.
 #[derive(Debug)]
@@ -114,7 +116,7 @@ impl Copies {
     }
 
     /// An error about the copies in `rtl`, with the user's paths and without the module around the top.
-    pub fn plain(&self, error: BuildError, top: &str) -> Error {
+    pub fn plain(&self, error: BuildError, top: &str, verilator: &Verilator) -> Error {
         match error {
             BuildError::Verilate { top: _, output } => {
                 let mut output = without_asking_top(&output, top);
@@ -125,6 +127,8 @@ impl Copies {
                     let copy = Path::new("rtl").join(name);
                     output = output.replace(&format!("{}:", copy.display()), &format!("{path}:"));
                 }
+                let advice = advice(&output, "", verilator);
+                let output = format!("{}\n{advice}", output.trim_end()).trim_end().to_owned();
                 BuildError::Verilate { top: top.to_owned(), output }.into()
             }
             other => other.into(),

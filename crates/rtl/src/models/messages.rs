@@ -4,15 +4,16 @@
 use super::examined::ASKING_TOP;
 use verilated_runtime::Verilator;
 
-/// Messages without the module that instantiates the top: what is wrong there is said of the top, and
-/// warnings about it are left out.
+/// Messages without the module that instantiates the top: what is wrong there is said of the top.
+/// Warnings about it are left out, and all warnings if there are errors.
 pub fn without_asking_top(output: &str, top: &str) -> String {
     let file = format!("{ASKING_TOP}.sv:");
+    let has_errors = output.lines().any(|line| line.starts_with("%Error"));
     let (mut text, mut is_dropped, mut is_own) = (String::new(), false, false);
     for line in output.lines() {
         if line.starts_with('%') {
             is_own = line.contains(&file);
-            is_dropped = is_own && line.starts_with("%Warning");
+            is_dropped = (is_own || has_errors) && line.starts_with("%Warning");
             if is_own && !is_dropped {
                 let kind = line.split(": ").next().unwrap_or_default();
                 let behind = line.split_once(&file).map_or("", |(_, behind)| behind);
@@ -58,7 +59,7 @@ pub fn advice(output: &str, hint: &str, verilator: &Verilator) -> String {
             "Verilator {version} is installed. A newer one may accept this: name it with VERILATOR."
         ));
     }
-    if !is_option {
+    if !is_option && !hint.is_empty() {
         advice.push(hint.to_owned());
     }
     advice.join("\n")
@@ -75,6 +76,7 @@ mod tests {
     1 | module cosim_ask; m dut(); endmodule
       |        ^~~~~~~~~
                        @rtl/a.v:2:8: ... Location of module with timescale
+%Warning-UNUSED: @rtl/a.v:2:8: Signal is not used
 %Error-PINNOTFOUND: /tmp/x/cosim_ask.sv:1:25: Can't find definition of variable: 'N'
     1 | module cosim_ask; bus s[N](); endmodule
       |                         ^
@@ -92,5 +94,8 @@ mod tests {
 %Error: @rtl/b.v:7:3: y
 ";
         assert_eq!(without_asking_top(output, "m"), expected);
+        let warnings: String = output.lines().take(5).map(|line| format!("{line}\n")).collect();
+        let expected = "%Warning-UNUSED: @rtl/a.v:2:8: Signal is not used\n";
+        assert_eq!(without_asking_top(&warnings, "m"), expected);
     }
 }
