@@ -116,11 +116,10 @@ fn printed(folder: &Path, now: &mut PathBuf, command: &str) -> String {
     let place = folder.join("bin/now");
     let mut bash = Command::new("bash");
     bash.arg("-c").arg(format!("trap 'pwd > {}' EXIT\n{command}", place.display()));
-    let entered = command.split("cd ").nth(1).and_then(|rest| rest.split([' ', '\n']).next());
-    let inside = match entered {
-        Some(name) => now.join(name),
-        None => now.clone(),
-    };
+    let entered = command.strip_prefix("cd ").or(command.split_once("&& cd ").map(|(_, to)| to));
+    let entered = entered.and_then(|rest| rest.split([' ', '\n']).next());
+    let inside = entered.map_or_else(|| now.clone(), |name| now.join(name));
+    let inside = fs::canonicalize(&inside).unwrap_or(inside);
     if inside != folder {
         // The same settings as for other crates outside the repository.
         let cargo = cargo_outside(&inside);

@@ -171,6 +171,7 @@ fn without_out_they_lie_below_one_folder_of_runs() {
 /// Joining compiles nothing again: the blocks are the same objects, and the identity changes with
 /// each of the programs.
 #[test]
+#[allow(clippy::disallowed_macros)] // `program!` names the folder of this crate.
 fn programs_are_joined_with_their_blocks() {
     let other: &'static cosim_core::Program = Box::leak(Box::new(cosim_core::Program {
         identity: cosim_core::Identity { sources: "other", ..cosim::PROGRAM.identity },

@@ -166,3 +166,25 @@ fn reset_is_low() {
     inputs.rst_n = verilated::Bits::new(1);
     assert!(!in_reset(&inputs));
 }
+
+/// Each protocol shows its channels by their ports, in every cycle, and the item on offer.
+#[test]
+fn reports_show_each_channel_with_its_item() {
+    let mut inputs = Inputs { rst_n: verilated::Bits::new(1), ..Inputs::default() };
+    let mut outputs = Outputs::default();
+    inputs.in_tvalid = verilated::Bits::new(1);
+    inputs.in_tdata = verilated::Bits::new(0xab);
+    inputs.s_awvalid = verilated::Bits::new(1);
+    inputs.s_awaddr = verilated::Bits::new(0x14);
+    outputs.s_awready = verilated::Bits::new(1);
+    type Declaration = Environment<'static>;
+    let all = <Declaration as harness::Environment<'_, Declared>>::transfers(&inputs, &outputs);
+    let channels: Vec<&str> = all.iter().map(|one| one.channel.as_str()).collect();
+    assert_eq!(channels, ["in", "out", "s_aw", "s_w", "s_b", "s_ar", "s_r"]);
+    let item = |place: usize| (all[place].item.as_deref(), all[place].is_taken);
+    let (beat, is_taken) = item(0);
+    assert_eq!((beat, is_taken), (Some("data 0xab"), false));
+    assert_eq!([item(1), item(2)], [(None, false), (Some("write 0x14"), true)]);
+    assert_eq!(all[2].pins, ["s_awvalid", "s_awaddr", "s_awready"]);
+    assert!(all.iter().skip(3).all(|one| one.item.is_none() && !one.is_taken), "{all:?}");
+}

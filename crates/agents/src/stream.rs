@@ -131,7 +131,14 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
 
     /// The beat of a cycle.
     pub(crate) fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
-        let item = self.offered(t).map(|beat| beat.to_string());
+        // Only what the ports say.
+        let said = |beat: StreamBeat| StreamBeat {
+            keep: if self.tkeep.is_some() { beat.keep } else { all() },
+            strb: if self.tstrb.is_some() { beat.strb } else { all() },
+            last: self.tlast.is_some() && beat.last,
+            ..beat
+        };
+        let item = self.offered(t).map(|beat| said(beat).to_string());
         let ready = [self.tready.is_some(), self.is_ready(r)];
         vec![transfer::<T, R>(self.tvalid.port(), "tvalid", item, ready)]
     }

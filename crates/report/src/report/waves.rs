@@ -333,6 +333,36 @@ mod tests {
         assert_eq!(path, "M62 22H138V6H214H290");
     }
 
+    /// An item that waits is one box, equal items that are taken are two, and the wrong one has its
+    /// digits marked in its cycle alone.
+    #[test]
+    fn a_channel_shows_its_items_and_the_expected_one() {
+        let items = texts(&["", "0x7", "0x7", "0x7", "0x2a"]);
+        let expected = texts(&["", "", "", "0x2b", "0x2b"]);
+        let taken = [false, false, true, true, true];
+        let Rows { rows, height, is_channel, .. } =
+            channel("pop", &expected, &items, &taken, Some(4));
+        let shown = |row: &Row| -> Vec<(f64, f64, String)> {
+            let value = |one: &Value| ((one.x - SIDE) / CYCLE, one.width / CYCLE, plain(&one.text));
+            row.boxes.iter().map(value).collect()
+        };
+        let sides: Vec<&str> = rows.iter().map(|row| row.side).collect();
+        assert_eq!((sides, height, is_channel), (vec!["golden", "items"], 2.0 * ROW, true));
+        let text = |text: &str| text.to_owned();
+        assert_eq!(shown(&rows[0]), [(3.0, 1.0, text("0x2b")), (4.0, 1.0, text("0x2[b]"))]);
+        assert_eq!(
+            shown(&rows[1]),
+            [(1.0, 2.0, text("0x7")), (3.0, 1.0, text("0x7")), (4.0, 1.0, text("0x2[a]"))]
+        );
+        assert_eq!(rows[1].wrong, [Span { x: at(4), width: CYCLE }]);
+        // Without an expectation there is one row, and no cycle is wrong.
+        let Rows { rows, .. } = channel("push", &[], &items, &taken, None);
+        assert_eq!((rows.len(), rows[0].wrong.len()), (1, 0));
+        // A failure behind the last cycle marks nothing.
+        let Rows { rows, .. } = channel("pop", &expected, &items, &taken, Some(5));
+        assert_eq!(rows[1].wrong, []);
+    }
+
     #[test]
     fn a_stuck_signal_is_wrong_in_all_cycles_in_which_the_other_one_moved() {
         let expected = texts(&["8'h1", "8'h2", "8'h3", "8'h1", "8'h4"]);
