@@ -556,7 +556,11 @@ fn a_fifo_is_verified_with_two_lines() {
         assert_eq!(before.matches(from).count(), 1, "{before}");
         write(&made.join(file), &before.replace(from, to));
     };
-    edit("src/scoreboard.rs", "let _ = item;", "self.pop.expect(crate::Pop { data: item.data });");
+    edit(
+        "src/scoreboard.rs",
+        "let _ = item;",
+        "self.pop.expect(crate::PopItem { data: item.data });",
+    );
     edit("src/lib.rs", "Untimed<false>", "Untimed");
     builds_without_warnings(&made);
     let said = run(0, &["run", "--cases", "20"]);
@@ -624,4 +628,83 @@ fn a_crate_with_names_of_hostile_rtl_builds() {
     let folder = TempDir::new().unwrap();
     hostile_crate(folder.path());
     builds_without_warnings(&folder.path().join("odd-names"));
+}
+
+/// Channels with names that Rust, the library and generated code use, in two clock domains, with
+/// items of any width, lanes, a packed struct, and inputs of no channel.
+const CHANNELS: &str = r#"
+package p;
+  typedef enum logic [1:0] { IDLE = 0, NONE = 1 } Option;
+  typedef struct packed { logic [5:0] addr; p::Option kind; } Vec;
+endpackage
+module channels (
+  input logic wclk, input logic rclk, input logic rst,
+  input logic winc, input logic [7:0] wdata, output logic wfull,
+  input logic rinc, output logic [7:0] rdata, output logic rempty,
+  input logic in_valid, output logic in_ready, input logic [3:0] in_0, input logic [3:0] in_1,
+  output logic result_valid, input logic result_ready, output logic [511:0] result_data,
+  input logic block_valid, output logic block_ready, input logic [511:0] block_data,
+  input logic noise_valid, output logic noise_ready, input logic [2:0] noise, input logic noise_self,
+  input logic option_valid, output logic option_ready, input p::Vec option_data,
+  input logic x_valid, output logic x_ready, input logic [7:0] x_data, input logic x_data_i,
+  input logic [1:0] lane_req, output logic [1:0] lane_gnt,
+  input logic [15:0] lane_data_0, input logic [15:0] lane_data_1, input logic [7:0] lane_tag,
+  output logic monitor_valid, output logic [7:0] monitor, input logic monitor_ready,
+  output logic result_monitor_valid, output logic result_monitor_ready_x, input logic PROGRAM,
+  input logic S_AXIS_TVALID, input logic [99:0] S_AXIS_TDATA, output logic S_AXIS_TREADY,
+  input logic [64:0] key, input logic self, input logic CLOCKS, input logic enable, input logic flush_n,
+  input logic \type , output logic \3out , output logic [64:0] sum
+);
+  assign {in_ready, block_ready, noise_ready, option_ready, x_ready, S_AXIS_TREADY} = '1;
+  assign lane_gnt = lane_req;
+  assign \3out  = \type ;
+  assign {rempty, result_monitor_ready_x} = '1;
+  assign {wfull, result_monitor_valid} = '0;
+  always_ff @(posedge rclk) rdata <= rst ? 0 : 8'(rinc);
+  always_ff @(posedge wclk) begin
+    if (rst) begin
+      {result_valid, result_data, monitor_valid, monitor, sum} <= '0;
+    end else begin
+      result_valid <= block_valid;
+      result_data <= block_data;
+      monitor_valid <= 0;
+      monitor <= wdata ^ 8'(winc);
+      sum <= key ^ 65'({in_0, in_1, noise, noise_self, option_data, x_data, x_data_i, lane_data_0, lane_data_1, lane_tag,
+        S_AXIS_TDATA, self, CLOCKS, PROGRAM, enable, flush_n, in_valid, noise_valid, option_valid, x_valid, S_AXIS_TVALID,
+        result_ready, monitor_ready});
+    end
+  end
+endmodule
+"#;
+
+/// One test, because the crate is built once.
+#[test]
+#[ignore = "slow: builds a crate"]
+fn a_crate_with_channels_of_any_name_and_width_builds_and_moves_packets() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("channels.sv"), CHANNELS).unwrap();
+    let output = run_in(folder.path(), &["new", "odd", "--top", "channels", "channels.sv"]);
+    let said = text(&output);
+    assert_eq!(code(&output), 0, "{said}");
+    for line in [
+        "inputs in no channel, held by `tie` in src/lib.rs: enable = 1, flush_n = 1",
+        "random values by `vary` in src/lib.rs: key, CLOCKS, PROGRAM, self, type_pin",
+        "source push (winc, !wfull)",
+        "source s_axis (S_AXIS_TVALID, S_AXIS_TREADY)",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let made = folder.path().join("odd");
+    let readme = fs::read_to_string(made.join("README.md")).unwrap();
+    assert!(readme.contains("`key` has random values") && readme.contains("vary key[65];"));
+    builds_without_warnings(&made);
+    let output = program_outside("odd")
+        .args(["run", "--cases", "5", "--scenario", "default"])
+        .current_dir(&made)
+        .env("COSIM_CACHE", models())
+        .output()
+        .unwrap();
+    let said = text(&output);
+    assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
+    assert!(!said.contains("no packet moved"), "{said}");
 }

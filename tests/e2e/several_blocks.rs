@@ -186,7 +186,7 @@ fn programs_are_joined_with_their_blocks() {
     let named: Vec<&str> = joined.blocks.iter().map(|block| block.info().name).collect();
     assert_eq!(named, ["dll", "qp", "recv", "rx", "thread2"]);
     assert_eq!(joined.identity.sources, format!("{}+other", cosim::PROGRAM.identity.sources));
-    assert_eq!(joined.folder, env!("CARGO_MANIFEST_DIR"));
+    assert_eq!(joined.folder, cosim::PROGRAM.folder);
     assert_eq!(joined.repeated(), None);
     let twice = cosim_core::program!(join cosim::PROGRAM, other);
     assert_eq!(twice.repeated(), Some("thread2"));

@@ -238,6 +238,18 @@ fn named<'a>(sides: [&[&'a Port]; 2]) -> [Vec<Named<'a>>; 2] {
     })
 }
 
+/// The fields of channels whose ports have a letter or two before the word, as in `awaddr`.
+const FIELDS: [&str; 26] = [
+    "addr", "atop", "be", "burst", "cache", "data", "dest", "err", "error", "id", "keep", "last",
+    "len", "lock", "mask", "op", "prot", "qos", "region", "resp", "size", "strb", "tag", "user",
+    "we", "write",
+];
+
+/// Whether the last word of a stem is a letter or two, as in `s_axi_aw`.
+fn is_letter(stem: &str) -> bool {
+    ["r", "w", "b", "ar", "aw", "t", "rd", "wr"].contains(&stem.rsplit('_').next().unwrap_or(stem))
+}
+
 /// The stem of a channel, if a port is the `word` of a handshake, as in `rsp_valid` or `valid_rsp`.
 fn stem_of(name: &str, word: &str) -> Option<Stem> {
     if let Some(stem) = name.strip_suffix(word) {
@@ -251,6 +263,8 @@ fn stem_of(name: &str, word: &str) -> Option<Stem> {
                 None => stem,
             },
         };
+        // `x_ap_vld` belongs to `x`.
+        let stem = stem.strip_suffix("_ap").unwrap_or(stem);
         return Some(Stem::Begin(stem.to_owned()));
     }
     let stem = name.strip_prefix(word)?.strip_prefix('_')?;
@@ -293,7 +307,7 @@ impl Channels {
                     let Some(stem) = stem_of(&port.bare, word) else { continue };
                     let is_word = port.bare.strip_suffix(word).is_none_or(|rest| {
                         // `invalid` is no valid.
-                        rest.is_empty() || rest.ends_with('_') || word == "tvalid"
+                        rest.is_empty() || rest.ends_with('_') || is_letter(rest)
                     });
                     let is_unnamed = stem.text().is_empty();
                     if !is_word || is_unnamed && has_data[usize::from(!is_source)] {
@@ -317,7 +331,14 @@ impl Channels {
             };
             let mut of_side: Vec<&mut Channel> = channels.iter_mut().filter(is_it).collect();
             if let [channel] = of_side.as_mut_slice() {
-                for named in side.iter().filter(|named| !taken.contains(&named.port.name)) {
+                let is_data = |named: &&Named<'_>| {
+                    !taken.contains(&named.port.name)
+                        && (!is_source || held(named.port).is_none())
+                        && channel.lane.is_none_or(|(_, lanes)| {
+                            named.port.width.is_multiple_of(lanes) || lane_of(&named.bare).is_some()
+                        })
+                };
+                for named in side.iter().filter(is_data) {
                     channel.payload.push((named.bare.clone(), named.port.clone()));
                 }
                 taken.extend(channel.payload.iter().map(|(_, port)| port.name.clone()));
@@ -380,6 +401,12 @@ fn held(port: &Port) -> Option<u64> {
     let value = if has(&DISABLES) { false } else { has(&ENABLES) };
     let is_held = port.width == 1 && (has(&DISABLES) || has(&ENABLES));
     is_held.then_some(u64::from(value != is_low))
+}
+
+/// The name of a port without the lane at its end, and the lane.
+fn lane_of(name: &str) -> Option<(&str, u32)> {
+    let (name, lane) = name.rsplit_once('_')?;
+    Some((name, lane.parse().ok()?))
 }
 
 fn pin(named: &Named<'_>, is_inverted: bool) -> Handshake {
@@ -506,7 +533,10 @@ impl Channel {
             // `awaddr` belongs to `awvalid`, but `big` does not belong to `b_valid`.
             Stem::Begin(stem) => name
                 .strip_prefix(stem.as_str())
-                .filter(|rest| rest.is_empty() || rest.starts_with('_') || !self.has_underscore())
+                .filter(|rest| {
+                    let is_word = !is_letter(stem) || FIELDS.contains(rest);
+                    rest.is_empty() || rest.starts_with('_') || !self.has_underscore() && is_word
+                })
                 .map(str::to_owned),
             Stem::End(stem) => match name.strip_suffix(stem.as_str()) {
                 Some("") => Some(String::new()),
@@ -553,10 +583,8 @@ impl Channel {
             // A port is shared, or is that of the lane, as in `data_i_0`.
             let of_lane = &mut lane.own;
             lane.payload.retain_mut(|(field, port)| {
-                let own = field.rsplit_once('_').and_then(|(name, digits)| {
-                    let own: u32 = digits.parse().ok()?;
-                    (own < lanes).then(|| (name.to_owned(), own))
-                });
+                let own = lane_of(field).filter(|(_, own)| *own < lanes);
+                let own = own.map(|(name, own)| (name.to_owned(), own));
                 match own {
                     Some((name, own)) => {
                         *field = name;
@@ -836,7 +864,7 @@ mod tests {
             (
                 "req_i:2 data_i_0:8 data_i_1:8 tag_i:6 odd:3 ready_i / gnt_o:2 valid_o data_o:8",
                 &[
-                    "source input_0 {data=data_i_0 tag=tag_i odd=odd} req_i gnt_o",
+                    "source input_0 {data=data_i_0 tag=tag_i} req_i gnt_o",
                     "source input_1 {data=data_i_1 tag=tag_i} req_i gnt_o",
                     "sink output {data=data_o} valid_o ready_i",
                 ],
@@ -847,6 +875,25 @@ mod tests {
                 &[
                     "source data_in {data=data_i} data_valid_i data_ready_o",
                     "sink data_out {data=data_o} data_valid_o data_ready_i",
+                ],
+            ),
+            (
+                "req_i we_i addr_i:8 flush_i / gnt_o rvalid_o rdata_o:8 rising",
+                &[
+                    "source input {we=we_i addr=addr_i} req_i gnt_o",
+                    "sink r {data=rdata_o} rvalid_o ",
+                ],
+            ),
+            (
+                "x:8 x_ap_vld y_ap_ack / x_ap_ack y:8 y_ap_vld",
+                &["source x {data=x} x_ap_vld x_ap_ack", "sink y {data=y} y_ap_vld y_ap_ack"],
+            ),
+            (
+                "inp_valid_i:2 inp_data_i_0:8 inp_data_i_1:8 oup_ready_i / inp_ready_o:2 oup_valid_o oup_data_o:8",
+                &[
+                    "source inp_0 {data=inp_data_i_0} inp_valid_i inp_ready_o",
+                    "source inp_1 {data=inp_data_i_1} inp_valid_i inp_ready_o",
+                    "sink oup {data=oup_data_o} oup_valid_o oup_ready_i",
                 ],
             ),
             // No handshakes.
