@@ -72,13 +72,16 @@ pub fn usual_clock<'a>(inputs: impl Iterator<Item = &'a str>) -> Option<String> 
 /// Whether an input is called like a reset.
 pub fn is_reset_name(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    let mut words = name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let words = || name.split('_').map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    // Pins of a channel.
+    let is_of_channel =
+        |word| ["valid", "vld", "ready", "rdy", "ack", "data", "addr"].contains(&word);
     // As in `wrst`, `nreset` and `arstn`; `first` and `burst` are other words.
     let is_reset = |word: &str| {
         let ends = ["rst", "rstn", "reset", "resetn"].iter().find_map(|end| word.strip_suffix(end));
         ends.is_some_and(|before| before.len() <= 1)
     };
-    words.any(is_reset)
+    words().any(is_reset) && !words().any(is_of_channel)
 }
 
 #[cfg(test)]
@@ -92,7 +95,16 @@ mod tests {
         {
             assert!(is_reset_name(name), "{name}");
         }
-        for name in ["first", "instr_first_cycle_i", "burst", "worst", "restart", "prestart"] {
+        for name in [
+            "first",
+            "instr_first_cycle_i",
+            "burst",
+            "worst",
+            "restart",
+            "prestart",
+            "reset_valid",
+            "rst_ack_i",
+        ] {
             assert!(!is_reset_name(name), "{name}");
         }
     }

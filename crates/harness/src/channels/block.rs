@@ -57,7 +57,10 @@ macro_rules! channel_block {
                     $crate::harness::Parameters::of::<Self>(0) $( .with($set, $value) )*,
                 )
             ),+];
-            $( const STATE_REGISTER: ::core::option::Option<&'static str> = ::core::option::Option::Some($register); )?
+            $(
+                const STATE_REGISTER: ::core::option::Option<&'static str> =
+                    ::core::option::Option::Some($register);
+            )?
 
             type Inputs = rtl::Inputs;
             type Outputs = rtl::Outputs;

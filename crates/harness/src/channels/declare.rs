@@ -101,7 +101,8 @@ macro_rules! channel_pins {
     (read $lane:expr, $pins:ident: [] [$($pin:ident)+] $width:literal []) => {
         [$( $crate::channels::PortBits::read(&$pins.$pin, 0) ),+][$lane as usize]
     };
-    (drive $offers:ident.$field:ident, $noise:expr, $pins:ident: [$pin:ident] [] $width:literal []) => {
+    (drive $offers:ident.$field:ident, $noise:expr, $pins:ident:
+        [$pin:ident] [] $width:literal []) => {
         let mut port = $pins.$pin;
         $crate::channels::DrivenPort::fill(&mut port, $noise);
         for (lane, offer) in $offers.iter().enumerate() {
@@ -299,9 +300,9 @@ impl DomainReset {
 /// - `source` is a channel into the block: its name, the type of its items with their fields, pins
 ///   and widths, and the pins for valid and ready. Without ready, the block takes an item in each
 ///   cycle with a high valid. `!full` means that the block takes an item while `full` is low, and
-///   `!empty` that an item is there while `empty` is low. `drawn by FUNCTION`, before the semicolon,
-///   draws items with a `fn(&Weights, &Parameters, &mut CaseRng) -> Item`; otherwise all bits are
-///   random.
+///   `!empty` that an item is there while `empty` is low. `drawn by FUNCTION`, before the
+///   semicolon, draws items with a `fn(&Weights, &Parameters, &mut CaseRng) -> Item`; otherwise all
+///   bits are random.
 /// - A field may be a part of a port, `data: bus[15:8]`, as in a packed struct, and so may valid and
 ///   ready: `on ctl[0], !status[3]`. The type of a field is [`Uint`](crate::value::Uint), and
 ///   [`WideUint`](crate::value::WideUint) for more than 64 bits.
@@ -329,7 +330,10 @@ macro_rules! channels {
         $( weights { $($weights:tt)* } )?
         $( scenarios $file:literal; )?
         $( source $s:ident $([$lanes:literal $(among $among:ident)?])?: $S:ident {
-                $( $sf:ident: $($sp:ident)? $([$($sl:ident),+])? [$sw:literal $(: $sb:literal)?] ),* $(,)?
+                $(
+                    $sf:ident:
+                        $($sp:ident)? $([$($sl:ident),+])? [$sw:literal $(: $sb:literal)?]
+                ),* $(,)?
             }
             $(on $sv:ident $([$svb:literal])?)? $(on ! $so:ident $([$sob:literal])?)?
             $(, $sr:ident $([$srb:literal])?)? $(, ! $sn:ident $([$snb:literal])?)?
@@ -346,6 +350,7 @@ macro_rules! channels {
             #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord,
                      ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
             #[serde(deny_unknown_fields)]
+            #[allow(non_snake_case)]
             pub struct $S {
                 $(
                     /// The field of this name.
@@ -447,6 +452,7 @@ macro_rules! channels {
         $(
             /// An item of the sink.
             #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+            #[allow(non_snake_case)]
             pub struct $K {
                 $(
                     /// The field of this name.
@@ -510,7 +516,10 @@ macro_rules! channels {
         /// With `outputs`, every output is in the declaration; otherwise it does not compile.
         const _: () = {
             let _known: ::core::option::Option<&[&str]> = ::core::option::Option::None;
-            $( let _known: ::core::option::Option<&[&str]> = ::core::option::Option::Some(&[$( stringify!($other) ),*]); )?
+            $(
+                let others: &[&str] = &[$( stringify!($other) ),*];
+                let _known = ::core::option::Option::Some(others);
+            )?
             if let ::core::option::Option::Some(others) = _known {
                 let channels: &[&str] = &[
                     $( $( stringify!($sr), )? $( stringify!($sn), )? )*
@@ -596,6 +605,7 @@ macro_rules! channels {
             #[derive(Debug, Clone, Copy, Default, PartialEq, Eq,
                      ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
             #[serde(deny_unknown_fields)]
+            #[allow(non_snake_case)]
             pub struct Settings {
                 $(
                     /// The input of this name.
@@ -627,6 +637,7 @@ macro_rules! channels {
         #[derive(Debug, Clone, Default, PartialEq, Eq,
                  ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
+        #[allow(non_snake_case)]
         pub struct Traffic {
             /// Key of the values on idle payload pins; 0 gives zeros.
             #[serde(default)]
@@ -647,7 +658,9 @@ macro_rules! channels {
                 #[serde(default)]
                 pub $s: $crate::channel_type!(
                     [$(lanes $lanes)?]
-                    ::std::vec::Vec<$crate::channels::Offer<$crate::channel_type!([$(burst $burst)?] $S)>>
+                    ::std::vec::Vec<
+                        $crate::channels::Offer<$crate::channel_type!([$(burst $burst)?] $S)>,
+                    >
                 ),
             )*
             $(
@@ -676,6 +689,7 @@ macro_rules! channels {
 
         /// The sources and sinks of an environment.
         #[derive(Debug, Clone)]
+        #[allow(non_snake_case)]
         struct EnvironmentChannels<'a> {
             $(
                 $s: $crate::channels::Sources<
@@ -719,8 +733,9 @@ macro_rules! channels {
             /// What each source is doing, in words.
             #[allow(dead_code)]
             pub fn in_flight(&self) -> ::std::vec::Vec<::std::string::String> {
-                let sources: ::std::vec::Vec<::std::vec::Vec<::std::string::String>> = ::std::vec![$( self.channels.$s.in_flight(stringify!($s)) ),*];
-                sources.into_iter().flatten().collect()
+                let mut _all = ::std::vec::Vec::new();
+                $( _all.extend(self.channels.$s.in_flight(stringify!($s))); )*
+                _all
             }
         }
 
@@ -923,6 +938,7 @@ macro_rules! channels {
 
         $crate::weights! {
             /// How often the generator draws gaps, stalls and resets.
+            #[allow(non_snake_case)]
             pub struct Weights {
                 /// Cycles of random values on all pins per item, instead of items; 0: items.
                 raw_cycles_per_packet: $crate::value::Uint<8> = 0,
@@ -1045,6 +1061,7 @@ macro_rules! channels {
 
         /// Coverage of the channels: gap before an item, crossed with its stall.
         #[derive(Debug, Default)]
+        #[allow(non_snake_case)]
         pub struct Coverage {
             $( $s: [$crate::channels::ChannelSampler; { $S::LANES as usize }], )*
             $( $k: $crate::channels::ChannelSampler, )*
@@ -1118,7 +1135,8 @@ macro_rules! channels {
                         let (valid, ready) = ($S::valids(inputs), $S::readies(outputs));
                         for (lane, sampler) in self.$s.iter_mut().enumerate() {
                             let [valid, ready] = [valid, ready].map(|all| all >> lane & 1 == 1);
-                            if let ::core::option::Option::Some(hit) = sampler.clock(in_reset, valid, ready) {
+                            let hit = sampler.clock(in_reset, valid, ready);
+                            if let ::core::option::Option::Some(hit) = hit {
                                 bins.hit(place.bin(hit));
                             }
                         }
@@ -1129,7 +1147,8 @@ macro_rules! channels {
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($k)) };
                     let (valid, ready) = ($K::is_valid(outputs), $K::is_ready(inputs));
                     if in_reset || $K::is_clocked(inputs) {
-                        if let ::core::option::Option::Some(hit) = self.$k.clock(in_reset, valid, ready) {
+                        let hit = self.$k.clock(in_reset, valid, ready);
+                        if let ::core::option::Option::Some(hit) = hit {
                             bins.hit(place.bin(hit));
                         }
                     }

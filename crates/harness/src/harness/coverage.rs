@@ -402,14 +402,21 @@ macro_rules! coverage {
 
         impl $crate::harness::Coverage<$block> for $coverage {
             const GROUPS: &'static [$crate::harness::Covergroup] = GROUPS;
-            $( const WAIVERS: ::core::option::Option<$crate::harness::WaiverFile> = ::core::option::Option::Some($crate::waivers!($file)); )?
+            $(
+                const WAIVERS: ::core::option::Option<$crate::harness::WaiverFile> =
+                    ::core::option::Option::Some($crate::waivers!($file));
+            )?
             $(
                 const SOURCE: ::core::option::Option<$crate::harness::Document> =
                     ::core::option::Option::Some($crate::document!($source));
             )?
 
             fn new(_: &$crate::harness::Parameters) -> Self {
-                Self { before: ::core::option::Option::None, in_reset: false, memory: ::core::default::Default::default() }
+                Self {
+                    before: ::core::option::Option::None,
+                    in_reset: false,
+                    memory: ::core::default::Default::default(),
+                }
             }
 
             #[inline]

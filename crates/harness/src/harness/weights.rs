@@ -100,13 +100,18 @@ macro_rules! weights {
         }
 
         impl ::serde::Serialize for $name {
-            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
+            fn serialize<S: ::serde::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
                 Self::serialize(self, serializer)
             }
         }
 
         impl<'de> ::serde::Deserialize<'de> for $name {
-            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
+            fn deserialize<D: ::serde::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
                 $crate::harness::without_objection(Self::deserialize(deserializer)?)
             }
         }
@@ -153,7 +158,9 @@ macro_rules! generated {
                 parameters: &$crate::harness::Parameters,
                 packets: u32,
                 rng: &mut $crate::harness::CaseRng,
-            ) -> ::core::option::Option<::std::vec::Vec<<$block as $crate::harness::Block>::Inputs>> {
+            ) -> ::core::option::Option<
+                ::std::vec::Vec<<$block as $crate::harness::Block>::Inputs>,
+            > {
                 let cycles = $crate::harness::raw_pins::count::<<$block as $crate::harness::Block>::Inputs>(
                     self.raw_cycles_per_packet,
                     packets,
