@@ -293,9 +293,9 @@ fn unsupported_ports_are_refused_by_name() {
     let a = ["b", "--top", "a", "a.sv"];
     refused(
         &module("input clk, input d, output q"),
-        &[&a[..], &["--clock", "e"]].concat(),
+        &[&a[..], &["--clock", "foo"]].concat(),
         "E0309",
-        "input e; its 1-bit inputs are clk, d",
+        "input foo; its 1-bit inputs are clk, d",
     );
     refused(&module("input clk, input d"), &a, "E0309", "output");
     refused(&module("input clk, input d, input real level, output q"), &a, "E0309", "`level`");
@@ -463,7 +463,7 @@ fn a_module_is_taken_as_verilator_takes_it() {
     );
     let read = |name: &str| fs::read_to_string(folder.path().join("b").join(name)).unwrap();
     assert!(read("build.rs").contains(r#".verilator_option("-Wfuture-SOMENEWCODE")"#));
-    assert!(read("rtl/a_wrapper.sv").contains(r#".MODE("SLOW")"#));
+    assert!(read("rtl/a_wrapper.sv").contains(r#"parameter MODE = "SLOW""#));
     // A message about the module around the top names the top.
     let output = run_in(
         folder.path(),

@@ -29,6 +29,7 @@ fn delays_in(text: &str) -> Vec<(usize, bool)> {
     let tokens = tokens(text);
     let mut found = Vec::new();
     let mut is_process = false;
+    let (mut counted, mut line) = (0, 1);
     for (at, token) in tokens.iter().enumerate() {
         let next = |of: usize| tokens.get(at + of).map_or("", |token| token.text);
         let last = at.checked_sub(1).map_or("", |at| tokens[at].text);
@@ -38,7 +39,9 @@ fn delays_in(text: &str) -> Vec<(usize, bool)> {
                 is_process = false;
             }
             "#" if next(1) != "#" && last != "#" && is_delay(last, next(1)) => {
-                found.push((text[..token.at].lines().count().max(1), is_process));
+                line += text[counted..token.at].matches('\n').count();
+                counted = token.at;
+                found.push((line, is_process));
             }
             _ => {}
         }

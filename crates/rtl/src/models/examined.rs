@@ -718,19 +718,9 @@ impl ExaminedFolder {
                 if chosen.iter().any(is_known) {
                     continue;
                 }
-                let mut all = self.declared.iter().filter(is_it);
-                let Some(found) = all.next() else { continue };
-                // Which one is meant is for the user to say.
-                if let Some(other) = all.next() {
-                    let place = |name: &PathBuf| {
-                        let text = fs::read(self.folder.join(name)).unwrap_or_default();
-                        let line = sources::line_of(&String::from_utf8_lossy(&text), &missed);
-                        let line = line.map_or_else(String::new, |line| format!(":{line}"));
-                        format!("{}{line}", name.display())
-                    };
-                    let (first, second) = (place(&found.0), place(&other.0));
-                    let twice = BuildError::Twice { module: missed, first, second };
-                    return Some((Vec::new(), Err(self.names.plain(twice))));
+                let Some(found) = self.declared.iter().find(is_it) else { continue };
+                if let Some(error) = self.twice(&missed) {
+                    return Some((Vec::new(), Err(error)));
                 }
                 chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
                 // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
@@ -744,7 +734,10 @@ impl ExaminedFolder {
                 chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
             let elaboration = self.elaborate(&sources);
             let Some(error) = elaboration.as_ref().err().filter(|error| is_rejected(error)) else {
-                return Some((sources, elaboration));
+                // Verilator also finds modules by the names of files.
+                let modules = elaboration.iter().flat_map(|found| &found.modules);
+                let twice = modules.filter_map(|module| self.twice(&module.name)).next();
+                return Some((sources, twice.map_or(elaboration, Err)));
             };
             let messages = error.to_string();
             let unknown = messages.lines().filter_map(|line| {
@@ -760,6 +753,21 @@ impl ExaminedFolder {
             }
         }
         None
+    }
+
+    /// The error for a module that two sources declare differently: which one is meant is for the user to say.
+    fn twice(&self, module: &str) -> Option<Error> {
+        let text = |name: &PathBuf| fs::read(self.folder.join(name)).unwrap_or_default();
+        let mut all = self.declared.iter().filter(|(_, declared)| declared.declares(module));
+        let (first, _) = all.next()?;
+        let (second, _) = all.find(|(other, _)| text(other) != text(first))?;
+        let place = |name: &PathBuf| {
+            let line = sources::line_of(&String::from_utf8_lossy(&text(name)), module);
+            let line = line.map_or_else(String::new, |line| format!(":{line}"));
+            format!("{}{line}", name.display())
+        };
+        let (first, second) = (place(first), place(second));
+        Some(self.names.plain(BuildError::Twice { module: module.to_owned(), first, second }))
     }
 
     /// The error for RTL without any module that the block needs.
