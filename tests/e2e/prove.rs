@@ -322,6 +322,6 @@ fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
     );
     let output = mutate("read");
     assert!(code(&output) < 2, "{}", text(&output));
-    let results = fs::read_to_string(folder.path().join("read/results.json")).unwrap();
+    let results = fs::read_to_string(folder.path().join("read/mutate.json")).unwrap();
     assert!(results.contains("read_slang of Yosys 9.99 (git sha1 1234567)"), "{results}");
 }

@@ -156,13 +156,8 @@ impl YosysSession {
             Error::Environment(code, said) if code == codes::YOSYS_FAILED => said,
             other => return Err(other),
         };
-        let texts = &self.examined.texts;
-        let unread = |said: &str, tool: &str, has_front_end: bool| {
-            let message = Unread { said, tool, has_front_end }.message(texts);
-            Error::Environment(codes::YOSYS_FAILED, self.typed(&message))
-        };
         let Some(front_end) = FrontEnd::installed() else {
-            return Err(unread(&said, &own_version()?, false));
+            return Err(self.unread(&said, &own_version()?, false));
         };
         // The files are those of the session, beside the data files.
         let number = self.scripts.fetch_add(1, Ordering::Relaxed);
@@ -181,7 +176,7 @@ impl YosysSession {
         self.run(front_end.command(), &script, &self.data, str::to_owned).map_err(|error| {
             match error {
                 Error::Environment(code, said) if code == codes::YOSYS_FAILED => {
-                    unread(&said, &front_end.version, true)
+                    self.unread(&said, &front_end.version, true)
                 }
                 other => other,
             }
@@ -226,18 +221,26 @@ impl YosysSession {
             script += &format!(" -chparam {name} {value}");
         }
         script += &format!("\n{commands}\n");
-        let words = |said: &str| {
-            let said = self.typed(said);
-            let place = said.find(&name).unwrap_or(0);
-            let ups = said[..place].trim_end_matches("../").len();
-            format!("{}{}", &said[..ups], &said[place..])
-        };
-        self.run(yosys(), &script, &self.data, words).map_err(|error| match error {
-            Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
-                refused(path, &name, &message)
+        self.run(yosys(), &script, &self.data, str::to_owned).map_err(|error| match error {
+            Error::Environment(code, said) if code == codes::YOSYS_FAILED => {
+                // A place in the file has its name, relative to the data files; any other place is
+                // in the RTL, which the front end cannot read for assertions.
+                let is_of_rtl = front_end::place(&said, &self.examined.texts).is_some();
+                if is_of_rtl && !said.contains(&name) {
+                    return self.unread(&said, &own_version().unwrap_or_default(), true);
+                }
+                let place = said.find(&name).unwrap_or(0);
+                let ups = said[..place].trim_end_matches("../").len();
+                refused(path, &name, &self.typed(&format!("{}{}", &said[..ups], &said[place..])))
             }
             other => other,
         })
+    }
+
+    /// The error of RTL that a tool cannot read.
+    fn unread(&self, said: &str, tool: &str, has_front_end: bool) -> Error {
+        let message = Unread { said, tool, has_front_end }.message(&self.examined.texts);
+        Error::Environment(codes::YOSYS_FAILED, self.typed(&message))
     }
 
     /// Commands that read the RTL, its sources with this option. Sources come first: libraries may use their packages.

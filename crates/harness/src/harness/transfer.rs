@@ -58,8 +58,15 @@ pub fn in_words(debug: &str) -> String {
     if name.contains(|c: char| !c.is_alphanumeric() && c != '_') || fields.contains('{') {
         return debug.to_owned();
     }
+    // A comma inside of brackets belongs to a value.
+    let mut depth = 0;
+    let is_end = |letter: char| {
+        depth += i32::from("[(".contains(letter)) - i32::from("])".contains(letter));
+        letter == ',' && depth == 0
+    };
+    let fields = fields.split(is_end);
     let fields: Vec<(&str, &str)> =
-        fields.split(", ").filter_map(|field| field.split_once(": ")).collect();
+        fields.filter_map(|field| field.trim_start().split_once(": ")).collect();
     match fields.as_slice() {
         [(_, value)] => (*value).to_owned(),
         fields => {

@@ -124,7 +124,7 @@ impl Unread<'_> {
 }
 
 /// The file and the line of a message that begins with `FILE:LINE`.
-fn place<'a>(said: &str, texts: &'a [SourceFile]) -> Option<(&'a SourceFile, usize)> {
+pub fn place<'a>(said: &str, texts: &'a [SourceFile]) -> Option<(&'a SourceFile, usize)> {
     let named = |file: &&SourceFile| {
         let rest = said.strip_prefix(&*file.name.to_string_lossy())?.strip_prefix(':')?;
         let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
