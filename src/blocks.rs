@@ -5,3 +5,7 @@ pub mod qp;
 pub mod recv;
 pub mod rx;
 pub mod thread2;
+
+#[cfg(test)]
+#[allow(dead_code)]
+mod testing;
