@@ -30,7 +30,9 @@ pub fn traffic<B: Block>(json: &str) -> B::Traffic {
 struct Pin {
     is_input: bool,
     port: &'static Port,
-    field: Field,
+    /// Its bits. Of more than 64, the low ones are compared, and the others written as 0.
+    lsb: u32,
+    width: u32,
 }
 
 impl Pin {
@@ -41,22 +43,23 @@ impl Pin {
         let input = find(B::Inputs::PORTS);
         let port = input.or_else(|| find(B::Outputs::PORTS));
         let port = port.unwrap_or_else(|| panic!("{} has no pin {name:?}", B::NAME));
-        let field = if let Some((_, field)) = name.split_once('.') {
+        let (lsb, width) = if let Some((_, field)) = name.split_once('.') {
             let known = B::fields(port_name).iter().find(|(known, _)| *known == field);
-            known.unwrap_or_else(|| panic!("{port_name} has no field {field}")).1
+            let field = known.unwrap_or_else(|| panic!("{port_name} has no field {field}")).1;
+            (field.lsb, field.width)
         } else if let Some((_, bits)) = name.split_once('[') {
             let (msb, lsb) = bits.trim_end_matches(']').split_once(':').expect("[msb:lsb]");
-            Field::new(msb.parse().expect(name), lsb.parse().expect(name))
+            let (msb, lsb): (u32, u32) = (msb.parse().expect(name), lsb.parse().expect(name));
+            (lsb, msb + 1 - lsb)
         } else {
-            assert!(port.width <= 64, "{name} needs a field");
-            Field::new(port.width - 1, 0)
+            (0, port.width)
         };
-        Self { is_input: input.is_some(), port, field }
+        Self { is_input: input.is_some(), port, lsb, width }
     }
 
     fn get<B: Block>(&self, inputs: &B::Inputs, outputs: &B::Outputs) -> u64 {
         let pins = if self.is_input { inputs.as_bytes() } else { outputs.as_bytes() };
-        self.port.field(pins, self.field)
+        self.port.field(pins, Field { lsb: self.lsb, width: self.width.min(64) })
     }
 
     fn set<B: Block>(&self, inputs: &mut B::Inputs, outputs: &mut B::Outputs, value: u64) {
@@ -69,10 +72,11 @@ impl Pin {
 
     fn write<P: Pins>(&self, pins: &mut P, value: u64) {
         let mut bytes = pins.as_bytes().to_vec();
-        for bit in 0..self.field.width {
-            let place = self.field.lsb + bit;
+        for bit in 0..self.width {
+            let place = self.lsb + bit;
             let byte = &mut bytes[self.port.offset + place as usize / 8];
-            *byte = *byte & !(1 << (place % 8)) | ((value >> bit & 1) as u8) << (place % 8);
+            let is_high = value.checked_shr(bit).unwrap_or(0) & 1 == 1;
+            *byte = *byte & !(1 << (place % 8)) | u8::from(is_high) << (place % 8);
         }
         *pins = P::of_bytes(&bytes);
     }
@@ -445,29 +449,6 @@ impl Judge {
         violation.message
     }
 
-    /// A table with lines of `CHECK | TRAFFIC | FAULT`: each fault makes its check fire. `*` repeats
-    /// the cell above. All checks have a line, except for those `elsewhere`.
-    #[track_caller]
-    pub fn table<B: Block>(&self, elsewhere: &[&str], traffics: &[(&str, &str)], table: &str) {
-        let mut shown: BTreeSet<&str> = elsewhere.iter().copied().collect();
-        let (mut check, mut name) = ("", "");
-        for line in table.lines().map(|line| line.split("//").next().unwrap_or(line)) {
-            let Some((cells, text)) = line.rsplit_once('|') else { continue };
-            let (of_check, of_traffic) = cells.split_once('|').expect(line);
-            (check, name) = (repeated(of_check, check), repeated(of_traffic, name));
-            let json = traffics.iter().find(|(known, _)| *known == name).expect(line).1;
-            match self.counts::<B>(&traffic::<B>(json), fault::<B>(text)) {
-                Err(violation) => {
-                    assert_eq!(violation.check, check, "{}: {line}", violation.message)
-                }
-                Ok(_) => panic!("does not fire: {line}"),
-            }
-            shown.insert(check);
-        }
-        let checks: BTreeSet<&str> = <B::Scoreboard<'_>>::CHECKS.iter().copied().collect();
-        assert_eq!(shown, checks);
-    }
-
     /// The check that fires if a case ends after a number of cycles.
     pub fn cut<B: Block>(&self, json: &str, cycles: usize) -> Option<(String, String)> {
         let traffic = traffic::<B>(json);
@@ -477,6 +458,32 @@ impl Judge {
         }
         scoreboard.finish().err().map(|violation| (violation.check, violation.message))
     }
+}
+
+/// A table with lines of `CHECK | CASE | FAULT`: each fault makes its check fire. `*` repeats the
+/// cell above. A case has a name, a mask and a traffic. All checks have a line, except for those
+/// `elsewhere`.
+#[track_caller]
+pub fn every_check_fires<B: Block>(
+    elsewhere: &[&str],
+    cases: &[(&str, u8, B::Traffic)],
+    table: &str,
+) {
+    let mut shown: BTreeSet<&str> = elsewhere.iter().copied().collect();
+    let (mut check, mut name) = ("", "");
+    for line in table.lines().map(|line| line.split("//").next().unwrap_or(line)) {
+        let Some((cells, text)) = line.rsplit_once('|') else { continue };
+        let (of_check, of_case) = cells.split_once('|').expect(line);
+        (check, name) = (repeated(of_check, check), repeated(of_case, name));
+        let (_, mask, traffic) = cases.iter().find(|(known, ..)| *known == name).expect(line);
+        match Judge::new(*mask).counts::<B>(traffic, fault::<B>(text)) {
+            Err(violation) => assert_eq!(violation.check, check, "{}: {line}", violation.message),
+            Ok(_) => panic!("does not fire: {line}"),
+        }
+        shown.insert(check);
+    }
+    let checks: BTreeSet<&str> = <B::Scoreboard<'_>>::CHECKS.iter().copied().collect();
+    assert_eq!(shown, checks);
 }
 
 fn repeated<'a>(cell: &'a str, above: &'a str) -> &'a str {

@@ -1,7 +1,7 @@
 //! Every check fires on a model with the fault that it detects, and never on a correct model.
 
 use super::*;
-use crate::blocks::testing::{Judge, SPEC, traffic};
+use crate::blocks::testing::{self, Judge, SPEC, traffic};
 
 /// QP 5 (RC) goes to RTS, gets a packet, goes to SQD with notification, drains twice, and fails. QP
 /// 6 (UD) goes to RTR, gets a packet, and is destroyed.
@@ -68,9 +68,9 @@ fn a_right_model_is_not_objected_to() {
 
 #[test]
 fn every_check_fires() {
-    Judge::new(SPEC).table::<Qp>(
+    testing::every_check_fires::<Qp>(
         &[COMPLETE],
-        &[("life", LIFE), ("events", EVENTS), ("full", &full())],
+        &[("life", LIFE), ("events", EVENTS), ("full", &full())].map(|(name, json)| (name, SPEC, traffic::<Qp>(json))),
         "
         silent-in-reset                     | full   | rst: cmd_ready=1
         *                                   | *      | rst: rsp_code=1

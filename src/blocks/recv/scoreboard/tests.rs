@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::blocks::recv::Recv;
-use crate::blocks::testing::{Judge, REPAIRED, SPEC, traffic};
+use crate::blocks::testing::{self, Judge, REPAIRED, SPEC, traffic};
 
 /// A control packet and an invalid one; a posted message; a copied one; a kept one with a stray
 /// packet; rendezvous data; an eager message of one packet.
@@ -54,9 +54,9 @@ fn a_right_model_is_not_objected_to() {
 #[test]
 fn every_check_fires() {
     let traffics = [("story", STORY), ("reset", RESET), ("apart", APART), ("empty", EMPTY)];
-    Judge::new(REPAIRED).table::<Recv>(
+    testing::every_check_fires::<Recv>(
         &[COMPLETE],
-        &traffics,
+        &traffics.map(|(name, json)| (name, REPAIRED, traffic::<Recv>(json))),
         "
         silent-in-reset           | reset | once rst: pkt_ready=1
         *                         | *     | once rst: ring_level=16
