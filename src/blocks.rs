@@ -7,5 +7,4 @@ pub mod rx;
 pub mod thread2;
 
 #[cfg(test)]
-#[allow(dead_code)]
 mod testing;

@@ -82,9 +82,20 @@ impl Pin {
     }
 }
 
+/// Sets inputs, and all of their bits in `driven`.
+#[track_caller]
+pub fn set<B: Block>(pins: &str, inputs: &mut B::Inputs, driven: &mut B::Inputs) {
+    for term in terms::<B>(pins) {
+        term.act::<B>(0, inputs, &mut B::Outputs::default());
+        if let Value::Pin(pin) = term.left {
+            pin.write(driven, u64::MAX);
+        }
+    }
+}
+
 fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        Some(digits) => u64::from_str_radix(&digits.replace('_', ""), 16).ok(),
         None => text.parse().ok(),
     }
 }
@@ -156,7 +167,10 @@ impl Term {
         let old = pin.get::<B>(inputs, outputs);
         let value = self.right.get::<B>(cycle, inputs, outputs);
         let value = match self.operator {
-            "=" => value,
+            "=" => {
+                assert!(value.checked_shr(pin.width).unwrap_or(0) == 0, "{value:#x} is too wide");
+                value
+            }
             "+=" => old.wrapping_add(value),
             "-=" => old.wrapping_sub(value),
             "^=" => old ^ value,
@@ -502,6 +516,36 @@ pub fn bins<B: Block>(mask: u8, json: &str, without: &[&str]) -> BTreeSet<String
     let hit = checks::bins_hit::<B>(traffic::<B>(json), &Parameters::of::<B>(mask)).expect(json);
     let is_left_out = |bin: &String| without.iter().any(|group| bin.starts_with(group));
     hit.into_keys().filter(|bin| !is_left_out(bin)).collect()
+}
+
+/// The cells of the rows of the specification's tables.
+pub fn rows<B: Block>() -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = B::SPECIFICATION.expect("a specification").text.lines();
+    let rows = lines.filter(|line| line.starts_with('|'));
+    rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+}
+
+/// The name of the rule that a row begins with.
+pub fn rule_of(row: &[&'static str]) -> &'static str {
+    row[0].trim_start_matches('*').split(['*', ' ']).next().unwrap_or_default()
+}
+
+/// The golden model has the rules of the specification's tables, whose names are a letter and a
+/// number, and those that are `elsewhere` in it.
+#[track_caller]
+pub fn rules_are_those_of_the_specification<B: Block>(letters: &str, elsewhere: &[&'static str]) {
+    let is_rule = |name: &&str| {
+        let letter_and_number = name.split_at_checked(1).unwrap_or_default();
+        letters.contains(letter_and_number.0) && letter_and_number.1.parse::<u32>().is_ok()
+    };
+    let mut specified: Vec<&str> = rows::<B>().map(|row| rule_of(&row)).filter(is_rule).collect();
+    specified.extend(elsewhere);
+    let mut listed: Vec<&str> = B::Golden::RULES.iter().map(|rule| rule.name).collect();
+    specified.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, specified);
+    let text = B::SPECIFICATION.expect("a specification").text;
+    assert!(elsewhere.iter().all(|rule| text.contains(rule)));
 }
 
 mod tests {

@@ -1,7 +1,6 @@
 //! Exactly one row applies, by enumeration; the guards match the specification.
 
 use super::*;
-use std::collections::BTreeSet;
 
 /// The booleans that a state's rows test, as setters, so that enumeration stays small.
 type Setter = fn(&mut CycleInputs, bool);

@@ -3,8 +3,7 @@
 use super::beats::*;
 use super::bench::{REPAIRED, SPEC, under};
 use super::codes::*;
-use super::drive::Drive;
-use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
+use super::expect::{ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
 
 #[test]
 fn d1_rdma_write_with_immediate_skips_beats_up_to_the_last() {

@@ -3,10 +3,10 @@
 //! All values are whole words, the least significant first, for inputs and outputs.
 
 use super::beats::*;
-use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::bench::{Bench, REPAIRED, SPEC};
 use super::codes::*;
 use super::drive::Drive;
-use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
+use super::expect::{self, WRITTEN};
 
 /// `PACKET`'s context; reserved and ignored bits are 1.
 const CONTEXT: [u32; 13] = [
@@ -54,8 +54,7 @@ const UNIT_WORDS: [u32; 4] = [0x0000_0064, 0x0dd0_1ee1, 0x1234_5000, 0x0000_7fff
 
 #[track_caller]
 fn takes(bench: &mut Bench, context: [u32; 13], header: [u32; 16]) {
-    let packet = Drive::new()
-        .packet_valid(1)
+    let packet = Drive::new("fetch_cxt_egress_valid=1")
         .words(|pins| &mut pins.fetch_cxt_egress_head, context)
         .words(|pins| &mut pins.fetch_cxt_egress_data, header);
     bench.packet = Packet { service: XRC, ..PACKET };
@@ -64,16 +63,13 @@ fn takes(bench: &mut Bench, context: [u32; 13], header: [u32; 16]) {
 
 #[test]
 fn a_solicited_send_in_words() {
-    let next = Drive::new()
-        .wqe_resp_valid(1)
+    let next = Drive::new("wqe_resp_valid=1")
         .words(|pins| &mut pins.wqe_resp_data, NEXT_WORDS)
-        .pin(|pins| &mut pins.rq_offset_dout, 0x110);
-    let unit = Drive::new().words(|pins| &mut pins.wqe_resp_data, UNIT_WORDS);
-    let cq_address = Drive::new()
-        .cq_resp_valid(1)
+        .and("rq_offset_dout=0x110");
+    let unit = Drive::new("").words(|pins| &mut pins.wqe_resp_data, UNIT_WORDS);
+    let cq_address = Drive::new("cq_resp_valid=1")
         .words(|pins| &mut pins.cq_resp_head, [0xffff_ffff, 0x2222_3340, 0xc0c0_1111]);
-    let eq_address = Drive::new()
-        .eq_resp_valid(1)
+    let eq_address = Drive::new("eq_resp_valid=1")
         .words(|pins| &mut pins.eq_resp_head, [0xffff_ffff, 0x5555_6660, 0xe0e0_4444]);
 
     let request = [0x0612_34c3, 0x3333_4444, 0x0001_0000, 0x1111_2222];
@@ -107,16 +103,16 @@ fn a_solicited_send_in_words() {
         [0x8100_00c3, 0, 0, 0, 0, 0, 0],
         [0xff12_34c3, 0xb4ab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
     );
-    let ready = Drive::new().mr_ready(1);
+    let ready = Drive::new("fetch_mr_ingress_ready=1");
 
     let mut bench = Bench::new(REPAIRED);
     takes(&mut bench, CONTEXT, header(4));
     bench
         .judges("T03")
-        .cycle("T07", Drive::new().wqe_req_ready(1), &expect::wqe_request_words(QP, request))
+        .cycle("T07", Drive::new("wqe_req_ready=1"), &expect::wqe_request_words(QP, request))
         .cycle("T09", next, &expect::wqe_resp_ready(QP, 1))
-        .cycle("T18", unit.wqe_resp_valid(1), &expect::wqe_resp_ready(QP, 0))
-        .cycle("F5b", unit.mr_ready(1).pin(|pins| &mut pins.wqe_resp_last, 1), &send)
+        .cycle("T18", unit.and("wqe_resp_valid=1"), &expect::wqe_resp_ready(QP, 0))
+        .cycle("F5b", unit.and("fetch_mr_ingress_ready=1").and("wqe_resp_last=1"), &send)
         .updates("T30", &TABLES, &WRITTEN)
         .requests_cq("T22", 0x0000_0400_0000_beef)
         .cycle("T24", cq_address, &expect::cq_resp_ready(QP))
@@ -144,7 +140,7 @@ fn every_field_of_an_rdma_write_at_its_largest() {
     let mut bench = Bench::new(SPEC);
     takes(&mut bench, [ONES; 13], header);
     bench.packet.qp = TOP_QP;
-    bench.judges("T04").cycle("T35", Drive::new().mr_ready(1), &request);
+    bench.judges("T04").cycle("T35", Drive::new("fetch_mr_ingress_ready=1"), &request);
 }
 
 #[test]
@@ -153,10 +149,9 @@ fn every_field_of_a_completion_at_its_largest() {
     // Service 7, SEND_ONLY_WITH_IMM; no payload.
     header[0] = 0xe5ff_ffff;
     header[11] = 0x0000_ffff;
-    let next = Drive::new()
-        .wqe_resp_valid(1)
+    let next = Drive::new("wqe_resp_valid=1")
         .words(|pins| &mut pins.wqe_resp_data, [ONES; 4])
-        .pin(|pins| &mut pins.rq_offset_dout, 0xff_ffff);
+        .and("rq_offset_dout=0xff_ffff");
     // Address 0x3ff_ffff and size 63 cross the cell; entry size 255 is illegal: the offset stays.
     let tables = Tables { rq_offset: 0x0f_ffff, cache_offset: 0xff, owner: 0xff };
     let written = expect::Written { rq_offset: 0x0f_ffff, cache_offset: 0, frees_cell: 1 };
@@ -173,7 +168,7 @@ fn every_field_of_a_completion_at_its_largest() {
         .judges("T03")
         .cycle(
             "T07",
-            Drive::new().wqe_req_ready(1),
+            Drive::new("wqe_req_ready=1"),
             &expect::wqe_request_words(TOP_QP, [ONES, ONES, ONES, ONES]),
         )
         .cycle("T09", next, &expect::wqe_resp_ready(TOP_QP, 1))
@@ -181,5 +176,5 @@ fn every_field_of_a_completion_at_its_largest() {
         .updates("T30", &tables, &written)
         .requests_cq("T22", 0x0000_0000_0000_ffff)
         .takes_cq_address("T24", 0xffff_ffff_ffff_ffff)
-        .cycle("T40", Drive::new().mr_ready(1), &completion);
+        .cycle("T40", Drive::new("fetch_mr_ingress_ready=1"), &completion);
 }

@@ -23,7 +23,7 @@ fn t01_no_second_packet_is_taken_while_one_is_in_work() {
     under(&[SPEC, REPAIRED], |bench| {
         let other = Packet { opcode: RDMA_WRITE_ONLY, length: 7, ..PACKET };
         let judged = expect::addresses(PACKET.qp);
-        bench.takes(&PACKET).cycle("T03", Drive::new().packet(&other), &judged).requests_wqe("T07");
+        bench.takes(&PACKET).cycle("T03", Drive::packet(&other), &judged).requests_wqe("T07");
     });
 }
 

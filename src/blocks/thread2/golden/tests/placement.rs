@@ -198,16 +198,16 @@ fn a_request_for_nothing_that_is_the_last_is_a_length_error() {
 #[test]
 fn places_wrap_at_32_bits() {
     let packet = Packet { opcode: SEND_MIDDLE, service: UC, length: 0xffff, ..PACKET };
-    let beat = |unit: &Unit, end| Drive::new().wqe_resp_valid(1).unit(unit, end);
+    let beat = |unit: &Unit, end| Drive::unit("wqe_resp_valid=1", unit, end);
     let half = unit_of(0x7fff_8000);
     let largest = unit_of(0x7fff_ffff);
     let before = [
-        Drive::new().packet(&packet),
-        Drive::new(),
-        Drive::new().wqe_req_ready(1),
-        Drive::new().next_unit(&NEXT),
+        Drive::packet(&packet),
+        Drive::new(""),
+        Drive::new("wqe_req_ready=1"),
+        Drive::next_unit(&NEXT),
     ];
-    let placing = [beat(&largest, Either), beat(&largest, Last).mr_ready(1)];
+    let placing = [beat(&largest, Either), beat(&largest, Last).and("fetch_mr_ingress_ready=1")];
     let skipping = [beat(&half, More)];
 
     let mut bench = Bench::one_lane(REPAIRED);

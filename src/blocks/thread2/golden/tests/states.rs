@@ -15,7 +15,8 @@ const WRITE: Packet = Packet { opcode: RDMA_WRITE_ONLY, ..PACKET };
 const READ: Packet = Packet { opcode: RDMA_READ_REQUEST_ONLY, ..PACKET };
 const CHECKED_MR: Mr = Mr { bypass: 0, ..READ_MR };
 
-const IDLE: Step = |bench| bench.cycle("T02", Drive::new().packet_valid(0), &expect::idle());
+const IDLE: Step =
+    |bench| bench.cycle("T02", Drive::new("fetch_cxt_egress_valid=0"), &expect::idle());
 const GOES_ON: Step = |bench| bench;
 
 /// The states of packets: how each waits, and how it goes on.
@@ -26,7 +27,7 @@ const SEND: [(Step, Step); 14] = [
     (
         |bench| {
             let waiting = expect::wqe_resp_ready(QP, 1);
-            bench.cycle("T10", Drive::new().wqe_resp_valid(0), &waiting)
+            bench.cycle("T10", Drive::new("wqe_resp_valid=0"), &waiting)
         },
         |bench| bench.takes_next_unit("T09", &NEXT),
     ),
@@ -38,13 +39,13 @@ const SEND: [(Step, Step); 14] = [
     (GOES_ON, |bench| bench.updates("T30", &TABLES, &WRITTEN)),
     (|bench| bench.offers_cq_request("T23", CQ_HEAD), |bench| bench.requests_cq("T22", CQ_HEAD)),
     (
-        |bench| bench.cycle("T25", Drive::new().cq_resp_valid(0), &expect::cq_resp_ready(QP)),
+        |bench| bench.cycle("T25", Drive::new("cq_resp_valid=0"), &expect::cq_resp_ready(QP)),
         |bench| bench.takes_cq_address("T24", CQ_LADDR),
     ),
     (|bench| bench.offers("T41", &CQ_MR), |bench| bench.requests("F1", &CQ_MR)),
     (|bench| bench.offers_eq_request("T27", EQ_HEAD), |bench| bench.requests_eq("T26", EQ_HEAD)),
     (
-        |bench| bench.cycle("T29", Drive::new().eq_resp_valid(0), &expect::eq_resp_ready(QP)),
+        |bench| bench.cycle("T29", Drive::new("eq_resp_valid=0"), &expect::eq_resp_ready(QP)),
         |bench| bench.takes_eq_address("T28", EQ_LADDR),
     ),
     (|bench| bench.offers("F2", &EQ_MR), |bench| bench.requests("T42", &EQ_MR)),
@@ -81,7 +82,7 @@ fn every_state_is_left_at_once_by_a_reset() {
                 goes_on(&mut bench);
             }
             // `reset` compares the outputs with 0 before its rising edge. Nothing is taken.
-            let reset = Drive::reset().packet(&PACKET);
+            let reset = Drive::packet(&PACKET).and("rst=1");
             bench.shows("reset", reset, &Outputs::default()).reset().idles();
         }
     }

@@ -1,9 +1,8 @@
 //! UPDATE_RQ_s: what is written to the tables, and what is the next state?
 
 use super::beats::*;
-use super::bench::{Bench, REPAIRED, SPEC, under};
-use super::codes::*;
-use super::expect::{CQ_HEAD, Mr, SEND_MR, WRITE_MR, WRITTEN, Written};
+use super::bench::{REPAIRED, SPEC, under};
+use super::expect::{CQ_HEAD, Written};
 
 /// One update: a packet with the RQ's geometry, the WQE's NextUnit, the tables, and the writes.
 #[track_caller]
