@@ -525,11 +525,6 @@ pub fn rows<B: Block>() -> impl Iterator<Item = Vec<&'static str>> {
     rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
 }
 
-/// The name of the rule that a row begins with.
-pub fn rule_of(row: &[&'static str]) -> &'static str {
-    row[0].trim_start_matches('*').split(['*', ' ']).next().unwrap_or_default()
-}
-
 /// The golden model has the rules of the specification's tables, whose names are a letter and a
 /// number, and those that are `elsewhere` in it.
 #[track_caller]
@@ -538,7 +533,11 @@ pub fn rules_are_those_of_the_specification<B: Block>(letters: &str, elsewhere: 
         let letter_and_number = name.split_at_checked(1).unwrap_or_default();
         letters.contains(letter_and_number.0) && letter_and_number.1.parse::<u32>().is_ok()
     };
-    let mut specified: Vec<&str> = rows::<B>().map(|row| rule_of(&row)).filter(is_rule).collect();
+    // Names are bold where other tables begin with rules, too.
+    let marked = rows::<B>().any(|row| row[0].starts_with("**"));
+    let rows = rows::<B>().filter(|row| row[0].starts_with("**") == marked);
+    let names = rows.filter_map(|row| row[0].trim_start_matches('*').split(['*', ' ']).next());
+    let mut specified: Vec<&str> = names.filter(is_rule).collect();
     specified.extend(elsewhere);
     let mut listed: Vec<&str> = B::Golden::RULES.iter().map(|rule| rule.name).collect();
     specified.sort_unstable();

@@ -363,7 +363,8 @@ mod tests {
     fn the_table_has_every_rule_of_the_specification_with_its_source() {
         testing::rules_are_those_of_the_specification::<Dll>("ABF", &[]);
         for entry in ENTRIES {
-            let row = testing::rows::<Dll>().find(|row| testing::rule_of(row) == entry.name);
+            let name = format!("**{}**", entry.name);
+            let row = testing::rows::<Dll>().find(|row| row[0].starts_with(&name));
             assert_eq!(row.as_ref().and_then(|row| row.last()), Some(&entry.source));
         }
     }
