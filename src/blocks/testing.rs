@@ -529,15 +529,17 @@ pub fn rows<B: Block>() -> impl Iterator<Item = Vec<&'static str>> {
 /// number, and those that are `elsewhere` in it.
 #[track_caller]
 pub fn rules_are_those_of_the_specification<B: Block>(letters: &str, elsewhere: &[&'static str]) {
-    let is_rule = |name: &&str| {
-        let letter_and_number = name.split_at_checked(1).unwrap_or_default();
-        letters.contains(letter_and_number.0) && letter_and_number.1.parse::<u32>().is_ok()
+    let rule = |row: Vec<&'static str>| {
+        let name = row[0].trim_start_matches('*').split(['*', ' ']).next()?;
+        let (letter, number) = name.split_at_checked(1)?;
+        let is_rule = letters.contains(letter) && number.parse::<u32>().is_ok();
+        is_rule.then_some((row[0].starts_with("**"), name))
     };
-    // Names are bold where other tables begin with rules, too.
-    let marked = rows::<B>().any(|row| row[0].starts_with("**"));
-    let rows = rows::<B>().filter(|row| row[0].starts_with("**") == marked);
-    let names = rows.filter_map(|row| row[0].trim_start_matches('*').split(['*', ' ']).next());
-    let mut specified: Vec<&str> = names.filter(is_rule).collect();
+    let rules: Vec<(bool, &str)> = rows::<B>().filter_map(rule).collect();
+    // They are bold where other tables begin with rules, too.
+    let marked = rules.iter().any(|(is_bold, _)| *is_bold);
+    let specified = rules.into_iter().filter(|(is_bold, _)| *is_bold == marked);
+    let mut specified: Vec<&str> = specified.map(|(_, name)| name).collect();
     specified.extend(elsewhere);
     let mut listed: Vec<&str> = B::Golden::RULES.iter().map(|rule| rule.name).collect();
     specified.sort_unstable();

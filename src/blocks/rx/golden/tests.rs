@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::blocks::testing::{self, REPAIRED, story};
-use cosim_core::verilated::Pins as _;
 
 /// Descriptors of requests have no WQE. Contexts are for an RDMA WRITE of QP 5, whose copy in memory
 /// is in ERR.
@@ -72,8 +71,7 @@ fn the_first_packet_in_rtr_is_taken_told_and_holds_up_the_next() {
         "context | x_cxt_head.qp_state=2 x_cxt_data.net_opcode=10 x_cxt_data.local_qpn=5 \
                    req_ack !req_take_wqe               | = CR4 FI3 RQ4 EV1
          context | told(5,0) !x_msg_valid !qp_hw_ready | = RQ2 EV3
-         context | qp_evt_valid qp_evt_code=1          | = RQ3
-         .       | qp_query_state=3",
+         context | qp_query_state=3 qp_evt_valid qp_evt_code=1 | = RQ3",
     );
 }
 
