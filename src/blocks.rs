@@ -5,3 +5,6 @@ pub mod qp;
 pub mod recv;
 pub mod rx;
 pub mod thread2;
+
+#[cfg(test)]
+mod testing;

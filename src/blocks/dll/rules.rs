@@ -7,7 +7,7 @@
 
 pub mod lookup;
 
-use cosim_core::harness::{Rule, RuleSet};
+use cosim_core::harness::{Rule, RuleSet, Value};
 
 /// Bit n of the mask of fixes.
 pub const fn fix(n: u32) -> u8 {
@@ -333,6 +333,18 @@ pub const RULES: [Rule; ENTRIES.len()] = {
     rules
 };
 
+/// The values of an axis of rules.
+pub const fn values<const COUNT: usize>(rules: [Rules; COUNT]) -> [Value; COUNT] {
+    let mut values = [Value { name: "", meaning: "" }; COUNT];
+    let mut place = 0;
+    while place < COUNT {
+        let Rule { name, meaning } = RULES[rules[place].0.trailing_zeros() as usize];
+        values[place] = Value { name, meaning };
+        place += 1;
+    }
+    values
+}
+
 /// Why a rule is unreachable under a mask of fixes; `None` if it is reachable.
 pub fn unreachable(index: usize, mask: u8) -> Option<String> {
     match (ENTRIES[index].name, mask & fix(0) != 0) {
@@ -345,40 +357,16 @@ pub fn unreachable(index: usize, mask: u8) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// (name, source) of every rule in the specification's tables.
-    fn specified() -> Vec<(String, String)> {
-        let text = include_str!("../../../docs/blocks/dll.md");
-        let rows = text.lines().filter_map(|line| line.strip_prefix("| **"));
-        rows.filter_map(|row| {
-            let (name, rest) = row.split_once("**")?;
-            let number = name.strip_prefix(['A', 'B', 'F'])?;
-            number.parse::<u32>().ok()?;
-            let source = rest.trim_end_matches([' ', '|']).rsplit('|').next()?;
-            Some((name.to_owned(), source.trim().to_owned()))
-        })
-        .collect()
-    }
+    use crate::blocks::{dll::Dll, testing};
 
     #[test]
     fn the_table_has_every_rule_of_the_specification_with_its_source() {
-        let mut specified = specified();
-        let mut listed: Vec<(String, String)> =
-            ENTRIES.iter().map(|entry| (entry.name.to_owned(), entry.source.to_owned())).collect();
-        specified.sort();
-        listed.sort();
-        assert_eq!(listed, specified);
-        assert_eq!(listed.len(), 17 + 14 + 1);
-    }
-
-    #[test]
-    fn a_rules_set_names_the_rule() {
-        let name =
-            |rule: Rules| rule.set().iter().map(|index| RULES[index].name).collect::<String>();
-        assert_eq!(name(A1), "A1");
-        assert_eq!(name(A17), "A17");
-        assert_eq!(name(B14), "B14");
-        assert_eq!(name(F0), "F0");
+        testing::rules_are_those_of_the_specification::<Dll>("ABF", &[]);
+        for entry in ENTRIES {
+            let name = format!("**{}**", entry.name);
+            let row = testing::rows::<Dll>().find(|row| row[0].starts_with(&name));
+            assert_eq!(row.as_ref().and_then(|row| row.last()), Some(&entry.source));
+        }
     }
 
     #[test]
