@@ -3,8 +3,9 @@
 //! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
 //! in it. The last tests give each check a text with a problem.
 
-use crate::common::{files, project, run, text};
+use crate::common::{files, program, project, run, text};
 use regex::Regex;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -430,6 +431,36 @@ fn the_summary_lists_every_page() {
     let mut written: BTreeSet<PathBuf> = below(&docs, "md").into_iter().collect();
     assert!(written.remove(&summary));
     assert_eq!(summary_problems(&docs, &read(&summary), &written), [""; 0]);
+}
+
+/// mdbook sends context and book; each chapter has its text in `content`.
+#[test]
+fn the_book_has_the_lists_that_the_program_prints() {
+    let names = ["commands", "errors", "scenarios", "protocol"];
+    let page = |name: &&str| read(&project().join(format!("docs/reference/{name}.md")));
+    let chapter = |text: String| json!({ "Chapter": { "content": text, "sub_items": [] } });
+    let book = json!({ "sections": names.each_ref().map(page).map(chapter) });
+    let output = assert_cmd::Command::new(project().join("scripts/book-pages"))
+        .env("COSIM", program().get_program())
+        .write_stdin(json!([{}, book]).to_string())
+        .output()
+        .expect("python runs");
+    let book: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
+        panic!("{}", String::from_utf8_lossy(&output.stderr));
+    });
+    let texts = [0, 1, 2, 3].map(|at| book["sections"][at]["Chapter"]["content"].as_str());
+    let [commands, errors, scenarios, protocol] = texts.map(|text| text.expect("a text"));
+    for (text, expected) in [
+        (commands, "\n### cosim history add\n\n```text\nAdd runs to"),
+        (commands, "--until-coverage <"),
+        (errors, "\n### E0213: "),
+        (scenarios, "\n## Block `rx`\n\n| scenario | traffic |\n|---|---|\n| `plain` | "),
+        (protocol, "\n## Reply\n\nA message from a worker.\n\n- `Ready`: The session is open.\n"),
+        (protocol, "\n- `Done`: An item of work is complete.\n  - `place: u64`: "),
+    ] {
+        assert!(text.contains(expected), "{expected:?} is not in\n{text}");
+    }
+    assert!(!texts.iter().any(|text| text.is_some_and(|text| text.contains("<!-- generated"))));
 }
 
 #[test]
