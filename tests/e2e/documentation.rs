@@ -1,4 +1,4 @@
-//! Checks the documents: rules of the book, links, and commands.
+//! Checks the documents: rules of the book, links, and commands. Checks comments of Rust for length.
 //!
 //! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
 //! in it. The last tests give each check a text with a problem.
@@ -37,6 +37,23 @@ const OLD_PHRASES: [(&str, &str); 22] = [
     ("grades the bench", "mutation analysis"),
     ("page for people", "report"),
     ("that which", "a noun"),
+];
+
+/// Folders with Rust.
+const CODE: [&str; 8] =
+    ["benches", "core", "crates", "examples", "fuzz", "src", "tests", "verilated"];
+
+/// Files whose comments are not wrapped yet.
+const NOT_WRAPPED: [&str; 9] = [
+    "crates/agents/",
+    "crates/cli/src/names",
+    "crates/cli/src/skeleton",
+    "crates/cli/src/wrapper",
+    "crates/harness/src/channels/",
+    "crates/report/",
+    "crates/rtl/",
+    "src/blocks/",
+    "verilated/build/",
 ];
 
 /// Documents outside of the book.
@@ -116,6 +133,14 @@ fn long_lines(text: &str) -> Vec<String> {
     };
     let problem = |line: Line| format!("{}: longer than {COLUMNS} columns", line.number);
     lines(text).into_iter().filter(is_long).map(problem).collect()
+}
+
+/// Comments of Rust that are too long: rustfmt wraps code only.
+fn long_comments(text: &str) -> Vec<String> {
+    let is_long =
+        |line: &str| line.trim_start().starts_with("//") && line.chars().count() > COLUMNS;
+    let lines = text.lines().enumerate().filter(|(_, line)| is_long(line));
+    lines.map(|(index, _)| format!("{}: longer than {COLUMNS} columns", index + 1)).collect()
 }
 
 /// Phrases of [`OLD_PHRASES`] in prose.
@@ -240,9 +265,8 @@ fn summary_problems(docs: &Path, summary: &str, written: &BTreeSet<PathBuf>) -> 
 /// Every word of the Rust code of the repository, for [`dead_names`].
 fn words_of_the_code() -> BTreeSet<String> {
     let word = Regex::new(r"\w+").expect("a pattern");
-    let roots = ["core", "crates", "examples", "src", "tests", "verilated"];
     let mut words = BTreeSet::new();
-    for path in roots.iter().flat_map(|root| below(&project().join(root), "rs")) {
+    for path in CODE.iter().flat_map(|root| below(&project().join(root), "rs")) {
         words.extend(word.find_iter(&read(&path)).map(|found| found.as_str().to_owned()));
     }
     words
@@ -387,6 +411,20 @@ fn lines_of_documents_fit_the_columns() {
 }
 
 #[test]
+fn comments_of_rust_fit_the_columns() {
+    let mut problems = Vec::new();
+    for path in CODE.iter().flat_map(|root| below(&project().join(root), "rs")) {
+        let name = path.strip_prefix(project()).expect("a file of the project").display();
+        let is_checked = !NOT_WRAPPED.iter().any(|folder| name.to_string().starts_with(folder));
+        if is_checked {
+            let found = long_comments(&read(&path));
+            problems.extend(found.iter().map(|what| format!("{name}:{what}")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
 fn documents_use_the_words_of_the_field() {
     assert_clean(|_, text| old_phrases(text));
 }
@@ -479,6 +517,13 @@ fn a_long_line_is_found_and_a_long_table_is_not() {
     let long = "word ".repeat(30);
     let text = format!("# Title\n{long}\n\n    {long}\n\n| {long} |\n- {long}\n```\n{long}\n```\n");
     assert_eq!(long_lines(&text), ["2: longer than 100 columns", "7: longer than 100 columns"]);
+}
+
+#[test]
+fn a_long_comment_is_found_and_long_code_is_not() {
+    let long = "word ".repeat(30);
+    let text = format!("    /// {long}\nlet a = \"{long}\";\n//! short\n// {long}\n");
+    assert_eq!(long_comments(&text), ["1: longer than 100 columns", "4: longer than 100 columns"]);
 }
 
 #[test]

@@ -233,8 +233,8 @@ pub struct BuiltInRtl {
     /// Macros, as `NAME` or `NAME=VALUE`.
     #[serde(with = "leaked")]
     pub defines: &'static [&'static str],
-    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of the
-    /// design.
+    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of
+    /// the design.
     pub assertions: Option<(&'static str, &'static str)>,
     /// All parameters of each linked model by name, including the mask.
     #[serde(with = "leaked::lists")]
