@@ -1,7 +1,7 @@
 //! The program with all blocks.
 //!
-//! What runs the blocks is compiled where it stands, so it is a static, which no other crate compiles again, and tests
-//! inside of this crate do without it.
+//! What runs the blocks is compiled where it stands, so it is a static, which no other crate
+//! compiles again, and tests inside of this crate do without it.
 
 use crate::blocks::dll::Dll;
 use crate::blocks::qp::Qp;

@@ -11,6 +11,7 @@
 //!
 //! Such a crate depends on this crate only. It exports items of the crates below `crates/`.
 
+#![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub use cosim_agents as agents;

@@ -1,5 +1,5 @@
-// The library for blocks: what a crate of blocks is compiled from. The build scripts of cosim-block, which hashes it, and
-// of cosim-cli, which packs it, include this file.
+// The library for blocks: what a crate of blocks is compiled from. The build scripts of
+// cosim-block, which hashes it, and of cosim-cli, which packs it, include this file.
 
 /// The folders of its crates in a checkout.
 const CRATES: [&str; 9] = [
@@ -16,7 +16,8 @@ const CRATES: [&str; 9] = [
 /// What a crate is compiled from, as far as it has it.
 const PARTS: [&str; 6] = ["Cargo.toml", "build.rs", "library.rs", "src", "templates", "shim"];
 
-/// The files and folders of the library, relative to the root of a checkout, or `None` outside of a checkout.
+/// The files and folders of the library, relative to the root of a checkout, or `None` outside of a
+/// checkout.
 fn library(root: &std::path::Path) -> Option<Vec<std::path::PathBuf>> {
     let crates = CRATES.map(std::path::PathBuf::from);
     if !crates.iter().all(|folder| root.join(folder).join("Cargo.toml").is_file()) {

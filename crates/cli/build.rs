@@ -1,5 +1,5 @@
-//! Exports a hash of the sources of the tool, and packs the library for blocks into it: an installed
-//! `cosim` writes crates that build without a checkout.
+//! Exports a hash of the sources of the tool, and packs the library for blocks into it: an
+//! installed `cosim` writes crates that build without a checkout.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -30,8 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(fs::write(packed, packed_library(Path::new("../.."))?)?)
 }
 
-/// The files of the library, each with the lengths of its name and of its text, in 4 bytes each. None outside of a
-/// checkout: the registry has the library then.
+/// The files of the library, each with the lengths of its name and of its text, in 4 bytes each.
+/// None outside of a checkout: the registry has the library then.
 fn packed_library(root: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
     let Some(parts) = library(root) else { return Ok(Vec::new()) };
     let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();

@@ -1,5 +1,5 @@
-//! No text makes the vector parser panic, whatever block it names. Run with `scripts/fuzz`, which sets
-//! everything up.
+//! No text makes the vector parser panic, whatever block it names. Run with `scripts/fuzz`, which
+//! sets everything up.
 
 #![no_main]
 

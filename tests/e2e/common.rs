@@ -77,7 +77,6 @@ pub fn checks(block: &str) -> Checks {
     found.unwrap_or_else(|| panic!("no block {block}")).models(models())
 }
 
-/// Cargo.
 pub fn cargo() -> std::process::Command {
     std::process::Command::new(env!("CARGO"))
 }

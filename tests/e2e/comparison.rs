@@ -79,8 +79,8 @@ fn a_failure_of_transactions(outside: &Outside) {
     outside.says(0, &["replay", "--rtl", "built-in", &vector]);
     let explained = outside.says(1, &["explain", "--recorded-rtl", &vector]);
     assert!(explained.contains("pop-differs"), "{explained}");
-    // The testbench has the pins of the recorded run: it fails on this RTL as the case did, and says
-    // so if the RTL behaves differently.
+    // The testbench has the pins of the recorded run: it fails on this RTL as the case did, and
+    // says so if the RTL behaves differently.
     outside.says(0, &["export", "--recorded-rtl", &vector, "-o", "bench"]);
     let simulated = icarus(&outside.path().join("bench"));
     assert!(simulated.starts_with("FAIL  check failed at cycle "), "{simulated}");

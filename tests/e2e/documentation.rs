@@ -1,10 +1,11 @@
-//! Checks the documents: rules of the book, links, and commands.
+//! Checks the documents: rules of the book, links, and commands. Checks comments of Rust for length.
 //!
 //! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
 //! in it. The last tests give each check a text with a problem.
 
-use crate::common::{files, project, run, text};
+use crate::common::{files, program, project, run, text};
 use regex::Regex;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -36,6 +37,23 @@ const OLD_PHRASES: [(&str, &str); 22] = [
     ("grades the bench", "mutation analysis"),
     ("page for people", "report"),
     ("that which", "a noun"),
+];
+
+/// Folders with Rust.
+const CODE: [&str; 8] =
+    ["benches", "core", "crates", "examples", "fuzz", "src", "tests", "verilated"];
+
+/// Files whose comments are not wrapped yet.
+const NOT_WRAPPED: [&str; 9] = [
+    "crates/agents/",
+    "crates/cli/src/names",
+    "crates/cli/src/skeleton",
+    "crates/cli/src/wrapper",
+    "crates/harness/src/channels/",
+    "crates/report/",
+    "crates/rtl/",
+    "src/blocks/",
+    "verilated/build/",
 ];
 
 /// Documents outside of the book.
@@ -117,6 +135,14 @@ fn long_lines(text: &str) -> Vec<String> {
     };
     let problem = |line: Line| format!("{}: longer than {COLUMNS} columns", line.number);
     lines(text).into_iter().filter(is_long).map(problem).collect()
+}
+
+/// Comments of Rust that are too long: rustfmt wraps code only.
+fn long_comments(text: &str) -> Vec<String> {
+    let is_long =
+        |line: &str| line.trim_start().starts_with("//") && line.chars().count() > COLUMNS;
+    let lines = text.lines().enumerate().filter(|(_, line)| is_long(line));
+    lines.map(|(index, _)| format!("{}: longer than {COLUMNS} columns", index + 1)).collect()
 }
 
 /// Phrases of [`OLD_PHRASES`] in prose.
@@ -241,9 +267,8 @@ fn summary_problems(docs: &Path, summary: &str, written: &BTreeSet<PathBuf>) -> 
 /// Every word of the Rust code of the repository, for [`dead_names`].
 fn words_of_the_code() -> BTreeSet<String> {
     let word = Regex::new(r"\w+").expect("a pattern");
-    let roots = ["core", "crates", "examples", "src", "tests", "verilated"];
     let mut words = BTreeSet::new();
-    for path in roots.iter().flat_map(|root| below(&project().join(root), "rs")) {
+    for path in CODE.iter().flat_map(|root| below(&project().join(root), "rs")) {
         words.extend(word.find_iter(&read(&path)).map(|found| found.as_str().to_owned()));
     }
     words
@@ -390,6 +415,20 @@ fn lines_of_documents_fit_the_columns() {
 }
 
 #[test]
+fn comments_of_rust_fit_the_columns() {
+    let mut problems = Vec::new();
+    for path in CODE.iter().flat_map(|root| below(&project().join(root), "rs")) {
+        let name = path.strip_prefix(project()).expect("a file of the project").display();
+        let is_checked = !NOT_WRAPPED.iter().any(|folder| name.to_string().starts_with(folder));
+        if is_checked {
+            let found = long_comments(&read(&path));
+            problems.extend(found.iter().map(|what| format!("{name}:{what}")));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
 fn documents_use_the_words_of_the_field() {
     assert_clean(|_, text| old_phrases(text));
 }
@@ -436,6 +475,36 @@ fn the_summary_lists_every_page() {
     assert_eq!(summary_problems(&docs, &read(&summary), &written), [""; 0]);
 }
 
+/// mdbook sends context and book; each chapter has its text in `content`.
+#[test]
+fn the_book_has_the_lists_that_the_program_prints() {
+    let names = ["commands", "errors", "scenarios", "protocol"];
+    let page = |name: &&str| read(&project().join(format!("docs/reference/{name}.md")));
+    let chapter = |text: String| json!({ "Chapter": { "content": text, "sub_items": [] } });
+    let book = json!({ "sections": names.each_ref().map(page).map(chapter) });
+    let output = assert_cmd::Command::new(project().join("scripts/book-pages"))
+        .env("COSIM", program().get_program())
+        .write_stdin(json!([{}, book]).to_string())
+        .output()
+        .expect("python runs");
+    let book: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| {
+        panic!("{}", String::from_utf8_lossy(&output.stderr));
+    });
+    let texts = [0, 1, 2, 3].map(|at| book["sections"][at]["Chapter"]["content"].as_str());
+    let [commands, errors, scenarios, protocol] = texts.map(|text| text.expect("a text"));
+    for (text, expected) in [
+        (commands, "\n### cosim history add\n\n```text\nAdd runs to"),
+        (commands, "--until-coverage <"),
+        (errors, "\n### E0213: "),
+        (scenarios, "\n## Block `rx`\n\n| scenario | traffic |\n|---|---|\n| `plain` | "),
+        (protocol, "\n## Reply\n\nA message from a worker.\n\n- `Ready`: The session is open.\n"),
+        (protocol, "\n- `Done`: An item of work is complete.\n  - `place: u64`: "),
+    ] {
+        assert!(text.contains(expected), "{expected:?} is not in\n{text}");
+    }
+    assert!(!texts.iter().any(|text| text.is_some_and(|text| text.contains("<!-- generated"))));
+}
+
 #[test]
 fn a_page_that_the_summary_lacks_repeats_or_invents_is_found() {
     let docs = Path::new("docs");
@@ -454,6 +523,13 @@ fn a_long_line_is_found_and_a_long_table_is_not() {
         "# Title\n{long}\n\n    {long}\n    - {long}\n    {long}\n\n| {long} |\n- {long}\n```\n{long}\n```\n"
     );
     assert_eq!(long_lines(&text), ["2: longer than 100 columns", "9: longer than 100 columns"]);
+}
+
+#[test]
+fn a_long_comment_is_found_and_long_code_is_not() {
+    let long = "word ".repeat(30);
+    let text = format!("    /// {long}\nlet a = \"{long}\";\n//! short\n// {long}\n");
+    assert_eq!(long_comments(&text), ["1: longer than 100 columns", "4: longer than 100 columns"]);
 }
 
 #[test]

@@ -296,8 +296,8 @@ fn cocotb(folder: &Path) -> (i32, String) {
     (code(&output), text(&output))
 }
 
-/// Does the cocotb test of a vector pass where the replay passes, and does it name cycle and port of
-/// a difference?
+/// Does the cocotb test of a vector pass where the replay passes, and does it name cycle and port
+/// of a difference?
 #[test]
 fn cocotb_sees_what_a_replay_sees() {
     let vector = project().join("vectors/recv/decision-chosen-once.json");

@@ -42,7 +42,6 @@ mod packages;
 mod parameters;
 mod picorv32;
 mod plans;
-mod protocol;
 mod prove;
 mod readme;
 mod real_rtl;

@@ -4,7 +4,8 @@ use crate::common::{json, text};
 use crate::outside::Outside;
 use std::process::Command;
 
-/// All checks of the crate hold, all planted bugs are found, and the deviation that its README names is reproduced.
+/// All checks of the crate hold, all planted bugs are found, and the deviation that its README
+/// names is reproduced.
 #[test]
 #[ignore = "slow: fetches a package of PyPI and compiles a core for each planted bug"]
 fn a_core_is_compared_with_an_instruction_set_model() {

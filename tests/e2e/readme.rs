@@ -10,7 +10,6 @@ use crate::common::{QUICKLY, cargo_outside, copy_rtl, files, models, program, pr
 use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -251,70 +250,10 @@ fn the_number_of_bugs_is_that_of_the_patches() {
 }
 
 #[test]
-fn every_command_is_in_the_table() {
-    let help = text(&run(["--help"]));
-    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let commands: Vec<&str> = commands
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .filter(|command| *command != "help")
-        .collect();
-    assert!(commands.contains(&"run") && commands.len() > 10, "{commands:?}");
-    for command in commands {
-        let row = format!("| `cosim {command}");
-        let ends = ['`', ' '];
-        let commands_page = document("docs/reference/commands.md");
-        let is_there = commands_page
-            .match_indices(&row)
-            .any(|(at, _)| commands_page[at + row.len()..].starts_with(ends));
-        assert!(is_there, "docs/reference/commands.md: no row of `cosim {command}`");
-    }
-}
-
-/// The document states the default number of cases, and that of the blocks with another one.
-#[test]
-fn the_default_number_of_cases_is_that_of_the_blocks() {
-    let mut others: Vec<(u64, Vec<String>)> = Vec::new();
-    let usual = PROGRAM.blocks[0].info().cases;
+fn every_profile_is_in_the_specification_of_its_block() {
     for block in PROGRAM.blocks {
-        let name = format!("`{}`", block.info().name);
-        match others.iter_mut().find(|(cases, _)| *cases == block.info().cases) {
-            _ if block.info().cases == usual => {}
-            Some((_, names)) => names.push(name),
-            None => others.push((block.info().cases, vec![name])),
-        }
-    }
-    let others: Vec<String> =
-        others.iter().map(|(cases, names)| format!("{cases} of {}", names.join(" and "))).collect();
-    says("docs/reference/commands.md", &format!("({usual}; {})", others.join("; ")));
-}
-
-/// The tables contain exactly the existing profiles and scenarios.
-#[test]
-fn every_profile_and_every_scenario_is_in_its_table() {
-    let first_cell = |line: &str| -> Vec<String> {
-        let cell = line.strip_prefix("| ").and_then(|line| line.split('|').next());
-        cell.unwrap_or_default().split('`').skip(1).step_by(2).map(str::to_owned).collect()
-    };
-    let scenarios =
-        fs::read_to_string(project().join("docs/reference/scenarios.md")).expect("it is there");
-    for block in PROGRAM.blocks {
-        let name = block.info().name;
-        let of_block = scenarios.split(&format!("## Block `{name}`\n")).nth(1);
-        let of_block =
-            of_block.unwrap_or_else(|| panic!("docs/reference/scenarios.md: no block `{name}`"));
-        let listed: BTreeSet<String> = of_block
-            .lines()
-            .take_while(|line| !line.starts_with("## "))
-            .flat_map(first_cell)
-            .collect();
-        let known: BTreeSet<String> =
-            block.info().scenarios.iter().map(|known| known.name.clone()).collect();
-        assert_eq!(listed, known, "docs/reference/scenarios.md, block `{name}`");
-        let page = document(&format!("docs/blocks/{name}.md"));
         for profile in block.info().profiles {
-            let row = format!("`{}`", profile.name);
-            assert!(page.contains(&row), "docs/blocks/{name}.md does not tell of profile {row}");
+            says(&format!("docs/blocks/{}.md", block.info().name), &format!("`{}`", profile.name));
         }
     }
 }

@@ -78,7 +78,8 @@ const MODULES: [RealModule; 22] = [
     module("prim_keccak", PRIM, "E0307]: Verilator refused"),
 ];
 
-/// Each either is a crate that builds and drives the RTL, or is refused for a reason that names the port or the line.
+/// Each either is a crate that builds and drives the RTL, or is refused for a reason that names the
+/// port or the line.
 #[test]
 #[ignore = "slow: installs packages of PyPI and builds 20 crates"]
 fn crates_for_real_rtl_build_and_run() {
@@ -136,7 +137,8 @@ fn the_fifo_of_amaranth_is_verified() {
         program.args(arguments).current_dir(&folder).env("COSIM_CACHE", models());
         program.output().unwrap()
     };
-    // Its reset crosses to the reader through a synchronizer, so the scenario with resets is left out.
+    // Its reset crosses to the reader through a synchronizer, so the scenario with resets is left
+    // out.
     let scenarios = ["default", "full-speed", "slow-sources", "slow-sinks", "bursts"];
     let scenarios = scenarios.iter().flat_map(|name| ["--scenario", *name]);
     let good = ["run", "--cases", "50", "--out", "good"].into_iter().chain(scenarios);

@@ -107,7 +107,8 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
     assert_eq!(cases["orders"][1][1][0], "thread2/repaired/ring/2777");
 }
 
-/// A failing case has its seed in `results.json`. The list finds it by that seed and by its verdict.
+/// A failing case has its seed in `results.json`. The list finds it by that seed and by its
+/// verdict.
 #[test]
 fn a_case_is_found_by_its_seed() {
     let folder = TempDir::new().unwrap();

@@ -83,3 +83,21 @@ fn every_budget_of_builds_names_what_exists() {
         assert!(project().join(name).join("Cargo.toml").is_file(), "there is no {name}");
     }
 }
+
+/// The numbers are informative. A row of a folder that moved would mislead.
+#[test]
+fn the_table_of_sizes_names_folders_of_the_repository() {
+    let table = fs::read_to_string(project().join("docs/sizes.tsv")).expect("it is there");
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert!(rows.len() > 30, "{table}");
+    for row in rows {
+        let [numbers @ .., folder] = row.as_slice() else { panic!("{row:?}") };
+        assert!(project().join(folder).is_dir(), "docs/sizes.tsv: no folder {folder}");
+        let are_numbers = numbers.iter().all(|number| number.parse::<u64>().is_ok());
+        assert!(numbers.len() == 3 && are_numbers, "docs/sizes.tsv: {row:?}");
+    }
+}

@@ -1,4 +1,5 @@
-//! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays, interfaces, parameters.
+//! `cosim new` for modules whose ports the harness cannot drive: several clocks, none, arrays,
+//! interfaces, parameters.
 
 use crate::common::{
     assert_error_at, cargo_outside, code, json, models, program_outside, project, run_in, text,
@@ -83,7 +84,8 @@ impl NewCrate {
     }
 }
 
-/// A FIFO between two clocks: which clocks rise is part of the stimulus, and everything else works as for one clock.
+/// A FIFO between two clocks: which clocks rise is part of the stimulus, and everything else works
+/// as for one clock.
 #[test]
 fn a_block_has_several_clocks() {
     let (new, said) = NewCrate::new("fifo", &data("afifo.sv"), &["--top", "afifo", "--pins"]);
@@ -421,7 +423,8 @@ endmodule
     assert!(said.contains("clock slow, reset nres"), "{said}");
 }
 
-/// Only files that the top needs are copied from whole folders; lists and their words work on the command line.
+/// Only files that the top needs are copied from whole folders; lists and their words work on the
+/// command line.
 #[test]
 fn whole_source_folders_are_given() {
     let folder = TempDir::new().unwrap();

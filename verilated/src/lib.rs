@@ -65,6 +65,8 @@
 //! }
 //! ```
 
+#![warn(missing_docs)]
+
 mod bits;
 mod c_model;
 mod error;

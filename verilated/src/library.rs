@@ -53,10 +53,10 @@ impl Library {
             return Ok(Self { api: unsafe { table_of(library) }.map_err(fail)? });
         }
         let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
-        // SAFETY: `verilated-build` built a `BuiltLibrary` from code that it and Verilator generated,
-        // in a file that only this user or root can write. C++ code in the RTL itself (`$c`, DPI) is
-        // as much a part of the program as linked C++: the user who names the RTL is responsible for
-        // it.
+        // SAFETY: `verilated-build` built a `BuiltLibrary` from code that it and Verilator
+        // generated, in a file that only this user or root can write. C++ code in the RTL itself
+        // (`$c`, DPI) is as much a part of the program as linked C++: the user who names the RTL is
+        // responsible for it.
         let loaded = unsafe { open_library(Path::new(&descriptor)) };
         let (library, api) = loaded.map_err(fail)?;
         open.insert(key, Opened { library, _file: Arc::clone(file) });

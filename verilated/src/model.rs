@@ -566,7 +566,8 @@ fn last_error(runtime: &vl_runtime_api) -> Error {
     failed_assertion(&text).unwrap_or(Error::Stopped(text))
 }
 
-/// The error for a failed assertion, from the shim's words `assertion failed: top.instance.label (folder/file.sv:7)`.
+/// The error for a failed assertion, from the shim's words `assertion failed: top.instance.label
+/// (folder/file.sv:7)`.
 fn failed_assertion(text: &str) -> Option<Error> {
     let (path, place) = text.strip_prefix("assertion failed: ")?.rsplit_once(" (")?;
     let last = |text: &str, separator| text.rsplit(separator).next().unwrap_or(text).to_owned();

@@ -2,11 +2,13 @@
 //!
 //! The ports that Verilator reports become packed structs `Inputs` and `Outputs`, in C and, through
 //! bindgen, in Rust. Each model is compiled into an archive. The program also contains the text of
-//! the RTL, so that models with other parameters can be compiled at run time. The crate includes the
-//! generated code with `cosim_core::rtl!("arbiter")`.
+//! the RTL, so that models with other parameters can be compiled at run time. The crate includes
+//! the generated code with `cosim_core::rtl!("arbiter")`.
 //!
 //! `cosim` does all of that: this crate only says what to build, so that a crate of blocks does not
 //! compile the code that reads RTL.
+
+#![warn(missing_docs)]
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -87,8 +89,9 @@ impl Block {
         self
     }
 
-    /// A file with a module of the file's name that instantiates the top, for RTL whose ports the harness cannot drive: several
-    /// clocks, arrays, interfaces. It is part of the RTL that a user gives, too. `cosim new` writes it.
+    /// A file with a module of the file's name that instantiates the top, for RTL whose ports the
+    /// harness cannot drive: several clocks, arrays, interfaces. It is part of the RTL that a user
+    /// gives, too. `cosim new` writes it.
     #[must_use]
     pub fn wrapper(mut self, file: impl Into<PathBuf>) -> Self {
         self.wrapper = Some(file.into());
@@ -139,8 +142,8 @@ impl Block {
         self
     }
 
-    /// Sets the file of a golden model in C or C++, relative to the crate's folder. It implements the
-    /// six functions of `NAME_golden.h`, which this crate generates from the ports.
+    /// Sets the file of a golden model in C or C++, relative to the crate's folder. It implements
+    /// the six functions of `NAME_golden.h`, which this crate generates from the ports.
     #[must_use]
     pub fn golden(mut self, file: impl Into<PathBuf>) -> Self {
         self.golden = Some(file.into());
@@ -177,8 +180,8 @@ pub fn build(blocks: &[Block]) -> ExitCode {
     }
 }
 
-/// Asks `cosim` for the models. It inherits the environment and standard output, where Cargo reads its
-/// instructions.
+/// Asks `cosim` for the models. It inherits the environment and standard output, where Cargo reads
+/// its instructions.
 fn asked(tool: &std::ffi::OsStr, blocks: &[Block]) -> io::Result<bool> {
     let request = Request { version: VERSION.to_owned(), blocks: blocks.to_vec() };
     let request = serde_json::to_vec(&request)?;

@@ -1,5 +1,5 @@
-//! Builds the models of a program with blocks, in the process of a build script or for one. Unchanged
-//! models are not rebuilt.
+//! Builds the models of a program with blocks, in the process of a build script or for one.
+//! Unchanged models are not rebuilt.
 
 mod bindings;
 mod error;
@@ -89,7 +89,8 @@ impl Block {
         std::iter::once(&self.folder).chain(&self.include)
     }
 
-    /// The file with the properties as assertions, `NAME_sva.sv` in the block's folder: its name and path.
+    /// The file with the properties as assertions, `NAME_sva.sv` in the block's folder: its name
+    /// and path.
     fn assertions(&self) -> Option<(String, PathBuf)> {
         let name = format!("{}_sva.sv", self.name.replace('-', "_"));
         let path = self.folder.join(&name);
@@ -106,8 +107,8 @@ impl Block {
     }
 }
 
-/// Builds the models of all blocks, in a build script or with its environment. Prints instructions for
-/// Cargo.
+/// Builds the models of all blocks, in a build script or with its environment. Prints instructions
+/// for Cargo.
 pub fn build(blocks: &[cosim_build::Block]) -> ExitCode {
     let blocks: Vec<Block> = blocks.iter().cloned().map(Block).collect();
     match try_build(&blocks) {

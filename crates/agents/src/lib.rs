@@ -29,6 +29,7 @@
 //! [`agents!`] declares traffic, environment, weights and coverage of a block from a list of
 //! agents. A traffic stores everything that decides timing, so a replay draws no random number.
 
+#![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent;

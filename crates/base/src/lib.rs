@@ -14,6 +14,7 @@
 //! assert_eq!(code.exit(), 2);
 //! ```
 
+#![warn(missing_docs)]
 // `println!` panics when the reader of a pipe is gone; `program::say` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -54,8 +54,8 @@ pub fn show(text: &str) {
     }
 }
 
-/// Sets the identity of the program with the blocks, and a hash of the sources of the tool that runs
-/// it. Only the first call has an effect.
+/// Sets the identity of the program with the blocks, and a hash of the sources of the tool that
+/// runs it. Only the first call has an effect.
 pub fn identify(identity: Identity, tool: &'static str) {
     let _ = IDENTITY.set((identity, tool));
 }

@@ -9,6 +9,7 @@
 //!   two models of an RTL.
 //! - [`checks`] are the generic tests of a block's own parts.
 
+#![warn(missing_docs)]
 // `println!` panics when the reader of a pipe is gone; `program::say` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

@@ -21,8 +21,8 @@ pub const VERSION: u64 = 1;
 /// Maximum size of a vector in bytes, for reading and writing. Unconstrained random stimulus in the
 /// longest case of the built-in scenarios needs half of it.
 const LARGEST: u64 = 512 << 20;
-/// Maximum number of values in a vector, for reading and writing. An object or a list takes far more
-/// memory than its text, so their number has a limit of its own.
+/// Maximum number of values in a vector, for reading and writing. An object or a list takes far
+/// more memory than its text, so their number has a limit of its own.
 const MOST_VALUES: usize = 1 << 26;
 /// Maximum number of objects and lists in a vector, for reading and writing.
 const MOST_OBJECTS: usize = 1 << 23;

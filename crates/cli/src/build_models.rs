@@ -8,8 +8,8 @@ use std::process::ExitCode;
 /// Largest request in bytes.
 const MOST: u64 = 1 << 20;
 
-/// Builds what standard input asks for. Standard output is for Cargo, and the environment is that of
-/// a build script.
+/// Builds what standard input asks for. Standard output is for Cargo, and the environment is that
+/// of a build script.
 pub fn execute() -> Result<ExitCode, Error> {
     let wrong = |why: String| {
         let message = format!("`{}` is for build scripts only: {why}", cosim_build::COMMAND);

@@ -15,7 +15,6 @@ pub type Known = BTreeMap<String, Option<FailureHistory>>;
 
 /// A run whose reports are written.
 pub struct RunReport {
-    /// The run.
     pub run: FinishedRun,
     /// The history of its failures, if there is a history file.
     pub known: Option<Known>,

@@ -11,7 +11,7 @@ pub struct Arguments {
     /// Explain this code, as in E0213; default: list all codes.
     #[arg(value_name = "CODE", conflicts_with = "markdown")]
     code: Option<String>,
-    /// Print docs/reference/errors.md.
+    /// Print the explanations of all codes as Markdown, for the book.
     #[arg(long, hide = true)]
     markdown: bool,
 }

@@ -67,9 +67,6 @@ impl FinishedRuns {
     }
 
     /// Prints the result of a run, followed by `more`.
-    ///
-    /// # Errors
-    /// If printing fails.
     pub fn tell(
         &mut self,
         name: &str,
@@ -97,9 +94,6 @@ impl FinishedRuns {
     }
 
     /// Prints the result of a run that had ended before.
-    ///
-    /// # Errors
-    /// If printing fails.
     pub fn before(&mut self, name: &str, results: &Results) -> Result<(), Error> {
         if self.format == Format::Text {
             print_text(&format!("{}  {name}: it had ended before\n", results.verdict()))?;
@@ -140,9 +134,6 @@ impl FinishedRuns {
     }
 
     /// Writes the index page of several runs and prints the final summary. Returns the exit code.
-    ///
-    /// # Errors
-    /// If printing fails.
     pub fn end(&mut self, earlier: &EarlierRuns) -> Result<ExitCode, Error> {
         if let Some(folder) = self.folder.take().filter(|_| self.names.len() > 1) {
             match earlier.index(&folder, &self.names) {

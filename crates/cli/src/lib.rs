@@ -263,8 +263,9 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
     }
 }
 
-/// Refuses names that are not UTF-8: vectors, journals, results and messages to workers record them.
-/// All paths of a command are words of its command line, or relative to its working directory.
+/// Refuses names that are not UTF-8: vectors, journals, results and messages to workers record
+/// them. All paths of a command are words of its command line, or relative to its working
+/// directory.
 fn checked(words: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let wrong = |what: &str, name: &OsStr| {
         let name = name.to_string_lossy();

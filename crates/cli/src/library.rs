@@ -1,8 +1,8 @@
 //! The library for blocks, as Cargo finds it: in the checkout of this program, or unpacked from it.
 //!
 //! A crate of blocks names a version of the library. Which folder has that version differs between
-//! machines, so it is no part of the crate: `cosim` passes it to Cargo, and `cosim new` writes it to
-//! `.cargo/config.toml`, which Git ignores, for Cargo without `cosim`.
+//! machines, so it is no part of the crate: `cosim` passes it to Cargo, and `cosim new` writes it
+//! to `.cargo/config.toml`, which Git ignores, for Cargo without `cosim`.
 
 use crate::names::toml_string;
 use cosim_base::error::{Error, codes};
@@ -131,12 +131,10 @@ impl Library {
         })
     }
 
-    /// Its [`LOCK`].
     pub fn lock(&self) -> Option<Vec<u8>> {
         fs::read(self.folder.join(LOCK)).ok()
     }
 
-    /// Its folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

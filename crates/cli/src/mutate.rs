@@ -44,8 +44,8 @@ const MUTANTS: u32 = 1000;
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and --run-seed override it;
-    /// other options that it sets are rejected.
+    /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and
+    /// --run-seed override it; other options that it sets are rejected.
     #[arg(long, value_name = "FILE", value_parser = path, conflicts_with_all = [
         "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
     ], help_heading = heading::WHAT)]
@@ -67,7 +67,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u64>(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes
+    /// thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
@@ -88,7 +89,8 @@ pub struct Arguments {
     /// Compare no outputs: count the mutants that the scoreboard finds alone.
     #[arg(long, conflicts_with = "only", help_heading = heading::WHAT)]
     checks_only: bool,
-    /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
+    /// Inject faults into the golden model, and count those that scoreboard and corpus find without
+    /// comparison.
     #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"], help_heading = heading::WHAT)]
     golden: bool,
     /// With --golden, vectors that should find the faults: files, folders or patterns.
@@ -97,7 +99,8 @@ pub struct Arguments {
     /// Fail if the score without equivalent mutants is below PCT in any profile.
     #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
     min_score: Option<f64>,
-    /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
+    /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and
+    /// explanation.
     #[arg(long, value_name = "ID", value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
     #[command(flatten)]

@@ -34,10 +34,12 @@ pub struct Arguments {
     list_beside: Vec<PathBuf>,
     #[command(flatten)]
     verilog: Verilog,
-    /// Clock input, active on its rising edge; may be repeated [default: the inputs whose edges registers wait for].
+    /// Clock input, active on its rising edge; may be repeated [default: the inputs whose edges
+    /// registers wait for].
     #[arg(long, value_name = "NAME")]
     clock: Vec<String>,
-    /// Reset input and its value in reset [default: rst, reset, rst_n or similar, if any; 0 if the name ends in n].
+    /// Reset input and its value in reset [default: rst, reset, rst_n or similar, if any; 0 if the
+    /// name ends in n].
     #[arg(long, value_name = "NAME[=VALUE]")]
     reset: Option<Reset>,
     /// Value of a parameter of the top; several values make a profile of each; may be repeated.
@@ -49,7 +51,8 @@ pub struct Arguments {
     /// Generate an environment of pins, even if channels are recognized by their names.
     #[arg(long)]
     pins: bool,
-    /// Checkout of cosim whose library the crate uses on this machine [default: the library of this program].
+    /// Checkout of cosim whose library the crate uses on this machine [default: the library of this
+    /// program].
     #[arg(long, value_name = "DIR", value_parser = path)]
     cosim: Option<PathBuf>,
 }

@@ -26,8 +26,8 @@ pub struct Arguments {
     /// Run directory.
     #[arg(value_name = "DIR", value_parser = path, default_value = "runs/latest")]
     folder: PathBuf,
-    /// Show the waves of a failure: of the first whose signature or vector contains TEXT [default without TEXT: the
-    /// largest group].
+    /// Show the waves of a failure: of the first whose signature or vector contains TEXT [default
+    /// without TEXT: the largest group].
     #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "", help_heading = heading::WHAT)]
     waves: Option<String>,
     /// Viewer of waves [default: surfer if installed, otherwise gtkwave].

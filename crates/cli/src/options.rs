@@ -46,8 +46,9 @@ pub mod heading {
 /// The fixes and parameters of the RTL.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
-    /// Enable fixes of errata: a profile, a mask like 0x5a, or several of them with commas between them. `random:N`
-    /// draws N legal parameter sets from the seed (run, plans) [default: all, or the profiles of the vector].
+    /// Enable fixes of errata: a profile, a mask like 0x5a, or several of them with commas between
+    /// them. `random:N` draws N legal parameter sets from the seed (run, plans) [default: all, or
+    /// the profiles of the vector].
     #[arg(long, value_name = "PROFILE|MASK|all|random:N", help_heading = heading::WHAT)]
     pub fixes: Option<String>,
     /// Override an RTL parameter in every profile; may be repeated.
@@ -79,7 +80,8 @@ pub struct VectorTarget {
 /// Waves of one case or vector.
 #[derive(Debug, Clone, Args)]
 pub struct TraceOptions {
-    /// Write waves of RTL and golden model to FILE: 50 cycles before the end and 10 after a mismatch.
+    /// Write waves of RTL and golden model to FILE: 50 cycles before the end and 10 after a
+    /// mismatch.
     #[arg(long, value_name = "FILE.fst|FILE.vcd", value_parser = path, help_heading = heading::OUTPUT)]
     pub trace: Option<PathBuf>,
     /// Trace every cycle.
@@ -152,7 +154,8 @@ const ALL: &str = "all";
 /// The blocks, profiles and RTL of a command.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of `cosim list`].
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of
+    /// `cosim list`].
     #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
     block: Vec<String>,
     #[command(flatten)]
@@ -172,21 +175,22 @@ fn simulator() -> impl TypedValueParser<Value = Simulator> {
 /// The options for user RTL, as Verilator has them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct UserRtlOptions {
-    /// Replace the built-in RTL by a Verilog file or all files below a folder; may be repeated. `built-in` selects
-    /// the built-in RTL [default: built-in].
+    /// Replace the built-in RTL by a Verilog file or all files below a folder; may be repeated.
+    /// `built-in` selects the built-in RTL [default: built-in].
     #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
     rtl: Vec<PathBuf>,
     #[command(flatten)]
     pub verilog: Verilog,
-    /// Simulate with Verilator, or with Icarus in four values, where an X at a compared output is a failure [default:
-    /// verilator, or as recorded].
+    /// Simulate with Verilator, or with Icarus in four values, where an X at a compared output is a
+    /// failure [default: verilator, or as recorded].
     #[arg(long, value_name = "verilator|icarus", hide_possible_values = true, value_parser = simulator(), help_heading = heading::RTL)]
     simulator: Option<Simulator>,
-    /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth [default: as recorded].
+    /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth
+    /// [default: as recorded].
     #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
     netlist: bool,
-    /// Check the assertions of NAME_sva.sv and of the RTL in simulation; one that fails is a failure of the case
-    /// [default: as recorded].
+    /// Check the assertions of NAME_sva.sv and of the RTL in simulation; one that fails is a
+    /// failure of the case [default: as recorded].
     #[arg(long, conflicts_with = "netlist", help_heading = heading::RTL, hide_short_help = true)]
     assertions: bool,
 }
@@ -238,12 +242,14 @@ impl UserRtlOptions {
     }
 }
 
-/// The RTL of a vector or of a run: built-in or named by the user. The file chooses it only if the user asks for that.
+/// The RTL of a vector or of a run: built-in or named by the user. The file chooses it only if the
+/// user asks for that.
 #[derive(Debug, Clone, Default, Args)]
 pub struct VectorRtl {
     #[command(flatten)]
     given: UserRtlOptions,
-    /// Compile and execute the RTL that the vector or run directory names. Use it only for files that you trust.
+    /// Compile and execute the RTL that the vector or run directory names. Use it only for files
+    /// that you trust.
     #[arg(long, conflicts_with_all = RTL_OPTIONS, help_heading = heading::RTL)]
     recorded_rtl: bool,
 }
@@ -267,13 +273,14 @@ impl From<Rtl> for VectorRtl {
 }
 
 impl VectorRtl {
-    /// The RTL for what the file `path` recorded on the RTL `recorded`: the RTL that the user named,
-    /// or with --recorded-rtl the recorded one. Compiling RTL runs code of its author, and a file may
-    /// come from anyone, so a file alone never selects user RTL. Nor does the built-in RTL take its
-    /// place unless the user names it: the result would look like a verdict on the recorded RTL.
+    /// The RTL for what the file `path` recorded on the RTL `recorded`: the RTL that the user
+    /// named, or with --recorded-rtl the recorded one. Compiling RTL runs code of its author, and a
+    /// file may come from anyone, so a file alone never selects user RTL. Nor does the built-in RTL
+    /// take its place unless the user names it: the result would look like a verdict on the
+    /// recorded RTL.
     ///
-    /// Simulator, netlist and assertions are those of the record unless the user chooses them, since
-    /// a failure may show with them only.
+    /// Simulator, netlist and assertions are those of the record unless the user chooses them,
+    /// since a failure may show with them only.
     ///
     /// # Errors
     /// [`Error::File`] if the user has to decide, or if the recorded RTL no longer exists.
@@ -309,9 +316,6 @@ impl VectorRtl {
     }
 
     /// The RTL for a vector, as [`VectorRtl::for_recorded`]. Warns if the recorded RTL has changed.
-    ///
-    /// # Errors
-    /// As [`VectorRtl::for_recorded`].
     pub fn of_vector(&self, path: &Path, vector: &LoadedVector) -> Result<Rtl, Error> {
         let Origin { given, rtl: recorded, .. } = vector.origin();
         let rtl = self.for_recorded(path, given)?;
@@ -425,9 +429,6 @@ impl Target {
     }
 
     /// The profiles of a run. The seed draws random ones.
-    ///
-    /// # Errors
-    /// As [`Target::profiles`].
     pub fn drawn_profiles(&self, block: &BlockHandle, seed: u64) -> Result<Vec<Profile>, Error> {
         let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
         let chosen = Profile::choose(text, all, block.info().name, seed)
@@ -437,9 +438,6 @@ impl Target {
     }
 
     /// The RTL.
-    ///
-    /// # Errors
-    /// As [`UserRtlOptions::named`].
     pub fn rtl(&self) -> Result<Rtl, Error> {
         let usual = Rtl {
             simulator: self.rtl.simulator.unwrap_or_default(),
@@ -542,7 +540,8 @@ pub struct ModelLimits {
 /// Whether models run in a sandbox.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Sandboxing {
-    /// Run models without the sandbox, so that the RTL can write files, start programs and use the network.
+    /// Run models without the sandbox, so that the RTL can write files, start programs and use the
+    /// network.
     #[arg(long, help_heading = heading::RESOURCES, hide_short_help = true)]
     no_sandbox: bool,
 }
@@ -644,9 +643,6 @@ impl Caching {
     }
 
     /// The cache of answers of Yosys and ABC.
-    ///
-    /// # Errors
-    /// As [`models::answers`].
     pub fn answers(self) -> Result<Answers, Error> {
         models::answers(self.no_cache)
     }

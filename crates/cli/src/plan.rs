@@ -240,9 +240,6 @@ impl RunPlan {
     }
 
     /// Reads the runs of a plan, each with its first seed.
-    ///
-    /// # Errors
-    /// As [`RunPlan::read`].
     pub fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
         Ok(Self::of(path, |seeds| seeds.into_iter().take(1).collect())?.runs)
     }

@@ -36,12 +36,13 @@ pub struct Options {
     /// Seed of the run: a number or `random` [default: 1].
     #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
     seed: Option<Seed>,
-    /// Run N cases of each profile and scenario [default: the number of the block, see `cosim list`; unlimited with
-    /// --time].
+    /// Run N cases of each profile and scenario [default: the number of the block, see `cosim
+    /// list`; unlimited with --time].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u64>(0..=MOST_CASES - 1), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes
+    /// thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = whole::<u32>(1..=u64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     pub packets: Option<u32>,

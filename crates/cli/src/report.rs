@@ -14,7 +14,8 @@ use std::process::ExitCode;
 /// A run to report of.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories, folders with the runs of several blocks, or results of `mutate` and `prove`.
+    /// Run directories, folders with the runs of several blocks, or results of `mutate` and
+    /// `prove`.
     #[arg(value_name = "DIR", value_parser = path, required = true)]
     folders: Vec<PathBuf>,
     /// Also show the trends of the history FILE; see `cosim history`.

@@ -36,8 +36,8 @@ pub struct Arguments {
     pub caching: Caching,
     #[command(flatten)]
     pub sandboxing: Sandboxing,
-    /// Resume a directory of another user or machine, and compile and execute the RTL that it names. Use it only for
-    /// directories that you trust.
+    /// Resume a directory of another user or machine, and compile and execute the RTL that it
+    /// names. Use it only for directories that you trust.
     #[arg(long, help_heading = heading::RTL)]
     recorded_rtl: bool,
 }

@@ -40,7 +40,8 @@ const OF_THE_PLAN: [&str; 8] = [
 pub struct Arguments {
     #[command(flatten)]
     pub options: Options,
-    /// Run what a plan (TOML or JSON) lists. --seed and --cases override it; other options that it sets are rejected.
+    /// Run what a plan (TOML or JSON) lists. --seed and --cases override it; other options that it
+    /// sets are rejected.
     #[arg(long, value_name = "FILE", value_parser = path, conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
     /// Run one case, such as arbiter/spec/smoke/17, which names block, profile and scenario.
@@ -66,8 +67,8 @@ pub struct Arguments {
     min_coverage: Option<f64>,
     #[command(flatten)]
     until: UntilCovered,
-    /// Count lines, branches and toggles of the RTL, in slower models compiled for it; write coverage.info for
-    /// genhtml.
+    /// Count lines, branches and toggles of the RTL, in slower models compiled for it; write
+    /// coverage.info for genhtml.
     #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
     #[command(flatten)]

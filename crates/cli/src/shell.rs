@@ -28,7 +28,8 @@ pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
 /// Where manual pages go.
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Write a page for each command into DIR, a folder that exists [default: print the page of the program].
+    /// Write a page for each command into DIR, a folder that exists [default: print the page of the
+    /// program].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }

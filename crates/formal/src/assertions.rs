@@ -1,8 +1,9 @@
 //! Reads the properties of a block from `NAME_sva.sv`, through Yosys.
 //!
-//! Each immediate assertion becomes an output of the module `NAME_sva`, which is 1 while the assertion fails. The monitor
-//! ([`monitor`](crate::monitor)) holds this module beside the RTL. The `bind` of the file, which Yosys does not read, says
-//! which signals of the RTL the module's ports are connected to.
+//! Each immediate assertion becomes an output of the module `NAME_sva`, which is 1 while the
+//! assertion fails. The monitor ([`monitor`](crate::monitor)) holds this module beside the RTL. The
+//! `bind` of the file, which Yosys does not read, says which signals of the RTL the module's ports
+//! are connected to.
 
 use crate::rtlil::plain;
 use cosim_base::error::{Code, Error, codes};
@@ -20,7 +21,8 @@ pub const OUTPUTS: &str = "assertions-outputs.il";
 const FAILS: &str = "cosim_fails_";
 /// How the comment with the words of a property begins.
 const WORDS: &str = "property:";
-/// From what was read to a netlist. Wires stay, since other properties may use them. A clocked assertion is checked in the cycle before its edge.
+/// From what was read to a netlist. Wires stay, since other properties may use them. A clocked
+/// assertion is checked in the cycle before its edge.
 const TO_NETLIST: &str = "proc\nflatten\nchformal -early\nchformal -cover -remove\nwrite_rtlil";
 
 /// A signal of the RTL that properties use.
@@ -39,7 +41,6 @@ pub struct Signal {
 /// A property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assertion {
-    /// The label.
     pub label: String,
     /// The property in words.
     pub text: String,
@@ -48,7 +49,6 @@ pub struct Assertion {
 /// The module with the properties of a block, with its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assertions {
-    /// The module.
     pub module: String,
     /// Its file, as typed.
     pub path: PathBuf,
@@ -67,11 +67,12 @@ pub struct Assertions {
 }
 
 impl Assertions {
-    /// Reads the assertions of an RTL with these parameters; `None` if there is no file. The RTL itself is known to be
-    /// one that Yosys reads.
+    /// Reads the assertions of an RTL with these parameters; `None` if there is no file. The RTL
+    /// itself is known to be one that Yosys reads.
     ///
     /// # Errors
-    /// [`Error::Input`] or [`Error::File`] if the file cannot be used; [`Error::Environment`] if there is no Yosys.
+    /// [`Error::Input`] or [`Error::File`] if the file cannot be used; [`Error::Environment`] if
+    /// there is no Yosys.
     pub fn read(
         session: &YosysSession,
         info: &'static BlockInfo,

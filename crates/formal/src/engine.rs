@@ -45,7 +45,6 @@ pub trait Engine: fmt::Debug + Sync {
 /// The result of running an engine.
 #[derive(Debug, Clone)]
 pub struct EngineRun {
-    /// The reply.
     pub reply: Reply,
     /// Whether the engine gives this reply on every machine. A reply that a time limit decided
     /// does not, so it is not cached.
@@ -105,9 +104,6 @@ impl Answer {
 /// Decides with an engine, or from the cache, whether the output of a network can be 1. `name`
 /// names files. A proof is what the engine says: [`certify`](crate::certificate::certify) checks
 /// it. A trace that does not make the output 1 decides nothing.
-///
-/// # Errors
-/// As [`Engine::run`].
 pub fn ask(
     session: &YosysSession,
     name: &str,

@@ -47,17 +47,11 @@ pub struct Graph {
 }
 
 /// Converts a netlist without memories to a graph.
-///
-/// # Errors
-/// As [`YosysSession::script`].
 pub fn graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
     made(session, netlist, "")
 }
 
 /// Converts a netlist to a graph and maps its memories to registers.
-///
-/// # Errors
-/// As [`YosysSession::script`].
 pub fn whole_graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
     made(session, netlist, "memory_collect\nmemory_map\nopt_clean\n")
 }

@@ -1,7 +1,8 @@
 //! Formal verification of RTL, with Yosys and ABC.
 //!
 //! - [`prove`] proves the properties of a block for all inputs.
-//! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
+//! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
+//!   RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
 //! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
 //!   that engines decide.
 //! - [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks

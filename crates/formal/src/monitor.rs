@@ -136,9 +136,6 @@ impl Monitor {
     /// A monitor of the invariants for an RTL with mutations. It has the ports of the RTL, the
     /// input `select` of `bits` bits, and an output for each invariant: `never` and a number, which
     /// is 1 in a cycle that violates it. `None` if the block has no invariants.
-    ///
-    /// # Errors
-    /// As [`Monitor::new`].
     pub fn of_invariants(
         info: &'static BlockInfo,
         parameters: &Parameters,
@@ -172,8 +169,8 @@ impl Monitor {
         self.state.into_iter().chain(self.signals.iter().map(|signal| signal.path.as_str()))
     }
 
-    /// The signals that properties use and a netlist has not; of the state register the width does not matter, and is 0
-    /// here.
+    /// The signals that properties use and a netlist has not; of the state register the width does
+    /// not matter, and is 0 here.
     pub fn missing(&self, netlist: &str) -> Vec<Signal> {
         let is_there = |name: &str, width: u32| {
             // A netlist that is not flat has the name local to its module.

@@ -10,7 +10,6 @@ use crate::engine::abc::{Abc, Command};
 /// One run of an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct Attempt {
-    /// The engine.
     pub engine: &'static dyn Engine,
     /// Maximum number of frames.
     pub frames: u32,

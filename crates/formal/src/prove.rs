@@ -427,9 +427,6 @@ impl Prover {
     }
 
     /// The netlist that is checked, in Verilog.
-    ///
-    /// # Errors
-    /// As [`YosysSession::script`].
     pub fn netlist(&self) -> Result<String, Error> {
         let [rtl, ..] = FILES;
         self.session.verilog(rtl)

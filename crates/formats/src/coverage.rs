@@ -34,7 +34,6 @@ use verilated::Port;
 /// A coverage database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Database {
-    /// The block.
     pub block: String,
     /// The coverage groups. Bins are numbered through all groups; in a cross the last axis varies
     /// fastest.
@@ -247,15 +246,11 @@ impl<'de> Deserialize<'de> for Indices {
 /// The coverage of the cases of one scenario and profile in one run.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ScenarioCoverage {
-    /// The run.
     pub run: Run,
-    /// The profile.
     pub profile: String,
-    /// The scenario.
     pub scenario: String,
     /// A hash of the scenario's weights.
     pub weights: String,
-    /// Indices of the cases.
     pub cases: Indices,
     /// Cycles compared.
     pub cycles: u64,
@@ -269,11 +264,9 @@ pub struct ScenarioCoverage {
 /// A case that hit a bin that no earlier case of its run and profile hit.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ContributingCase {
-    /// The run.
     pub run: Run,
     /// `block/profile/scenario/index`.
     pub name: String,
-    /// Its profile.
     pub profile: String,
     /// A hash of its scenario's weights.
     pub weights: String,
@@ -326,9 +319,6 @@ impl ProfileCoverage {
 
 impl Database {
     /// An empty database for some profiles of a block.
-    ///
-    /// # Errors
-    /// As [`program::unreachable`].
     pub fn new<'p>(
         block: &'static BlockInfo,
         profiles: impl IntoIterator<Item = &'p Profile>,

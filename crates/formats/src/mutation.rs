@@ -442,9 +442,6 @@ impl Report {
     }
 
     /// Writes the result, complete or partial.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let partial = folder.join(PARTIAL);
         if !self.complete {

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-/// The format of [`PROOF`].
 const FORMAT: RecordFormat = RecordFormat { name: "cosim-proof", version: 1, most: LARGEST_INPUT };
 /// File name in the result folder.
 pub const PROOF: &str = "proof.json";

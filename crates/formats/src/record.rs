@@ -46,9 +46,6 @@ impl RecordFormat {
     }
 
     /// Checks the format and the version of a record.
-    ///
-    /// # Errors
-    /// [`Error::File`].
     pub fn check(&self, path: &Path, format: &Value, version: &Value) -> Result<(), Error> {
         let wrong = |what, found: &Value, expected: &dyn std::fmt::Display| Error::File {
             code: codes::WRONG_FORMAT,
@@ -65,9 +62,6 @@ impl RecordFormat {
     }
 
     /// Writes a record with its checksum. `record` is an object with `format` and `version`.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, path: &Path, record: &impl Serialize, sync: Sync) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(record)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;

@@ -3,7 +3,8 @@
 //! Golden models, environments and scoreboards need this crate and `verilated` only. Regressions,
 //! reports and the command line are in the crates above it.
 //!
-//! - [`harness`] has the traits that a block implements, the loop, and the [data](harness::BlockInfo) of a block.
+//! - [`harness`] has the traits that a block implements, the loop, and the
+//!   [data](harness::BlockInfo) of a block.
 //! - [`channels`] has the parts of blocks whose pins are channels.
 //! - [`value`] has unsigned numbers whose width is part of their type.
 //!
@@ -14,6 +15,7 @@
 //! assert_eq!(credits.get(), 9);
 //! ```
 
+#![warn(missing_docs)]
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod as_json;

@@ -35,9 +35,7 @@ pub type Violations = BTreeMap<String, Violation>;
 /// An RTL under one profile, and its netlist.
 #[derive(Clone, Copy)]
 pub struct Pair<'a> {
-    /// The block.
     pub block: &'static BlockHandle,
-    /// The profile.
     pub profile: &'a Profile,
     /// Verilator's model of the RTL.
     pub rtl: &'a Built,
@@ -55,9 +53,6 @@ impl Pair<'_> {
     }
 
     /// Runs both models like [`Pair::check`], and evaluates the properties of a network.
-    ///
-    /// # Errors
-    /// As [`Pair::check`].
     pub fn evaluate(
         &self,
         worker: &OneShotWorker,

@@ -27,7 +27,6 @@ pub struct BlockHandle {
     questions: &'static Questions,
 }
 
-/// A program with blocks.
 #[derive(Debug)]
 pub struct BlockProgram {
     /// Its file, as named.

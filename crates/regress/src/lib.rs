@@ -1,6 +1,7 @@
 //! Regressions and mutation analysis.
 //!
-//! - [`blocks`] lists the blocks of a program; [`setup`] is the setup of a run, [`loaded`] a vector.
+//! - [`blocks`] lists the blocks of a program; [`setup`] is the setup of a run, [`loaded`] a
+//!   vector.
 //! - [`proof`] proves the properties of one block and replays counterexamples.
 //! - [`regression`] runs the cases of one block and decides whether the run passed.
 //! - [`runner`] runs many cases in the processes of [`worker`]; [`merge`] merges the shards of a

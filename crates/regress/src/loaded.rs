@@ -62,28 +62,20 @@ impl LoadedVector {
         &self.head.origin.about
     }
 
-    /// Its origin.
     pub fn origin(&self) -> &Origin {
         &self.head.origin
     }
 
-    /// The recorded verdict.
     pub fn recorded(&self) -> Option<&Verdict> {
         self.head.recorded.as_ref()
     }
 
     /// Examines an RTL of its block.
-    ///
-    /// # Errors
-    /// As [`Examined::new`].
     pub fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
         rtl.examined(self.block.info())
     }
 
     /// Checks that RTL which lacks a parameter is used with a single profile.
-    ///
-    /// # Errors
-    /// As [`Rtl::check_profiles`].
     pub fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error> {
         rtl.check_profiles(self.block.info(), profiles)
     }

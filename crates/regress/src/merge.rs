@@ -48,11 +48,9 @@ pub struct Shards {
 pub struct Merged {
     /// Totals, rules and counters.
     pub tally: Tally,
-    /// Coverage.
     pub coverage: Database,
     /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
-    /// The failures.
     pub failures: Vec<Group>,
     /// Why the run ended.
     pub end: End,
@@ -161,7 +159,6 @@ impl Shards {
         Ok(Self { block, plan, header, shards })
     }
 
-    /// The block.
     pub fn block_name(&self) -> &'static str {
         self.block.info().name
     }

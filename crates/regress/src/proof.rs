@@ -29,9 +29,7 @@ const BEHIND: usize = 100;
 /// The result of a property is known.
 #[derive(Debug, Clone, Copy)]
 pub struct ProofEvent<'a> {
-    /// The profile.
     pub profile: &'a str,
-    /// The result.
     pub result: &'a PropertyResult,
     /// Properties of the profile with a result so far.
     pub done: usize,
@@ -51,9 +49,7 @@ pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
 
 /// The proofs of one block.
 pub struct ProofRun<'a> {
-    /// The block.
     pub block: &'static BlockHandle,
-    /// The RTL.
     pub rtl: &'a Rtl,
     /// Replays counterexamples.
     pub worker: &'a OneShotWorker,

@@ -45,13 +45,9 @@ pub use prepared::{PreparedRegression, RunStart};
 /// The components of a case's name.
 #[derive(Debug, Clone)]
 pub struct CaseName {
-    /// The block.
     pub block: String,
-    /// The profile.
     pub profile: String,
-    /// The scenario.
     pub scenario: String,
-    /// The index.
     pub index: u64,
 }
 
@@ -81,9 +77,7 @@ impl FromStr for CaseName {
 pub struct Regression {
     /// The name of its run directory: the block, unless a plan names it.
     pub name: String,
-    /// The block.
     pub block: &'static BlockHandle,
-    /// The seed.
     pub seed: u64,
     /// Profiles, scenarios and RTL.
     pub setup: Setup,
@@ -95,7 +89,6 @@ pub struct Regression {
     pub shard: Shard,
     /// Limits at which the run ends early.
     pub limits: Limits,
-    /// Handling of failures.
     pub keep: FailureHandling,
     /// Matching cases whose vectors are kept.
     pub save: u64,
@@ -112,7 +105,8 @@ pub struct Regression {
 }
 
 impl Regression {
-    /// The input bits whose values the planned cases cover, if they are all cases of a block that numbers its input vectors.
+    /// The input bits whose values the planned cases cover, if they are all cases of a block that
+    /// numbers its input vectors.
     fn exhaustive(&self, plan: &Plan) -> Option<u32> {
         let info = self.block.info();
         let is_all = plan.indices.start == 0 && plan.indices.end >= info.cases;

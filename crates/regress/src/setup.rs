@@ -18,13 +18,11 @@ use std::path::Path;
 /// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// Profiles.
     pub profiles: Vec<Profile>,
     /// Scenarios, by name or file. Empty selects all built-in ones.
     pub scenarios: Vec<String>,
     /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
-    /// The RTL.
     pub rtl: Rtl,
     /// Whether to count code coverage.
     pub coverage: bool,
@@ -117,9 +115,6 @@ impl Session {
     }
 
     /// The vector of a case.
-    ///
-    /// # Errors
-    /// [`Error::VectorTooLarge`].
     pub fn vector(
         &self,
         case: &Case,

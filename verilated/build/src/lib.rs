@@ -11,6 +11,8 @@
 //!
 //! [`Design::elaborate`] reports the structure of a design without translating it.
 
+#![warn(missing_docs)]
+
 pub mod activity;
 mod before_reset;
 pub mod codegen;

@@ -20,8 +20,8 @@ pub struct BuiltLibrary {
 }
 
 impl BuiltLibrary {
-    /// The library in a file of the cache. It is for `verilated-build`, which knows that it made the
-    /// file.
+    /// The library in a file of the cache. It is for `verilated-build`, which knows that it made
+    /// the file.
     ///
     /// # Errors
     /// [`Error::Io`] if its name is not one of a library.

@@ -184,7 +184,8 @@ fn insert_code(text: &str, definition: &str, code: &str) -> Option<String> {
 /// The sources of the runtime with the shim, including the waveform writer for `tracing`.
 ///
 /// # Errors
-/// [`Error::Io`]. [`Error::UnknownRandom`] if this Verilator generates random numbers in an unknown way.
+/// [`Error::Io`]. [`Error::UnknownRandom`] if this Verilator generates random numbers in an unknown
+/// way.
 pub fn runtime_sources(
     verilator: &Verilator,
     shim: &Path,

@@ -1,13 +1,13 @@
-//! The peer in marlin: `peer-marlin RTL VERILATOR FOLDER CYCLES`. Builds the model in the folder if it
-//! is not there, and prints, as its last line, the checksum of all outputs.
+//! The peer in marlin: `peer-marlin RTL VERILATOR FOLDER CYCLES`. Builds the model in the folder if
+//! it is not there, and prints, as its last line, the checksum of all outputs.
 
 use marlin::verilator::{VerilatorRuntime, VerilatorRuntimeOptions, WideIn, WideOut};
 use marlin::verilog::prelude::*;
 use std::env;
 use std::error::Error;
 
-// The macro wants a literal path and looks for included files nowhere but in the working directory, so the runner
-// preprocesses the RTL to here.
+// The macro wants a literal path and looks for included files nowhere but in the working directory,
+// so the runner preprocesses the RTL to here.
 #[verilog(src = "../.work/rtl/ReqRecvCore_Thread_2.v", name = "ReqRecvCore_Thread_2")]
 struct Top;
 

@@ -1,8 +1,8 @@
 //! Stable codes of the errors that users see.
 //!
 //! `table.rs` declares each code once: its number, name, exit code, title and explanation. `cosim
-//! error`, docs/reference/errors.md and the exit codes are generated from it. A code names a kind
-//! of mistake, not one message.
+//! error`, the list in the book and the exit codes are generated from it. A code names a kind of
+//! mistake, not one message.
 
 mod table;
 
@@ -51,32 +51,6 @@ const GROUPS: [(&str, &str); 7] = [
 
 /// Maximum line length of explanations, in characters.
 const WIDTH: usize = 100;
-
-const PAGE: &str = "\
-# Error codes
-
-Each error of cosim has a stable code, as in
-`error[E0213]: vector.json:14:7: unknown field`. Wording may change; a code keeps its meaning and is
-never used for anything else. `cosim error E0213` prints the entry of a code, `cosim error` lists
-all codes.
-
-Exit codes: 1 if the RTL failed, 2 for wrong input, 3 if something is missing on the machine, 130
-after an interruption.
-
-## How to add an error code
-
-This page is generated. To add a code:
-
-1. Search this page for a code that fits the kind of mistake. Several messages share one code.
-2. If there is none, add an entry to `crates/base/src/error/codes/table.rs`, with the next free
-   number of its group. Never reuse or renumber a code. The explanation says what is wrong, why, and
-   what to do.
-3. Name the code where the error is constructed: `Error::Usage(codes::UNKNOWN_BLOCK, message)`.
-   The variant and the class of the code agree: `Usage`, `File` and `Input` are `User` errors,
-   `Environment` is `Machine`, `Lost` is `Rtl`.
-4. Write this page again: `cargo run -- error --markdown > docs/reference/errors.md`.
-5. Assert the code in a test: `assert_error(&output, \"E0213\")` in `tests/e2e/common.rs`.
-";
 
 impl Code {
     /// The code with this number or name, ignoring case.
@@ -160,9 +134,9 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<Code>)> {
     })
 }
 
-/// The text of docs/reference/errors.md.
+/// All codes with their explanations, as Markdown.
 pub fn page() -> String {
-    let mut page = PAGE.to_owned();
+    let mut page = String::new();
     for (title, codes) in groups() {
         page += &format!("\n## {title}\n");
         for code in codes {

@@ -50,7 +50,8 @@ pub enum Action {
     /// no model: it asks the tool to run each candidate in a process of its own. Returns a
     /// [`ShrunkVector`](crate::engine::ShrunkVector).
     ShrinkLost(VectorFile, #[serde(with = "cosim_harness::as_json")] Verdict, u64),
-    /// Explain the failure of a vector; returns an [`Explanation`](crate::explanation::Explanation).
+    /// Explain the failure of a vector; returns an
+    /// [`Explanation`](crate::explanation::Explanation).
     Explain(VectorFile, Built),
     /// Measure the speed of the model and of this bare one; returns a
     /// [`BenchReport`](crate::engine::BenchReport).
@@ -68,8 +69,8 @@ pub enum Action {
 }
 
 impl Task {
-    /// Runs the task and returns its result as JSON. `run` runs a candidate of a shrink in a process
-    /// of its own.
+    /// Runs the task and returns its result as JSON. `run` runs a candidate of a shrink in a
+    /// process of its own.
     ///
     /// # Errors
     /// Errors of the operation.

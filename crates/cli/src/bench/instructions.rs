@@ -47,7 +47,8 @@ pub fn count(block: &BlockHandle, profile: &str) -> Result<Instructions, Error> 
     Ok(Instructions { block: block.info().name, profile: profile.to_owned(), per_cycle })
 }
 
-/// The instructions of the program with the blocks for these numbers of rounds, and the cycles of a round.
+/// The instructions of the program with the blocks for these numbers of rounds, and the cycles of a
+/// round.
 fn run(
     block: &BlockHandle,
     profile: &str,

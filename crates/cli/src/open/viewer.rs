@@ -26,7 +26,6 @@ pub enum Viewer {
 
 /// Waves of a failure.
 pub struct WaveView<'a> {
-    /// The block.
     pub block: &'static BlockInfo,
     /// The waves, as an absolute path.
     pub waves: &'a Path,
@@ -163,7 +162,6 @@ impl Viewer {
     /// In the order of preference.
     pub const ALL: [Self; 2] = [Self::Surfer, Self::Gtkwave];
 
-    /// Its program.
     pub fn program(self) -> &'static str {
         match self {
             Self::Surfer => "surfer",
@@ -183,9 +181,6 @@ impl Viewer {
 
     /// The command that shows waves. Writes its file into a new folder for temporary files, because
     /// a run directory holds nothing but results.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn command(self, view: &WaveView<'_>) -> Result<Command, Error> {
         let (ending, text) = match self {
             Self::Surfer => ("sucl", view.surfer()),

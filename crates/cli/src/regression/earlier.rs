@@ -23,7 +23,6 @@ impl EarlierRunOptions {
         history.or(self.baseline.is_some().then_some("--baseline"))
     }
 
-    /// The files.
     pub fn files(&self) -> EarlierRuns {
         EarlierRuns { history: self.history.clone(), baseline: self.baseline.clone() }
     }

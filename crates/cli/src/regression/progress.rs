@@ -22,7 +22,6 @@ impl Renderer {
         Self::default()
     }
 
-    /// Shows an event.
     pub fn show(&mut self, event: Event<'_>) {
         if !matches!(event, Event::Warning(_)) {
             self.shrinking = None;

@@ -62,9 +62,7 @@ impl Ratio {
 /// The code coverage of one profile, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct CodeRatios {
-    /// Lines.
     pub lines: Ratio,
-    /// Branches.
     pub branches: Ratio,
     /// Bits that toggled.
     pub toggles: Ratio,
@@ -110,7 +108,6 @@ pub struct Line {
 pub struct CodeHits<'d> {
     /// The hash of the RTL.
     pub rtl: &'d str,
-    /// The profile.
     pub profile: &'d str,
     /// The points.
     pub code: &'d Code,

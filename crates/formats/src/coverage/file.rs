@@ -238,9 +238,6 @@ impl Database {
     }
 
     /// Writes the file. Returns its checksum.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn write(&self, path: &Path) -> Result<String, Error> {
         let (text, checksum) = self.sealed_text()?;
         write_whole(path, text.as_bytes(), Sync::OnDisk)?;

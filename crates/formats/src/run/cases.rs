@@ -65,7 +65,6 @@ impl Row {
     }
 }
 
-/// A finished case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedCase {
     /// Its position in the plan.

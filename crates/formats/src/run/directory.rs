@@ -58,7 +58,6 @@ const FORMAT: &str = "cosim-run";
 pub enum OutputLocation {
     /// A folder that the user named.
     Named {
-        /// The folder.
         folder: PathBuf,
         /// Whether to replace an earlier run in it.
         replace: bool,
@@ -155,7 +154,6 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
 /// The lock of a run directory, held until it is dropped.
 #[derive(Debug)]
 pub struct DirectoryLock {
-    /// The folder.
     pub folder: PathBuf,
     lock: Lock,
 }
@@ -226,8 +224,8 @@ impl DirectoryLock {
         files::sync_folder(&self.folder);
     }
 
-    /// Removes what this run wrote, releases the lock and removes the folder if it is empty. Ignores
-    /// failures.
+    /// Removes what this run wrote, releases the lock and removes the folder if it is empty.
+    /// Ignores failures.
     pub(super) fn empty_and_abandon(self) {
         let _ = empty(&self.folder);
         self.abandon();
@@ -335,7 +333,6 @@ fn create(path: &Path) -> Result<File, Error> {
     options.open(path).map_err(Error::write(path))
 }
 
-/// Locks the lock file.
 fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
     match file.try_lock() {
         Ok(()) => Ok(Lock(file)),

@@ -119,9 +119,6 @@ pub struct InterruptedRun {
 
 impl Journal {
     /// Creates the journal of a run in this state. Replaces an existing one.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn begin(folder: &Path, run_command: RunCommand, state: &State) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
         let file = write(&path, &run_command, state)?;
@@ -129,9 +126,6 @@ impl Journal {
     }
 
     /// Appends a finished case. Returns whether the journal should be renewed.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<bool, Error> {
         let bytes = postcard::to_stdvec(&(case, outcome))
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -142,9 +136,6 @@ impl Journal {
     }
 
     /// Replaces the journal by one that starts at this state.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn renew(&mut self, state: &State) -> Result<(), Error> {
         self.file = write(&self.path, &self.run_command, state)?;
         self.length = 0;

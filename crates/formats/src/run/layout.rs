@@ -10,7 +10,6 @@ pub const RESULTS: &str = "results.json";
 pub const PARTIAL: &str = "results.json.partial";
 /// Times and other data of the machine.
 pub const TIMING: &str = "timing.json";
-/// Folder of failures.
 pub const FAILURES: &str = RunFolder::Failures.name();
 /// Folder of saved vectors.
 pub const SAVED: &str = RunFolder::Saved.name();
@@ -23,7 +22,6 @@ pub const MARK: &str = "{\n\"format\": \"cosim-results\"";
 pub const JOURNAL: &str = "run.journal";
 /// Test results for CI systems.
 pub const JUNIT: &str = "junit.xml";
-/// The HTML report.
 pub const HTML: &str = "report.html";
 /// The summary in Markdown, for CI systems.
 pub const MARKDOWN: &str = "summary.md";

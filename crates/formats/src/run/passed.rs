@@ -9,7 +9,6 @@ use serde::Serialize;
 /// A waiver, and the number of cases that it matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaiverUse {
-    /// The waiver.
     #[serde(flatten)]
     pub waiver: Waiver,
     /// Number of cases with this failure.

@@ -15,7 +15,6 @@ pub struct Plan {
     pub block: &'static str,
     /// The run's seed.
     pub seed: u64,
-    /// Profiles.
     pub profiles: Vec<Profile>,
     /// Names of the scenarios.
     pub scenarios: Vec<String>,

@@ -26,7 +26,6 @@ pub struct Results {
     pub profiles: Vec<ProfileResults>,
     /// Totals of all cases.
     pub totals: Totals,
-    /// The groups of failures.
     pub failures: Vec<Group>,
     /// The checksum of `coverage.json`.
     pub coverage: String,
@@ -111,9 +110,7 @@ pub enum Entry {
         place: u64,
         /// The number of its signature.
         group: u64,
-        /// Its name.
         name: String,
-        /// The verdict.
         #[serde(flatten)]
         verdict: Verdict,
         /// Cycles compared.
@@ -183,9 +180,6 @@ impl Results {
     }
 
     /// Parses results without their cases. `path` is for messages.
-    ///
-    /// # Errors
-    /// As [`Results::read`].
     pub fn without_cases(text: &str, path: &Path) -> Result<Self, Error> {
         Self::parse(serde_json::Deserializer::from_str(text), path, &mut |_, _| (), &mut None)
     }
@@ -350,7 +344,6 @@ impl EntryCheck {
 enum Wrong {
     /// The format or the version.
     Version(Error),
-    /// An entry.
     Entry(String),
 }
 

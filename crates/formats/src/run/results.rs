@@ -77,9 +77,6 @@ pub struct RunDirectory {
 
 impl RunDirectory {
     /// Creates a run directory.
-    ///
-    /// # Errors
-    /// As [`DirectoryLock::new`].
     pub fn begin(place: &OutputLocation, header: &Header) -> Result<Self, Error> {
         let claim = DirectoryLock::new(place)?;
         let path = claim.folder.join(PARTIAL);
@@ -93,9 +90,6 @@ impl RunDirectory {
     }
 
     /// Begins the run again, without its cases so far and their files.
-    ///
-    /// # Errors
-    /// [`Error::Write`].
     pub fn restart(&mut self, header: &Header) -> Result<(), Error> {
         empty_subfolders(self.folder())?;
         let path = self.folder().join(PARTIAL);
@@ -155,9 +149,6 @@ impl RunDirectory {
     }
 
     /// Adds a case. Once results begin to be lost, the first call returns the error.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         let failure = Signature::of(&outcome.verdict)
             .map(|signature| Failure { signature, verdict: Some(outcome.verdict.clone()) });
@@ -167,9 +158,6 @@ impl RunDirectory {
     }
 
     /// As [`RunDirectory::case`], for a case that ran elsewhere. `case` returns its name and seed.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn ended(
         &mut self,
         ended: &FinishedCase,
@@ -193,9 +181,6 @@ impl RunDirectory {
     }
 
     /// Saves the vector of a matching case.
-    ///
-    /// # Errors
-    /// [`Error::Write`] if it cannot be written.
     pub fn save(&self, case: &Case, text: &str) -> Result<(), Error> {
         let file = RunFile::new(RunFolder::Saved, &case.name, "json");
         file.write(self.folder(), text.as_bytes(), Sync::Lazy)

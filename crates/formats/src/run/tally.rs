@@ -148,15 +148,11 @@ pub struct Tally {
     pub profiles: Vec<ProfileTally>,
     /// Totals of all profiles.
     pub totals: Totals,
-    /// The coverage.
     pub coverage: Recorder,
 }
 
 impl Tally {
     /// An empty tally for the profiles and scenarios of a plan.
-    ///
-    /// # Errors
-    /// As [`program::unreachable`].
     pub fn new(block: &'static BlockInfo, plan: &Plan, coverage: Recorder) -> Result<Self, Error> {
         let profile = |profile: &Profile| {
             let mut tally = ProfileTally {
@@ -190,7 +186,6 @@ impl Tally {
         })
     }
 
-    /// Adds a case.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
         self.totals.add(outcome);
         self.coverage.add(case, outcome);

@@ -20,7 +20,6 @@ pub struct Timing {
     pub failures_seconds: f64,
     /// Cycles compared per second, without the time for failures.
     pub cycles_per_second: f64,
-    /// Peak memory.
     pub peak_memory: PeakMemory,
     /// The git commit of the working directory, if it has one.
     pub commit: Option<String>,

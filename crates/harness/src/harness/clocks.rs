@@ -1,8 +1,9 @@
 //! Several clocks: which of them rise at the end of each step.
 //!
-//! RTL with several clocks has a wrapper (docs/how-to/wrap-rtl.md) with an input for each clock, which says that this clock rises at
-//! the end of the step. [`Clocks`] derives those inputs from periods, phases and jitter in integer units of time. A step
-//! ends at the next time at which any clock rises, so no step is empty, and clocks with the same edge rise together.
+//! RTL with several clocks has a wrapper (docs/how-to/wrap-rtl.md) with an input for each clock,
+//! which says that this clock rises at the end of the step. [`Clocks`] derives those inputs from
+//! periods, phases and jitter in integer units of time. A step ends at the next time at which any
+//! clock rises, so no step is empty, and clocks with the same edge rise together.
 
 use super::contract::TrafficError;
 use super::draw::Draw;
@@ -38,8 +39,8 @@ impl ClockTiming {
         Self { period: Uint::new(period), phase: Uint::new(phase), jitter: Uint::new(0) }
     }
 
-    /// Draws the timing of all clocks of a case: the same clock, the same period with other phases, a whole
-    /// ratio, or any periods, phases and jitter.
+    /// Draws the timing of all clocks of a case: the same clock, the same period with other phases,
+    /// a whole ratio, or any periods, phases and jitter.
     pub fn draw<const N: usize>(rng: &mut CaseRng) -> [Self; N] {
         let kind = rng.random_range(0..6);
         let base = rng.random_range(1..=8);

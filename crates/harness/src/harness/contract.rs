@@ -4,8 +4,9 @@
 //! cycle, the harness calls them in this order:
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
-//! 2. [`Golden::cycle`] evaluates the cycle once and [`Golden::outputs`] computes every output pin from the result. The DUT
-//!    computes the same pins, and the harness compares them; [`Comparison`](super::Comparison) says which of them.
+//! 2. [`Golden::cycle`] evaluates the cycle once and [`Golden::outputs`] computes every output pin
+//!    from the result. The DUT computes the same pins, and the harness compares them;
+//!    [`Comparison`](super::Comparison) says which of them.
 //! 3. [`Scoreboard::observe`] judges the cycle at transaction level.
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
@@ -52,8 +53,8 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     const RESET: Option<ResetPin> = Some(ResetPin::high("rst"));
     /// Further reset inputs, which are active together with [`Block::RESET`].
     const OTHER_RESETS: &'static [ResetPin] = &[];
-    /// The inputs of a wrapper that say which clocks rise at the end of a step, if the RTL has several. All rise in the
-    /// cycle in reset.
+    /// The inputs of a wrapper that say which clocks rise at the end of a step, if the RTL has
+    /// several. All rise in the cycle in reset.
     const CLOCKS: &'static [&'static str] = &[];
     /// The number of input bits, if the default cases together drive every input vector.
     const EXHAUSTIVE: Option<u32> = None;
@@ -435,7 +436,8 @@ pub trait Golden<B: Block>: Clone + Send {
     /// Evaluates a cycle from the registers and `inputs`.
     fn cycle(&self, inputs: &B::Inputs) -> Self::Cycle;
 
-    /// Computes every output before the rising edge; `cycle` is the result of [`Golden::cycle`] for the same `inputs`.
+    /// Computes every output before the rising edge; `cycle` is the result of [`Golden::cycle`] for
+    /// the same `inputs`.
     fn outputs(&self, inputs: &B::Inputs, cycle: &Self::Cycle, outputs: &mut B::Outputs);
 
     /// Sets every bit of `open` that the specification leaves open in this cycle, as in payload
@@ -451,8 +453,8 @@ pub trait Golden<B: Block>: Clone + Send {
     #[inline]
     fn observe(&mut self, _inputs: &B::Inputs, _cycle: &Self::Cycle, _outputs: &B::Outputs) {}
 
-    /// The rising edge: registers take their next values. Returns the rules that applied. `cycle` is the result of
-    /// [`Golden::cycle`] for the same `inputs`.
+    /// The rising edge: registers take their next values. Returns the rules that applied. `cycle`
+    /// is the result of [`Golden::cycle`] for the same `inputs`.
     fn clock(&mut self, inputs: &B::Inputs, cycle: &Self::Cycle) -> RuleSet;
 
     /// Evaluates a cycle for its outputs alone.
@@ -609,8 +611,8 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of `check`. Cold and never inlined, because formatting code would keep the compiler from inlining the hot
-    /// callers.
+    /// A violation of `check`. Cold and never inlined, because formatting code would keep the
+    /// compiler from inlining the hot callers.
     #[cold]
     #[inline(never)]
     pub fn new(check: &str, message: impl fmt::Display) -> Self {

@@ -652,7 +652,6 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
         golden.clock(inputs, decided)
     }
 
-    /// Counts an edge.
     #[inline]
     pub(super) fn count(&mut self, edge: &Edge<'_, B>, samples: bool) {
         self.rules.count(edge.rules, &mut self.hits);

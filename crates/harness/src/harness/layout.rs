@@ -11,8 +11,8 @@ pub trait Layout {
 /// Declares a struct of the named fields of a wide port, with their bit ranges as in the
 /// specification, and conversions from and to the port's bits.
 ///
-/// Ranges that are not listed are reserved: `decode` ignores them, `encode` leaves them as they are in
-/// its argument.
+/// Ranges that are not listed are reserved: `decode` ignores them, `encode` leaves them as they are
+/// in its argument.
 #[macro_export]
 macro_rules! layout {
     (

@@ -19,8 +19,8 @@ impl CaseRng {
         Self { case, ..self }
     }
 
-    /// The index of the case among those of its profile and scenario. A stimulus that covers all inputs takes the part with this
-    /// index; others need no index.
+    /// The index of the case among those of its profile and scenario. A stimulus that covers all
+    /// inputs takes the part with this index; others need no index.
     pub const fn case(&self) -> u64 {
         self.case
     }

@@ -1,4 +1,5 @@
-//! Drives two DUTs of one block with the same inputs and finds the first cycle in which they differ.
+//! Drives two DUTs of one block with the same inputs and finds the first cycle in which they
+//! differ.
 //!
 //! The environment follows the golden model, so both DUTs receive the whole stimulus. To compare
 //! a DUT with the golden model, use [`run`](super::run).

@@ -1,5 +1,5 @@
-//! Weights and scenarios as data: the `weights!` macro declares a struct of weights, and a TOML text
-//! holds the scenarios of a block.
+//! Weights and scenarios as data: the `weights!` macro declares a struct of weights, and a TOML
+//! text holds the scenarios of a block.
 
 use super::checked::Checked;
 use super::contract::Scenario;

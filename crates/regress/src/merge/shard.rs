@@ -24,7 +24,6 @@ const MAX_TAIL_BYTES: u64 = 1 << 30;
 pub(super) struct ShardFile {
     /// Its run directory.
     pub folder: PathBuf,
-    /// Its header.
     pub header: Header,
     path: PathBuf,
     /// The text up to the first case.

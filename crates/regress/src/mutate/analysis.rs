@@ -36,15 +36,12 @@ const REBUILD_FRACTION: (usize, usize) = (3, 4);
 
 /// A profile and the mutants chosen in it.
 pub struct ChosenMutants {
-    /// The profile.
     pub profile: Profile,
-    /// Its mutants.
     pub mutants: Mutants,
 }
 
 /// A mutation analysis of one block. It owns its folder.
 pub struct MutationAnalysis {
-    /// The block.
     pub block: &'static BlockHandle,
     /// The mutants of each profile.
     pub chosen: Vec<ChosenMutants>,
@@ -68,17 +65,11 @@ pub struct MutationAnalysis {
 #[derive(Debug, Clone, Copy)]
 pub enum AnalysisEvent<'a> {
     /// A profile begins.
-    Profile {
-        /// The block.
-        block: &'a str,
-        /// The profile.
-        profile: &'a str,
-    },
+    Profile { block: &'a str, profile: &'a str },
     /// A round of cases begins.
     Round {
         /// Mutants that no case has killed.
         alive: u64,
-        /// All mutants.
         mutants: u64,
         /// Cases that have run.
         run: u64,

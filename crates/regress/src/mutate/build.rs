@@ -37,7 +37,6 @@ const SOURCE: &str = "mutated.sv";
 pub struct Mutants {
     /// The Yosys session of the RTL.
     pub workshop: YosysSession,
-    /// The parameters.
     pub parameters: Parameters,
     /// The mutations, numbered from 1.
     pub mutations: Vec<Mutation>,
@@ -45,9 +44,6 @@ pub struct Mutants {
 
 impl Mutants {
     /// Chooses mutations over the whole design, using `seed`.
-    ///
-    /// # Errors
-    /// As [`YosysSession::read`].
     pub fn choose(
         info: &'static BlockInfo,
         rtl: &Rtl,
@@ -70,9 +66,6 @@ impl Mutants {
     }
 
     /// The RTL with one mutation, as Yosys inserts and writes it.
-    ///
-    /// # Errors
-    /// As [`YosysSession::script`].
     pub fn rtl_with(&self, mutation: &Mutation) -> Result<String, Error> {
         let command = mutation.command();
         self.workshop.script(&format!(
@@ -94,7 +87,7 @@ impl Mutants {
                     codes::NETLIST_NOT_UNDERSTOOD,
                     format!(
                         "cannot parse the netlist of Yosys: {what}; use the version of Yosys \
-                         that docs/gates.md names"
+                         that docs/how-to/gates.md names"
                     ),
                 )
             })?;
@@ -107,9 +100,6 @@ impl Mutants {
 
 /// Builds a model of a text whose mutations are enabled by number, unless it is cached. Does not
 /// load it. `design` holds further build options.
-///
-/// # Errors
-/// As [`Rtl::build`].
 fn selectable(
     info: &'static BlockInfo,
     text: &str,
@@ -133,9 +123,6 @@ fn selectable(
 
 /// Builds a model of a text whose bugs are enabled by number. It compiles quickly but simulates
 /// slowly. Does not load it.
-///
-/// # Errors
-/// As [`Rtl::build`].
 pub fn woven_model(
     info: &'static BlockInfo,
     parameters: &Parameters,
@@ -147,17 +134,11 @@ pub fn woven_model(
 }
 
 /// Builds a model of a Verilog netlist, for running a few cases. Does not load it.
-///
-/// # Errors
-/// As [`Rtl::build`].
 pub fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<Built, Error> {
     selectable(info, netlist, Design { quick: true, ..Design::default() }, kept()?)
 }
 
 /// Reads the RTL with Yosys and writes its netlist to [`BASE`].
-///
-/// # Errors
-/// As [`YosysSession::read`].
 pub fn begin(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<(), Error> {
     let base = workshop.path(BASE);
     workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", base.display()))?;
@@ -180,9 +161,6 @@ fn choose(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<String, 
 }
 
 /// Chooses up to `mutations` mutations over the whole design, numbered from 1.
-///
-/// # Errors
-/// As [`YosysSession::script`].
 pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| workshop.typed(place);
     // Some are discarded below.

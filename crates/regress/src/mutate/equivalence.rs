@@ -209,9 +209,6 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Whether a cheap proof shows that the property at a place holds on the unmodified RTL.
-    ///
-    /// # Errors
-    /// As [`EquivalenceChecker::soon`].
     pub fn holds(&self, place: u32) -> Result<bool, Error> {
         let output = &never(place);
         for reads in [Reads::Anything, Reads::Word] {
@@ -271,9 +268,6 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Tries longer equivalence proofs, for use after [`EquivalenceChecker::soon`] fails.
-    ///
-    /// # Errors
-    /// As [`EquivalenceChecker::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
         Ok(self.by(id, EQUAL_SIGNALS)?
             || self.alone(id)?
@@ -311,9 +305,6 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Runs the full equivalence check. Memory contents are free.
-    ///
-    /// # Errors
-    /// As [`EquivalenceChecker::soon`].
     pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
         let found = self.decide(id, &self.aig, false, DIFFERENCE)?;
         let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
@@ -327,9 +318,6 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Searches briefly for a difference, with free or exact memories. Proves nothing.
-    ///
-    /// # Errors
-    /// As [`EquivalenceChecker::soon`].
     pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
         match with_memories {
             false => self.decide(id, &self.aig, false, QUICK_DIFFERENCE),
@@ -338,9 +326,6 @@ impl<'a> EquivalenceChecker<'a> {
     }
 
     /// Searches for a difference with exact memories, which become many registers. Proves nothing.
-    ///
-    /// # Errors
-    /// As [`EquivalenceChecker::soon`].
     pub fn search(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
         self.with_memories(id, DIFFERENCE_WITH_MEMORIES)
     }

@@ -62,9 +62,7 @@ pub fn cases_of(
 /// The parameters that the cases of a profile share.
 #[derive(Debug)]
 pub struct CaseSet<'a> {
-    /// The block.
     pub block: &'a str,
-    /// The profile.
     pub profile: &'a str,
     /// The model with the mutations.
     pub model: &'a Built,
@@ -72,7 +70,6 @@ pub struct CaseSet<'a> {
     pub scenarios: &'a str,
     /// Packets per case, or random if `None`.
     pub packets: Option<u32>,
-    /// The cases.
     pub cases: &'a [Case],
     /// How mutants are killed.
     pub method: KillMethod,

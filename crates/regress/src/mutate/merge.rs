@@ -58,7 +58,6 @@ impl MutationShards {
         Ok(Self { parts })
     }
 
-    /// The block.
     pub fn block_name(&self) -> &str {
         &self.parts[0].report.run.block
     }

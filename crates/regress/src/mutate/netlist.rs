@@ -20,7 +20,6 @@ type Port<'a> = (&'a str, &'a str, &'a str);
 /// A netlist in RTLIL with mutations inserted.
 #[derive(Debug)]
 pub struct Woven {
-    /// The netlist.
     pub netlist: String,
     /// The inserted mutation modules, in SystemVerilog.
     pub modules: String,

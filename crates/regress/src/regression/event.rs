@@ -18,7 +18,6 @@ pub enum Event<'a> {
     },
     /// A case has ended.
     Case {
-        /// The case.
         case: &'a Case,
         /// How it ended.
         outcome: &'a Outcome,

@@ -19,11 +19,9 @@ pub struct Outcome {
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
-    /// Coverage.
     pub coverage: Database,
     /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
-    /// Its failures.
     pub failures: Vec<Group>,
     /// Why it ended.
     pub end: End,
@@ -118,7 +116,6 @@ pub struct FinishedRun {
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
-    /// Coverage.
     pub coverage: Database,
     /// The coverage goal.
     pub goal: Option<Goal>,
@@ -126,7 +123,6 @@ pub struct FinishedRun {
     pub never_compared: BTreeMap<String, Vec<String>>,
     /// Whether everything matched and the coverage goal was reached.
     pub passed: bool,
-    /// Its failures.
     pub failures: Vec<Group>,
     /// The run directory.
     pub folder: PathBuf,
@@ -142,7 +138,8 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// The verdict in one to three words. A run whose files are incomplete does not count as passed.
+    /// The verdict in one to three words. A run whose files are incomplete does not count as
+    /// passed.
     pub fn verdict(&self) -> &'static str {
         match self.tally.totals.verdict(self.end, self.passed) {
             "PASS" if self.unwritten.count > 0 => NOT_WRITTEN,
@@ -214,7 +211,6 @@ impl WriteFailures {
     /// Errors that are listed individually.
     const SHOWN: usize = 3;
 
-    /// Adds an error.
     pub fn add(&mut self, error: &Error) {
         self.count += 1;
         self.all.push(error.to_string());

@@ -14,13 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A vector to replay.
 #[derive(Debug, Clone)]
 pub struct Replay<'a> {
-    /// The vector.
     pub file: &'a VectorFile,
-    /// Its recorded verdict.
     pub recorded: Option<&'a Verdict>,
     /// Name of the profile.
     pub profile: String,
-    /// The model.
     pub model: Built,
 }
 

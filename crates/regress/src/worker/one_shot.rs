@@ -62,13 +62,9 @@ pub struct OneShotWorker {
 /// A vector, the profile it runs under, and the RTL.
 #[derive(Clone, Copy)]
 pub struct VectorJob<'a> {
-    /// The block.
     pub block: &'static BlockHandle,
-    /// The vector.
     pub vector: &'a VectorFile,
-    /// The profile.
     pub profile: &'a Profile,
-    /// The RTL.
     pub rtl: &'a Rtl,
 }
 
@@ -95,9 +91,6 @@ impl OneShotWorker {
     }
 
     /// Runs a vector.
-    ///
-    /// # Errors
-    /// If the model cannot be built.
     pub fn replay(&self, subject: &VectorJob<'_>) -> Result<Finish<Replayed>, Error> {
         let model = subject.build(View::Bare)?;
         self.have(subject.task(model, Action::Replay(subject.vector.clone())))
@@ -130,9 +123,6 @@ impl OneShotWorker {
     }
 
     /// Records the pins of a vector.
-    ///
-    /// # Errors
-    /// If the model cannot be built.
     pub fn record(&self, subject: &VectorJob<'_>) -> Result<Finish<DrivenPins>, Error> {
         self.observed(subject, View::Observed(Tracing::Fst), |observed| {
             Action::Record(subject.vector.clone(), observed)
@@ -140,9 +130,6 @@ impl OneShotWorker {
     }
 
     /// Determines which side violates the specification.
-    ///
-    /// # Errors
-    /// If the model cannot be built.
     pub fn judge(&self, subject: &VectorJob<'_>) -> Result<Finish<Blame>, Error> {
         let model = subject.build(View::Bare)?;
         self.have(subject.task(model, Action::Judge(subject.vector.clone())))
@@ -150,9 +137,6 @@ impl OneShotWorker {
 
     /// Explains the failure of a vector. `tracing` selects the model with waveform support to use,
     /// so that an already compiled one serves.
-    ///
-    /// # Errors
-    /// If the model cannot be built.
     pub fn explain(
         &self,
         subject: &VectorJob<'_>,

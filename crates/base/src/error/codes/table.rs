@@ -1,4 +1,4 @@
-//! The table of codes. Its head, docs/reference/errors.md, says how to add one.
+//! The table of codes. docs/reference/errors.md says how to add one.
 
 use super::{Class, Code, Entry};
 

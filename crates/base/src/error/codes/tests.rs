@@ -6,8 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-const WRITE: &str = "cargo run -- error --markdown > docs/reference/errors.md";
-
 /// The sources of all crates that construct errors, without spaces.
 fn sources() -> Vec<(PathBuf, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -85,13 +83,8 @@ fn the_class_of_a_code_fits_the_variant() {
 }
 
 #[test]
-fn the_page_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/errors.md");
-    let text = fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        text == page(),
-        "docs/reference/errors.md is not what the table says; write it again: {WRITE}"
-    );
+fn the_page_explains_each_code_in_lines_that_fit() {
+    let text = page();
     for code in ALL {
         assert!(text.contains(&format!("### {code}: ")), "{code:?}");
     }

@@ -24,7 +24,6 @@ const UNKNOWN: [&str; 13] = [
     "fork", "@", "#",
 ];
 
-/// A module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Module {
     /// From `module` to the `;` after the ports.
@@ -70,7 +69,6 @@ pub struct Instance {
     pub connections: Vec<(String, Tokens)>,
 }
 
-/// A statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Statement {
     Block {

@@ -46,7 +46,6 @@ pub fn tokens(text: &str) -> Result<Tokens, WeaveError> {
     Ok(tokens)
 }
 
-/// The text of tokens.
 pub fn text(tokens: &[String]) -> String {
     let mut text = String::new();
     for token in tokens {
