@@ -230,3 +230,32 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
     }
     element
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What newer Verilators write: `varType` is that of the net.
+    #[test]
+    fn a_variable_with_a_direction_is_a_port() {
+        let var = |name: &str, of: &str, direction: &str| {
+            format!(
+                r#"{{"type":"VAR","name":"{name}","varType":"{of}","direction":"{direction}"}}"#
+            )
+        };
+        let vars = [
+            var("a", "PORT", "INPUT"),
+            var("b", "WIRE", "INPUT"),
+            var("c", "TRIWIRE", "INOUT"),
+            var("d", "VAR", "OUTPUT"),
+            var("e", "WIRE", "NONE"),
+        ];
+        let tree = format!(
+            r#"{{"modulesp":[{{"type":"MODULE","name":"m","stmtsp":[{}]}}],"miscsp":[]}}"#,
+            vars.join(",")
+        );
+        let tree = from_json(&tree, r#"{"files":{}}"#).unwrap();
+        let found: Vec<_> = tree.modules[0].of_kind("var").map(|var| var.get("dir")).collect();
+        assert_eq!(found, [Some("input"), Some("input"), Some("inout"), Some("output"), None]);
+    }
+}
