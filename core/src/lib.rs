@@ -20,9 +20,9 @@ pub use cosim_block::blocks::Program;
 pub use cosim_block::program::{LIBRARY, main};
 pub use cosim_block::{checks, engine, shard, vector};
 pub use cosim_harness::{
-    axes, case_table, channel_block, channels, check_names, coverage, covergroups, delivery,
-    document, generated, grants, harness, items, layout, paced, protocol, rules, states, table,
-    traffic, transactions, transitions, value, waivers, weights,
+    axes, case_table, channel_block, channels, check_names, counters, coverage, covergroups,
+    delivery, document, generated, grants, harness, items, layout, paced, protocol, rules, states,
+    table, traffic, transactions, transitions, value, waivers, weights,
 };
 // Generated code and golden models need these crates through this one dependency.
 pub use verilated;

@@ -76,7 +76,7 @@ pub use properties::{
 pub use reset::{Reset, ResetTimer};
 pub use ring::Ring;
 pub use rng::CaseRng;
-pub use scoring::{count_names, joined_names};
+pub use scoring::{count_names, in_reset, joined_names};
 pub use side_by_side::{Difference, first_difference};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
