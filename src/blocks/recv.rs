@@ -3,7 +3,7 @@
 //! Its specification is `docs/blocks/recv.md`.
 
 pub(crate) mod chaos;
-mod coverage;
+pub(crate) mod coverage;
 pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;

@@ -14,6 +14,7 @@ use super::stimulus::DP;
 use cosim_core::harness::{
     self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, WaiverFile, class,
 };
+pub(crate) use groups::KIND;
 use groups::{
     CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
     STARVED, STRAYS,

@@ -7,7 +7,7 @@ use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::stimulus::{DP, EAGER, Message, RNDV_DATA, Traffic};
 use super::{Recv, kind_name};
-use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
+use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer, longest, longest_reset};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last choice is made and nothing else may happen.
@@ -275,16 +275,15 @@ impl<'a> Open<'a> {
 
 /// Cycles without progress that the traffic can cause.
 pub(crate) fn progress_timeout(traffic: &Traffic) -> u64 {
-    let longest = |of: fn(&Message) -> u64| traffic.messages.iter().map(of).max().unwrap_or(0);
-    let most = |list: &[Uint<12>]| list.iter().map(|wait| wait.get()).max().unwrap_or(0);
+    let most = |of: fn(&Message) -> Uint<12>| longest(traffic.messages.iter().map(of));
     SLACK
-        + longest(|message| message.gap.get())
-        + longest(|message| message.data.iter().map(|data| data.gap.get()).max().unwrap_or(0))
-        + longest(|message| message.match_wait.get())
-        + longest(|message| message.done_wait.get())
-        + longest(|message| message.reset.map_or(0, |reset| reset.total()))
-        + most(&traffic.credit_stalls)
-        + most(&traffic.reads)
+        + most(|message| message.gap)
+        + longest(traffic.messages.iter().flat_map(|message| &message.data).map(|data| data.gap))
+        + most(|message| message.match_wait)
+        + most(|message| message.done_wait)
+        + longest_reset(traffic.messages.iter().map(|message| message.reset))
+        + longest(traffic.credit_stalls.iter().copied())
+        + longest(traffic.reads.iter().copied())
 }
 
 impl<'a> Host<'a> {
@@ -374,33 +373,16 @@ impl<'a> Host<'a> {
     /// Drives the host's pins; `flag` is noise.
     #[inline]
     pub(crate) fn drive(&self, arrived: ArrivalProgress, flag: u64, inputs: &mut Inputs) {
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        let Inputs {
-            rst: _,
-            pkt_valid: _,
-            pkt_kind: _,
-            pkt_id: _,
-            pkt_len: _,
-            pkt_msg_len: _,
-            pkt_last: _,
-            match_rsp,
-            match_found,
-            posted_done,
-            pool_free,
-            credit_ready,
-            temp_alloc_ok,
-            padding: _,
-        } = inputs;
         let answers = self.answers();
-        *match_rsp = Bits1::from(answers);
-        *match_found = match self.open {
+        inputs.match_rsp = Bits1::from(answers);
+        inputs.match_found = match self.open {
             Some(open) if answers => Bits1::from(open.message.is_posted()),
             _ => Bits1::new(flag),
         };
-        *posted_done = Bits1::from(self.finishes(arrived));
-        *pool_free = Bits8::new(self.pool.free);
-        *credit_ready = Bits1::from(self.credits.is_over());
-        *temp_alloc_ok = Bits1::from(self.temp_ok);
+        inputs.posted_done = Bits1::from(self.finishes(arrived));
+        inputs.pool_free = Bits8::new(self.pool.free);
+        inputs.credit_ready = Bits1::from(self.credits.is_over());
+        inputs.temp_alloc_ok = Bits1::from(self.temp_ok);
     }
 
     /// Advances one cycle. `begins` is the message whose CP is accepted, if there is one.

@@ -2,7 +2,7 @@
 
 use super::scenarios::Weights;
 use super::stimulus::{DP, Data, EAGER, Message, RNDV_DATA, Stray, Traffic};
-use cosim_core::harness::{CaseRng, Draw, Percent, Reset};
+use cosim_core::harness::{CaseRng, Draw, Parameters};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
@@ -12,7 +12,7 @@ const RESET_WITHIN: u64 = 12;
 const STRAYS: [u64; 7] = [0, 1, 2, 3, 4, 5, 7];
 
 /// Draws traffic of about `packets` packets; every traffic is legal.
-pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
+pub fn traffic(weights: &Weights, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
     let noise = rng.bits();
     let pool = Uint::new(weights.pool.draw(rng));
     let mut generator = Generator { weights, rng };
@@ -24,8 +24,8 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
         messages.push(message);
     }
     let credit_stalls =
-        generator.waits(packets, weights.credit_stall, weights.longest_credit_stall);
-    let reads = generator.waits(packets, weights.read, weights.longest_read);
+        rng.waits(packets.into(), weights.credit_stall, weights.longest_credit_stall);
+    let reads = rng.waits(packets.into(), weights.read, weights.longest_read);
     Traffic { noise, pool, messages, credit_stalls, reads }
 }
 
@@ -35,14 +35,6 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    /// `count` waits; zeros at the end are omitted.
-    fn waits(&mut self, count: u32, chance: Percent, longest: Uint<12>) -> Vec<Uint<12>> {
-        let mut waits: Vec<Uint<12>> = (0..count).map(|_| self.rng.wait(chance, longest)).collect();
-        let used = waits.iter().rposition(|wait| wait.get() > 0).map_or(0, |last| last + 1);
-        waits.truncate(used);
-        waits
-    }
-
     fn gap(&mut self) -> Uint<12> {
         self.rng.wait(self.weights.gap, self.weights.longest_gap)
     }
@@ -57,6 +49,11 @@ impl Generator<'_> {
         if self.rng.chance(self.weights.rendezvous) { RNDV_DATA } else { EAGER }
     }
 
+    /// Packets after a CP, or a stray packet.
+    fn entry(&mut self, count: Option<Uint<12>>, stray: Option<Stray>) -> Data {
+        Data { gap: self.gap(), id: self.rng.bits(), len: self.rng.bits(), count, stray }
+    }
+
     /// DPs after a CP, at most `left` packets, possibly with stray packets in between.
     fn data(&mut self, left: u64, strays: bool) -> Vec<Data> {
         let drawn = self.weights.data.draw(self.rng).max(1);
@@ -68,28 +65,13 @@ impl Generator<'_> {
         while packets > 0 {
             if strays && self.rng.chance(self.weights.strays) {
                 let kind = STRAYS[self.rng.random_range(0..STRAYS.len())];
-                let last = Uint::new(u64::from(self.rng.random::<bool>()));
-                let stray = Some(Stray { kind: Uint::new(kind), last });
-                let gap = self.gap();
-                data.push(Data {
-                    gap,
-                    id: self.rng.bits(),
-                    len: self.rng.bits(),
-                    count: None,
-                    stray,
-                });
+                let last = self.rng.random::<bool>().into();
+                data.push(self.entry(None, Some(Stray { kind: Uint::new(kind), last })));
             }
             let burst = self.rng.chance(self.weights.bursts);
             let count = if burst { self.rng.random_range(1..=packets) } else { 1 };
             packets -= count;
-            let gap = self.gap();
-            data.push(Data {
-                gap,
-                id: self.rng.bits(),
-                len: self.rng.bits(),
-                count: (count > 1).then(|| Uint::new(count)),
-                stray: None,
-            });
+            data.push(self.entry((count > 1).then(|| Uint::new(count)), None));
         }
         data
     }
@@ -98,23 +80,19 @@ impl Generator<'_> {
     fn message(&mut self, left: u64) -> Message {
         let gap = self.gap();
         let kind = self.kind();
-        let flag = |holds: bool| Uint::new(u64::from(holds));
         let posted = kind == EAGER && self.rng.chance(self.weights.posted);
         let has_data = matches!(kind, EAGER | RNDV_DATA) && !self.rng.chance(self.weights.single);
         let strays = kind == EAGER && !posted;
-        let reset = self.rng.chance(self.weights.reset).then(|| Reset {
-            after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
-            cycles: Uint::new(self.rng.random_range(1..=3)),
-        });
+        let reset = self.rng.reset(self.weights.reset, RESET_WITHIN);
         Message {
             gap,
             kind: Uint::new(kind),
             id: self.rng.bits(),
             len: self.rng.bits(),
             msg_len: self.rng.bits(),
-            posted: flag(posted),
+            posted: posted.into(),
             match_wait: self.rng.wait(self.weights.match_wait, self.weights.longest_match_wait),
-            temp_ok: flag(self.rng.chance(self.weights.temp_ok)),
+            temp_ok: self.rng.flag(self.weights.temp_ok),
             done_wait: self.rng.wait(self.weights.done_wait, self.weights.longest_done_wait),
             data: if has_data { self.data(left - 1, strays) } else { Vec::new() },
             reset,

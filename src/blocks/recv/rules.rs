@@ -73,13 +73,13 @@ pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
 cosim_core::states! {
     /// A state of the block.
     pub enum State {
-        AwaitCp = "AWAIT_CP": "S2's state [Await CP]",
-        DetermineCpType = "DETERMINE_CP_TYPE": "S2's action [Determine CP Type]",
-        CheckPosted = "CHECK_POSTED": "S2's action [Check For Posted Request]",
-        ProcUnexpCp = "PROC_UNEXP_CP": "S2's action [Proc Unexp Eager CP Data]",
-        AwaitUnexpDp = "AWAIT_UNEXP_DP": "S2's state [Await Unexp DP]",
-        ProcUnexpDp = "PROC_UNEXP_DP": "S2's action [Proc Unexp DP]",
-        RecvPostedData = "RECV_POSTED_DATA": "S2's state [Recv Posted Data]",
+        AwaitCp = "AWAIT_CP": "no message is open",
+        DetermineCpType = "DETERMINE_CP_TYPE": "a CP is taken when there is one",
+        CheckPosted = "CHECK_POSTED": "is the eager message posted?",
+        ProcUnexpCp = "PROC_UNEXP_CP": "it is not: copy or keep",
+        AwaitUnexpDp = "AWAIT_UNEXP_DP": "a DP is waited for",
+        ProcUnexpDp = "PROC_UNEXP_DP": "DPs are taken",
+        RecvPostedData = "RECV_POSTED_DATA": "DPs go to their place",
         None = "NONE": "code 7",
     }
 }
@@ -116,22 +116,17 @@ pub enum PacketSelector {
 
 /// The conditions of guards, as bits.
 pub mod ask {
-    /// `pkt_valid`.
-    pub const VALID: u16 = 1 << 0;
-    /// A packet is accepted.
-    pub const TAKEN: u16 = 1 << 1;
-    /// `complete`.
-    pub const COMPLETE: u16 = 1 << 2;
-    /// `complete`, and F0 is on.
-    pub const OVER: u16 = 1 << 3;
-    /// `copying`.
-    pub const COPYING: u16 = 1 << 4;
-    /// `match_rsp`.
-    pub const ANSWER: u16 = 1 << 5;
-    /// `match_found`.
-    pub const FOUND: u16 = 1 << 6;
-    /// `posted_done`.
-    pub const DONE: u16 = 1 << 7;
+    conditions! {
+        u16;
+        VALID = 0: "`pkt_valid`";
+        TAKEN = 1: "A packet is accepted";
+        COMPLETE = 2: "`complete`";
+        OVER = 3: "`complete`, and F0 is on";
+        COPYING = 4: "`copying`";
+        ANSWER = 5: "`match_rsp`";
+        FOUND = 6: "`match_found`";
+        DONE = 7: "`posted_done`";
+    }
 }
 
 use ask::{ANSWER, COMPLETE, COPYING, DONE, FOUND, OVER, TAKEN, VALID};
@@ -333,42 +328,23 @@ pub fn the_row(state: State, asked: u16, kind: u8) -> &'static Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::{recv::Recv, testing};
     use cosim_core::harness::Parameters;
-
-    const SPECIFICATION: &str = include_str!("../../../docs/blocks/recv.md");
 
     fn name(rule: RuleSet) -> String {
         rule.iter().map(|index| RULES[index].name).collect()
     }
 
-    /// The cells of the specification's table rows.
-    fn rows() -> impl Iterator<Item = Vec<&'static str>> {
-        let rows = SPECIFICATION.lines().filter(|line| line.starts_with('|'));
-        rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
-    }
-
     #[test]
     fn every_rule_of_the_specification_is_there_and_no_other() {
-        let is_rule = |cell: &&str| {
-            let number = cell.strip_prefix(['P', 'U', 'G', 'O', 'K', 'F']);
-            number.is_some_and(|number| number.parse::<u32>().is_ok())
-        };
-        let mut specified: Vec<&str> = rows().map(|cells| cells[0]).filter(is_rule).collect();
-        // R1 is not in a table.
-        assert!(SPECIFICATION.contains("(R1)"));
-        specified.push("R1");
-        specified.sort_unstable();
-        let mut listed: Vec<&str> = RULES.iter().map(|entry| entry.name).collect();
-        listed.sort_unstable();
-        assert_eq!(listed, specified);
-        assert_eq!(listed.len(), 31 + 3 + 4 + 1 + 3 + 1 + 1);
+        testing::rules_are_those_of_the_specification::<Recv>("PUGOKF", &["R1"]);
     }
 
     #[test]
     fn each_row_leads_where_the_specification_says() {
         let mut seen = 0;
         for row in &ROWS {
-            let cells = rows().find(|cells| cells[0] == name(row.rule)).unwrap();
+            let cells = testing::rows::<Recv>().find(|cells| cells[0] == name(row.rule)).unwrap();
             let [from, to] = [cells[1], cells[3]];
             let named = |cell| if cell == "code 7" { "NONE" } else { cell };
             assert_eq!(row.from.name(), named(from), "{cells:?}");
@@ -387,14 +363,17 @@ mod tests {
             seen += 1;
         }
         let is_row = |cells: &Vec<&str>| cells.len() == 6 && cells[0].starts_with('P');
-        assert_eq!(seen, rows().filter(is_row).count());
+        assert_eq!(seen, testing::rows::<Recv>().filter(is_row).count());
     }
 
     #[test]
     fn states_have_the_codes_of_the_specification() {
         for (code, state) in State::ALL.iter().enumerate().take(7) {
             assert_eq!(*state as usize, code);
-            assert!(rows().any(|cells| cells[0] == code.to_string() && cells[1] == state.name()));
+            assert!(
+                testing::rows::<Recv>()
+                    .any(|cells| cells[0] == code.to_string() && cells[1] == state.name())
+            );
         }
     }
 
@@ -430,7 +409,7 @@ mod tests {
         let reason = |rule: RuleSet, parameters: &Parameters| {
             unreachable(rule.iter().next().unwrap(), parameters)
         };
-        let of = |fixes| Parameters::of::<crate::blocks::recv::Recv>(fixes);
+        let of = |fixes| Parameters::of::<Recv>(fixes);
         assert_eq!(reason(P14, &of(0)).as_deref(), Some("needs F0"));
         assert_eq!(reason(P15, &of(0xfe)).as_deref(), Some("needs F0"));
         assert_eq!(reason(P14, &of(1)), None);

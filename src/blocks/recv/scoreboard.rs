@@ -11,45 +11,49 @@ use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
 use super::{Recv, rules::State};
-use cosim_core::harness::{self, Counter, Parameters, Violation};
+use cosim_core::harness::{self, Counter, Parameters, Violation, in_reset};
 
-/// In reset every output is 0.
-const IN_RESET: &str = "silent-in-reset";
-/// After reset the ring is full.
-const FULL: &str = "ring-full-after-reset";
-/// Payload is 0 while its valid is 0.
-const IDLE: &str = "idle-pins-are-0";
-/// The total of buffers in the ring, free, with a packet and kept is constant.
-const CONSERVED: &str = "buffers-are-conserved";
-/// The state fits the progress of the message.
-const STATE: &str = "state-by-what-is-awaited";
-/// Buffers go into the ring exactly when it is low.
-const REFILLED: &str = "refill-when-low";
-/// A refill uses as many buffers as are free and fit.
-const AS_MANY: &str = "refill-as-far-as-possible";
-/// Each buffer that goes into the ring is a credit, which is on offer until it is accepted once.
-const CREDIT: &str = "each-credit-once";
-/// A packet is accepted only with a buffer, after the packet before it is processed, and, during a
-/// posted message, only if it belongs to that message.
-const TAKEN: &str = "taken-when-its-turn";
-/// The block is ready exactly when it can accept a packet, whether there is one or not.
-const READY: &str = "ready-where-it-can-take";
-/// A packet that can be accepted does not wait too long.
-const PROMPT: &str = "packet-not-left-waiting";
-/// The block asks about an eager message until there is an answer.
-const ASKED: &str = "match-asked-until-answered";
-/// If the pool is low, the block requests a temporary buffer for the whole message.
-const TEMPORARY: &str = "temporary-buffer-when-pool-low";
-/// Data is copied once if its message is copied.
-const COPIED: &str = "copied-as-chosen";
-/// A handle is kept once if its message is kept.
-const KEPT: &str = "kept-as-chosen";
-/// The buffer of every packet that is not kept is released once.
-const RELEASED: &str = "released-unless-kept";
-/// The block reports exactly the packets that do not fit.
-const ERROR: &str = "error-for-what-does-not-fit";
-/// At the end nothing is left.
-const COMPLETE: &str = "complete";
+cosim_core::check_names! {
+    CHECKS;
+    /// In reset every output is 0.
+    IN_RESET = "silent-in-reset";
+    /// After reset the ring is full.
+    FULL = "ring-full-after-reset";
+    /// Payload is 0 while its valid is 0.
+    IDLE = "idle-pins-are-0";
+    /// The total of buffers in the ring, free, with a packet and kept is constant.
+    CONSERVED = "buffers-are-conserved";
+    /// The state fits the progress of the message.
+    STATE = "state-by-what-is-awaited";
+    /// Buffers go into the ring exactly when it is low.
+    REFILLED = "refill-when-low";
+    /// A refill uses as many buffers as are free and fit.
+    AS_MANY = "refill-as-far-as-possible";
+    /// Each buffer that goes into the ring is a credit, which is on offer until it is accepted
+    /// once.
+    CREDIT = "each-credit-once";
+    /// A packet is accepted only with a buffer, after the packet before it is processed, and,
+    /// during a posted message, only if it belongs to that message.
+    TAKEN = "taken-when-its-turn";
+    /// The block is ready exactly when it can accept a packet, whether there is one or not.
+    READY = "ready-where-it-can-take";
+    /// A packet that can be accepted does not wait too long.
+    PROMPT = "packet-not-left-waiting";
+    /// The block asks about an eager message until there is an answer.
+    ASKED = "match-asked-until-answered";
+    /// If the pool is low, the block requests a temporary buffer for the whole message.
+    TEMPORARY = "temporary-buffer-when-pool-low";
+    /// Data is copied once if its message is copied.
+    COPIED = "copied-as-chosen";
+    /// A handle is kept once if its message is kept.
+    KEPT = "kept-as-chosen";
+    /// The buffer of every packet that is not kept is released once.
+    RELEASED = "released-unless-kept";
+    /// The block reports exactly the packets that do not fit.
+    ERROR = "error-for-what-does-not-fit";
+    /// At the end nothing is left.
+    COMPLETE = "complete";
+}
 
 /// Maximum number of cycles that an acceptable packet may wait: one to detect it, and one to detect
 /// that the message before it was complete.
@@ -91,19 +95,20 @@ struct ExpectedActions {
     error: bool,
 }
 
-/// Counters for the report.
-#[derive(Debug, Clone, Default)]
-struct Counts {
-    copied: u64,
-    kept: u64,
-    posted: u64,
-    controls: u64,
-    errors: u64,
-    credits: u64,
-    most_credits: u64,
-    refused: u64,
-    empty: u64,
-    finished: u64,
+cosim_core::counters! {
+    /// Counters for the report.
+    struct Counts of Scoreboard<'a>.counts {
+        copied: "unexpected messages copied",
+        kept: "unexpected messages kept",
+        posted: "packets copied to their place",
+        finished: "posted messages finished",
+        controls: "control packets",
+        errors: "protocol errors",
+        credits: "credits taken",
+        most_credits: max "largest credit on offer",
+        refused: "refills refused for the credit",
+        empty: "cycles the ring was empty",
+    }
 }
 
 /// The scoreboard of one case.
@@ -178,9 +183,7 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_reset(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<bool, Violation> {
         if inputs.rst.is_high() {
-            if *outputs != Outputs::default() {
-                return Err(Violation::new(IN_RESET, "an output is not 0 in reset"));
-            }
+            in_reset(IN_RESET, outputs, &Outputs::default())?;
             self.message_state = MessageState::Over(BETWEEN);
             (self.in_hand, self.owed, self.waited) = (0, 0, 0);
             self.receiver.forget();
@@ -482,10 +485,7 @@ impl Scoreboard<'_> {
 }
 
 impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = &[
-        IN_RESET, FULL, IDLE, CONSERVED, STATE, REFILLED, AS_MANY, CREDIT, TAKEN, READY, PROMPT,
-        ASKED, TEMPORARY, COPIED, KEPT, RELEASED, ERROR, COMPLETE,
-    ];
+    const CHECKS: &'static [&'static str] = CHECKS;
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let resets = traffic.messages.iter().any(|message| message.reset.is_some());
@@ -547,18 +547,7 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        vec![
-            Counter::sum("unexpected messages copied", |board| board.counts.copied),
-            Counter::sum("unexpected messages kept", |board| board.counts.kept),
-            Counter::sum("packets copied to their place", |board| board.counts.posted),
-            Counter::sum("posted messages finished", |board| board.counts.finished),
-            Counter::sum("control packets", |board| board.counts.controls),
-            Counter::sum("protocol errors", |board| board.counts.errors),
-            Counter::sum("credits taken", |board| board.counts.credits),
-            Counter::max("largest credit on offer", |board| board.counts.most_credits),
-            Counter::sum("refills refused for the credit", |board| board.counts.refused),
-            Counter::sum("cycles the ring was empty", |board| board.counts.empty),
-        ]
+        Counts::all()
     }
 }
 

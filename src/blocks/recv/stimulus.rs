@@ -1,10 +1,9 @@
 //! The traffic of `recv`, as vectors store it.
 
 use super::kind_name;
+use super::rtl::Inputs;
 use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// The kind of a DP.
 pub const DP: u64 = 6;
@@ -13,97 +12,100 @@ pub const EAGER: u64 = 4;
 /// The kind of a CP with rendezvous data.
 pub const RNDV_DATA: u64 = 5;
 
-/// The environment of one case. Gaps and waits are in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Key of the noise on payload pins whose valid is low; 0 is silence.
-    pub noise: Uint<64>,
-    /// Free buffers at the beginning and after a reset; reduced if the total with those of the ring
-    /// would exceed 255.
-    pub pool: Uint<8>,
-    /// Messages in the order in which they are sent.
-    pub messages: Vec<Message>,
-    /// Cycles until each credit is accepted; 0 after the end of the list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub credit_stalls: Vec<Uint<12>>,
-    /// Cycles until each kept packet is read, after the one before it; 0 after the end of the list.
-    /// Reading frees its buffer.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reads: Vec<Uint<12>>,
+cosim_core::traffic! {
+    /// The environment of one case. Gaps and waits are in cycles.
+    pub struct Traffic {
+        /// Key of the noise on payload pins whose valid is low; 0 is silence.
+        noise: Uint<64>,
+        /// Free buffers at the beginning and after a reset; reduced if the total with those of the
+        /// ring would exceed 255.
+        pool: Uint<8>,
+        /// Messages in the order in which they are sent.
+        messages: Vec<Message>,
+        /// Cycles until each credit is accepted; 0 after the end of the list.
+        credit_stalls: Vec<Uint<12>> = default,
+        /// Cycles until each kept packet is read, after the one before it; 0 after the end of the
+        /// list. Reading frees its buffer.
+        reads: Vec<Uint<12>> = default,
+    }
+
+    /// A message, or a lone control packet.
+    pub struct Message {
+        /// Cycles before its CP is offered, after the packet before it was accepted.
+        gap: Uint<12> = default,
+        /// Kind of the CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7
+        /// do not fit.
+        kind: Uint<3>,
+        /// Handle of the CP.
+        id: Uint<8>,
+        /// Bytes in the CP.
+        len: Uint<16> = default,
+        /// Bytes of the message.
+        msg_len: Uint<32> = default,
+        /// 1: a receive is posted for it.
+        posted: Uint<1> = default,
+        /// Cycles until the block gets the answer whether it is posted.
+        match_wait: Uint<12> = default,
+        /// 1: a temporary buffer is granted.
+        temp_ok: Uint<1> = default,
+        /// Cycles until `posted_done`, after the earliest possible cycle.
+        done_wait: Uint<12> = default,
+        /// The packets after the CP.
+        data: Vec<Data> = default,
+        /// A reset after the CP was accepted.
+        reset: Option<Reset> = default,
+    }
+
+    /// Packets of a message after its CP.
+    pub struct Data {
+        /// Cycles before the first packet is offered, after the packet before it was accepted.
+        gap: Uint<12> = default,
+        /// Handle of the first packet; it increases by 1 for each further one.
+        id: Uint<8>,
+        /// Bytes in each packet.
+        len: Uint<16> = default,
+        /// Number of packets, at least 1; 1 if omitted.
+        count: Option<Uint<12>> = default,
+        /// If present, the packets are not DPs but stray packets of this kind.
+        stray: Option<Stray> = default,
+    }
+
+    /// A packet that does not belong to the message it comes in.
+    #[derive(Copy)]
+    pub struct Stray {
+        /// Any kind except for 6.
+        kind: Uint<3>,
+        /// 1: it is marked as the last packet of its message.
+        last: Uint<1> = default,
+    }
 }
 
-/// A message, or a lone control packet.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Message {
-    /// Cycles before its CP is offered, after the packet before it was accepted.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub gap: Uint<12>,
-    /// Kind of the CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7 do
-    /// not fit.
-    pub kind: Uint<3>,
-    /// Handle of the CP.
-    pub id: Uint<8>,
-    /// Bytes in the CP.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub len: Uint<16>,
-    /// Bytes of the message.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub msg_len: Uint<32>,
-    /// 1: a receive is posted for it.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub posted: Uint<1>,
-    /// Cycles until the block gets the answer whether it is posted.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub match_wait: Uint<12>,
-    /// 1: a temporary buffer is granted.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub temp_ok: Uint<1>,
-    /// Cycles until `posted_done`, after the earliest possible cycle.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub done_wait: Uint<12>,
-    /// The packets after the CP.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub data: Vec<Data>,
-    /// A reset after the CP was accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reset: Option<Reset>,
+cosim_core::items! {
+    pins Inputs {
+        rst, match_rsp, match_found, posted_done, pool_free, credit_ready, temp_alloc_ok
+    };
+
+    /// A packet on offer.
+    pub struct Offer on pkt_valid {
+        /// Its kind.
+        kind: pkt_kind[3],
+        /// Its handle.
+        id: pkt_id[8],
+        /// Its bytes.
+        len: pkt_len[16],
+        /// The bytes of its message.
+        msg_len: pkt_msg_len[32] of 1,
+        /// Whether it is the last packet of its message.
+        last: pkt_last[1],
+    }
 }
 
-/// Packets of a message after its CP.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Data {
-    /// Cycles before the first packet is offered, after the packet before it was accepted.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub gap: Uint<12>,
-    /// Handle of the first packet; it increases by 1 for each further one.
-    pub id: Uint<8>,
-    /// Bytes in each packet.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub len: Uint<16>,
-    /// Number of packets, at least 1; 1 if omitted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub count: Option<Uint<12>>,
-    /// If present, the packets are not DPs but stray packets of this kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub stray: Option<Stray>,
-}
-
-/// A packet that does not belong to the message it comes in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Stray {
-    /// Any kind except for 6.
-    pub kind: Uint<3>,
-    /// 1: it is marked as the last packet of its message.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub last: Uint<1>,
-}
-
-fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
-    number.get() == 0
+impl Offer {
+    /// Whether it is a DP.
+    #[inline]
+    pub fn is_dp(&self) -> bool {
+        self.kind.get() == DP
+    }
 }
 
 impl Data {

@@ -1,16 +1,14 @@
 //! The covergroups of `recv`, and the reasons for unreachable bins.
 
 use super::super::parameters::{HIGH, KEEP, LOW};
-use cosim_core::harness::Parameters;
+use super::super::rules::State;
+use cosim_core::harness::{Axis, Parameters};
+
+/// Without code 7, which no state has.
+const STATE: Axis = Axis::new("state", State::VALUES.split_at(State::None as usize).0);
 
 cosim_core::axes! {
-    STATE = "state" {
-        "AWAIT_CP": "no message is open", "DETERMINE_CP_TYPE": "a CP is taken when there is one",
-        "CHECK_POSTED": "is the eager message posted?", "PROC_UNEXP_CP": "it is not: copy or keep",
-        "AWAIT_UNEXP_DP": "a DP is waited for", "PROC_UNEXP_DP": "DPs are taken",
-        "RECV_POSTED_DATA": "DPs go to their place",
-    }
-    KIND = "packet" {
+    pub(crate) KIND = "packet" {
         "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
         "eager": "an eager CP", "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
         "kind 7": "a code without meaning",

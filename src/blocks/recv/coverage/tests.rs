@@ -1,31 +1,26 @@
 //! Bins that hand-written cases hit, derived from the rules of the specification.
 
 use super::super::Recv;
-use cosim_core::checks::bins_hit;
-use cosim_core::harness::Parameters;
-use std::collections::BTreeSet;
+use crate::blocks::testing::bins;
 
 /// The bins that a traffic hits, without rules and offers.
 #[track_caller]
-fn assert_hit(fixes: u8, traffic: &str, expected: &[&str]) {
+fn hits<const N: usize>(fixes: u8, traffic: &str, mut expected: [&str; N]) {
     let traffic = format!(r#"{{ "noise": "0x0", {traffic} }}"#);
-    let traffic = serde_json::from_str(&traffic).unwrap();
-    let hit = bins_hit::<Recv>(traffic, &Parameters::of::<Recv>(fixes)).unwrap();
-    let is_told = |bin: &String| !bin.starts_with("rules: ") && !bin.starts_with("offers: ");
-    let hit: BTreeSet<String> = hit.into_keys().filter(is_told).collect();
-    let expected: BTreeSet<String> = expected.iter().map(|bin| (*bin).to_owned()).collect();
-    assert_eq!(hit, expected);
+    expected.sort_unstable();
+    let hit = bins::<Recv>(fixes, &traffic, &["rules: ", "offers: "]);
+    assert_eq!(hit.into_iter().collect::<Vec<_>>(), expected);
 }
 
 #[test]
 fn a_posted_message_is_counted_by_its_answer_its_dps_and_its_end() {
     // LOW is 4 and HIGH 16: after four packets there are 12 buffers, so there is no refill.
-    assert_hit(
+    hits(
         0,
         r#""pool": 9, "messages": [
             { "kind": 4, "id": 1, "posted": 1, "match_wait": 2, "data": [{ "id": 2, "count": 2 }] },
             { "kind": 5, "id": 4, "done_wait": 1 }]"#,
-        &[
+        [
             "matches: posted, 2 to 7",
             "messages: posted, 2 to 7",
             "finished: eager, with the last DP",
@@ -40,13 +35,13 @@ fn a_posted_message_is_counted_by_its_answer_its_dps_and_its_end() {
 #[test]
 fn an_unexpected_message_is_counted_by_the_choice_and_its_strays() {
     // KEEP is 8: with 7 free buffers the message is copied, as there is a temporary buffer.
-    assert_hit(
+    hits(
         1,
         r#""pool": 7, "messages": [
             { "kind": 4, "id": 1, "temp_ok": 1,
               "data": [{ "id": 2, "stray": { "kind": 7, "last": 1 } }, { "id": 3 }] },
             { "kind": 4, "id": 4 }]"#,
-        &[
+        [
             "matches: unexpected, 0",
             "choice: KEEP - 1, copied, more",
             "strays: kind 7, copied, 1",
@@ -64,15 +59,11 @@ fn an_unexpected_message_is_counted_by_the_choice_and_its_strays() {
 fn credits_are_counted_by_their_stall_and_the_ring_by_what_it_gets() {
     // 13 flow packets reduce the ring from 16 to 3, which is below LOW. All 13 missing buffers are
     // free: 1 in the pool and those of the 12 packets before. The credit waits for three cycles.
-    assert_hit(
+    let flow = [r#"{ "kind": 0, "id": 1 }"#; 13].join(", ");
+    hits(
         0,
-        r#""pool": 1, "credit_stalls": [3], "messages": [
-            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
-            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
-            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
-            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
-            { "kind": 0, "id": 1 }]"#,
-        &[
+        &format!(r#""pool": 1, "credit_stalls": [3], "messages": [{flow}]"#),
+        [
             "ring: HIGH, none",
             "ring: above LOW, none",
             "ring: LOW, to HIGH",
@@ -84,12 +75,11 @@ fn credits_are_counted_by_their_stall_and_the_ring_by_what_it_gets() {
 
 #[test]
 fn a_reset_is_counted_by_the_state_that_it_finds() {
-    // The reset begins in the cycle after the CP was accepted, in which the block asks about the
-    // message.
-    assert_hit(
+    // In the cycle after the CP was accepted the block asks about the message.
+    hits(
         0,
         r#""pool": 9, "messages": [
             { "kind": 4, "id": 1, "match_wait": 9, "reset": { "after": 0, "cycles": 2 } }]"#,
-        &["resets: CHECK_POSTED", "ring: HIGH, none"],
+        ["resets: CHECK_POSTED", "ring: HIGH, none"],
     );
 }

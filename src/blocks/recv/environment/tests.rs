@@ -1,99 +1,58 @@
 //! The environment with a golden model.
 
 use super::*;
-use crate::blocks::recv::Golden;
-use cosim_core::harness::{Environment as _, Golden as _, Traffic as _};
+use crate::blocks::testing::{Story, story, traffic};
+use cosim_core::harness::Environment as _;
 
-/// The inputs and outputs of every cycle of a case.
-fn story_of(json: &str, fixes: u8) -> Vec<(Inputs, Outputs)> {
-    let parameters = Parameters::of::<Recv>(fixes);
-    let traffic: Traffic = serde_json::from_str(json).unwrap();
-    traffic.check().unwrap();
-    let mut environment = Environment::new(&traffic, &parameters);
-    let mut golden = Golden::new(&parameters);
-    let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
-    let mut cycles = Vec::new();
-    while !environment.finished() {
-        environment.drive(&mut inputs);
-        golden.show(&inputs, &mut outputs);
-        cycles.push((inputs, outputs));
-        golden.edge(&inputs);
-        environment.clock(&inputs, &outputs);
-        assert!(cycles.len() < 1000, "it does not end");
-    }
-    cycles
-}
-
-fn story(messages: &str) -> Vec<(Inputs, Outputs)> {
-    story_of(&format!(r#"{{"noise": "0x5", "pool": 20, "messages": [{messages}]}}"#), 0xff)
-}
-
-/// The cycles in which a condition holds.
-fn when(story: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) -> Vec<usize> {
-    let cycles = story.iter().enumerate();
-    cycles.filter(|(_, (inputs, outputs))| holds(inputs, outputs)).map(|(cycle, _)| cycle).collect()
-}
-
-fn takes(inputs: &Inputs, outputs: &Outputs) -> bool {
-    inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high()
+fn of(messages: &str) -> Story<Recv> {
+    story(0xff, &format!(r#"{{"noise": "0x5", "pool": 20, "messages": [{messages}]}}"#))
 }
 
 #[test]
 fn packets_stay_on_offer_and_gaps_lie_between() {
-    let story = story(r#"{"kind": 0, "id": 1}, {"gap": 3, "kind": 1, "id": 2}"#);
+    let story = of(r#"{"kind": 0, "id": 1}, {"gap": 3, "kind": 1, "id": 2}"#);
     // Visible and accepted; three cycles; visible and accepted.
-    assert_eq!(when(&story, |inputs, _| inputs.pkt_valid.is_high()), [0, 1, 5, 6]);
-    assert_eq!(when(&story, takes), [1, 6]);
+    assert_eq!(story.when("pkt_valid"), [0, 1, 5, 6]);
+    assert_eq!(story.when("pkt_valid pkt_ready"), [1, 6]);
     // The idle cycles at the end begin in the cycle in which the last one is accepted.
-    assert_eq!(story.len(), 6 + DRAIN as usize);
+    assert_eq!(story.cycles.len(), 6 + DRAIN as usize);
 }
 
 #[test]
 fn a_message_is_its_cp_and_its_dps_in_a_row() {
     let story =
-        story(r#"{"kind": 5, "id": 254, "len": 7, "data": [{"id": 255, "len": 9, "count": 2}]}"#);
-    let taken: Vec<[u64; 4]> = story
-        .iter()
-        .filter(|(inputs, outputs)| takes(inputs, outputs))
-        .map(|(inputs, _)| {
-            let last = inputs.pkt_last.get();
-            [inputs.pkt_kind.get(), inputs.pkt_id.get(), inputs.pkt_len.get(), last]
-        })
-        .collect();
+        of(r#"{"kind": 5, "id": 254, "len": 7, "data": [{"id": 255, "len": 9, "count": 2}]}"#);
+    let taken = story.values("pkt_valid pkt_ready", ["pkt_kind", "pkt_id", "pkt_len", "pkt_last"]);
     assert_eq!(taken, [[5, 254, 7, 0], [6, 255, 9, 0], [6, 0, 9, 1]]);
 }
 
 #[test]
 fn answers_come_as_late_as_they_say_and_once() {
-    let late = story(r#"{"kind": 4, "id": 1, "match_wait": 3, "posted": 1}"#);
-    assert_eq!(when(&late, |_, outputs| outputs.match_req.is_high()), [2, 3, 4, 5]);
-    assert_eq!(when(&late, |inputs, _| inputs.match_rsp.is_high()), [5]);
-    let at_once = story(r#"{"kind": 4, "id": 1}"#);
-    assert_eq!(when(&at_once, |_, outputs| outputs.match_req.is_high()), [2]);
-    assert_eq!(when(&at_once, |inputs, _| inputs.match_rsp.is_high()), [2]);
+    let late = of(r#"{"kind": 4, "id": 1, "match_wait": 3, "posted": 1}"#);
+    assert_eq!(late.when("match_req"), [2, 3, 4, 5]);
+    assert_eq!(late.when("match_rsp"), [5]);
+    let at_once = of(r#"{"kind": 4, "id": 1}"#);
+    assert_eq!((at_once.when("match_req"), at_once.when("match_rsp")), (vec![2], vec![2]));
 }
 
 #[test]
 fn posted_done_comes_with_the_last_packet_or_later() {
-    let done = |inputs: &Inputs, _: &Outputs| inputs.posted_done.is_high();
-    let with_it = story(r#"{"kind": 5, "id": 1, "data": [{"id": 2, "count": 3}]}"#);
-    assert_eq!(when(&with_it, takes), [1, 2, 3, 4]);
-    assert_eq!(when(&with_it, done), [4]);
-    let later = story(r#"{"kind": 5, "id": 1, "done_wait": 5, "data": [{"id": 2, "count": 3}]}"#);
-    assert_eq!(when(&later, done), [9]);
+    let with_it = of(r#"{"kind": 5, "id": 1, "data": [{"id": 2, "count": 3}]}"#);
+    assert_eq!(with_it.when("pkt_valid pkt_ready"), [1, 2, 3, 4]);
+    assert_eq!(with_it.when("posted_done"), [4]);
+    let later = of(r#"{"kind": 5, "id": 1, "done_wait": 5, "data": [{"id": 2, "count": 3}]}"#);
+    assert_eq!(later.when("posted_done"), [9]);
     // A message of one packet finishes in the first cycle in which `posted_done` counts, not
     // before.
-    let alone = story(r#"{"kind": 5, "id": 1}"#);
-    assert_eq!(when(&alone, done), [2]);
-    assert_eq!(alone[2].1.state.get(), 6);
+    assert_eq!(of(r#"{"kind": 5, "id": 1}"#).values("posted_done", ["cycle", "state"]), [[2, 6]]);
 }
 
 #[test]
 fn a_dp_by_itself_waits_until_a_posted_message_is_finished() {
-    let story = story(r#"{"kind": 5, "id": 1, "done_wait": 4}, {"kind": 6, "id": 2}"#);
-    assert_eq!(when(&story, |inputs, _| inputs.posted_done.is_high()), [6]);
-    assert_eq!(when(&story, |inputs, _| inputs.pkt_valid.is_high()), [0, 1, 7, 8]);
-    assert_eq!(when(&story, |_, outputs| outputs.protocol_error.is_high()), [8]);
+    let story = of(r#"{"kind": 5, "id": 1, "done_wait": 4}, {"kind": 6, "id": 2}"#);
+    assert_eq!(story.when("posted_done"), [6]);
+    assert_eq!(story.when("pkt_valid"), [0, 1, 7, 8]);
+    assert_eq!(story.when("protocol_error"), [8]);
 }
 
 #[test]
@@ -101,18 +60,14 @@ fn the_pool_counts_what_is_free() {
     let json = r#"{"noise": "0x0", "pool": 20, "reads": [2], "messages": [
         {"kind": 0, "id": 1}, {"kind": 4, "id": 2}
     ]}"#;
-    let story = story_of(json, 0xff);
+    let story = story::<Recv>(0xff, json);
     // Released in cycle 1, kept in cycle 5, read in cycle 8.
-    assert_eq!(when(&story, |_, outputs| outputs.release_valid.is_high()), [1]);
-    assert_eq!(when(&story, |_, outputs| outputs.keep_valid.is_high()), [5]);
-    let free: Vec<u64> = story.iter().map(|(inputs, _)| inputs.pool_free.get()).collect();
-    assert_eq!(free[..10], [20, 20, 21, 21, 21, 21, 21, 21, 21, 22]);
-}
-
-#[test]
-fn there_are_255_buffers_at_most() {
+    assert_eq!((story.when("release_valid"), story.when("keep_valid")), (vec![1], vec![5]));
+    assert_eq!(story.when("pool_free=20")[..2], [0, 1]);
+    assert_eq!(story.when("pool_free=21"), (2..9).collect::<Vec<_>>());
+    // There are 255 buffers at most.
     let json = r#"{"noise": "0x0", "pool": 255, "messages": []}"#;
-    assert_eq!(story_of(json, 0)[0].0.pool_free.get(), 255 - 16);
+    assert_eq!(crate::blocks::testing::story::<Recv>(0, json).when("pool_free=239")[0], 0);
 }
 
 #[test]
@@ -120,59 +75,42 @@ fn credits_wait_as_long_as_they_say() {
     let json = r#"{"noise": "0x0", "pool": 9, "credit_stalls": [3], "messages": [
         {"kind": 5, "id": 1, "data": [{"id": 2, "count": 12}]}
     ]}"#;
-    let story = story_of(json, 0);
-    assert_eq!(when(&story, |_, outputs| outputs.alloc_valid.is_high()), [13]);
-    assert_eq!(when(&story, |_, outputs| outputs.credit_valid.is_high()), [14, 15, 16, 17]);
-    assert_eq!(when(&story, |i, o| o.credit_valid.is_high() && i.credit_ready.is_high()), [17]);
+    let story = story::<Recv>(0, json);
+    assert_eq!(story.when("alloc_valid"), [13]);
+    assert_eq!(story.when("credit_valid"), [14, 15, 16, 17]);
+    assert_eq!(story.when("credit_valid credit_ready"), [17]);
 }
 
 #[test]
 fn a_reset_drops_the_message_that_has_begun_and_gives_all_buffers_back() {
-    let story = story(
+    let story = of(
         r#"{"kind": 4, "id": 1, "match_wait": 50, "data": [{"id": 2}], "reset": {"after": 2, "cycles": 2}},
            {"kind": 0, "id": 3}"#,
     );
     // Accepted in cycle 1; there are two cycles in between.
-    assert_eq!(when(&story, |inputs, _| inputs.rst.is_high()), [4, 5]);
-    assert_eq!(when(&story, takes), [1, 7]);
-    assert_eq!(story[7].0.pkt_id.get(), 3);
-    assert_eq!(story[6].0.pool_free.get(), 20);
-    assert_eq!(story[6].1.ring_level.get(), 16);
+    assert_eq!(story.when("rst"), [4, 5]);
+    assert_eq!(story.values("pkt_valid pkt_ready", ["cycle", "pkt_id"]), [[1, 1], [7, 3]]);
+    assert_eq!(story.values("cycle=6", ["pool_free", "ring_level"]), [[20, 16]]);
 }
 
 #[test]
 fn without_f0_a_case_may_end_while_the_block_waits() {
     let json = r#"{"noise": "0x0", "pool": 9, "messages": [{"kind": 4, "id": 1}]}"#;
-    assert_eq!(story_of(json, 0x00).last().unwrap().1.state.get(), 4);
-    assert_eq!(story_of(json, 0x01).last().unwrap().1.state.get(), 0);
+    for (mask, state) in [(0x00, 4), (0x01, 0)] {
+        assert_eq!(story::<Recv>(mask, json).cycles.last().unwrap().1.state.get(), state);
+    }
 }
 
 #[test]
 fn what_is_on_its_way_is_told() {
-    let json = r#"{"noise": "0x0", "pool": 9, "messages": [
-        {"kind": 4, "id": 1, "match_wait": 5, "data": [{"id": 2}]}
-    ]}"#;
-    let traffic: Traffic = serde_json::from_str(json).unwrap();
-    let parameters = Parameters::of::<Recv>(0);
-    let mut environment = Environment::new(&traffic, &parameters);
+    let traffic = traffic::<Recv>(
+        r#"{"noise": "0x0", "pool": 9, "messages": [
+            {"kind": 4, "id": 1, "match_wait": 5, "data": [{"id": 2}]}
+        ]}"#,
+    );
+    let environment = Environment::new(&traffic, &Parameters::of::<Recv>(0));
     assert_eq!(
         environment.in_flight(),
         ["next packet: eager 0x01, from messages[0]", "9 buffers free, 0 kept"]
-    );
-    let mut golden = Golden::new(&parameters);
-    let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
-    for _ in 0..2 {
-        environment.drive(&mut inputs);
-        golden.show(&inputs, &mut outputs);
-        golden.edge(&inputs);
-        environment.clock(&inputs, &outputs);
-    }
-    assert_eq!(
-        environment.in_flight(),
-        [
-            "messages[0]: asked for a posted receive",
-            "next packet: DP 0x02, from messages[0].data[0]",
-            "9 buffers free, 0 kept",
-        ]
     );
 }

@@ -1,0 +1,593 @@
+//! Test kit of the blocks, generic over the contract: a golden model cycle by cycle ([`Bench`]), a
+//! case of golden model and environment ([`Story`]), a scoreboard on faulty pins ([`Judge`]).
+//!
+//! Pins are text: `"pkt_valid pkt_id=9"`. A pin without a value is 1, `!pin` is 0, `port.field` is
+//! a field of [`Block::fields`], and `port[7:4]` are bits. Values are numbers or other pins.
+
+use cosim_core::checks;
+use cosim_core::harness::{
+    Block, Environment as _, Golden as _, Parameters, Scoreboard as _, Traffic as _, Violation,
+};
+use cosim_core::verilated::zerocopy::IntoBytes;
+use cosim_core::verilated::{Field, Pins, Port};
+use std::collections::BTreeSet;
+
+/// The mask of profile `spec`, without fixes.
+pub const SPEC: u8 = 0x00;
+/// The mask of profile `repaired`, with all fixes.
+pub const REPAIRED: u8 = 0xff;
+
+/// A legal traffic.
+#[track_caller]
+pub fn traffic<B: Block>(json: &str) -> B::Traffic {
+    let traffic: B::Traffic = serde_json::from_str(json).expect(json);
+    assert_eq!(traffic.check(), Ok(()), "{json}");
+    traffic
+}
+
+/// A port or a field of it.
+#[derive(Clone, Copy)]
+struct Pin {
+    is_input: bool,
+    port: &'static Port,
+    /// Its bits. Of more than 64, the low ones are compared, and the others written as 0.
+    lsb: u32,
+    width: u32,
+}
+
+impl Pin {
+    #[track_caller]
+    fn named<B: Block>(name: &str) -> Self {
+        let port_name = name.split(['.', '[']).next().unwrap_or(name);
+        let find = |ports: &'static [Port]| ports.iter().find(|port| port.name == port_name);
+        let input = find(B::Inputs::PORTS);
+        let port = input.or_else(|| find(B::Outputs::PORTS));
+        let port = port.unwrap_or_else(|| panic!("{} has no pin {name:?}", B::NAME));
+        let (lsb, width) = if let Some((_, field)) = name.split_once('.') {
+            let known = B::fields(port_name).iter().find(|(known, _)| *known == field);
+            let field = known.unwrap_or_else(|| panic!("{port_name} has no field {field}")).1;
+            (field.lsb, field.width)
+        } else if let Some((_, bits)) = name.split_once('[') {
+            let (msb, lsb) = bits.trim_end_matches(']').split_once(':').expect("[msb:lsb]");
+            let (msb, lsb): (u32, u32) = (msb.parse().expect(name), lsb.parse().expect(name));
+            (lsb, msb + 1 - lsb)
+        } else {
+            (0, port.width)
+        };
+        Self { is_input: input.is_some(), port, lsb, width }
+    }
+
+    fn get<B: Block>(&self, inputs: &B::Inputs, outputs: &B::Outputs) -> u64 {
+        let pins = if self.is_input { inputs.as_bytes() } else { outputs.as_bytes() };
+        self.port.field(pins, Field { lsb: self.lsb, width: self.width.min(64) })
+    }
+
+    fn set<B: Block>(&self, inputs: &mut B::Inputs, outputs: &mut B::Outputs, value: u64) {
+        if self.is_input {
+            self.write(inputs, value);
+        } else {
+            self.write(outputs, value);
+        }
+    }
+
+    fn write<P: Pins>(&self, pins: &mut P, value: u64) {
+        let mut bytes = pins.as_bytes().to_vec();
+        for bit in 0..self.width {
+            let place = self.lsb + bit;
+            let byte = &mut bytes[self.port.offset + place as usize / 8];
+            let is_high = value.checked_shr(bit).unwrap_or(0) & 1 == 1;
+            *byte = *byte & !(1 << (place % 8)) | u8::from(is_high) << (place % 8);
+        }
+        *pins = P::of_bytes(&bytes);
+    }
+}
+
+/// Sets inputs, and all of their bits in `driven`.
+#[track_caller]
+pub fn set<B: Block>(pins: &str, inputs: &mut B::Inputs, driven: &mut B::Inputs) {
+    for term in terms::<B>(pins) {
+        term.act::<B>(0, inputs, &mut B::Outputs::default());
+        if let Value::Pin(pin) = term.left {
+            pin.write(driven, u64::MAX);
+        }
+    }
+}
+
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(&digits.replace('_', ""), 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// A number, the number of the cycle, or a pin.
+#[derive(Clone, Copy)]
+enum Value {
+    Number(u64),
+    Cycle,
+    Pin(Pin),
+}
+
+impl Value {
+    #[track_caller]
+    fn of<B: Block>(text: &str) -> Self {
+        match number(text) {
+            Some(number) => Self::Number(number),
+            None if text == "cycle" => Self::Cycle,
+            None => Self::Pin(Pin::named::<B>(text)),
+        }
+    }
+
+    fn get<B: Block>(&self, cycle: u64, inputs: &B::Inputs, outputs: &B::Outputs) -> u64 {
+        match self {
+            Self::Number(number) => *number,
+            Self::Cycle => cycle,
+            Self::Pin(pin) => pin.get::<B>(inputs, outputs),
+        }
+    }
+}
+
+/// `pin=4`, `pin>=other`, `pin+=1`, `pin`, `!pin`.
+struct Term {
+    left: Value,
+    operator: &'static str,
+    right: Value,
+}
+
+#[track_caller]
+fn terms<B: Block>(text: &str) -> Vec<Term> {
+    let term = |word: &str| {
+        let operators = ["+=", "-=", "^=", ">=", "!=", "=", ">", "<"];
+        let split = |operator| word.split_once(operator).map(|sides| (operator, sides));
+        let (operator, (left, right)) =
+            operators.into_iter().find_map(split).unwrap_or_else(|| {
+                word.strip_prefix('!').map_or(("=", (word, "1")), |pin| ("=", (pin, "0")))
+            });
+        Term { left: Value::of::<B>(left), operator, right: Value::of::<B>(right) }
+    };
+    text.split_whitespace().map(term).collect()
+}
+
+impl Term {
+    fn holds<B: Block>(&self, cycle: u64, inputs: &B::Inputs, outputs: &B::Outputs) -> bool {
+        let get = |value: &Value| value.get::<B>(cycle, inputs, outputs);
+        let (left, right) = (get(&self.left), get(&self.right));
+        match self.operator {
+            "=" => left == right,
+            "!=" => left != right,
+            ">=" => left >= right,
+            ">" => left > right,
+            "<" => left < right,
+            operator => panic!("{operator} compares nothing"),
+        }
+    }
+
+    fn act<B: Block>(&self, cycle: u64, inputs: &mut B::Inputs, outputs: &mut B::Outputs) {
+        let Value::Pin(pin) = self.left else { panic!("only pins change") };
+        let old = pin.get::<B>(inputs, outputs);
+        let value = self.right.get::<B>(cycle, inputs, outputs);
+        let value = match self.operator {
+            "=" => {
+                assert!(value.checked_shr(pin.width).unwrap_or(0) == 0, "{value:#x} is too wide");
+                value
+            }
+            "+=" => old.wrapping_add(value),
+            "-=" => old.wrapping_sub(value),
+            "^=" => old ^ value,
+            operator => panic!("{operator} changes nothing"),
+        };
+        pin.set::<B>(inputs, outputs, value);
+    }
+}
+
+/// Conditions in a fault, and in which of the cycles in which they hold the fault is there.
+struct Clause {
+    mode: String,
+    terms: Vec<Term>,
+    /// The cycles in which the conditions held.
+    seen: u64,
+}
+
+impl Clause {
+    fn holds<B: Block>(&mut self, cycle: u64, inputs: &B::Inputs, outputs: &B::Outputs) -> bool {
+        let before = self.seen;
+        let holds = self.terms.iter().all(|term| term.holds::<B>(cycle, inputs, outputs));
+        self.seen += u64::from(holds);
+        match self.mode.as_str() {
+            "" => holds,
+            "once" => holds && before == 0,
+            "second" => holds && before == 1,
+            "third" => holds && before == 2,
+            "after" => before > 0,
+            mode => panic!("{mode}"),
+        }
+    }
+}
+
+/// A fault in pins: `"WHEN: CHANGES; WHEN: CHANGES"`. `WHEN` has conditions that must hold in a
+/// cycle. After a comma come further ones. `once`, `second` and `third` choose one of these cycles,
+/// `after` all after the first one. The change `silent` clears all outputs.
+#[track_caller]
+pub fn fault<B: Block>(text: &str) -> impl FnMut(u64, &mut B::Inputs, &mut B::Outputs) + use<B> {
+    let clause = |text: &str| {
+        let mode = text.split_whitespace().next().unwrap_or_default();
+        let mode = ["once", "second", "third", "after"].into_iter().find(|known| *known == mode);
+        let mode = mode.unwrap_or_default().to_owned();
+        let terms = terms::<B>(text.trim_start().strip_prefix(&mode).unwrap_or(text));
+        Clause { mode, terms, seen: 0 }
+    };
+    let rule = |text: &str| {
+        let (when, changes) = text.rsplit_once(": ").unwrap_or(("", text));
+        let is_silent = changes.trim() == "silent";
+        let changes = if is_silent { Vec::new() } else { terms::<B>(changes) };
+        (when.split(',').map(clause).collect::<Vec<Clause>>(), is_silent, changes)
+    };
+    let mut rules: Vec<_> = text.split(';').map(rule).collect();
+    move |cycle, inputs, outputs| {
+        for (clauses, is_silent, changes) in &mut rules {
+            // Each clause sees each cycle.
+            let held = clauses.iter_mut().map(|clause| clause.holds::<B>(cycle, inputs, outputs));
+            if !held.fold(true, |all, holds| all & holds) {
+                continue;
+            }
+            if *is_silent {
+                *outputs = B::Outputs::default();
+            }
+            changes.iter().for_each(|change| change.act::<B>(cycle, inputs, outputs));
+        }
+    }
+}
+
+/// A golden model, cycle by cycle.
+#[derive(Clone)]
+pub struct Bench<B: Block> {
+    pub golden: B::Golden,
+    /// Short names of pins: `("ack", "a_dllp_valid a_dllp_seq=$1")` for `ack(7)`.
+    short: &'static [(&'static str, &'static str)],
+    /// A rule that applies in every cycle, which scripts leave out.
+    always: &'static str,
+}
+
+impl<B: Block> Bench<B> {
+    /// A model after reset.
+    pub fn new(
+        parameters: &Parameters,
+        short: &'static [(&'static str, &'static str)],
+        always: &'static str,
+    ) -> Self {
+        Self { golden: B::Golden::new(parameters), short, always }
+    }
+
+    /// The text with its short names replaced.
+    fn full(&self, text: &str) -> String {
+        let full = |word: &str| {
+            let (name, arguments) = word.split_once('(').unwrap_or((word, ""));
+            let Some((_, pins)) = self.short.iter().find(|(short, _)| *short == name) else {
+                return word.to_owned();
+            };
+            let arguments = arguments.trim_end_matches(')').split(',').enumerate();
+            arguments.fold((*pins).to_owned(), |pins, (index, argument)| {
+                pins.replace(&format!("${}", index + 1), argument)
+            })
+        };
+        text.split_whitespace().map(full).collect::<Vec<_>>().join(" ")
+    }
+
+    /// These inputs; all others are 0.
+    #[track_caller]
+    pub fn inputs(&self, text: &str) -> B::Inputs {
+        let (mut inputs, mut none) = (B::Inputs::default(), B::Outputs::default());
+        let terms = terms::<B>(&self.full(text));
+        terms.iter().for_each(|term| term.act::<B>(0, &mut inputs, &mut none));
+        inputs
+    }
+
+    /// The outputs under these inputs.
+    #[track_caller]
+    pub fn outputs(&self, inputs: &str) -> B::Outputs {
+        let mut outputs = B::Outputs::default();
+        self.golden.show(&self.inputs(inputs), &mut outputs);
+        outputs
+    }
+
+    /// Takes the rising edge. Returns the rules that applied.
+    #[track_caller]
+    pub fn edge(&mut self, inputs: &str) -> Vec<&'static str> {
+        let rules = self.golden.edge(&self.inputs(inputs));
+        let names = rules.iter().map(|rule| B::Golden::RULES[rule].name);
+        names.filter(|name| *name != self.always).collect()
+    }
+
+    /// Runs a script, one cycle in each line: `INPUTS | OUTPUTS | RULES`. Inputs that are not named
+    /// are 0; `-` stands for none, and `9*` before them for nine cycles. A line that begins with
+    /// `.` only looks at the outputs. `=` before outputs says that all others are 0, `=` before
+    /// rules that no other applies, and `!` that a rule does not.
+    #[track_caller]
+    pub fn run(&mut self, script: &str) -> &mut Self {
+        for line in script.lines() {
+            let text = line.split("//").next().unwrap_or_default();
+            let mut parts = text.split('|').map(str::trim);
+            let mut part = || parts.next().unwrap_or_default();
+            let (inputs, outputs, rules) = (part(), part(), part());
+            let (times, inputs) = inputs.split_once('*').unwrap_or(("1", inputs));
+            let (looks, inputs) =
+                inputs.strip_prefix('.').map_or((false, inputs), |rest| (true, rest));
+            let inputs = inputs.trim_matches([' ', '-']);
+            if text.trim().is_empty() {
+                continue;
+            }
+            for _ in 0..times.parse().expect(line) {
+                self.compare(line, inputs, outputs);
+                if looks {
+                    continue;
+                }
+                let fired = self.edge(inputs);
+                if let Some(exactly) = rules.strip_prefix('=') {
+                    let expected: Vec<&str> = exactly.split_whitespace().collect();
+                    assert_eq!(fired, expected, "{line}");
+                } else {
+                    for rule in rules.split_whitespace() {
+                        let name = rule.trim_start_matches('!');
+                        assert_eq!(fired.contains(&name), rule == name, "{fired:?}: {line}");
+                    }
+                }
+            }
+        }
+        self
+    }
+
+    #[track_caller]
+    fn compare(&self, line: &str, inputs: &str, expected: &str) {
+        let (driven, outputs) = (self.inputs(inputs), self.outputs(inputs));
+        let (exactly, expected) =
+            expected.strip_prefix('=').map_or((false, expected), |rest| (true, rest));
+        let terms = terms::<B>(&self.full(expected));
+        for term in &terms {
+            assert!(term.holds::<B>(0, &driven, &outputs), "{outputs:#?}: {line}");
+        }
+        if exactly {
+            let (mut none, mut all) = (B::Inputs::default(), B::Outputs::default());
+            terms.iter().for_each(|term| term.act::<B>(0, &mut none, &mut all));
+            let difference = Pins::first_difference(&outputs, &all);
+            assert!(difference.is_none(), "{difference:?}: {line}");
+        }
+    }
+}
+
+/// The pins of each cycle of a case of environment and golden model.
+pub struct Story<B: Block> {
+    pub cycles: Vec<(B::Inputs, B::Outputs)>,
+    /// The environment ended it; else it hangs.
+    pub finished: bool,
+}
+
+/// Runs a case until it ends or hangs.
+#[track_caller]
+pub fn story<B: Block>(mask: u8, json: &str) -> Story<B> {
+    let (traffic, parameters) = (traffic::<B>(json), Parameters::of::<B>(mask));
+    let mut environment = B::Environment::new(&traffic, &parameters);
+    let mut golden = B::Golden::new(&parameters);
+    let (mut inputs, mut outputs) = (B::Inputs::default(), B::Outputs::default());
+    let (mut cycles, mut handshakes, mut last) = (Vec::new(), 0, 0);
+    while !environment.finished() {
+        environment.drive(&mut inputs);
+        golden.show(&inputs, &mut outputs);
+        cycles.push((inputs, outputs));
+        golden.edge(&inputs);
+        environment.clock(&inputs, &outputs);
+        if environment.handshakes() != handshakes {
+            (handshakes, last) = (environment.handshakes(), cycles.len());
+        }
+        if (cycles.len() - last) as u64 > environment.progress_timeout() {
+            return Story { cycles, finished: false };
+        }
+    }
+    Story { cycles, finished: true }
+}
+
+impl<B: Block> Story<B> {
+    /// The cycles in which conditions hold.
+    #[track_caller]
+    pub fn when(&self, conditions: &str) -> Vec<usize> {
+        let terms = terms::<B>(conditions);
+        let holds = |cycle: &usize| {
+            let (inputs, outputs) = &self.cycles[*cycle];
+            terms.iter().all(|term| term.holds::<B>(*cycle as u64, inputs, outputs))
+        };
+        (0..self.cycles.len()).filter(holds).collect()
+    }
+
+    /// The values of pins, or `cycle`, in the cycles in which conditions hold.
+    #[track_caller]
+    pub fn values<const N: usize>(&self, conditions: &str, of: [&str; N]) -> Vec<[u64; N]> {
+        let of = of.map(Value::of::<B>);
+        let at = |cycle: usize| {
+            let (inputs, outputs) = &self.cycles[cycle];
+            of.map(|value| value.get::<B>(cycle as u64, inputs, outputs))
+        };
+        self.when(conditions).into_iter().map(at).collect()
+    }
+}
+
+/// A scoreboard on the pins of a golden model, which may have faults.
+pub struct Judge {
+    model: u8,
+    judged: u8,
+}
+
+impl Judge {
+    /// Model and scoreboard with a mask of fixes.
+    pub fn new(mask: u8) -> Self {
+        Self { model: mask, judged: mask }
+    }
+
+    /// The scoreboard has another mask.
+    pub fn judged_as(self, judged: u8) -> Self {
+        Self { judged, ..self }
+    }
+
+    /// The scoreboard's counters, or the check that fires. The cycle in reset is not tampered with;
+    /// cycles are counted after it.
+    pub fn counts<B: Block>(
+        &self,
+        traffic: &B::Traffic,
+        mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
+    ) -> Result<Vec<u64>, Violation> {
+        let (model, judged) = (Parameters::of::<B>(self.model), Parameters::of::<B>(self.judged));
+        let environment = B::Environment::new(traffic, &model);
+        let scoreboard = B::Scoreboard::new(traffic, &judged);
+        let golden = B::Golden::new(&model);
+        checks::shown_of::<B, _, _>(golden, environment, scoreboard, |cycle, inputs, outputs| {
+            if let Some(cycle) = cycle.checked_sub(1) {
+                tamper(cycle, inputs, outputs);
+            }
+        })
+    }
+
+    /// The counters of a case without faults that are not 0.
+    #[track_caller]
+    pub fn counted<B: Block>(&self, traffic: &B::Traffic) -> Vec<(&'static str, u64)> {
+        named::<B>(self.counts::<B>(traffic, |_, _, _| {}).expect("no check fires"))
+    }
+
+    /// Expects a check to fire. Returns its message.
+    #[track_caller]
+    pub fn fires<B: Block>(
+        &self,
+        check: &str,
+        traffic: &B::Traffic,
+        tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
+    ) -> String {
+        let violation = self.counts::<B>(traffic, tamper).expect_err(check);
+        assert_eq!(violation.check, check, "{}", violation.message);
+        violation.message
+    }
+
+    /// The check that fires if a case ends after a number of cycles.
+    pub fn cut<B: Block>(&self, json: &str, cycles: usize) -> Option<(String, String)> {
+        let traffic = traffic::<B>(json);
+        let mut scoreboard = B::Scoreboard::new(&traffic, &Parameters::of::<B>(self.judged));
+        for (inputs, outputs) in &story::<B>(self.model, json).cycles[..cycles] {
+            scoreboard.observe(inputs, outputs).expect("no check fires");
+        }
+        scoreboard.finish().err().map(|violation| (violation.check, violation.message))
+    }
+}
+
+/// A table with lines of `CHECK | CASE | FAULT`: each fault makes its check fire. `*` repeats the
+/// cell above. A case has a name, a mask and a traffic. All checks have a line, except for those
+/// `elsewhere`.
+#[track_caller]
+pub fn every_check_fires<B: Block>(
+    elsewhere: &[&str],
+    cases: &[(&str, u8, B::Traffic)],
+    table: &str,
+) {
+    let mut shown: BTreeSet<&str> = elsewhere.iter().copied().collect();
+    let (mut check, mut name) = ("", "");
+    for line in table.lines().map(|line| line.split("//").next().unwrap_or(line)) {
+        let Some((cells, text)) = line.rsplit_once('|') else { continue };
+        let (of_check, of_case) = cells.split_once('|').expect(line);
+        (check, name) = (repeated(of_check, check), repeated(of_case, name));
+        let (_, mask, traffic) = cases.iter().find(|(known, ..)| *known == name).expect(line);
+        match Judge::new(*mask).counts::<B>(traffic, fault::<B>(text)) {
+            Err(violation) => assert_eq!(violation.check, check, "{}: {line}", violation.message),
+            Ok(_) => panic!("does not fire: {line}"),
+        }
+        shown.insert(check);
+    }
+    let checks: BTreeSet<&str> = <B::Scoreboard<'_>>::CHECKS.iter().copied().collect();
+    assert_eq!(shown, checks);
+}
+
+fn repeated<'a>(cell: &'a str, above: &'a str) -> &'a str {
+    if cell.trim() == "*" { above } else { cell.trim() }
+}
+
+/// Counters with their names, without those that are 0.
+pub fn named<B: Block>(counts: Vec<u64>) -> Vec<(&'static str, u64)> {
+    let names = <B::Scoreboard<'_>>::counters().into_iter().map(|counter| counter.name);
+    names.zip(counts).filter(|(_, count)| *count > 0).collect()
+}
+
+/// The bins that a case hits, but those of groups that begin with one of `without`.
+#[track_caller]
+pub fn bins<B: Block>(mask: u8, json: &str, without: &[&str]) -> BTreeSet<String> {
+    let hit = checks::bins_hit::<B>(traffic::<B>(json), &Parameters::of::<B>(mask)).expect(json);
+    let is_left_out = |bin: &String| without.iter().any(|group| bin.starts_with(group));
+    hit.into_keys().filter(|bin| !is_left_out(bin)).collect()
+}
+
+/// The cells of the rows of the specification's tables.
+pub fn rows<B: Block>() -> impl Iterator<Item = Vec<&'static str>> {
+    let lines = B::SPECIFICATION.expect("a specification").text.lines();
+    let rows = lines.filter(|line| line.starts_with('|'));
+    rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+}
+
+/// The golden model has the rules of the specification's tables, whose names are a letter and a
+/// number, and those that are `elsewhere` in it.
+#[track_caller]
+pub fn rules_are_those_of_the_specification<B: Block>(letters: &str, elsewhere: &[&'static str]) {
+    let rule = |row: Vec<&'static str>| {
+        let name = row[0].trim_start_matches('*').split(['*', ' ']).next()?;
+        let (letter, number) = name.split_at_checked(1)?;
+        let is_rule = letters.contains(letter) && number.parse::<u32>().is_ok();
+        is_rule.then_some((row[0].starts_with("**"), name))
+    };
+    let rules: Vec<(bool, &str)> = rows::<B>().filter_map(rule).collect();
+    // They are bold where other tables begin with rules, too.
+    let marked = rules.iter().any(|(is_bold, _)| *is_bold);
+    let specified = rules.into_iter().filter(|(is_bold, _)| *is_bold == marked);
+    let mut specified: Vec<&str> = specified.map(|(_, name)| name).collect();
+    specified.extend(elsewhere);
+    let mut listed: Vec<&str> = B::Golden::RULES.iter().map(|rule| rule.name).collect();
+    specified.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, specified);
+    let text = B::SPECIFICATION.expect("a specification").text;
+    assert!(elsewhere.iter().all(|rule| text.contains(rule)));
+}
+
+mod tests {
+    use super::*;
+    use crate::blocks::recv::Recv;
+
+    fn bench() -> Bench<Recv> {
+        Bench::new(&Parameters::of::<Recv>(SPEC), &[("level", "ring_level=$1")], "")
+    }
+
+    #[test]
+    fn what_a_script_does_not_expect_fails_it() {
+        bench().run("2* - | = level(16) | = P1 \n .pkt_valid | level(16)");
+        for wrong in [
+            "- | level(15)",
+            "- | = state=0",
+            "- | | P2",
+            "- | | !P1",
+            "- | | = P1 P2",
+            ". | pkt_ready",
+        ] {
+            let ran = std::panic::catch_unwind(|| bench().run(wrong).outputs(""));
+            assert!(ran.is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_in_the_cycles_that_it_names() {
+        let cycles = |text: &str| -> String {
+            let mut fault = fault::<Recv>(text);
+            let ids = (0..6).map(|cycle| {
+                let (mut inputs, mut outputs) = (bench().inputs("pkt_valid"), bench().outputs(""));
+                fault(cycle, &mut inputs, &mut outputs);
+                outputs.match_id.get().to_string()
+            });
+            ids.collect()
+        };
+        assert_eq!(cycles("match_id=7"), "777777");
+        assert_eq!(cycles("cycle>=2 pkt_valid: match_id=state"), "000000");
+        assert_eq!(cycles("once cycle>1: match_id=1; third cycle>1: match_id+=5"), "001050");
+        assert_eq!(cycles("after cycle=1, cycle!=3: match_id^=3"), "003033");
+        assert_eq!(cycles("!pkt_valid: match_id=1"), "000000");
+    }
+}
