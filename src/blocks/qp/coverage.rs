@@ -4,19 +4,12 @@ use super::Qp;
 use super::golden::{Cycle, Golden, QueuePair};
 use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
-use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
+use cosim_core::harness::{self, Axis, Bins, Covergroup, Document, Edge, Parameters};
+
+/// The QP's state before what is counted.
+const STATE: Axis = Axis::new("state", State::VALUES);
 
 cosim_core::axes! {
-    /// The QP's state before what is counted.
-    STATE = "state" {
-        "RESET": "nothing is set up",
-        "INIT": "its service is known",
-        "RTR": "ready to receive",
-        "RTS": "ready to send",
-        "SQD": "send queue drain",
-        "SQE": "send queue error",
-        "ERR": "error",
-    }
     NEXT = "next" {
         "RESET": "Modify QP to RESET",
         "INIT": "Modify QP to INIT",

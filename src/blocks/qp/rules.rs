@@ -365,51 +365,24 @@ pub fn reception(state: State, service: u8, error: bool) -> &'static RequestRule
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SPECIFICATION: &str = include_str!("../../../docs/blocks/qp.md");
+    use crate::blocks::{qp::Qp, testing};
 
     fn name(rule: RuleSet) -> String {
         rule.iter().map(|index| RULES[index].name).collect()
     }
 
-    /// The cells of specification table rows whose first cell begins with one of `first`.
-    fn rows<'a>(first: &'a [&str]) -> impl Iterator<Item = Vec<&'static str>> + 'a {
-        SPECIFICATION
-            .lines()
-            .filter(|line| line.starts_with('|'))
-            .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>())
-            .filter(|cells| first.contains(&cells[0]))
-    }
-
     #[test]
     fn every_rule_of_the_specification_is_there_and_no_other() {
-        let is_rule = |cell: &str| {
-            let number = cell.strip_prefix(['C', 'H', 'M', 'E']);
-            number.is_some_and(|number| number.parse::<u32>().is_ok())
-        };
-        let mut specified: Vec<&str> = SPECIFICATION
-            .lines()
-            .filter_map(|line| line.strip_prefix("| ")?.split(' ').next())
-            .filter(|cell| is_rule(cell))
-            .collect();
-        // These rules are not in a table.
-        for name in ["Q1", "X1", "R1"] {
-            assert!(SPECIFICATION.contains(name), "{name}");
-            specified.push(name);
-        }
-        specified.sort_unstable();
-        let mut listed: Vec<&str> = RULES.iter().map(|entry| entry.name).collect();
-        listed.sort_unstable();
-        assert_eq!(listed, specified);
-        assert_eq!(listed.len(), 13 + 9 + 4 + 1 + 4 + 1 + 1);
+        testing::rules_are_those_of_the_specification::<Qp>("CHME", &["Q1", "X1", "R1"]);
     }
 
     #[test]
     fn the_matrix_is_that_of_the_specification() {
         let names = State::ALL.map(State::name);
         let mut states = 0;
-        for cells in rows(&names).filter(|cells| cells.len() == 9) {
-            let state = State::ALL[names.iter().position(|name| *name == cells[0]).unwrap()];
+        for cells in testing::rows::<Qp>().filter(|cells| cells.len() == 9) {
+            let Some(at) = names.iter().position(|name| *name == cells[0]) else { continue };
+            let state = State::ALL[at];
             for next in 0..8 {
                 let plain = transition(state, next, false);
                 assert_eq!(name(plain.rule), cells[1 + usize::from(next)], "{cells:?} {next}");
@@ -429,7 +402,8 @@ mod tests {
     #[test]
     fn what_states_permit_is_that_of_the_specification() {
         let names = State::ALL.map(State::name);
-        let tables: Vec<Vec<&str>> = rows(&names).filter(|cells| cells.len() == 6).collect();
+        let is_row = |cells: &Vec<&str>| cells.len() == 6 && names.contains(&cells[0]);
+        let tables: Vec<Vec<&str>> = testing::rows::<Qp>().filter(is_row).collect();
         assert_eq!(tables.len(), 7);
         for (index, cells) in tables.iter().enumerate() {
             assert_eq!(cells[0], names[index]);
@@ -462,12 +436,5 @@ mod tests {
         assert!(TRANSITIONS.iter().all(|row| all(row.cases)));
         assert!(HAPPENINGS.iter().all(|row| all(row.cases)));
         assert!(RECEPTIONS.iter().all(|row| all(row.cases)));
-    }
-
-    #[test]
-    fn a_rules_set_names_the_rule() {
-        assert_eq!(name(C1), "C1");
-        assert_eq!(name(H9), "H9");
-        assert_eq!(name(R1), "R1");
     }
 }

@@ -8,46 +8,49 @@
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::Traffic;
 use super::{Qp, name_of};
-use cosim_core::harness::{self, Counter, Parameters, Violation};
+use cosim_core::harness::{self, Counter, Parameters, Violation, in_reset};
 use std::collections::VecDeque;
 
-/// In reset every output is 0.
-const IN_RESET: &str = "silent-in-reset";
-/// A command is accepted exactly while the queue has room for an event.
-const COMMAND_WAITS: &str = "command-waits-for-room";
-/// An event waits exactly if it notifies software and the queue has no room.
-const EVENT_WAITS: &str = "event-waits-for-room";
-/// Each command is answered in the next cycle with its QP. There are no other answers.
-const ANSWERED: &str = "one-answer-for-each-command";
-/// The answer depends on whether the diagram has the transition and permits its parameter.
-const JUDGED: &str = "answer-by-the-diagram";
-/// A QP is in the state that its commands and events lead to.
-const STATE: &str = "state-by-what-happened";
-/// The state determines what may be posted and is processed.
-const PERMITS: &str = "posting-by-state";
-/// A QP accepts no packet in RESET, INIT and ERR.
-const CLOSED: &str = "no-packet-in-reset-init-err";
-/// A QP accepts each packet in the other states.
-const OPEN: &str = "packet-taken-when-ready";
-/// A packet that needs an RQ WQE uses one, unless there is a Nak.
-const WQE: &str = "wqe-for-the-packet-that-takes-it";
-/// A reliable QP answers an accepted packet with either an Ack or a Nak; there are no other
-/// answers.
-const ACK_OR_NAK: &str = "ack-or-nak";
-/// Events are offered to software from the cycle after their cause until they are accepted.
-const SHOWN: &str = "event-shown-until-taken";
-/// Each drain with notification causes one drained event.
-const DRAINED: &str = "one-drained-event-per-notified-drain";
-/// Each event has a cause, and no cause has two events.
-const CAUSED: &str = "event-has-a-cause";
-/// The events of a QP are in the order of their causes.
-const ORDER_IN_QP: &str = "events-of-a-qp-in-order";
-/// All events are in the order of their causes.
-const ORDER: &str = "events-in-order";
-/// Payload is 0 while its valid is 0.
-const IDLE: &str = "idle-pins-are-0";
-/// At the end nothing is on offer and no event is left.
-const COMPLETE: &str = "complete";
+cosim_core::check_names! {
+    CHECKS;
+    /// In reset every output is 0.
+    IN_RESET = "silent-in-reset";
+    /// A command is accepted exactly while the queue has room for an event.
+    COMMAND_WAITS = "command-waits-for-room";
+    /// An event waits exactly if it notifies software and the queue has no room.
+    EVENT_WAITS = "event-waits-for-room";
+    /// Each command is answered in the next cycle with its QP. There are no other answers.
+    ANSWERED = "one-answer-for-each-command";
+    /// The answer depends on whether the diagram has the transition and permits its parameter.
+    JUDGED = "answer-by-the-diagram";
+    /// A QP is in the state that its commands and events lead to.
+    STATE = "state-by-what-happened";
+    /// The state determines what may be posted and is processed.
+    PERMITS = "posting-by-state";
+    /// A QP accepts no packet in RESET, INIT and ERR.
+    CLOSED = "no-packet-in-reset-init-err";
+    /// A QP accepts each packet in the other states.
+    OPEN = "packet-taken-when-ready";
+    /// A packet that needs an RQ WQE uses one, unless there is a Nak.
+    WQE = "wqe-for-the-packet-that-takes-it";
+    /// A reliable QP answers an accepted packet with either an Ack or a Nak; there are no other
+    /// answers.
+    ACK_OR_NAK = "ack-or-nak";
+    /// Events are offered to software from the cycle after their cause until they are accepted.
+    SHOWN = "event-shown-until-taken";
+    /// Each drain with notification causes one drained event.
+    DRAINED = "one-drained-event-per-notified-drain";
+    /// Each event has a cause, and no cause has two events.
+    CAUSED = "event-has-a-cause";
+    /// The events of a QP are in the order of their causes.
+    ORDER_IN_QP = "events-of-a-qp-in-order";
+    /// All events are in the order of their causes.
+    ORDER = "events-in-order";
+    /// Payload is 0 while its valid is 0.
+    IDLE = "idle-pins-are-0";
+    /// At the end nothing is on offer and no event is left.
+    COMPLETE = "complete";
+}
 
 /// Capacity of the event queue.
 const ROOM: usize = 16;
@@ -92,21 +95,22 @@ struct ExpectedResponse {
     notify: bool,
 }
 
-/// Counters for the report.
-#[derive(Debug, Clone, Default)]
-struct Counts {
-    done: u64,
-    illegal: u64,
-    not_permitted: u64,
-    established: u64,
-    drained: u64,
-    fatal: u64,
-    send_errors: u64,
-    packets_taken: u64,
-    packets_refused: u64,
-    naks: u64,
-    waited: u64,
-    lost_to_resets: u64,
+cosim_core::counters! {
+    /// Counters for the report.
+    struct Counts of Scoreboard.counts {
+        done: "commands done",
+        illegal: "transitions refused",
+        not_permitted: "parameters refused",
+        established: "connections established",
+        drained: "drains told",
+        fatal: "fatal errors told",
+        send_errors: "send errors",
+        packets_taken: "packets taken",
+        packets_refused: "packets refused",
+        naks: "Naks",
+        waited: "cycles commands waited",
+        lost_to_resets: "events lost to resets",
+    }
 }
 
 /// The scoreboard of one case.
@@ -419,76 +423,12 @@ impl Scoreboard {
         *self.lives = [QpRecord::NEW; 256];
         self.untold.clear();
         self.due = None;
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        let Outputs {
-            cmd_ready,
-            rsp_valid,
-            rsp_qpn,
-            rsp_code,
-            hw_ready,
-            msg_accept,
-            msg_take_wqe,
-            msg_ack,
-            msg_nak,
-            query_state,
-            query_sq_post,
-            query_rq_post,
-            query_sq_run,
-            query_rq_run,
-            evt_valid,
-            evt_qpn,
-            evt_code,
-            padding: _,
-        } = outputs;
-        let pins = [
-            ("cmd_ready", cmd_ready.get()),
-            ("rsp_valid", rsp_valid.get()),
-            ("rsp_qpn", rsp_qpn.get()),
-            ("rsp_code", rsp_code.get()),
-            ("hw_ready", hw_ready.get()),
-            ("msg_accept", msg_accept.get()),
-            ("msg_take_wqe", msg_take_wqe.get()),
-            ("msg_ack", msg_ack.get()),
-            ("msg_nak", msg_nak.get()),
-            ("query_state", query_state.get()),
-            ("query_sq_post", query_sq_post.get()),
-            ("query_rq_post", query_rq_post.get()),
-            ("query_sq_run", query_sq_run.get()),
-            ("query_rq_run", query_rq_run.get()),
-            ("evt_valid", evt_valid.get()),
-            ("evt_qpn", evt_qpn.get()),
-            ("evt_code", evt_code.get()),
-        ];
-        match pins.iter().find(|(_, value)| *value != 0) {
-            Some((name, value)) => {
-                Err(Violation::new(IN_RESET, format!("{name} is {value} in reset, expected 0")))
-            }
-            None => Ok(()),
-        }
+        in_reset(IN_RESET, outputs, &Outputs::default())
     }
 }
 
 impl harness::Scoreboard<'_, Qp> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &[
-        IN_RESET,
-        COMMAND_WAITS,
-        EVENT_WAITS,
-        ANSWERED,
-        JUDGED,
-        STATE,
-        PERMITS,
-        CLOSED,
-        OPEN,
-        WQE,
-        ACK_OR_NAK,
-        SHOWN,
-        DRAINED,
-        CAUSED,
-        ORDER_IN_QP,
-        ORDER,
-        IDLE,
-        COMPLETE,
-    ];
+    const CHECKS: &'static [&'static str] = CHECKS;
 
     fn new(traffic: &Traffic, _: &Parameters) -> Self {
         let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
@@ -536,20 +476,7 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        vec![
-            Counter::sum("commands done", |board| board.counts.done),
-            Counter::sum("transitions refused", |board| board.counts.illegal),
-            Counter::sum("parameters refused", |board| board.counts.not_permitted),
-            Counter::sum("connections established", |board| board.counts.established),
-            Counter::sum("drains told", |board| board.counts.drained),
-            Counter::sum("fatal errors told", |board| board.counts.fatal),
-            Counter::sum("send errors", |board| board.counts.send_errors),
-            Counter::sum("packets taken", |board| board.counts.packets_taken),
-            Counter::sum("packets refused", |board| board.counts.packets_refused),
-            Counter::sum("Naks", |board| board.counts.naks),
-            Counter::sum("cycles commands waited", |board| board.counts.waited),
-            Counter::sum("events lost to resets", |board| board.counts.lost_to_resets),
-        ]
+        Counts::all()
     }
 }
 
