@@ -9,7 +9,7 @@ use super::link::{CAPACITY, Lane, LinkEffects};
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::stimulus::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
-use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
+use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer, longest, longest_reset};
 
 /// Idle cycles at the end, after the last Ack is due. Nothing may happen in them.
 const DRAIN: u64 = 8;
@@ -191,13 +191,10 @@ fn longest_delay<Damage>(effects: &[LinkEffect<Damage>]) -> u64 {
 /// Cycles without progress that the traffic can cause.
 #[inline]
 pub(crate) fn progress_timeout(traffic: &Traffic, parameters: &Parameters) -> u64 {
-    let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
-    let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.total());
-    let reset = traffic.tlps.iter().filter_map(reset).max();
-    let stalls = [&traffic.link_stalls, &traffic.dllp_stalls];
-    let stalls = stalls.map(|stalls| stalls.iter().map(|stall| stall.get()).max());
-    let waits = [gap, reset, stalls[0], stalls[1]];
-    let waits: u64 = waits.into_iter().flatten().sum();
+    let waits = longest(traffic.tlps.iter().map(|tlps| tlps.gap))
+        + longest_reset(traffic.tlps.iter().map(|tlps| tlps.reset))
+        + longest(traffic.link_stalls.iter().copied())
+        + longest(traffic.dllp_stalls.iter().copied());
     SLACK + waits + ROUNDS * round(traffic, parameters) + 2 * CAPACITY as u64
 }
 
@@ -236,44 +233,27 @@ impl<'a> Link<'a> {
     /// Drives the link's pins; `noise` is for idle payload.
     #[inline]
     pub(crate) fn drive(&self, noise: [u32; 3], inputs: &mut Inputs) {
-        // Exhaustive, so that a changed port list of the RTL does not compile.
-        let Inputs {
-            rst: _,
-            a_tlp_valid: _,
-            a_tlp_data: _,
-            a_link_ready,
-            a_dllp_valid,
-            a_dllp_nak,
-            a_dllp_seq,
-            a_dllp_crc_ok,
-            b_link_valid,
-            b_link_seq,
-            b_link_data,
-            b_link_crc_ok,
-            b_dllp_ready,
-            padding: _,
-        } = inputs;
         let [link_data, seqs, flags] = noise;
         let flag = |index: u32| flags >> index & 1 == 1;
-        *a_link_ready = Bits1::from(self.tlps.ready());
+        inputs.a_link_ready = Bits1::from(self.tlps.ready());
 
         let dllp = self.dllps.arriving();
-        *a_dllp_valid = Bits1::from(dllp.is_some());
+        inputs.a_dllp_valid = Bits1::from(dllp.is_some());
         let idle = Dllp { nak: flag(0), seq: Bits12::new(u64::from(seqs)), crc_ok: flag(1) };
         let Dllp { nak, seq, crc_ok } = dllp.unwrap_or(idle);
-        *a_dllp_nak = Bits1::from(nak);
-        *a_dllp_seq = seq;
-        *a_dllp_crc_ok = Bits1::from(crc_ok);
+        inputs.a_dllp_nak = Bits1::from(nak);
+        inputs.a_dllp_seq = seq;
+        inputs.a_dllp_crc_ok = Bits1::from(crc_ok);
 
         let tlp = self.tlps.arriving();
-        *b_link_valid = Bits1::from(tlp.is_some());
+        inputs.b_link_valid = Bits1::from(tlp.is_some());
         let seq = Bits12::new(u64::from(seqs >> 12));
         let idle = Tlp { seq, data: Bits32::new(u64::from(link_data)), crc_ok: flag(2) };
         let Tlp { seq, data, crc_ok } = tlp.unwrap_or(idle);
-        *b_link_seq = seq;
-        *b_link_data = data;
-        *b_link_crc_ok = Bits1::from(crc_ok);
-        *b_dllp_ready = Bits1::from(self.dllps.ready());
+        inputs.b_link_seq = seq;
+        inputs.b_link_data = data;
+        inputs.b_link_crc_ok = Bits1::from(crc_ok);
+        inputs.b_dllp_ready = Bits1::from(self.dllps.ready());
     }
 
     /// Advances one cycle. `steady`: no reset is active or planned.

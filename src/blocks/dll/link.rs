@@ -216,23 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn an_item_arrives_in_the_next_cycle_or_its_delay_later() {
-        assert_eq!(arrivals(&mut lane(0), &[], 2), [(1, 0), (2, 1)]);
-        assert_eq!(arrivals(&mut lane(5), &[], 2), [(6, 0), (7, 1)]);
-    }
-
-    #[test]
-    fn what_is_lost_does_not_arrive_and_the_rest_passes() {
-        let effects = [effect("{}"), effect(r#"{"lost": 1, "count": 2}"#)];
-        assert_eq!(arrivals(&mut lane(0), &effects, 4), [(1, 0), (4, 3)]);
-    }
-
-    #[test]
-    fn damage_flips_bits() {
-        assert_eq!(arrivals(&mut lane(0), &[effect(r#"{"damage": 6}"#)], 2), [(1, 6), (2, 1)]);
-    }
-
-    #[test]
     fn what_is_delayed_holds_up_what_follows() {
         let effects = [effect(r#"{"delay": 9}"#)];
         assert_eq!(arrivals(&mut lane(0), &effects, 3), [(10, 0), (11, 1), (12, 2)]);

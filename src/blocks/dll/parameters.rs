@@ -12,30 +12,14 @@ pub const ACKNAK_LATENCY: usize = 2;
 
 /// The parameters of section 1 of the specification.
 pub const PARAMETERS: [Parameter; 3] = [
-    Parameter {
-        name: "REPLAY_DEPTH",
-        default: 16,
-        least: 2,
-        most: 2048,
-        power_of_two: true,
-        about: "entries of the replay buffer",
-    },
-    Parameter {
-        name: "REPLAY_LIMIT",
-        default: 64,
-        least: 2,
-        most: 65_535,
-        power_of_two: false,
-        about: "cycles until A replays all unacknowledged TLPs",
-    },
-    Parameter {
-        name: "ACKNAK_LATENCY",
-        default: 16,
-        least: 2,
-        most: 65_535,
-        power_of_two: false,
-        about: "cycles from a good TLP to its Ack",
-    },
+    Parameter::new("REPLAY_DEPTH", 16, 2..=2048, "entries of the replay buffer").power_of_two(),
+    Parameter::new(
+        "REPLAY_LIMIT",
+        64,
+        2..=65_535,
+        "cycles until A replays all unacknowledged TLPs",
+    ),
+    Parameter::new("ACKNAK_LATENCY", 16, 2..=65_535, "cycles from a good TLP to its Ack"),
 ];
 
 const fn parameters(fixes: u8, depth: u64, limit: u64, latency: u64) -> Parameters {

@@ -13,21 +13,13 @@ use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionPropert
 
 /// The properties of all rules.
 pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
-    let rule = |(name, guard): (&'static str, rules::Guard)| TransitionProperty {
-        rule: name,
-        when: when(&guard, parameters),
-        ..TransitionProperty::default()
-    };
-    let mut all: Vec<TransitionProperty> =
-        ENTRIES.iter().map(|entry| rule((entry.name, entry.guard))).collect();
     // Rules of reset are included, so that indices match. Outside of reset their wires are 0.
-    all.push(device("device A", sender()));
-    all.push(device("device B", receiver()));
-    all
-}
-
-fn device(rule: &'static str, next: Vec<(&'static str, String)>) -> TransitionProperty {
-    TransitionProperty { rule, when: "1'b1".to_owned(), next, ..TransitionProperty::default() }
+    let rules = ENTRIES.iter();
+    let rules =
+        rules.map(|entry| TransitionProperty::new(entry.name, when(&entry.guard, parameters)));
+    let device = |name| TransitionProperty::new(name, "1'b1");
+    let devices = [device("device A").loads(sender()), device("device B").loads(receiver())];
+    rules.chain(devices).collect()
 }
 
 /// 1 if one of the rules fires. Rules come first among the transitions, so their indices match.
@@ -178,39 +170,32 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
         until: Some(("the wanted TLP comes", any(B1))),
     };
     let is_repaired = parameters.fixes() & fix(0) != 0;
+    let answer = "the wait of a good TLP for B's Ack or Nak";
     vec![
         Progress {
-            what: "the wait of a TLP that A is to send, while none is on offer".to_owned(),
-            busy: "tlp_waits".to_owned(),
-            waits: "1'b0".to_owned(),
-            within: 1,
             more: Some((1, "rewind", any(REWIND.or(A14)))),
-            ..Progress::default()
+            ..Progress::new(
+                "the wait of a TLP that A is to send, while none is on offer",
+                "tlp_waits",
+                "1'b0",
+                1,
+            )
         },
         Progress {
-            what: "A's wait for an answer".to_owned(),
-            busy: "unacknowledged".to_owned(),
-            waits: "1'b0".to_owned(),
-            within: limit,
             more: Some((limit, "answer or replay", any(ANSWERED.or(A9)))),
-            ..Progress::default()
+            ..Progress::new("A's wait for an answer", "unacknowledged", "1'b0", limit)
         },
+        Progress::new(
+            "the wait of an Ack that B owes",
+            "device_b_acknak_timer_on",
+            "1'b0",
+            latency,
+        ),
         Progress {
-            what: "the wait of an Ack that B owes".to_owned(),
-            busy: "device_b_acknak_timer_on".to_owned(),
-            waits: "1'b0".to_owned(),
-            within: latency,
-            ..Progress::default()
-        },
-        Progress {
-            what: "the wait of a good TLP for B's Ack or Nak".to_owned(),
-            busy: "unanswered".to_owned(),
-            waits: "answer_waits".to_owned(),
-            within: latency,
             // The cycle that ends the deadlock counts as well.
             more: (!is_repaired).then(|| (1, "wanted TLP", any(B1))),
             known_deadlocks: if is_repaired { Vec::new() } else { vec![silence] },
-            ..Progress::default()
+            ..Progress::new(answer, "unanswered", "answer_waits", latency)
         },
     ]
 }

@@ -17,47 +17,51 @@ use cosim_core::harness::{self, Counter, Parameters, Violation};
 use device_a::DeviceA;
 use device_b::DeviceB;
 
-/// B delivers each TLP that A accepted once and in order.
-const DELIVERY: &str = "delivered-once-in-order";
-/// B delivers an undamaged TLP with the expected number in the next cycle, and nothing else.
-const WANTED: &str = "wanted-is-delivered";
-/// An Ack or Nak never acknowledges more than was received, and never less than the one before.
-const ANSWER: &str = "answers-what-arrived";
-/// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good TLP,
-/// unless a Nak waits.
-const ANSWERED: &str = "answered-in-time";
-/// The first damaged or early TLP causes a Nak at once.
-const REFUSED: &str = "spoiled-brings-a-nak";
-/// B sends only what is due: no early Ack, one Nak only, and then no more.
-const SILENT: &str = "silent-until-due";
-/// A DLLP stays until the link accepts it or a newer one may replace it.
-const DLLP_HELD: &str = "dllp-held";
-/// NAK_SCHEDULED is 1 from a damaged or early TLP until the expected one.
-const NAK_STATE: &str = "nak-until-the-wanted";
-/// A frees exactly what a good DLLP acknowledges, when it arrives.
-const FREED: &str = "frees-what-is-acknowledged";
-/// A accepts TLPs exactly while its buffer has room.
-const ROOM: &str = "buffer-has-room";
-/// A TLP on the link has the payload that A accepted with its number.
-const PAYLOAD: &str = "sent-as-taken";
-/// An offer to the link stays until it is accepted.
-const HELD: &str = "offer-held";
-/// TLPs go to the link in order, and after a rewind again from the oldest unacknowledged one.
-const ORDER: &str = "replay-from-the-oldest";
-/// A rewinds REPLAY_LIMIT cycles after the first TLP, or the last progress, Nak or timeout.
-const TIMEOUT: &str = "timeout-in-time";
-/// REPLAY_NUM counts rewinds since the last Ack with progress. A roll-over requests retraining.
-const REPLAYS: &str = "replays-counted";
-/// The oldest unacknowledged TLP is sent again after each timeout.
-const RESENT: &str = "resent-in-time";
-/// A DLLP is an error exactly if its number was not sent, or was acknowledged long ago.
-const STRAY: &str = "stray-dllp-is-an-error";
-/// A numbers TLPs in the order in which it accepts them.
-const NUMBERED: &str = "numbered-as-taken";
-/// Deliveries and acknowledgements make progress.
-const PROGRESS: &str = "progress";
-/// At the end every TLP is accepted, delivered and acknowledged, except for known stalls.
-const COMPLETE: &str = "complete";
+cosim_core::check_names! {
+    CHECKS;
+    /// B delivers each TLP that A accepted once and in order.
+    DELIVERY = "delivered-once-in-order";
+    /// B delivers an undamaged TLP with the expected number in the next cycle, and nothing else.
+    WANTED = "wanted-is-delivered";
+    /// An Ack or Nak never acknowledges more than was received, and never less than the one before.
+    ANSWER = "answers-what-arrived";
+    /// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good
+    /// TLP, unless a Nak waits.
+    ANSWERED = "answered-in-time";
+    /// The first damaged or early TLP causes a Nak at once.
+    REFUSED = "spoiled-brings-a-nak";
+    /// B sends only what is due: no early Ack, one Nak only, and then no more.
+    SILENT = "silent-until-due";
+    /// A DLLP stays until the link accepts it or a newer one may replace it.
+    DLLP_HELD = "dllp-held";
+    /// NAK_SCHEDULED is 1 from a damaged or early TLP until the expected one.
+    NAK_STATE = "nak-until-the-wanted";
+    /// A frees exactly what a good DLLP acknowledges, when it arrives.
+    FREED = "frees-what-is-acknowledged";
+    /// A accepts TLPs exactly while its buffer has room.
+    ROOM = "buffer-has-room";
+    /// A TLP on the link has the payload that A accepted with its number.
+    PAYLOAD = "sent-as-taken";
+    /// An offer to the link stays until it is accepted.
+    HELD = "offer-held";
+    /// TLPs go to the link in order, and after a rewind again from the oldest unacknowledged one.
+    ORDER = "replay-from-the-oldest";
+    /// A rewinds REPLAY_LIMIT cycles after the first TLP, or the last progress, Nak or timeout.
+    TIMEOUT = "timeout-in-time";
+    /// REPLAY_NUM counts rewinds since the last Ack with progress. A roll-over requests retraining.
+    REPLAYS = "replays-counted";
+    /// The oldest unacknowledged TLP is sent again after each timeout.
+    RESENT = "resent-in-time";
+    /// A DLLP is an error exactly if its number was not sent, or was acknowledged long ago.
+    STRAY = "stray-dllp-is-an-error";
+    /// A numbers TLPs in the order in which it accepts them.
+    NUMBERED = "numbered-as-taken";
+    /// Deliveries and acknowledgements make progress.
+    PROGRESS = "progress";
+    /// At the end every TLP is accepted, delivered and acknowledged, except for known stalls.
+    COMPLETE = "complete";
+    + &[pins::RESET, pins::KEPT];
+}
 
 /// Sequence numbers.
 const NUMBERS: u64 = 4096;
@@ -107,21 +111,22 @@ impl Payloads {
     }
 }
 
-/// Counters for the report.
-#[derive(Debug, Clone, Default)]
-struct Counts {
-    sent: u64,
-    sent_again: u64,
-    tlps_damaged: u64,
-    dropped: u64,
-    lost_to_resets: u64,
-    acks: u64,
-    naks: u64,
-    dllps_damaged: u64,
-    timeouts: u64,
-    retrains: u64,
-    out_of_range: u64,
-    stalled: u64,
+cosim_core::counters! {
+    /// Counters for the report.
+    struct Counts of Scoreboard.counts {
+        sent: "TLPs sent",
+        sent_again: "TLPs sent again",
+        tlps_damaged: "TLPs arrived damaged",
+        dropped: "TLPs dropped",
+        lost_to_resets: "TLPs lost to resets",
+        acks: "Acks",
+        naks: "Naks",
+        dllps_damaged: "DLLPs arrived damaged",
+        timeouts: "timeouts",
+        retrains: "retrains",
+        out_of_range: "DLLPs out of range",
+        stalled: "cases stalled by S3 5.8",
+    }
 }
 
 /// The TLP number from `low` on that has this sequence number.
@@ -178,30 +183,7 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Dll> for Scoreboard {
-    const CHECKS: &'static [&'static str] = &[
-        DELIVERY,
-        WANTED,
-        ANSWER,
-        ANSWERED,
-        REFUSED,
-        SILENT,
-        DLLP_HELD,
-        NAK_STATE,
-        FREED,
-        ROOM,
-        PAYLOAD,
-        HELD,
-        ORDER,
-        TIMEOUT,
-        REPLAYS,
-        RESENT,
-        STRAY,
-        NUMBERED,
-        PROGRESS,
-        COMPLETE,
-        pins::RESET,
-        pins::KEPT,
-    ];
+    const CHECKS: &'static [&'static str] = CHECKS;
 
     fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
         let depth = parameters.get(parameters::REPLAY_DEPTH);
@@ -275,20 +257,7 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
     }
 
     fn counters() -> Vec<Counter<Self>> {
-        vec![
-            Counter::sum("TLPs sent", |board| board.counts.sent),
-            Counter::sum("TLPs sent again", |board| board.counts.sent_again),
-            Counter::sum("TLPs arrived damaged", |board| board.counts.tlps_damaged),
-            Counter::sum("TLPs dropped", |board| board.counts.dropped),
-            Counter::sum("TLPs lost to resets", |board| board.counts.lost_to_resets),
-            Counter::sum("Acks", |board| board.counts.acks),
-            Counter::sum("Naks", |board| board.counts.naks),
-            Counter::sum("DLLPs arrived damaged", |board| board.counts.dllps_damaged),
-            Counter::sum("timeouts", |board| board.counts.timeouts),
-            Counter::sum("retrains", |board| board.counts.retrains),
-            Counter::sum("DLLPs out of range", |board| board.counts.out_of_range),
-            Counter::sum("cases stalled by S3 5.8", |board| board.counts.stalled),
-        ]
+        Counts::all()
     }
 }
 

@@ -5,56 +5,48 @@ use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The environment of one case. Gaps, stalls and delays are in cycles.
-///
-/// Each transmission on the link uses the next effect of its list, in the order in which the block
-/// hands them over. After the end of a list all transmissions pass. TLPs, Acks and Naks have
-/// separate lists.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Key of the noise on payload pins whose valid is low; 0 is silence.
-    pub noise: Uint<64>,
-    /// TLPs in the order they are offered to A.
-    pub tlps: Vec<Tlps>,
-    /// Link delay of TLPs, in addition to one cycle.
-    #[serde(default)]
-    pub tlp_delay: Uint<8>,
-    /// Effects on TLPs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tlp_link: Vec<LinkEffect<TlpDamage>>,
-    /// Link delay of DLLPs, in addition to one cycle.
-    #[serde(default)]
-    pub dllp_delay: Uint<8>,
-    /// Effects on Acks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ack_link: Vec<LinkEffect<DllpDamage>>,
-    /// Effects on Naks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nak_link: Vec<LinkEffect<DllpDamage>>,
-    /// Cycles that the link lets each TLP wait; 0 after the end of the list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub link_stalls: Vec<Uint<12>>,
-    /// Cycles that the link lets each DLLP wait; 0 after the end of the list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dllp_stalls: Vec<Uint<12>>,
-}
+cosim_core::traffic! {
+    /// The environment of one case. Gaps, stalls and delays are in cycles.
+    ///
+    /// Each transmission on the link uses the next effect of its list, in the order in which the
+    /// block hands them over. After the end of a list all transmissions pass. TLPs, Acks and Naks
+    /// have separate lists.
+    pub struct Traffic {
+        /// Key of the noise on payload pins whose valid is low; 0 is silence.
+        noise: Uint<64>,
+        /// TLPs in the order they are offered to A.
+        tlps: Vec<Tlps>,
+        /// Link delay of TLPs, in addition to one cycle.
+        #[serde(default)]
+        tlp_delay: Uint<8>,
+        /// Effects on TLPs.
+        tlp_link: Vec<LinkEffect<TlpDamage>> = default,
+        /// Link delay of DLLPs, in addition to one cycle.
+        #[serde(default)]
+        dllp_delay: Uint<8>,
+        /// Effects on Acks.
+        ack_link: Vec<LinkEffect<DllpDamage>> = default,
+        /// Effects on Naks.
+        nak_link: Vec<LinkEffect<DllpDamage>> = default,
+        /// Cycles that the link lets each TLP wait; 0 after the end of the list.
+        link_stalls: Vec<Uint<12>> = default,
+        /// Cycles that the link lets each DLLP wait; 0 after the end of the list.
+        dllp_stalls: Vec<Uint<12>> = default,
+    }
 
-/// TLPs that are offered without gaps.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Tlps {
-    /// Cycles before the first TLP is offered.
-    #[serde(default)]
-    pub gap: Uint<12>,
-    /// Payload of the first TLP; it increases by 1 for each further one.
-    pub data: Uint<32>,
-    /// Number of TLPs, at least 1; 1 if omitted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub count: Option<Uint<16>>,
-    /// A reset after A accepted the last TLP.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reset: Option<Reset>,
+    /// TLPs that are offered without gaps.
+    pub struct Tlps {
+        /// Cycles before the first TLP is offered.
+        #[serde(default)]
+        gap: Uint<12>,
+        /// Payload of the first TLP; it increases by 1 for each further one.
+        data: Uint<32>,
+        /// Number of TLPs, at least 1; 1 if omitted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        count: Option<Uint<16>>,
+        /// A reset after A accepted the last TLP.
+        reset: Option<Reset> = default,
+    }
 }
 
 /// An effect of the link on transmissions.

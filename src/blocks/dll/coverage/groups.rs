@@ -3,27 +3,11 @@
 use super::super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::super::rules::{
     A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, B1, B2, B3, B4, B5, B6,
-    B7, B8, B9, B10, B11, B12, B13, F0, Rules, fix,
+    B7, B8, B9, B10, B11, B12, B13, F0, Rules, fix, values,
 };
-use cosim_core::harness::{Axis, Parameters, Value};
+use cosim_core::harness::{Axis, Parameters};
 
 cosim_core::axes! {
-    A_RULE = "rule" {
-        "A1": "A takes a new TLP", "A2": "the link takes A's TLP", "A3": "Ack with progress",
-        "A4": "Nak with progress", "A5": "Nak without progress", "A6": "Ack of nothing new",
-        "A7": "DLLP out of range", "A8": "damaged DLLP", "A9": "REPLAY_TIMER expires",
-        "A10": "REPLAY_NUM rolls over", "A11": "the replay buffer is full",
-        "A12": "the next TLP is offered", "A13": "the offer waits", "A14": "Ack overtakes a replay",
-        "A15": "REPLAY_TIMER counts", "A16": "REPLAY_TIMER rests",
-    }
-    B_RULE = "rule" {
-        "B1": "wanted TLP", "B2": "duplicate while a Nak is out, no answer", "B3": "duplicate",
-        "B4": "bad CRC, Nak", "B5": "a TLP was lost, Nak", "B6": "bad or ahead while a Nak is out",
-        "B7": "the Ack timer expires", "B8": "a newer Ack replaces a pending one",
-        "B9": "a Nak replaces a pending Ack", "B10": "the pending Nak stays",
-        "B11": "the link takes B's DLLP", "B12": "a DLLP is put out", "B13": "the Ack timer counts",
-        "F0": "duplicate while a Nak is out, an Ack is owed",
-    }
     BUFFER = "replay buffer" {
         "empty": "no entry is used",
         "some": "some entries are used, two or more are free",
@@ -118,24 +102,13 @@ pub(super) const OF_TLP: [Rules; 7] = [B1, B2, B3, B4, B5, B6, F0];
 /// Rules of which exactly one fires for each DLLP that arrives.
 pub(super) const OF_DLLP: [Rules; 6] = [A3, A4, A5, A6, A7, A8];
 
-/// The values of an axis for a subset of its rules.
-const fn chosen<const COUNT: usize>(all: &[Value], places: [usize; COUNT]) -> [Value; COUNT] {
-    let mut chosen = [Value { name: "", meaning: "" }; COUNT];
-    let mut index = 0;
-    while index < COUNT {
-        chosen[index] = all[places[index]];
-        index += 1;
-    }
-    chosen
-}
-
-const BUFFER_RULE: Axis =
-    Axis::new("rule", &chosen(A_RULE.values, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15]));
-const TIMER_RULE: Axis = Axis::new("rule", &chosen(A_RULE.values, [0, 1, 8, 9, 10, 12, 14, 15]));
-const ACK_TIMER_RULE: Axis =
-    Axis::new("rule", &chosen(B_RULE.values, [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13]));
-const TLP_RULE: Axis = Axis::new("rule", &chosen(B_RULE.values, [0, 1, 2, 3, 4, 5, 13]));
-const DLLP_RULE: Axis = Axis::new("rule", &chosen(A_RULE.values, [2, 3, 4, 5, 6, 7]));
+const A_RULE: Axis = Axis::new("rule", &values(OF_A));
+const B_RULE: Axis = Axis::new("rule", &values(OF_B));
+const BUFFER_RULE: Axis = Axis::new("rule", &values(OF_BUFFER));
+const TIMER_RULE: Axis = Axis::new("rule", &values(OF_TIMER));
+const ACK_TIMER_RULE: Axis = Axis::new("rule", &values(OF_ACK_TIMER));
+const TLP_RULE: Axis = Axis::new("rule", &values(OF_TLP));
+const DLLP_RULE: Axis = Axis::new("rule", &values(OF_DLLP));
 
 cosim_core::covergroups! {
     pub(super) GROUPS;

@@ -1,9 +1,7 @@
 //! Checks of the pins in every cycle (specification, sections 2 and 3).
 
 use crate::blocks::dll::rtl::{Bits1, Bits12, Bits32, Outputs};
-use cosim_core::harness::Violation;
-use cosim_core::verilated::Pins as _;
-use cosim_core::verilated::zerocopy::IntoBytes;
+use cosim_core::harness::{self, Violation};
 
 /// In reset every output has its reset value.
 pub const RESET: &str = "values-in-reset";
@@ -57,8 +55,5 @@ fn changed(channel: &str, before: &Payloads, now: &Payloads) -> Violation {
 /// Checks a cycle in reset.
 pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     let expected = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
-    let Some(port) = expected.first_difference(outputs) else { return Ok(()) };
-    let shown = |outputs: &Outputs| port.show(outputs.as_bytes());
-    let what = format_args!("{} is {}, expected {}", port.name, shown(outputs), shown(&expected));
-    Err(Violation::new(RESET, what))
+    harness::in_reset(RESET, outputs, &expected)
 }
