@@ -186,84 +186,46 @@ layout! {
     }
 }
 
-/// Operations of packets and of MR requests.
-pub mod opcode {
-    #![allow(missing_docs)]
-    pub const SEND_FIRST: u64 = 0;
-    pub const SEND_MIDDLE: u64 = 1;
-    pub const SEND_LAST: u64 = 2;
-    pub const SEND_LAST_WITH_IMM: u64 = 3;
-    pub const SEND_ONLY: u64 = 4;
-    pub const SEND_ONLY_WITH_IMM: u64 = 5;
-    pub const RDMA_WRITE_FIRST: u64 = 6;
-    pub const RDMA_WRITE_MIDDLE: u64 = 7;
-    pub const RDMA_WRITE_LAST: u64 = 8;
-    pub const RDMA_WRITE_LAST_WITH_IMM: u64 = 9;
-    pub const RDMA_WRITE_ONLY: u64 = 10;
-    pub const RDMA_WRITE_ONLY_WITH_IMM: u64 = 11;
-    pub const RDMA_READ_REQUEST_FIRST: u64 = 12;
-    pub const RDMA_READ_REQUEST_MIDDLE: u64 = 13;
-    pub const RDMA_READ_REQUEST_LAST: u64 = 14;
-    pub const RDMA_READ_REQUEST_ONLY: u64 = 15;
-    pub const RDMA_READ_RESPONSE_FIRST: u64 = 16;
-    pub const RDMA_READ_RESPONSE_MIDDLE: u64 = 17;
-    pub const RDMA_READ_RESPONSE_LAST: u64 = 18;
-    pub const RDMA_READ_RESPONSE_ONLY: u64 = 19;
-    pub const ACKNOWLEDGE: u64 = 20;
-    pub const GEN_CQE: u64 = 26;
-    pub const GEN_EVENT: u64 = 27;
+/// Codes of a field, and their names by code; an empty name is a code without meaning.
+macro_rules! codes {
+    ($(#[$meta:meta])* $visible:vis mod $module:ident of $count:literal {
+        $( $name:ident = $code:literal ),+ $(,)?
+    }) => {
+        $(#[$meta])*
+        $visible mod $module {
+            $( #[doc = stringify!($name)] pub const $name: u64 = $code; )+
 
-    /// Names by code; an empty name is a code without meaning.
-    pub const NAMES: [&str; 32] = {
-        let mut names = [""; 32];
-        names[0] = "SEND_FIRST";
-        names[1] = "SEND_MIDDLE";
-        names[2] = "SEND_LAST";
-        names[3] = "SEND_LAST_WITH_IMM";
-        names[4] = "SEND_ONLY";
-        names[5] = "SEND_ONLY_WITH_IMM";
-        names[6] = "RDMA_WRITE_FIRST";
-        names[7] = "RDMA_WRITE_MIDDLE";
-        names[8] = "RDMA_WRITE_LAST";
-        names[9] = "RDMA_WRITE_LAST_WITH_IMM";
-        names[10] = "RDMA_WRITE_ONLY";
-        names[11] = "RDMA_WRITE_ONLY_WITH_IMM";
-        names[12] = "RDMA_READ_REQUEST_FIRST";
-        names[13] = "RDMA_READ_REQUEST_MIDDLE";
-        names[14] = "RDMA_READ_REQUEST_LAST";
-        names[15] = "RDMA_READ_REQUEST_ONLY";
-        names[16] = "RDMA_READ_RESPONSE_FIRST";
-        names[17] = "RDMA_READ_RESPONSE_MIDDLE";
-        names[18] = "RDMA_READ_RESPONSE_LAST";
-        names[19] = "RDMA_READ_RESPONSE_ONLY";
-        names[20] = "ACKNOWLEDGE";
-        names[26] = "GEN_CQE";
-        names[27] = "GEN_EVENT";
-        names
+            /// Names by code.
+            pub const NAMES: [&str; $count] = {
+                let mut names = [""; $count];
+                $( names[$code] = stringify!($name); )+
+                names
+            };
+        }
     };
 }
 
-/// Service types of packets.
-pub mod service {
-    #![allow(missing_docs)]
-    pub const RC: u64 = 0;
-    pub const UC: u64 = 1;
-    pub const RD: u64 = 2;
-    pub const UD: u64 = 3;
-    pub const CNP: u64 = 4;
-    pub const XRC: u64 = 5;
+codes! {
+    /// Operations of packets and of MR requests.
+    pub mod opcode of 32 {
+        SEND_FIRST = 0, SEND_MIDDLE = 1, SEND_LAST = 2, SEND_LAST_WITH_IMM = 3, SEND_ONLY = 4,
+        SEND_ONLY_WITH_IMM = 5, RDMA_WRITE_FIRST = 6, RDMA_WRITE_MIDDLE = 7, RDMA_WRITE_LAST = 8,
+        RDMA_WRITE_LAST_WITH_IMM = 9, RDMA_WRITE_ONLY = 10, RDMA_WRITE_ONLY_WITH_IMM = 11,
+        RDMA_READ_REQUEST_FIRST = 12, RDMA_READ_REQUEST_MIDDLE = 13, RDMA_READ_REQUEST_LAST = 14,
+        RDMA_READ_REQUEST_ONLY = 15, RDMA_READ_RESPONSE_FIRST = 16, RDMA_READ_RESPONSE_MIDDLE = 17,
+        RDMA_READ_RESPONSE_LAST = 18, RDMA_READ_RESPONSE_ONLY = 19, ACKNOWLEDGE = 20, GEN_CQE = 26,
+        GEN_EVENT = 27,
+    }
 }
 
-/// States of a queue pair.
-pub mod qp_state {
-    #![allow(missing_docs)]
-    pub const RESET: u64 = 0;
-    pub const INIT: u64 = 1;
-    pub const RTR: u64 = 2;
-    pub const RTS: u64 = 3;
-    pub const SQD: u64 = 4;
-    pub const SQE: u64 = 5;
-    pub const ERR: u64 = 6;
+codes! {
+    /// Service types of packets.
+    pub mod service of 8 { RC = 0, UC = 1, RD = 2, UD = 3, CNP = 4, XRC = 5 }
+}
+
+codes! {
+    /// States of a queue pair.
+    pub mod qp_state of 8 { RESET = 0, INIT = 1, RTR = 2, RTS = 3, SQD = 4, SQE = 5, ERR = 6 }
 }
 
 /// Bits of [`MrHead::flags`].
@@ -315,8 +277,8 @@ pub fn meaning(field: &str, value: u64) -> Option<String> {
     };
     match field {
         "net_opcode" | "opcode" => of(&opcode::NAMES),
-        "service_type" | "qp_service_type" => of(&["RC", "UC", "RD", "UD", "CNP", "XRC"]),
-        "qp_state" => of(&["RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"]),
+        "service_type" | "qp_service_type" => of(&service::NAMES),
+        "qp_state" => of(&qp_state::NAMES),
         "status" => of(&["good", "local length error"]),
         "flags" => {
             let names = [

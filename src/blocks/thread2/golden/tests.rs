@@ -23,7 +23,7 @@ mod mr_for_rdma;
 mod mr_for_send;
 mod packets;
 mod placement;
-mod reset;
+mod states;
 mod update_rq;
 mod wqe_requests;
 

@@ -1,7 +1,7 @@
 //! Checks of the pins in every cycle, for any packet (spec, sections 1 and 2).
 
 use crate::blocks::thread2::rtl::{Bits1, Outputs};
-use cosim_core::harness::Violation;
+use cosim_core::harness::{self, Violation};
 use cosim_core::verilated::Pins as _;
 use cosim_core::verilated::zerocopy::IntoBytes;
 
@@ -58,10 +58,7 @@ impl Channel {
 
 /// Checks a cycle in reset.
 pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
-    if outputs.as_bytes().iter().all(|byte| *byte == 0) {
-        return Ok(());
-    }
-    Err(Violation::new(RESET, format_args!("in reset there is {}", not_zero(outputs))))
+    harness::in_reset(RESET, outputs, &Outputs::default())
 }
 
 /// Checks idle payloads, start and last, and the number of channels in use.

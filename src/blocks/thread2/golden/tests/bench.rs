@@ -63,9 +63,9 @@ impl Bench {
     /// A cycle of reset: every output is 0 for any inputs.
     #[track_caller]
     pub fn reset(&mut self) -> &mut Self {
-        self.shows("reset", Drive::reset(), &Outputs::default());
+        self.shows("reset", Drive::new("rst=1"), &Outputs::default());
         for lane in &mut self.lanes {
-            let rules = lane.golden.edge(&Drive::reset().pins(lane.open));
+            let rules = lane.golden.edge(&Drive::new("rst=1").pins(lane.open));
             assert_eq!(rules.iter().count(), 0, "reset takes no row");
             assert_eq!(lane.golden.state(), "IDLE_s", "after reset");
         }

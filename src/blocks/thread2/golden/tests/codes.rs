@@ -13,13 +13,7 @@ pub const RDMA_WRITE_LAST_WITH_IMM: u64 = 9;
 pub const RDMA_WRITE_ONLY: u64 = 10;
 pub const RDMA_WRITE_ONLY_WITH_IMM: u64 = 11;
 pub const RDMA_READ_REQUEST_FIRST: u64 = 12;
-pub const RDMA_READ_REQUEST_MIDDLE: u64 = 13;
-pub const RDMA_READ_REQUEST_LAST: u64 = 14;
 pub const RDMA_READ_REQUEST_ONLY: u64 = 15;
-pub const RDMA_READ_RESPONSE_FIRST: u64 = 16;
-pub const RDMA_READ_RESPONSE_MIDDLE: u64 = 17;
-pub const RDMA_READ_RESPONSE_LAST: u64 = 18;
-pub const RDMA_READ_RESPONSE_ONLY: u64 = 19;
 
 pub const RC: u64 = 0;
 pub const UC: u64 = 1;
@@ -32,7 +26,5 @@ pub const XRC: u64 = 5;
 pub const RELIABLE: [u64; 3] = [RC, RD, XRC];
 pub const UNRELIABLE: [u64; 5] = [UC, UD, CNP, 6, 7];
 
-/// QP states that process messages: RTR, RTS, SQD, SQE.
-pub const RECEIVING: [u64; 4] = [2, 3, 4, 5];
 /// RESET, INIT, ERR and the code without a name.
 pub const NOT_RECEIVING: [u64; 4] = [0, 1, 6, 7];

@@ -3,31 +3,7 @@
 use super::beats::*;
 use super::bench::{REPAIRED, SPEC, under};
 use super::codes::*;
-use super::drive::Drive;
-use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
-
-#[test]
-fn t11_rdma_write_last_with_immediate_only_consumes_the_wqe() {
-    let opcode = RDMA_WRITE_LAST_WITH_IMM;
-    for (mask, done) in [(SPEC, "T35"), (REPAIRED, "F3")] {
-        under(&[mask], |bench| {
-            // The unit has room and the packet has bytes: neither matters.
-            bench.fetches_wqe(&Packet { opcode, ..PACKET }).consumes("T11", &UNIT, Last);
-            bench.updates("T31", &TABLES, &WRITTEN).requests(done, &Mr { opcode, ..WRITE_MR });
-        });
-    }
-}
-
-#[test]
-fn t12_rdma_write_only_with_immediate_only_consumes_the_wqe() {
-    let opcode = RDMA_WRITE_ONLY_WITH_IMM;
-    for (mask, done) in [(SPEC, "T35"), (REPAIRED, "F3")] {
-        under(&[mask], |bench| {
-            bench.fetches_wqe(&Packet { opcode, ..PACKET }).consumes("T12", &UNIT, Last);
-            bench.updates("T31", &TABLES, &WRITTEN).requests(done, &Mr { opcode, ..WRITE_MR });
-        });
-    }
-}
+use super::expect::{ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
 
 #[test]
 fn d1_rdma_write_with_immediate_skips_beats_up_to_the_last() {
@@ -42,43 +18,22 @@ fn d1_rdma_write_with_immediate_skips_beats_up_to_the_last() {
     });
 }
 
-#[test]
-fn d1_rdma_write_with_immediate_and_no_payload_skips_too() {
-    let packet = Packet { opcode: RDMA_WRITE_ONLY_WITH_IMM, length: 0, ..PACKET };
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&packet).consumes("D1", &UNIT, More).consumes("T12", &UNIT, Last);
-        bench.updates("T31", &TABLES, &WRITTEN);
-    });
-}
-
 /// A message's last packet, in one unit and a terminator.
-fn ends_a_send(row: &str, opcode: u64) {
+#[test]
+fn t13_to_t16_a_send_ends_with_the_wqe() {
     under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&Packet { opcode, ..PACKET }).keeps(&UNIT);
-        bench.places("T33", &UNIT, More, &Mr { opcode, ..SEND_MR });
-        bench.consumes(row, &TERMINATOR, Last).updates("T30", &TABLES, &WRITTEN);
-        bench.requests_cq("T22", CQ_HEAD);
+        for (row, opcode) in [
+            ("T13", SEND_LAST),
+            ("T14", SEND_ONLY),
+            ("T15", SEND_LAST_WITH_IMM),
+            ("T16", SEND_ONLY_WITH_IMM),
+        ] {
+            bench.fetches_wqe(&Packet { opcode, ..PACKET }).keeps(&UNIT);
+            bench.places("T33", &UNIT, More, &Mr { opcode, ..SEND_MR });
+            bench.consumes(row, &TERMINATOR, Last).updates("T30", &TABLES, &WRITTEN);
+            bench.requests_cq("T22", CQ_HEAD).reset();
+        }
     });
-}
-
-#[test]
-fn t13_send_last_ends_with_the_wqe() {
-    ends_a_send("T13", SEND_LAST);
-}
-
-#[test]
-fn t14_send_only_ends_with_the_wqe() {
-    ends_a_send("T14", SEND_ONLY);
-}
-
-#[test]
-fn t15_send_last_with_immediate_ends_with_the_wqe() {
-    ends_a_send("T15", SEND_LAST_WITH_IMM);
-}
-
-#[test]
-fn t16_send_only_with_immediate_ends_with_the_wqe() {
-    ends_a_send("T16", SEND_ONLY_WITH_IMM);
 }
 
 #[test]
@@ -88,16 +43,6 @@ fn t17_a_first_or_middle_packet_is_acknowledged_when_placed() {
             bench.fetches_wqe(&Packet { opcode, ..PACKET }).keeps(&UNIT);
             bench.places("T33", &UNIT, More, &Mr { opcode, ..SEND_MR });
             bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK).idles().reset();
-        }
-    });
-}
-
-#[test]
-fn t17_under_s0_every_service_is_acknowledged() {
-    under(&[SPEC], |bench| {
-        for service in 0..=7 {
-            bench.fetches_wqe(&Packet { opcode: SEND_FIRST, service, length: 0, ..PACKET });
-            bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK).idles();
         }
     });
 }
@@ -115,20 +60,6 @@ fn f6a_a_placed_packet_of_an_unreliable_service_is_not_acknowledged() {
         for service in RELIABLE {
             bench.fetches_wqe(&Packet { opcode: SEND_MIDDLE, service, length: 0, ..PACKET });
             bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK).idles();
-        }
-    });
-}
-
-#[test]
-fn t18_a_unit_with_room_stays_on_offer_for_its_request() {
-    under(&[SPEC, REPAIRED], |bench| {
-        // One byte of room is enough, and one more than the packet needs changes nothing.
-        for (bytes, length, tail) in [(1, 1, 0), (100, 100, 0xff), (0x7fff_ffff, 100, 0xff)] {
-            let unit = unit_of(bytes);
-            let offered = Drive::new().wqe_resp_valid(1).unit(&unit, Either);
-            bench.fetches_wqe(&PACKET);
-            bench.cycle("T18", offered, &expect::wqe_resp_ready(PACKET.qp, 0));
-            bench.offers_to_place("T34", &unit, &Mr { length, tail, ..SEND_MR }).reset();
         }
     });
 }
@@ -212,15 +143,5 @@ fn f5a_a_used_up_last_unit_is_a_length_error() {
         bench.takes_cq_address("T24", CQ_LADDR);
         bench.requests("T40", &Mr { net_opcode: SEND_LAST, status: 1, ..CQ_MR });
         bench.requests("T44", &Mr { status: 1, ..ACK }).idles();
-    });
-}
-
-/// Decision order in DATA_UNIT_s: (c) comes before (d), and (b) before both.
-#[test]
-fn t20_comes_before_t21_and_t14_before_f5a() {
-    under(&[SPEC, REPAIRED], |bench| {
-        let packet = Packet { length: 0, ..PACKET };
-        bench.fetches_wqe(&packet).consumes("T20", &unit_of(0), More);
-        bench.consumes("T14", &unit_of(0), Last).updates("T30", &TABLES, &WRITTEN);
     });
 }

@@ -1,9 +1,11 @@
 //! Inputs that a test drives, and those that it leaves open.
 
 use super::beats::{End, NextUnit, Packet, Tables, Unit};
+use crate::blocks::testing;
+use crate::blocks::thread2::Thread2;
 use crate::blocks::thread2::rtl::Inputs;
 use cosim_core::verilated::zerocopy::IntoBytes;
-use cosim_core::verilated::{Bits, Field, Pins, Storage};
+use cosim_core::verilated::{Bits, Pins};
 
 /// The value of pins that a test leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,44 +23,16 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// All pins are open except for the reset, which is 0.
-    pub fn new() -> Self {
-        Self { value: Inputs::default(), driven: Inputs::default() }.pin(|pins| &mut pins.rst, 0)
-    }
-
-    /// The reset; all other pins are open.
-    pub fn reset() -> Self {
-        Self::new().pin(|pins| &mut pins.rst, 1)
-    }
-
-    /// A whole narrow port.
+    /// These pins and fields, as `"wqe_req_ready=1"`. The reset is 0, and all others are open.
     #[track_caller]
-    pub fn pin<const WIDTH: u32, S: Storage>(
-        mut self,
-        port: fn(&mut Inputs) -> &mut Bits<WIDTH, S>,
-        value: u64,
-    ) -> Self {
-        *port(&mut self.value) = Bits::new(value);
-        *port(&mut self.driven) = Bits::new(u64::MAX);
-        assert_eq!(port(&mut self.value).get(), value, "wider than the port's {WIDTH} bits");
-        self
+    pub fn new(pins: &str) -> Self {
+        Self { value: Inputs::default(), driven: Inputs::default() }.and("rst=0").and(pins)
     }
 
-    /// Fields `(msb, lsb, value)` of a wide port.
+    /// Further pins.
     #[track_caller]
-    fn fields<const WIDTH: u32, const WORDS: usize>(
-        mut self,
-        port: fn(&mut Inputs) -> &mut Bits<WIDTH, [u32; WORDS]>,
-        fields: &[(u32, u32, u64)],
-    ) -> Self {
-        for &(msb, lsb, value) in fields {
-            let field = Field::new(msb, lsb);
-            assert!(value <= field.max(), "{value:#x} is wider than [{msb}:{lsb}]");
-            let bits = port(&mut self.value);
-            *bits = bits.with(field, value);
-            let driven = port(&mut self.driven);
-            *driven = driven.with(field, u64::MAX);
-        }
+    pub fn and(mut self, pins: &str) -> Self {
+        testing::set::<Thread2>(pins, &mut self.value, &mut self.driven);
         self
     }
 
@@ -73,113 +47,80 @@ impl Drive {
         self
     }
 
-    pub fn packet_valid(self, valid: u64) -> Self {
-        self.pin(|pins| &mut pins.fetch_cxt_egress_valid, valid)
-    }
-
     #[track_caller]
-    pub fn packet(self, packet: &Packet) -> Self {
-        let p = packet;
+    pub fn packet(p: &Packet) -> Self {
         let context = [
-            (37, 35, p.qp_state),
-            (47, 40, p.entry_log),
-            (63, 48, p.rcv_cqn),
-            (95, 64, p.qp_pd),
-            (127, 96, p.rq_lkey),
-            (159, 128, p.rq_length),
-            (167, 160, p.cq_log_size),
-            (223, 192, p.cq_comp_eqn),
-            (255, 224, p.cq_pd),
-            (287, 256, p.cq_lkey),
-            (295, 288, p.eq_log_size),
-            (351, 320, p.eq_pd),
-            (383, 352, p.eq_lkey),
+            ("qp_state", p.qp_state),
+            ("rq_entry_sz_log", p.entry_log),
+            ("rcv_cqn", p.rcv_cqn),
+            ("qp_pd", p.qp_pd),
+            ("rq_lkey", p.rq_lkey),
+            ("rq_length", p.rq_length),
+            ("cq_log_size", p.cq_log_size),
+            ("cq_comp_eqn", p.cq_comp_eqn),
+            ("cq_pd", p.cq_pd),
+            ("cq_lkey", p.cq_lkey),
+            ("eq_log_size", p.eq_log_size),
+            ("eq_pd", p.eq_pd),
+            ("eq_lkey", p.eq_lkey),
         ];
         let header = [
-            (23, 0, p.remote_qpn),
-            (28, 24, p.opcode),
-            (31, 29, p.service),
-            (55, 32, p.qp.qpn),
-            (56, 56, p.solicited),
-            (95, 64, p.rkey),
-            (159, 96, p.raddr),
-            (191, 160, p.immediate),
-            (319, 288, p.dip),
-            (351, 320, p.sip),
-            (367, 352, p.start_addr),
-            (383, 368, p.length),
+            ("remote_qpn", p.remote_qpn),
+            ("net_opcode", p.opcode),
+            ("service_type", p.service),
+            ("local_qpn", p.qp.qpn),
+            ("solicited", p.solicited),
+            ("rkey", p.rkey),
+            ("raddr", p.raddr),
+            ("immediate", p.immediate),
+            ("dip", p.dip),
+            ("sip", p.sip),
+            ("pkt_start_addr", p.start_addr),
+            ("pkt_length", p.length),
         ];
-        self.packet_valid(1)
-            .fields(|pins| &mut pins.fetch_cxt_egress_head, &context)
-            .fields(|pins| &mut pins.fetch_cxt_egress_data, &header)
-    }
-
-    pub fn wqe_req_ready(self, ready: u64) -> Self {
-        self.pin(|pins| &mut pins.wqe_req_ready, ready)
-    }
-
-    pub fn wqe_resp_valid(self, valid: u64) -> Self {
-        self.pin(|pins| &mut pins.wqe_resp_valid, valid)
+        Self::new("fetch_cxt_egress_valid")
+            .fields("fetch_cxt_egress_head", &context)
+            .fields("fetch_cxt_egress_data", &header)
     }
 
     #[track_caller]
-    pub fn next_unit(self, next: &NextUnit) -> Self {
-        let fields = [(31, 6, next.next_addr), (37, 32, next.next_size), (77, 70, next.cur_size)];
-        self.wqe_resp_valid(1)
-            .fields(|pins| &mut pins.wqe_resp_data, &fields)
-            .pin(|pins| &mut pins.rq_offset_dout, next.rq_offset)
-    }
-
-    /// The beat's pins alone, without its valid.
-    #[track_caller]
-    pub fn unit(self, unit: &Unit, end: End) -> Self {
-        let fields = [
-            (30, 0, unit.bytes),
-            (31, 31, unit.inline),
-            (63, 32, unit.lkey),
-            (127, 64, unit.laddr),
-        ];
-        let beat = self.fields(|pins| &mut pins.wqe_resp_data, &fields);
-        match end {
-            End::More => beat.pin(|pins| &mut pins.wqe_resp_last, 0),
-            End::Last => beat.pin(|pins| &mut pins.wqe_resp_last, 1),
-            End::Either => beat,
-        }
-    }
-
-    pub fn mr_ready(self, ready: u64) -> Self {
-        self.pin(|pins| &mut pins.fetch_mr_ingress_ready, ready)
+    fn fields(self, port: &str, fields: &[(&str, u64)]) -> Self {
+        let drive = |drive: Self, (field, value): &(&str, u64)| {
+            drive.and(&format!("{port}.{field}={value}"))
+        };
+        fields.iter().fold(self, drive)
     }
 
     #[track_caller]
-    pub fn tables(self, tables: &Tables) -> Self {
-        self.pin(|pins| &mut pins.rq_offset_dout, tables.rq_offset)
-            .pin(|pins| &mut pins.cache_offset_dout, tables.cache_offset)
-            .pin(|pins| &mut pins.cache_owned_dout, tables.owner)
+    pub fn next_unit(next: &NextUnit) -> Self {
+        let NextUnit { next_addr, next_size, cur_size, rq_offset } = next;
+        Self::new(&format!(
+            "wqe_resp_valid wqe_resp_data[31:6]={next_addr} wqe_resp_data[37:32]={next_size}
+             wqe_resp_data[77:70]={cur_size} rq_offset_dout={rq_offset}"
+        ))
     }
 
-    pub fn cq_req_ready(self, ready: u64) -> Self {
-        self.pin(|pins| &mut pins.cq_req_ready, ready)
+    /// A beat's pins beside others.
+    #[track_caller]
+    pub fn unit(pins: &str, unit: &Unit, end: End) -> Self {
+        let Unit { bytes, inline, lkey, laddr } = unit;
+        let last = match end {
+            End::More => "wqe_resp_last=0",
+            End::Last => "wqe_resp_last=1",
+            End::Either => "",
+        };
+        Self::new(&format!(
+            "{pins} {last} wqe_resp_data.byte_cnt={bytes} wqe_resp_data.inline={inline}
+             wqe_resp_data.lkey={lkey} wqe_resp_data.laddr={laddr}"
+        ))
     }
 
-    pub fn cq_resp_valid(self, valid: u64) -> Self {
-        self.pin(|pins| &mut pins.cq_resp_valid, valid)
-    }
-
-    pub fn cq_address(self, laddr: u64) -> Self {
-        self.cq_resp_valid(1).fields(|pins| &mut pins.cq_resp_head, &[(95, 32, laddr)])
-    }
-
-    pub fn eq_req_ready(self, ready: u64) -> Self {
-        self.pin(|pins| &mut pins.eq_req_ready, ready)
-    }
-
-    pub fn eq_resp_valid(self, valid: u64) -> Self {
-        self.pin(|pins| &mut pins.eq_resp_valid, valid)
-    }
-
-    pub fn eq_address(self, laddr: u64) -> Self {
-        self.eq_resp_valid(1).fields(|pins| &mut pins.eq_resp_head, &[(95, 32, laddr)])
+    #[track_caller]
+    pub fn tables(tables: &Tables) -> Self {
+        let Tables { rq_offset, cache_offset, owner } = tables;
+        Self::new(&format!(
+            "rq_offset_dout={rq_offset} cache_offset_dout={cache_offset} cache_owned_dout={owner}"
+        ))
     }
 
     /// Every pin, the open ones filled.

@@ -3,10 +3,10 @@
 //! All values are whole words, the least significant first, for inputs and outputs.
 
 use super::beats::*;
-use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::bench::{Bench, REPAIRED, SPEC};
 use super::codes::*;
 use super::drive::Drive;
-use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
+use super::expect::{self, WRITTEN};
 
 /// `PACKET`'s context; reserved and ignored bits are 1.
 const CONTEXT: [u32; 13] = [
@@ -54,8 +54,7 @@ const UNIT_WORDS: [u32; 4] = [0x0000_0064, 0x0dd0_1ee1, 0x1234_5000, 0x0000_7fff
 
 #[track_caller]
 fn takes(bench: &mut Bench, context: [u32; 13], header: [u32; 16]) {
-    let packet = Drive::new()
-        .packet_valid(1)
+    let packet = Drive::new("fetch_cxt_egress_valid=1")
         .words(|pins| &mut pins.fetch_cxt_egress_head, context)
         .words(|pins| &mut pins.fetch_cxt_egress_data, header);
     bench.packet = Packet { service: XRC, ..PACKET };
@@ -64,16 +63,13 @@ fn takes(bench: &mut Bench, context: [u32; 13], header: [u32; 16]) {
 
 #[test]
 fn a_solicited_send_in_words() {
-    let next = Drive::new()
-        .wqe_resp_valid(1)
+    let next = Drive::new("wqe_resp_valid=1")
         .words(|pins| &mut pins.wqe_resp_data, NEXT_WORDS)
-        .pin(|pins| &mut pins.rq_offset_dout, 0x110);
-    let unit = Drive::new().words(|pins| &mut pins.wqe_resp_data, UNIT_WORDS);
-    let cq_address = Drive::new()
-        .cq_resp_valid(1)
+        .and("rq_offset_dout=0x110");
+    let unit = Drive::new("").words(|pins| &mut pins.wqe_resp_data, UNIT_WORDS);
+    let cq_address = Drive::new("cq_resp_valid=1")
         .words(|pins| &mut pins.cq_resp_head, [0xffff_ffff, 0x2222_3340, 0xc0c0_1111]);
-    let eq_address = Drive::new()
-        .eq_resp_valid(1)
+    let eq_address = Drive::new("eq_resp_valid=1")
         .words(|pins| &mut pins.eq_resp_head, [0xffff_ffff, 0x5555_6660, 0xe0e0_4444]);
 
     let request = [0x0612_34c3, 0x3333_4444, 0x0001_0000, 0x1111_2222];
@@ -107,16 +103,16 @@ fn a_solicited_send_in_words() {
         [0x8100_00c3, 0, 0, 0, 0, 0, 0],
         [0xff12_34c3, 0xb4ab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
     );
-    let ready = Drive::new().mr_ready(1);
+    let ready = Drive::new("fetch_mr_ingress_ready=1");
 
     let mut bench = Bench::new(REPAIRED);
     takes(&mut bench, CONTEXT, header(4));
     bench
         .judges("T03")
-        .cycle("T07", Drive::new().wqe_req_ready(1), &expect::wqe_request_words(QP, request))
+        .cycle("T07", Drive::new("wqe_req_ready=1"), &expect::wqe_request_words(QP, request))
         .cycle("T09", next, &expect::wqe_resp_ready(QP, 1))
-        .cycle("T18", unit.wqe_resp_valid(1), &expect::wqe_resp_ready(QP, 0))
-        .cycle("F5b", unit.mr_ready(1).pin(|pins| &mut pins.wqe_resp_last, 1), &send)
+        .cycle("T18", unit.and("wqe_resp_valid=1"), &expect::wqe_resp_ready(QP, 0))
+        .cycle("F5b", unit.and("fetch_mr_ingress_ready=1").and("wqe_resp_last=1"), &send)
         .updates("T30", &TABLES, &WRITTEN)
         .requests_cq("T22", 0x0000_0400_0000_beef)
         .cycle("T24", cq_address, &expect::cq_resp_ready(QP))
@@ -126,103 +122,6 @@ fn a_solicited_send_in_words() {
         .cycle("T42", ready, &event)
         .cycle("T44", ready, &acknowledge)
         .idles();
-}
-
-#[test]
-fn an_inline_unit_in_words() {
-    let inline = [0x8000_0064, 0x0dd0_1ee1, 0x1234_5000, 0x0000_7fff];
-    let unit = Drive::new().words(|pins| &mut pins.wqe_resp_data, inline);
-    let waiting = expect::mr_words(
-        QP,
-        [0x8100_00c3, 0x0400_0001, 0x1111_2222, 0x0dd0_1ee1, 0x1234_5000, 0x0000_7fff, 0x64],
-        [0xff12_34c3, 0x04ab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
-    );
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&PACKET);
-        bench.cycle("T18", unit.wqe_resp_valid(1), &expect::wqe_resp_ready(QP, 0));
-        bench.cycle("T34", unit.mr_ready(0), &waiting);
-    });
-}
-
-#[test]
-fn a_piece_of_a_packet_in_words() {
-    let part = expect::mr_words(
-        QP,
-        [0x0100_00c3, 0x0400_0001, 0x1111_2222, 0x0dd0_1ee1, 0x1234_5000, 0x0000_7fff, 0x63],
-        // The tail is 0: a byte of the packet is left.
-        [0x0012_34c3, 0x04ab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
-    );
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&PACKET).keeps(&unit_of(99));
-        bench.cycle("T34", Drive::new().unit(&unit_of(99), More).mr_ready(0), &part);
-    });
-}
-
-#[test]
-fn an_rdma_write_in_words() {
-    let request = expect::mr_words(
-        QP,
-        [0x0100_00c3, 0x0400_0002, 0x1111_2222, 0x51e5_7e11, 0x89ab_cdef, 0x0123_4567, 0x64],
-        [0xff12_34c3, 0xaaab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
-    );
-    under(&[SPEC, REPAIRED], |bench| {
-        takes(bench, CONTEXT, header(10));
-        bench.judges("T04").cycle("T35", Drive::new().mr_ready(1), &request);
-    });
-}
-
-#[test]
-fn an_rdma_read_in_words() {
-    for (mask, row, first_word) in [(SPEC, "T38", 0x8100_00c3), (REPAIRED, "F4", 0x0100_00c3)] {
-        let request = expect::mr_words(
-            QP,
-            [first_word, 0x0400_0004, 0x1111_2222, 0x51e5_7e11, 0x89ab_cdef, 0x0123_4567, 0x64],
-            // 15 + 4 = 19.
-            [0xff12_34c3, 0xb3ab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
-        );
-        let mut bench = Bench::new(mask);
-        takes(&mut bench, CONTEXT, header(15));
-        bench.judges("T05").cycle(row, Drive::new().mr_ready(1), &request).idles();
-    }
-}
-
-#[test]
-fn a_length_error_in_words() {
-    let completion = expect::mr_words(
-        QP,
-        [0x0100_00c3, 0x0200_0001, 0x5555_6666, 0x7777_8888, 0x2222_3340, 0xc0c0_1111, 0x20],
-        [
-            0xff12_34c3,
-            0x1aab_cdef,
-            0xd00d_feed,
-            0x4321_0064,
-            0x2400_0110,
-            0xc0a8_0102,
-            0x0a0b_0c0d,
-            0,
-        ],
-    );
-    let acknowledge = expect::mr_words(
-        QP,
-        [0x8100_00c3, 0, 0, 0, 0, 0, 0],
-        [
-            0xff12_34c3,
-            0x14ab_cdef,
-            0xd00d_feed,
-            0x4321_0064,
-            0x2000_0000,
-            0xc0a8_0102,
-            0x0a0b_0c0d,
-            0,
-        ],
-    );
-    let ready = Drive::new().mr_ready(1);
-    under(&[0x20, REPAIRED], |bench| {
-        bench.fetches_wqe(&PACKET).keeps(&unit_of(99));
-        bench.places("F5d", &unit_of(99), Last, &Mr { length: 99, tail: 0, ..SEND_MR });
-        bench.updates("F5e", &TABLES, &WRITTEN).fetches_cq_address();
-        bench.cycle("T40", ready, &completion).cycle("T44", ready, &acknowledge).idles();
-    });
 }
 
 const ONES: u32 = 0xffff_ffff;
@@ -241,7 +140,7 @@ fn every_field_of_an_rdma_write_at_its_largest() {
     let mut bench = Bench::new(SPEC);
     takes(&mut bench, [ONES; 13], header);
     bench.packet.qp = TOP_QP;
-    bench.judges("T04").cycle("T35", Drive::new().mr_ready(1), &request);
+    bench.judges("T04").cycle("T35", Drive::new("fetch_mr_ingress_ready=1"), &request);
 }
 
 #[test]
@@ -250,10 +149,9 @@ fn every_field_of_a_completion_at_its_largest() {
     // Service 7, SEND_ONLY_WITH_IMM; no payload.
     header[0] = 0xe5ff_ffff;
     header[11] = 0x0000_ffff;
-    let next = Drive::new()
-        .wqe_resp_valid(1)
+    let next = Drive::new("wqe_resp_valid=1")
         .words(|pins| &mut pins.wqe_resp_data, [ONES; 4])
-        .pin(|pins| &mut pins.rq_offset_dout, 0xff_ffff);
+        .and("rq_offset_dout=0xff_ffff");
     // Address 0x3ff_ffff and size 63 cross the cell; entry size 255 is illegal: the offset stays.
     let tables = Tables { rq_offset: 0x0f_ffff, cache_offset: 0xff, owner: 0xff };
     let written = expect::Written { rq_offset: 0x0f_ffff, cache_offset: 0, frees_cell: 1 };
@@ -270,7 +168,7 @@ fn every_field_of_a_completion_at_its_largest() {
         .judges("T03")
         .cycle(
             "T07",
-            Drive::new().wqe_req_ready(1),
+            Drive::new("wqe_req_ready=1"),
             &expect::wqe_request_words(TOP_QP, [ONES, ONES, ONES, ONES]),
         )
         .cycle("T09", next, &expect::wqe_resp_ready(TOP_QP, 1))
@@ -278,19 +176,5 @@ fn every_field_of_a_completion_at_its_largest() {
         .updates("T30", &tables, &written)
         .requests_cq("T22", 0x0000_0000_0000_ffff)
         .takes_cq_address("T24", 0xffff_ffff_ffff_ffff)
-        .cycle("T40", Drive::new().mr_ready(1), &completion);
-}
-
-/// The WQE's address and the packet's opcode are only in the completion.
-#[test]
-fn only_the_completion_names_the_wqe() {
-    let packet = Packet { solicited: 1, opcode: SEND_ONLY_WITH_IMM, ..PACKET };
-    under(&[REPAIRED], |bench| {
-        bench.fetches_wqe(&packet).keeps(&UNIT);
-        bench.places("F5b", &UNIT, Last, &Mr { opcode: SEND_ONLY_WITH_IMM, ..SEND_MR });
-        bench.updates("T30", &TABLES, &WRITTEN).requests_cq("T22", CQ_HEAD);
-        bench.takes_cq_address("T24", CQ_LADDR);
-        bench.requests("F1", &Mr { net_opcode: SEND_ONLY_WITH_IMM, ..CQ_MR });
-        bench.fetches_eq_address().requests("T42", &expect::EQ_MR).requests("T44", &ACK).idles();
-    });
+        .cycle("T40", Drive::new("fetch_mr_ingress_ready=1"), &completion);
 }

@@ -19,126 +19,75 @@ fn consumes_wqe(bench: &mut Bench, packet: &Packet, end: &str) {
 }
 
 #[test]
-fn t35_a_checked_rdma_write_is_acknowledged() {
-    under(&[SPEC, REPAIRED], |bench| {
-        for opcode in PLAIN_WRITES {
-            for service in RELIABLE {
+fn t04_t35_f6c_a_checked_rdma_write_is_acknowledged_by_service() {
+    for (mask, services) in [(SPEC, 0..=7), (0x40, 0..=0), (REPAIRED, 0..=0)] {
+        under(&[mask], |bench| {
+            for (opcode, service) in
+                PLAIN_WRITES.into_iter().flat_map(|o| services.clone().map(move |s| (o, s)))
+            {
                 bench.takes(&Packet { opcode, service, ..PACKET }).judges("T04");
                 bench.requests("T35", &Mr { opcode, ..WRITE_MR }).requests("T44", &ACK).idles();
             }
-        }
-    });
-}
-
-#[test]
-fn t35_under_s0_every_service_and_the_writes_with_immediate_too() {
-    let mut bench = Bench::new(SPEC);
-    for service in 0..=7 {
-        for opcode in PLAIN_WRITES {
-            bench.takes(&Packet { opcode, service, ..PACKET }).judges("T04");
-            bench.requests("T35", &Mr { opcode, ..WRITE_MR }).requests("T44", &ACK).idles();
-        }
-        for (opcode, end) in WRITES_WITH_IMM {
-            consumes_wqe(&mut bench, &Packet { opcode, service, ..PACKET }, end);
-            bench.requests("T35", &Mr { opcode, ..WRITE_MR }).requests("T44", &ACK).idles();
-        }
+        });
     }
-}
-
-#[test]
-fn f3_an_rdma_write_with_immediate_is_completed() {
-    under(&[0x08, REPAIRED], |bench| {
-        for (opcode, end) in WRITES_WITH_IMM {
-            consumes_wqe(bench, &Packet { opcode, ..PACKET }, end);
-            bench.requests("F3", &Mr { opcode, ..WRITE_MR }).fetches_cq_address();
-            bench.requests("T40", &Mr { net_opcode: opcode, ..CQ_MR }).requests("T44", &ACK);
-            bench.idles();
-        }
-        for opcode in PLAIN_WRITES {
-            bench.takes(&Packet { opcode, ..PACKET }).judges("T04");
-            bench.requests("T35", &Mr { opcode, ..WRITE_MR }).requests("T44", &ACK).idles();
-        }
-    });
-}
-
-#[test]
-fn f6c_a_checked_rdma_write_of_an_unreliable_service_is_not_acknowledged() {
     under(&[0x40, REPAIRED], |bench| {
-        for opcode in PLAIN_WRITES {
-            for service in UNRELIABLE {
-                bench.takes(&Packet { opcode, service, ..PACKET }).judges("T04");
-                bench.requests("F6c", &Mr { opcode, ..WRITE_MR }).idles();
-            }
-        }
-    });
-    // Without F3 a write with immediate is not completed either.
-    under(&[0x40], |bench| {
-        for (opcode, end) in WRITES_WITH_IMM {
-            consumes_wqe(bench, &Packet { opcode, service: UC, ..PACKET }, end);
+        for (opcode, service) in PLAIN_WRITES.into_iter().flat_map(|o| UNRELIABLE.map(|s| (o, s))) {
+            bench.takes(&Packet { opcode, service, ..PACKET }).judges("T04");
             bench.requests("F6c", &Mr { opcode, ..WRITE_MR }).idles();
         }
     });
 }
 
 #[test]
-fn t37_an_rdma_writes_request_waits_until_it_is_taken() {
-    let packet = Packet { opcode: RDMA_WRITE_ONLY, ..PACKET };
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.takes(&packet).judges("T04");
-        for _ in 0..3 {
-            bench.offers("T37", &WRITE_MR);
-        }
-        bench.requests("T35", &WRITE_MR).requests("T44", &ACK).idles();
-    });
-}
-
-#[test]
-fn t38_under_s0_an_rdma_read_is_passed_on_unchecked() {
-    // Every mask without F4; 0x20 stands for them.
-    under(&[SPEC, 0x20], |bench| {
-        for service in 0..=7 {
-            let packet = Packet { opcode: RDMA_READ_REQUEST_ONLY, service, ..PACKET };
-            bench.takes(&packet).judges("T05").requests("T38", &READ_MR).idles();
-        }
-    });
-}
-
-#[test]
-fn f4_an_rdma_reads_key_is_checked() {
-    let packet = Packet { opcode: RDMA_READ_REQUEST_ONLY, ..PACKET };
-    let checked = Mr { bypass: 0, ..READ_MR };
-    under(&[0x10, REPAIRED], |bench| {
-        bench.takes(&packet).judges("T05");
-        bench.offers("T39", &checked).requests("F4", &checked).idles();
-    });
-}
-
-#[test]
-fn t39_an_rdma_reads_request_waits_until_it_is_taken() {
-    let packet = Packet { opcode: RDMA_READ_REQUEST_ONLY, ..PACKET };
-    let mut bench = Bench::new(SPEC);
-    bench.takes(&packet).judges("T05");
-    bench.offers("T39", &READ_MR).offers("T39", &READ_MR).offers("T39", &READ_MR);
-    bench.requests("T38", &READ_MR).idles();
-}
-
-#[test]
-fn operations_without_payload_are_requested_all_the_same() {
-    let write = Packet { opcode: RDMA_WRITE_ONLY, length: 0, ..PACKET };
-    let read = Packet { opcode: RDMA_READ_REQUEST_ONLY, length: 0, ..PACKET };
-    for (mask, row, bypass) in [(SPEC, "T38", 1), (REPAIRED, "F4", 0)] {
-        let mut bench = Bench::new(mask);
-        bench.takes(&write).judges("T04").requests("T35", &Mr { length: 0, ..WRITE_MR });
-        bench.requests("T44", &ACK).idles();
-        bench.takes(&read).judges("T05").requests(row, &Mr { length: 0, bypass, ..READ_MR });
-        bench.idles();
+fn t35_f3_f6c_an_rdma_write_with_immediate_is_completed_with_f3_alone() {
+    for (opcode, end) in WRITES_WITH_IMM {
+        let request = Mr { opcode, ..WRITE_MR };
+        under(&[SPEC], |bench| {
+            for service in 0..=7 {
+                consumes_wqe(bench, &Packet { opcode, service, ..PACKET }, end);
+                bench.requests("T35", &request).requests("T44", &ACK).idles();
+            }
+        });
+        under(&[0x40], |bench| {
+            consumes_wqe(bench, &Packet { opcode, service: UC, ..PACKET }, end);
+            bench.requests("F6c", &request).idles();
+        });
+        under(&[0x08, REPAIRED], |bench| {
+            consumes_wqe(bench, &Packet { opcode, ..PACKET }, end);
+            bench.requests("F3", &request).fetches_cq_address();
+            bench.requests("T40", &Mr { net_opcode: opcode, ..CQ_MR }).requests("T44", &ACK);
+            bench.idles();
+        });
     }
 }
 
 #[test]
-fn an_rdma_write_of_the_largest_packet_is_requested_whole() {
-    let packet = Packet { opcode: RDMA_WRITE_ONLY, length: 0xffff, ..PACKET };
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.takes(&packet).judges("T04").requests("T35", &Mr { length: 0xffff, ..WRITE_MR });
-    });
+fn t05_t38_t39_f4_an_rdma_read_is_passed_on_as_its_response() {
+    for (mask, row, bypass) in
+        [(SPEC, "T38", 1), (0x20, "T38", 1), (0x10, "F4", 0), (REPAIRED, "F4", 0)]
+    {
+        let mut bench = Bench::new(mask);
+        for (opcode, service) in (RDMA_READ_REQUEST_FIRST..=RDMA_READ_REQUEST_ONLY)
+            .flat_map(|o| (0..=7).map(move |s| (o, s)))
+        {
+            // Responses 16 to 19 belong to requests 12 to 15.
+            let mr = Mr { opcode: opcode + 4, bypass, ..READ_MR };
+            bench.takes(&Packet { opcode, service, ..PACKET }).judges("T05");
+            bench.offers("T39", &mr).requests(row, &mr).idles();
+        }
+    }
+}
+
+#[test]
+fn an_rdma_operation_of_any_size_is_requested_whole() {
+    for length in [0, 0xffff] {
+        let write = Packet { opcode: RDMA_WRITE_ONLY, length, ..PACKET };
+        let read = Packet { opcode: RDMA_READ_REQUEST_ONLY, ..write };
+        for (mask, row, bypass) in [(SPEC, "T38", 1), (REPAIRED, "F4", 0)] {
+            let mut bench = Bench::new(mask);
+            bench.takes(&write).judges("T04").requests("T35", &Mr { length, ..WRITE_MR });
+            bench.requests("T44", &ACK).takes(&read).judges("T05");
+            bench.requests(row, &Mr { length, bypass, ..READ_MR }).idles();
+        }
+    }
 }

@@ -30,17 +30,6 @@ fn t33_under_s0_the_last_unit_does_not_end_the_wqe() {
 }
 
 #[test]
-fn t34_a_request_waits_until_it_is_taken() {
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&PACKET).keeps(&UNIT);
-        for _ in 0..3 {
-            bench.offers_to_place("T34", &UNIT, &SEND_MR);
-        }
-        bench.places("T33", &UNIT, More, &SEND_MR).consumes("T14", &TERMINATOR, Last);
-    });
-}
-
-#[test]
 fn f5b_the_last_unit_ends_a_message() {
     under(&[0x20, REPAIRED], |bench| {
         for opcode in [SEND_LAST, SEND_ONLY, SEND_LAST_WITH_IMM, SEND_ONLY_WITH_IMM] {
@@ -98,21 +87,6 @@ fn f5d_a_last_unit_that_is_too_short_is_a_length_error() {
         bench.requests("T40", &Mr { status: 1, ..CQ_MR });
         bench.offers("T45", &Mr { status: 1, ..ACK }).requests("T44", &Mr { status: 1, ..ACK });
         bench.idles();
-    });
-}
-
-#[test]
-fn f5d_a_length_error_is_forgotten_with_its_packet() {
-    under(&[0x20, REPAIRED], |bench| {
-        bench.fetches_wqe(&PACKET).keeps(&unit_of(99));
-        bench.places("F5d", &unit_of(99), Last, &Mr { length: 99, tail: 0, ..SEND_MR });
-        bench.updates("F5e", &TABLES, &WRITTEN).fetches_cq_address();
-        bench.requests("T40", &Mr { status: 1, ..CQ_MR });
-        bench.requests("T44", &Mr { status: 1, ..ACK });
-        // The next message begins at the WQE's first byte and is good.
-        bench.fetches_wqe(&PACKET).keeps(&UNIT).places("F5b", &UNIT, Last, &SEND_MR);
-        bench.updates("T30", &TABLES, &WRITTEN).fetches_cq_address().requests("T40", &CQ_MR);
-        bench.requests("T44", &ACK).idles();
     });
 }
 

@@ -117,35 +117,6 @@ fn interleaved_messages_keep_their_places() {
     });
 }
 
-/// The table has 256 entries: only qpn[7:0] selects one.
-#[test]
-fn qps_with_the_same_low_byte_share_their_place() {
-    let twin = Qp { qpn: 0xed_cbc3, entry: 0xc3, cell: 0x43 };
-    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
-    let last = Packet { qp: twin, opcode: SEND_LAST, length: 40, ..PACKET };
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&first).keeps(&UNIT);
-        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
-        acknowledges(bench);
-        bench.fetches_wqe(&last).keeps(&UNIT);
-        bench.places("T33", &UNIT, More, &piece(SEND_LAST, 0x7fff_1234_503c, 40, 0xff));
-    });
-}
-
-#[test]
-fn a_last_packet_without_payload_ends_its_message() {
-    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
-    let last = Packet { opcode: SEND_LAST, length: 0, ..PACKET };
-    under(&[SPEC, REPAIRED], |bench| {
-        bench.fetches_wqe(&first).keeps(&UNIT);
-        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
-        acknowledges(bench);
-        bench.fetches_wqe(&last).consumes("T20", &UNIT, More);
-        completes(bench, "T13", SEND_LAST);
-        bench.fetches_wqe(&PACKET).keeps(&UNIT).places("T33", &UNIT, More, &SEND_MR);
-    });
-}
-
 /// A packet has at most 0xffff bytes; units, positions and address offsets have no such limit.
 #[test]
 fn a_message_beyond_64_kib_keeps_its_place() {
@@ -227,16 +198,16 @@ fn a_request_for_nothing_that_is_the_last_is_a_length_error() {
 #[test]
 fn places_wrap_at_32_bits() {
     let packet = Packet { opcode: SEND_MIDDLE, service: UC, length: 0xffff, ..PACKET };
-    let beat = |unit: &Unit, end| Drive::new().wqe_resp_valid(1).unit(unit, end);
+    let beat = |unit: &Unit, end| Drive::unit("wqe_resp_valid=1", unit, end);
     let half = unit_of(0x7fff_8000);
     let largest = unit_of(0x7fff_ffff);
     let before = [
-        Drive::new().packet(&packet),
-        Drive::new(),
-        Drive::new().wqe_req_ready(1),
-        Drive::new().next_unit(&NEXT),
+        Drive::packet(&packet),
+        Drive::new(""),
+        Drive::new("wqe_req_ready=1"),
+        Drive::next_unit(&NEXT),
     ];
-    let placing = [beat(&largest, Either), beat(&largest, Last).mr_ready(1)];
+    let placing = [beat(&largest, Either), beat(&largest, Last).and("fetch_mr_ingress_ready=1")];
     let skipping = [beat(&half, More)];
 
     let mut bench = Bench::one_lane(REPAIRED);

@@ -10,38 +10,38 @@ impl Bench {
     #[track_caller]
     pub fn takes(&mut self, packet: &Packet) -> &mut Self {
         self.packet = *packet;
-        self.cycle("T01", Drive::new().packet(packet), &expect::idle())
+        self.cycle("T01", Drive::packet(packet), &expect::idle())
     }
 
     /// JUDGE_s drives only the tables' addresses.
     #[track_caller]
     pub fn judges(&mut self, row: &str) -> &mut Self {
         let expected = expect::addresses(self.packet.qp);
-        self.cycle(row, Drive::new(), &expected)
+        self.cycle(row, Drive::new(""), &expected)
     }
 
     /// The block waits for a packet, without a rising edge.
     #[track_caller]
     pub fn idles(&mut self) -> &mut Self {
-        self.shows("idle", Drive::new(), &expect::idle())
+        self.shows("idle", Drive::new(""), &expect::idle())
     }
 
     #[track_caller]
     pub fn requests_wqe(&mut self, row: &str) -> &mut Self {
         let expected = expect::wqe_request(&self.packet);
-        self.cycle(row, Drive::new().wqe_req_ready(1), &expected)
+        self.cycle(row, Drive::new("wqe_req_ready=1"), &expected)
     }
 
     #[track_caller]
     pub fn offers_wqe_request(&mut self, row: &str) -> &mut Self {
         let expected = expect::wqe_request(&self.packet);
-        self.cycle(row, Drive::new().wqe_req_ready(0), &expected)
+        self.cycle(row, Drive::new("wqe_req_ready=0"), &expected)
     }
 
     #[track_caller]
     pub fn takes_next_unit(&mut self, row: &str, next: &NextUnit) -> &mut Self {
         let expected = expect::wqe_resp_ready(self.packet.qp, 1);
-        self.cycle(row, Drive::new().next_unit(next), &expected)
+        self.cycle(row, Drive::next_unit(next), &expected)
     }
 
     /// From IDLE_s to DATA_UNIT_s, with the WQE's first beat as in `NEXT`.
@@ -54,7 +54,7 @@ impl Bench {
     #[track_caller]
     pub fn keeps(&mut self, unit: &Unit) -> &mut Self {
         let expected = expect::wqe_resp_ready(self.packet.qp, 0);
-        let drive = Drive::new().wqe_resp_valid(1).unit(unit, End::Either);
+        let drive = Drive::unit("wqe_resp_valid=1", unit, End::Either);
         self.cycle("T18", drive, &expected)
     }
 
@@ -62,89 +62,90 @@ impl Bench {
     #[track_caller]
     pub fn consumes(&mut self, row: &str, unit: &Unit, end: End) -> &mut Self {
         let expected = expect::wqe_resp_ready(self.packet.qp, 1);
-        self.cycle(row, Drive::new().wqe_resp_valid(1).unit(unit, end), &expected)
+        self.cycle(row, Drive::unit("wqe_resp_valid=1", unit, end), &expected)
     }
 
     /// DATA_UNIT_s waits; its ready still depends on the beat's pins.
     #[track_caller]
     pub fn waits_for_unit(&mut self, row: &str, pins: &Unit, ready: u64) -> &mut Self {
         let expected = expect::wqe_resp_ready(self.packet.qp, ready);
-        self.cycle(row, Drive::new().wqe_resp_valid(0).unit(pins, End::Either), &expected)
+        self.cycle(row, Drive::unit("wqe_resp_valid=0", pins, End::Either), &expected)
     }
 
     /// MR_FOR_SEND_s's request is accepted and the unit consumed with it.
     #[track_caller]
     pub fn places(&mut self, row: &str, unit: &Unit, end: End, mr: &Mr) -> &mut Self {
-        self.mr_for_send(row, Drive::new().unit(unit, end), 1, mr)
+        self.mr_for_send(row, Drive::unit("", unit, end), 1, mr)
     }
 
     /// Neither MR_FOR_SEND_s's request nor the unit is accepted.
     #[track_caller]
     pub fn offers_to_place(&mut self, row: &str, unit: &Unit, mr: &Mr) -> &mut Self {
-        self.mr_for_send(row, Drive::new().unit(unit, End::Either), 0, mr)
+        self.mr_for_send(row, Drive::unit("", unit, End::Either), 0, mr)
     }
 
     #[track_caller]
     fn mr_for_send(&mut self, row: &str, drive: Drive, ready: u64, mr: &Mr) -> &mut Self {
         let mut expected = expect::mr(&self.packet, mr);
         expected.wqe_resp_ready = cosim_core::verilated::Bits::new(ready);
-        self.cycle(row, drive.mr_ready(ready), &expected)
+        let drive = drive.and(&format!("fetch_mr_ingress_ready={ready}"));
+        self.cycle(row, drive, &expected)
     }
 
     /// Another state's MR request is accepted.
     #[track_caller]
     pub fn requests(&mut self, row: &str, mr: &Mr) -> &mut Self {
         let expected = expect::mr(&self.packet, mr);
-        self.cycle(row, Drive::new().mr_ready(1), &expected)
+        self.cycle(row, Drive::new("fetch_mr_ingress_ready=1"), &expected)
     }
 
     /// Another state's MR request is not accepted.
     #[track_caller]
     pub fn offers(&mut self, row: &str, mr: &Mr) -> &mut Self {
         let expected = expect::mr(&self.packet, mr);
-        self.cycle(row, Drive::new().mr_ready(0), &expected)
+        self.cycle(row, Drive::new("fetch_mr_ingress_ready=0"), &expected)
     }
 
     #[track_caller]
     pub fn updates(&mut self, row: &str, tables: &Tables, written: &Written) -> &mut Self {
         let expected = expect::update(self.packet.qp, written);
-        self.cycle(row, Drive::new().tables(tables), &expected)
+        self.cycle(row, Drive::tables(tables), &expected)
     }
 
     #[track_caller]
     pub fn requests_cq(&mut self, row: &str, head: u64) -> &mut Self {
         let expected = expect::cq_request(self.packet.qp, head);
-        self.cycle(row, Drive::new().cq_req_ready(1), &expected)
+        self.cycle(row, Drive::new("cq_req_ready=1"), &expected)
     }
 
     #[track_caller]
     pub fn offers_cq_request(&mut self, row: &str, head: u64) -> &mut Self {
         let expected = expect::cq_request(self.packet.qp, head);
-        self.cycle(row, Drive::new().cq_req_ready(0), &expected)
+        self.cycle(row, Drive::new("cq_req_ready=0"), &expected)
     }
 
     #[track_caller]
     pub fn takes_cq_address(&mut self, row: &str, laddr: u64) -> &mut Self {
         let expected = expect::cq_resp_ready(self.packet.qp);
-        self.cycle(row, Drive::new().cq_address(laddr), &expected)
+        self.cycle(row, Drive::new(&format!("cq_resp_valid cq_resp_head.laddr={laddr}")), &expected)
     }
 
     #[track_caller]
     pub fn requests_eq(&mut self, row: &str, head: u64) -> &mut Self {
         let expected = expect::eq_request(self.packet.qp, head);
-        self.cycle(row, Drive::new().eq_req_ready(1), &expected)
+        self.cycle(row, Drive::new("eq_req_ready=1"), &expected)
     }
 
     #[track_caller]
     pub fn offers_eq_request(&mut self, row: &str, head: u64) -> &mut Self {
         let expected = expect::eq_request(self.packet.qp, head);
-        self.cycle(row, Drive::new().eq_req_ready(0), &expected)
+        self.cycle(row, Drive::new("eq_req_ready=0"), &expected)
     }
 
     #[track_caller]
     pub fn takes_eq_address(&mut self, row: &str, laddr: u64) -> &mut Self {
         let expected = expect::eq_resp_ready(self.packet.qp);
-        self.cycle(row, Drive::new().eq_address(laddr), &expected)
+        self.cycle(row, Drive::new(&format!("eq_resp_valid eq_resp_head.laddr={laddr}")), &expected)
     }
 
     /// From CQ_REQ_s to MR_FOR_CQ_s.
