@@ -7,10 +7,14 @@ use super::rtl::{Bits32, Inputs, Outputs};
 use super::rules::{
     CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK1, PK2, PK3, RQ1, RQ2, RQ4,
 };
+use crate::blocks::qp::rules::State;
+use crate::blocks::recv::coverage::KIND;
 use crate::blocks::thread2::layout::{Header, qp_state};
 use cosim_core::harness::{
-    self, Bins, Covergroup, Document, Edge, Parameters, RuleSet, WaiverFile,
+    self, Axis, Bins, Covergroup, Document, Edge, Parameters, RuleSet, WaiverFile,
 };
+
+const STATE: Axis = Axis::new("QP", State::VALUES);
 
 cosim_core::axes! {
     DESCRIPTOR = "descriptor" {
@@ -30,10 +34,6 @@ cosim_core::axes! {
     MOVE = "move" { "in": "FI1", "out": "FI3", "both": "FI1 and FI3" }
     FOUND = "FIFO" { "empty": "it is the head at once", "others": "others stand before it" }
     WAIT = "cycles" { "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more" }
-    STATE = "QP" {
-        "RESET": "nothing is set up", "INIT": "its service is known", "RTR": "ready to receive",
-        "RTS": "ready to send", "SQD": "send queue drain", "SQE": "send queue error", "ERR": "error",
-    }
     ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
     WQE = "WQE" { "no WQE": "it takes none", "WQE": "it is the packet of its message that takes it" }
     FATE = "fate" {
@@ -52,11 +52,6 @@ cosim_core::axes! {
         "READ_ONLY": "RDMA READ request of one packet", "others": "what is no request",
     }
     FIRST = "QP" { "RTR": "EV1: its first packet", "other": "it is past RTR" }
-    KIND = "packet" {
-        "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
-        "eager": "an eager CP", "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
-        "kind 7": "a code without meaning",
-    }
     TAKER = "recv" {
         "DETERMINE_CP_TYPE": "it takes what it takes for a CP",
         "PROC_UNEXP_DP": "it takes what follows an unexpected CP",

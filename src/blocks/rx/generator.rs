@@ -27,7 +27,7 @@ pub fn traffic(
     let for_qps = (0..packets).filter(|_| rng.chance(weights.requests_share)).count() as u32;
     let for_thread2 = of_thread2(parameters);
     let drawn = thread2::generator::traffic(&weights.requests, &for_thread2, for_qps, rng);
-    let receive = recv::generator::traffic(&weights.receive, packets - for_qps, rng);
+    let receive = recv::generator::traffic(&weights.receive, parameters, packets - for_qps, rng);
     let qps = qps(&drawn.packets);
     let is_long = of_long_sends(drawn.packets.iter());
 

@@ -19,30 +19,38 @@ use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::collections::VecDeque;
 
-/// The FIFO gets each descriptor that A accepted once, in order and unchanged.
-const DELIVERED: &str = "delivered-once-in-order";
-/// Each descriptor leaves the FIFO once, in order, for the block of its class.
-const FATE: &str = "one-fate-each";
-/// At the end each descriptor has an outcome, and no credit is in use.
-const REMAINS: &str = "nothing-remains";
-/// The credits in use are the descriptors that A accepted and that have not left the FIFO.
-const CREDITS: &str = "credits-exact";
-/// The state and service of the QP and the error bit determine the outcome of a request packet.
-const BY_STATE: &str = "fate-by-state";
-/// Accepted packets that need an Ack or a WQE get one.
-const ANSWER: &str = "answer-by-fate";
-/// The head is shown to qp or recv as soon as its context or lengths are available.
-const ASKED: &str = "asked-and-shown-in-time";
-/// thread2 gets the state from qp; the rest of the context is unchanged.
-const STATE: &str = "state-handed-on";
-/// qp gets the first request packet of a QP in RTR once, before another request packet leaves.
-const ESTABLISHED: &str = "established-once";
-/// qp gets each length error once, before another request packet leaves.
-const FATAL: &str = "fatal-per-length-error";
-/// External events reach qp once, in order and unchanged.
-const EVENTS: &str = "events-in-order";
-/// thread2 gets no dropped or refused packet.
-const DEAD: &str = "nothing-for-a-dead-qp";
+cosim_core::check_names! {
+    CHECKS;
+    /// The FIFO gets each descriptor that A accepted once, in order and unchanged.
+    DELIVERED = "delivered-once-in-order";
+    /// Each descriptor leaves the FIFO once, in order, for the block of its class.
+    FATE = "one-fate-each";
+    /// At the end each descriptor has an outcome, and no credit is in use.
+    REMAINS = "nothing-remains";
+    /// The credits in use are the descriptors that A accepted and that have not left the FIFO.
+    CREDITS = "credits-exact";
+    /// The state and service of the QP and the error bit determine the outcome of a request packet.
+    BY_STATE = "fate-by-state";
+    /// Accepted packets that need an Ack or a WQE get one.
+    ANSWER = "answer-by-fate";
+    /// The head is shown to qp or recv as soon as its context or lengths are available.
+    ASKED = "asked-and-shown-in-time";
+    /// thread2 gets the state from qp; the rest of the context is unchanged.
+    STATE = "state-handed-on";
+    /// qp gets the first request packet of a QP in RTR once, before another request packet leaves.
+    ESTABLISHED = "established-once";
+    /// qp gets each length error once, before another request packet leaves.
+    FATAL = "fatal-per-length-error";
+    /// External events reach qp once, in order and unchanged.
+    EVENTS = "events-in-order";
+    /// thread2 gets no dropped or refused packet.
+    DEAD = "nothing-for-a-dead-qp";
+    + &[bytes::MESSAGE, bytes::WRITE, bytes::RECEIVE, pins::RESET, pins::IDLE];
+    + <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::CHECKS;
+    + <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::CHECKS;
+    + <thread2::Scoreboard<'_> as harness::Scoreboard<'_, thread2::Thread2>>::CHECKS;
+    + <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Recv>>::CHECKS;
+}
 
 /// Number of credits and capacity of the FIFO.
 const PLACES: u64 = 16;
@@ -418,49 +426,8 @@ impl TakenDescriptor {
     }
 }
 
-/// Concatenates the checks of several scoreboards.
-const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
-    let (mut all, mut list, mut len) = ([""; N], 0, 0);
-    while list < lists.len() {
-        let mut index = 0;
-        while index < lists[list].len() {
-            all[len] = lists[list][index];
-            (index, len) = (index + 1, len + 1);
-        }
-        list += 1;
-    }
-    assert!(len == N, "each check has a place");
-    all
-}
-
-const OWN: &[&str] = &[
-    DELIVERED,
-    FATE,
-    REMAINS,
-    CREDITS,
-    BY_STATE,
-    ANSWER,
-    ASKED,
-    STATE,
-    ESTABLISHED,
-    FATAL,
-    EVENTS,
-    DEAD,
-    bytes::MESSAGE,
-    bytes::WRITE,
-    bytes::RECEIVE,
-    pins::RESET,
-    pins::IDLE,
-];
-const DLL: &[&str] = <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::CHECKS;
-const QP: &[&str] = <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::CHECKS;
-const THREAD2: &[&str] =
-    <thread2::Scoreboard<'_> as harness::Scoreboard<'_, thread2::Thread2>>::CHECKS;
-const RECV: &[&str] = <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Recv>>::CHECKS;
-const ALL: usize = OWN.len() + DLL.len() + QP.len() + THREAD2.len() + RECV.len();
-
 impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
-    const CHECKS: &'static [&'static str] = &joined::<ALL>(&[OWN, DLL, QP, THREAD2, RECV]);
+    const CHECKS: &'static [&'static str] = CHECKS;
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let for_dll = of_dll(parameters);

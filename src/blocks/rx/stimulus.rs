@@ -5,48 +5,38 @@ use crate::blocks::thread2::stimulus::{self as thread2, Packet, Tables};
 use crate::blocks::{dll, qp, recv};
 use cosim_core::harness::{self, TrafficError};
 use cosim_core::value::Uint;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-/// The environment of one case. Gaps and waits are in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Traffic {
-    /// Key of the noise on payload pins whose valid is low, and on ignored bits; 0 is silence.
-    pub noise: Uint<64>,
-    /// Initial contents of thread2's tables; entries that are not listed are 0.
-    #[serde(default)]
-    pub tables: Tables,
-    /// Request packets in order. They are interleaved with packets of the message layer.
-    #[serde(default)]
-    pub requests: Vec<Request>,
-    /// The message layer: its packets in order, and the buffers around recv.
-    pub receive: recv::stimulus::Traffic,
-    /// The actions of software and hardware beside qp, without packets.
-    pub software: qp::stimulus::Traffic,
-    /// The link, without TLPs: these are the descriptors of the packets.
-    pub link: dll::stimulus::Traffic,
-    /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of the
-    /// list.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fetch_waits: Vec<Uint<12>>,
-}
+cosim_core::traffic! {
+    /// The environment of one case. Gaps and waits are in cycles.
+    pub struct Traffic {
+        /// Key of the noise on payload pins whose valid is low, and on ignored bits; 0 is silence.
+        noise: Uint<64>,
+        /// Initial contents of thread2's tables; entries that are not listed are 0.
+        #[serde(default)]
+        tables: Tables,
+        /// Request packets in order. They are interleaved with packets of the message layer.
+        #[serde(default)]
+        requests: Vec<Request>,
+        /// The message layer: its packets in order, and the buffers around recv.
+        receive: recv::stimulus::Traffic,
+        /// The actions of software and hardware beside qp, without packets.
+        software: qp::stimulus::Traffic,
+        /// The link, without TLPs: these are the descriptors of the packets.
+        link: dll::stimulus::Traffic,
+        /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of
+        /// the list.
+        fetch_waits: Vec<Uint<12>> = default,
+    }
 
-/// A request packet.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Request {
-    /// Header, contexts, and the answers of thread2's environment. The gap is before its descriptor
-    /// is offered. The QP state in the context is that in memory. A reset follows after it left the
-    /// FIFO.
-    pub packet: Packet,
-    /// 1: it cannot be executed.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub error: Uint<1>,
-}
-
-fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
-    number.get() == 0
+    /// A request packet.
+    pub struct Request {
+        /// Header, contexts, and the answers of thread2's environment. The gap is before its
+        /// descriptor is offered. The QP state in the context is that in memory. A reset follows
+        /// after it left the FIFO.
+        packet: Packet,
+        /// 1: it cannot be executed.
+        error: Uint<1> = default,
+    }
 }
 
 /// Whether an opcode belongs to a multi-packet SEND.
