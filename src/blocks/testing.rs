@@ -1,8 +1,8 @@
 //! Test kit of the blocks, generic over the contract: a golden model cycle by cycle ([`Bench`]), a
 //! case of golden model and environment ([`Story`]), a scoreboard on faulty pins ([`Judge`]).
 //!
-//! Pins are text: `"pkt_valid pkt_id=9"`. A pin without a value is 1, `!pin` is 0, `port.field` is a
-//! field of [`Block::fields`], and `port[7:4]` are bits. Values are numbers or other pins.
+//! Pins are text: `"pkt_valid pkt_id=9"`. A pin without a value is 1, `!pin` is 0, `port.field` is
+//! a field of [`Block::fields`], and `port[7:4]` are bits. Values are numbers or other pins.
 
 use cosim_core::checks;
 use cosim_core::harness::{

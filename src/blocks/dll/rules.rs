@@ -17,62 +17,37 @@ pub const fn fix(n: u32) -> u8 {
 /// A set of facts.
 pub type Facts = u32;
 
-/// dist(`next_seq'`, `ackd_seq'`) > REPLAY_DEPTH, or ≥ 2048: known after A1, A3 and A4.
-pub const FULL: Facts = 1 << 0;
-/// `a_tlp_valid`.
-pub const TLP_VALID: Facts = 1 << 1;
-/// `tlp_ready`.
-pub const TLP_READY: Facts = 1 << 2;
-/// `link_valid`: A offers a TLP to the link.
-pub const OFFER: Facts = 1 << 3;
-/// `a_link_ready`.
-pub const LINK_READY: Facts = 1 << 4;
-/// `a_dllp_valid`.
-pub const DLLP: Facts = 1 << 5;
-/// `a_dllp_crc_ok`.
-pub const DLLP_CRC_OK: Facts = 1 << 6;
-/// `a_dllp_nak`.
-pub const DLLP_NAK: Facts = 1 << 7;
-/// n is in range.
-pub const IN_RANGE: Facts = 1 << 8;
-/// n ≠ `ackd_seq`.
-pub const PROGRESS: Facts = 1 << 9;
-/// `last_sent_seq` ≠ `ackd_seq`.
-pub const UNACKNOWLEDGED: Facts = 1 << 10;
-/// `replay_timer` = REPLAY_LIMIT − 1.
-pub const REPLAY_DUE: Facts = 1 << 11;
-/// `replay_num` = 3.
-pub const LAST_REPLAY: Facts = 1 << 12;
-/// `send_seq` ≠ `next_seq`.
-pub const TO_SEND: Facts = 1 << 13;
-/// dist(`send_seq`, `ackd_seq`) ≤ dist(n, `ackd_seq`).
-pub const OVERTAKEN: Facts = 1 << 14;
-/// `b_link_valid`.
-pub const TLP: Facts = 1 << 15;
-/// `b_link_crc_ok`.
-pub const TLP_CRC_OK: Facts = 1 << 16;
-/// The TLP's number is `next_rcv_seq`.
-pub const NEXT: Facts = 1 << 17;
-/// The TLP's number is ahead of `next_rcv_seq` by less than half of the number range.
-pub const AHEAD: Facts = 1 << 18;
-/// A TLP arrives that is damaged or ahead.
-pub const UNUSABLE: Facts = 1 << 19;
-/// `nak_scheduled`.
-pub const NAK_OUT: Facts = 1 << 20;
-/// `acknak_timer_on`.
-pub const TIMER_ON: Facts = 1 << 21;
-/// `acknak_timer` = ACKNAK_LATENCY − 1.
-pub const ACK_DUE: Facts = 1 << 22;
-/// `dllp_valid`: B offers a DLLP to the link.
-pub const ANSWER: Facts = 1 << 23;
-/// That DLLP is not accepted.
-pub const ANSWER_WAITS: Facts = 1 << 24;
-/// That DLLP is a Nak.
-pub const ANSWER_NAK: Facts = 1 << 25;
-/// F0 is on.
-pub const F0_ON: Facts = 1 << 26;
-/// `rst` is 1.
-pub const RESET: Facts = 1 << 27;
+conditions! {
+    Facts;
+    FULL = 0: "dist(`next_seq'`, `ackd_seq'`) > REPLAY_DEPTH, or ≥ 2048: known after A1, A3 and A4";
+    TLP_VALID = 1: "`a_tlp_valid`";
+    TLP_READY = 2: "`tlp_ready`";
+    OFFER = 3: "`link_valid`: A offers a TLP to the link";
+    LINK_READY = 4: "`a_link_ready`";
+    DLLP = 5: "`a_dllp_valid`";
+    DLLP_CRC_OK = 6: "`a_dllp_crc_ok`";
+    DLLP_NAK = 7: "`a_dllp_nak`";
+    IN_RANGE = 8: "n is in range";
+    PROGRESS = 9: "n ≠ `ackd_seq`";
+    UNACKNOWLEDGED = 10: "`last_sent_seq` ≠ `ackd_seq`";
+    REPLAY_DUE = 11: "`replay_timer` = REPLAY_LIMIT − 1";
+    LAST_REPLAY = 12: "`replay_num` = 3";
+    TO_SEND = 13: "`send_seq` ≠ `next_seq`";
+    OVERTAKEN = 14: "dist(`send_seq`, `ackd_seq`) ≤ dist(n, `ackd_seq`)";
+    TLP = 15: "`b_link_valid`";
+    TLP_CRC_OK = 16: "`b_link_crc_ok`";
+    NEXT = 17: "The TLP's number is `next_rcv_seq`";
+    AHEAD = 18: "The TLP's number is ahead of `next_rcv_seq` by less than half of the number range";
+    UNUSABLE = 19: "A TLP arrives that is damaged or ahead";
+    NAK_OUT = 20: "`nak_scheduled`";
+    TIMER_ON = 21: "`acknak_timer_on`";
+    ACK_DUE = 22: "`acknak_timer` = ACKNAK_LATENCY − 1";
+    ANSWER = 23: "`dllp_valid`: B offers a DLLP to the link";
+    ANSWER_WAITS = 24: "That DLLP is not accepted";
+    ANSWER_NAK = 25: "That DLLP is a Nak";
+    F0_ON = 26: "F0 is on";
+    RESET = 27: "`rst` is 1";
+}
 /// Number of facts about A, which come first.
 const ABOUT_A: u32 = TLP.trailing_zeros();
 /// Number of facts about B, which come next.

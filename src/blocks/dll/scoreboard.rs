@@ -25,8 +25,8 @@ cosim_core::check_names! {
     WANTED = "wanted-is-delivered";
     /// An Ack or Nak never acknowledges more than was received, and never less than the one before.
     ANSWER = "answers-what-arrived";
-    /// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good TLP,
-    /// unless a Nak waits.
+    /// An Ack of everything received comes ACKNAK_LATENCY cycles after the first unanswered good
+    /// TLP, unless a Nak waits.
     ANSWERED = "answered-in-time";
     /// The first damaged or early TLP causes a Nak at once.
     REFUSED = "spoiled-brings-a-nak";

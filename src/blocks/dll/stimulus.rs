@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 cosim_core::traffic! {
     /// The environment of one case. Gaps, stalls and delays are in cycles.
     ///
-    /// Each transmission on the link uses the next effect of its list, in the order in which the block
-    /// hands them over. After the end of a list all transmissions pass. TLPs, Acks and Naks have
-    /// separate lists.
+    /// Each transmission on the link uses the next effect of its list, in the order in which the
+    /// block hands them over. After the end of a list all transmissions pass. TLPs, Acks and Naks
+    /// have separate lists.
     pub struct Traffic {
         /// Key of the noise on payload pins whose valid is low; 0 is silence.
         noise: Uint<64>,

@@ -116,22 +116,17 @@ pub enum PacketSelector {
 
 /// The conditions of guards, as bits.
 pub mod ask {
-    /// `pkt_valid`.
-    pub const VALID: u16 = 1 << 0;
-    /// A packet is accepted.
-    pub const TAKEN: u16 = 1 << 1;
-    /// `complete`.
-    pub const COMPLETE: u16 = 1 << 2;
-    /// `complete`, and F0 is on.
-    pub const OVER: u16 = 1 << 3;
-    /// `copying`.
-    pub const COPYING: u16 = 1 << 4;
-    /// `match_rsp`.
-    pub const ANSWER: u16 = 1 << 5;
-    /// `match_found`.
-    pub const FOUND: u16 = 1 << 6;
-    /// `posted_done`.
-    pub const DONE: u16 = 1 << 7;
+    conditions! {
+        u16;
+        VALID = 0: "`pkt_valid`";
+        TAKEN = 1: "A packet is accepted";
+        COMPLETE = 2: "`complete`";
+        OVER = 3: "`complete`, and F0 is on";
+        COPYING = 4: "`copying`";
+        ANSWER = 5: "`match_rsp`";
+        FOUND = 6: "`match_found`";
+        DONE = 7: "`posted_done`";
+    }
 }
 
 use ask::{ANSWER, COMPLETE, COPYING, DONE, FOUND, OVER, TAKEN, VALID};

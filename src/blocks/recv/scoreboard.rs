@@ -29,10 +29,11 @@ cosim_core::check_names! {
     REFILLED = "refill-when-low";
     /// A refill uses as many buffers as are free and fit.
     AS_MANY = "refill-as-far-as-possible";
-    /// Each buffer that goes into the ring is a credit, which is on offer until it is accepted once.
+    /// Each buffer that goes into the ring is a credit, which is on offer until it is accepted
+    /// once.
     CREDIT = "each-credit-once";
-    /// A packet is accepted only with a buffer, after the packet before it is processed, and, during a
-    /// posted message, only if it belongs to that message.
+    /// A packet is accepted only with a buffer, after the packet before it is processed, and,
+    /// during a posted message, only if it belongs to that message.
     TAKEN = "taken-when-its-turn";
     /// The block is ready exactly when it can accept a packet, whether there is one or not.
     READY = "ready-where-it-can-take";

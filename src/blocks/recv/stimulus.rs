@@ -17,15 +17,15 @@ cosim_core::traffic! {
     pub struct Traffic {
         /// Key of the noise on payload pins whose valid is low; 0 is silence.
         noise: Uint<64>,
-        /// Free buffers at the beginning and after a reset; reduced if the total with those of the ring
-        /// would exceed 255.
+        /// Free buffers at the beginning and after a reset; reduced if the total with those of the
+        /// ring would exceed 255.
         pool: Uint<8>,
         /// Messages in the order in which they are sent.
         messages: Vec<Message>,
         /// Cycles until each credit is accepted; 0 after the end of the list.
         credit_stalls: Vec<Uint<12>> = default,
-        /// Cycles until each kept packet is read, after the one before it; 0 after the end of the list.
-        /// Reading frees its buffer.
+        /// Cycles until each kept packet is read, after the one before it; 0 after the end of the
+        /// list. Reading frees its buffer.
         reads: Vec<Uint<12>> = default,
     }
 
@@ -33,8 +33,8 @@ cosim_core::traffic! {
     pub struct Message {
         /// Cycles before its CP is offered, after the packet before it was accepted.
         gap: Uint<12> = default,
-        /// Kind of the CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7 do
-        /// not fit.
+        /// Kind of the CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7
+        /// do not fit.
         kind: Uint<3>,
         /// Handle of the CP.
         id: Uint<8>,

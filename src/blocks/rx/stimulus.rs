@@ -23,16 +23,16 @@ cosim_core::traffic! {
         software: qp::stimulus::Traffic,
         /// The link, without TLPs: these are the descriptors of the packets.
         link: dll::stimulus::Traffic,
-        /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of the
-        /// list.
+        /// Cycles that each head of the FIFO waits for its context or lengths; 0 after the end of
+        /// the list.
         fetch_waits: Vec<Uint<12>> = default,
     }
 
     /// A request packet.
     pub struct Request {
-        /// Header, contexts, and the answers of thread2's environment. The gap is before its descriptor
-        /// is offered. The QP state in the context is that in memory. A reset follows after it left the
-        /// FIFO.
+        /// Header, contexts, and the answers of thread2's environment. The gap is before its
+        /// descriptor is offered. The QP state in the context is that in memory. A reset follows
+        /// after it left the FIFO.
         packet: Packet,
         /// 1: it cannot be executed.
         error: Uint<1> = default,

@@ -141,8 +141,8 @@ fn pins_are_driven_from_the_past_alone() {
 #[test]
 fn the_stall_of_s3_ends_a_case_without_f0_and_goes_on_with_f0() {
     let stall = r#"{
-        "noise": "0x0", "tlps": [{"data": 0, "count": 20}], "tlp_link": [{"count": 16}, {"damage": {}}],
-        "ack_link": [{"lost": 1}], "nak_link": [{"lost": 1}]
+        "noise": "0x0", "tlps": [{"data": 0, "count": 20}],
+        "tlp_link": [{"count": 16}, {"damage": {}}], "ack_link": [{"lost": 1}], "nak_link": [{"lost": 1}]
     }"#;
     for (mask, carried) in [(SPEC, 16), (REPAIRED, 20)] {
         let story = story::<Dll>(mask, stall);

@@ -185,10 +185,13 @@ fn every_check_fires() {
         // One is left out, was never taken, is not the oldest, is sent again without a cause.
         replay-from-the-oldest     | clean     | a_link_seq>=2: a_link_seq+=1
         *                          | none      | a_link_valid=1
-        *                          | unheard   | cycle>50 a_link_valid a_link_seq<2: a_link_seq+=1 a_link_data=a_link_seq
+        *                          | unheard   | cycle>50 a_link_valid a_link_seq<2: \
+              a_link_seq+=1 a_link_data=a_link_seq
         *                          | clean     | third a_link_valid: a_link_seq=0 a_link_data=100
         // A Nak is visible, its effect is missing: the next offer is the next new TLP.
-        *                          | slow      | cycle=12: a_dllp_valid=1 a_dllp_crc_ok=1 a_dllp_nak=1 a_dllp_seq=4095; cycle>12 a_ackd_seq=4095: a_replay_num=1
+        *                          | slow      | cycle=12: \
+              a_dllp_valid=1 a_dllp_crc_ok=1 a_dllp_nak=1 a_dllp_seq=4095; \
+              cycle>12 a_ackd_seq=4095: a_replay_num=1
         replays-counted            | clean     | a_replay_num=2
         *                          | dark      | a_replay_num=1: a_replay_num=3
         // A Nak does not count; progress does not clear it.
@@ -201,17 +204,21 @@ fn every_check_fires() {
         *                          | *         | cycle=67: a_replay_num=1
         *                          | *         | cycle=68: a_replay_num=0
         // The Nak of cycle 20 does not restart the timer.
-        *                          | *         | cycle=20: a_dllp_valid=1 a_dllp_crc_ok=1 a_dllp_nak=1 a_dllp_seq=4095; cycle>20: a_replay_num+=1
+        *                          | *         | cycle=20: \
+              a_dllp_valid=1 a_dllp_crc_ok=1 a_dllp_nak=1 a_dllp_seq=4095; cycle>20: a_replay_num+=1
         resent-in-time             | *         | after a_link_valid: a_link_valid=0
         stray-dllp-is-an-error     | strays    | a_dl_error=0
         *                          | clean     | after a_dllp_valid: a_dl_error=1
         // B gets and delivers another payload than A took: only the whole way shows it.
-        delivered-once-in-order    | *         | b_link_valid b_link_seq=3: b_link_data=0xbad; after b_link_valid b_link_seq=3: b_deliver_data=0xbad
+        delivered-once-in-order    | *         | b_link_valid b_link_seq=3: b_link_data=0xbad; \
+              after b_link_valid b_link_seq=3: b_deliver_data=0xbad
         *                          | *         | cycle=30: b_next_rcv_seq+=1
-        *                          | none      | cycle=2: b_link_valid=1 b_link_crc_ok=1; cycle=3: b_deliver_valid=1
+        *                          | none      | cycle=2: b_link_valid=1 b_link_crc_ok=1; \
+              cycle=3: b_deliver_valid=1
         // Not at all, a duplicate, a damaged one.
         wanted-is-delivered        | clean     | b_deliver_valid=0
-        *                          | rough     | after b_link_valid b_link_crc_ok b_link_seq<b_next_rcv_seq: b_deliver_valid=1
+        *                          | rough     | after b_link_valid b_link_crc_ok \
+              b_link_seq<b_next_rcv_seq: b_deliver_valid=1
         *                          | *         | b_link_crc_ok=0
         // What was not received, and an Ack that goes back.
         answers-what-arrived       | clean     | b_dllp_valid: b_dllp_seq+=1
@@ -223,7 +230,8 @@ fn every_check_fires() {
         // A cycle early, a second Nak, a Nak without a cause.
         silent-until-due           | one       | cycle=20: b_dllp_valid=1
         *                          | lost      | after b_dllp_valid: b_dllp_valid=1
-        *                          | clean     | b_next_rcv_seq=1: b_dllp_valid=1 b_dllp_nak=1 b_dllp_seq=0
+        *                          | clean     | b_next_rcv_seq=1: \
+              b_dllp_valid=1 b_dllp_nak=1 b_dllp_seq=0
         // Brought up to date too early, withdrawn, an Ack instead of a Nak.
         dllp-held                  | ack waits | b_next_rcv_seq=2: b_dllp_seq=1
         *                          | one       | third b_dllp_valid: b_dllp_valid=0
@@ -233,7 +241,8 @@ fn every_check_fires() {
         *                          | lost      | b_dllp_valid=0
         // A good TLP or a duplicate sets it; it is not set, or not cleared.
         nak-until-the-wanted       | clean     | b_next_rcv_seq=1: b_nak_scheduled=1
-        *                          | lost ack  | after b_link_valid b_next_rcv_seq=1: b_nak_scheduled=1
+        *                          | lost ack  | after b_link_valid b_next_rcv_seq=1: \
+              b_nak_scheduled=1
         *                          | lost      | b_nak_scheduled=0
         *                          | *         | b_next_rcv_seq>=2: b_nak_scheduled=1
         *                          | nak waits | b_nak_scheduled=0

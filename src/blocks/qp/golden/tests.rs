@@ -122,7 +122,8 @@ fn c1_stores_the_service_and_c2_and_c3_keep_it() {
          cmd(9,2) service(3) |         | = C3
          .packet(9)          | msg_ack",
     );
-    // Destroy leaves service 0, RC. It is visible only on the way to RTR, where C1 has set it again.
+    // Destroy leaves service 0, RC. It is visible only on the way to RTR, where C1 has set it
+    // again.
     for way in [RESET, DESTROY] {
         let mut bench = at(RC, RTS);
         bench.run(&format!("cmd(9,{way})"));

@@ -68,9 +68,11 @@ fn a_right_model_is_not_objected_to() {
 
 #[test]
 fn every_check_fires() {
+    let cases = [("life", LIFE), ("events", EVENTS), ("full", &full())];
+    let cases = cases.map(|(name, json)| (name, SPEC, traffic::<Qp>(json)));
     testing::every_check_fires::<Qp>(
         &[COMPLETE],
-        &[("life", LIFE), ("events", EVENTS), ("full", &full())].map(|(name, json)| (name, SPEC, traffic::<Qp>(json))),
+        &cases,
         "
         silent-in-reset                     | full   | rst: cmd_ready=1
         *                                   | *      | rst: rsp_code=1
@@ -108,7 +110,8 @@ fn every_check_fires() {
         event-shown-until-taken             | *      | evt_valid=0 evt_qpn=0 evt_code=0
         *                                   | events | third evt_valid: evt_valid=0
         // After three events, and before the first one.
-        one-drained-event-per-notified-drain | life  | after query_state=6, !evt_valid: evt_valid=1 evt_qpn=5 evt_code=0
+        one-drained-event-per-notified-drain | life  | after query_state=6, !evt_valid: \
+              evt_valid=1 evt_qpn=5 evt_code=0
         *                                   | *      | !evt_valid: evt_valid=1 evt_qpn=5 evt_code=0
         event-has-a-cause                   | *      | !evt_valid: evt_valid=1 evt_qpn=6 evt_code=1
         *                                   | events | evt_valid: evt_qpn=7

@@ -338,11 +338,12 @@ fn a_low_above_high_is_as_low_is_high() {
 fn k1_to_k3_credits_are_added_up_until_they_are_taken() {
     // 1 + 2 are taken, 1 is new.
     ring(16, 16, 15).run(
-        "pkt(6,3) free(1) credit_ready | = in(6,15) pkt_ready copied(3) alloc(1)           | = P27 G2 K1
-         pkt(6,3) free(2)              | = in(6,15) pkt_ready copied(3) alloc(2) credit(1) | = P27 G2 K1
-         pkt(6,3) free(9) credit_ready | = in(6,16) pkt_ready copied(3) alloc(1) credit(3) | = P27 G2 K2
-         free(9) credit_ready          | = in(6,16) credit(1)                              | = P29 K3
-         free(9) credit_ready          | = in(6,16)                                        | = P29",
+        "pkt(6,3) free(1) credit_ready | = in(6,15) pkt_ready copied(3) alloc(1) | = P27 G2 K1
+         pkt(6,3) free(2)     | = in(6,15) pkt_ready copied(3) alloc(2) credit(1) | = P27 G2 K1
+         pkt(6,3) free(9) credit_ready | = in(6,16) pkt_ready copied(3) alloc(1) credit(3) \
+                                                                                  | = P27 G2 K2
+         free(9) credit_ready | = in(6,16) credit(1)                              | = P29 K3
+         free(9) credit_ready | = in(6,16)                                        | = P29",
     );
 }
 

@@ -88,7 +88,8 @@ fn every_check_fires() {
         // The last one: accepted, and on offer again.
         each-credit-once          | *     | once credit_valid: credit_valid=0 credit_count=0
         *                         | *     | once credit_valid: credit_count=1
-        *                         | *     | after credit_valid credit_ready, !credit_valid: credit_valid=1 credit_count=3
+        *                         | *     | after credit_valid credit_ready, !credit_valid: \
+              credit_valid=1 credit_count=3
         // Before the answer; a CP after a posted message; without a buffer.
         taken-when-its-turn       | *     | once pkt_valid match_req: pkt_ready=1
         *                         | *     | once pkt_valid state=6 pkt_kind!=6: pkt_ready=1
@@ -99,7 +100,8 @@ fn every_check_fires() {
         *                         | *     | once match_req: match_req=0 match_id=0
         *                         | *     | once !rst: match_req=1
         temporary-buffer-when-pool-low | * | once temp_alloc_valid: temp_alloc_len=50
-        *                         | *     | once temp_alloc_valid: temp_alloc_valid=0 temp_alloc_len=0
+        *                         | *     | once temp_alloc_valid: \
+              temp_alloc_valid=0 temp_alloc_len=0
         copied-as-chosen          | *     | once copy_valid: copy_id=99
         *                         | *     | once copy_valid: copy_len=99
         *                         | *     | once release_valid: copy_valid=1

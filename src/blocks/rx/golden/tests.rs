@@ -3,8 +3,8 @@
 use super::*;
 use crate::blocks::testing::{self, REPAIRED, story};
 
-/// Descriptors of requests have no WQE. Contexts are for an RDMA WRITE of QP 5, whose copy in memory
-/// is in ERR.
+/// Descriptors of requests have no WQE. Contexts are for an RDMA WRITE of QP 5, whose copy in
+/// memory is in ERR.
 const SHORT: &[(&str, &str)] = &[
     ("cmd", "qp_cmd_valid qp_cmd_qpn=$1 qp_cmd_next=$2"),
     ("arrives", "b_link_valid b_link_crc_ok b_link_seq=$1 b_link_data=$2"),
@@ -48,7 +48,8 @@ fn a_descriptor_is_the_head_four_cycles_after_it_was_taken() {
         "-
          a_link_ready a_tlp_valid a_tlp_data={descriptor} | x_credits_used=0           | CR1
          a_link_ready                         | x_credits_used=1 !a_link_valid         | !CR1
-         a_link_ready arrives(0,{descriptor}) | a_link_valid a_link_data={descriptor} !x_b_deliver_valid
+         a_link_ready arrives(0,{descriptor}) | a_link_valid a_link_data={descriptor} \
+               !x_b_deliver_valid
          a_link_ready                         | x_b_deliver_valid !fetch_valid
          a_link_ready                         | fetch_valid x_credits_used=1"
     ));
@@ -96,7 +97,8 @@ fn a_message_packet_waits_for_its_lengths_and_goes_to_recv() {
     with_head(false, &[0x2a << 8 | 1 << 5 | 1 << 3]).run(
         "-       |                                          | = PK1
          lengths |                                          | = PK2
-         lengths | x_pkt_kind=1 x_pkt_id=0x2a x_pkt_len=99 x_pkt_last rv_release_id=0x2a | = CR4 FI3 PK3",
+         lengths | x_pkt_kind=1 x_pkt_id=0x2a x_pkt_len=99 x_pkt_last rv_release_id=0x2a \
+                   | = CR4 FI3 PK3",
     );
 }
 
@@ -117,7 +119,8 @@ fn after_sixteen_descriptors_there_is_no_credit() {
     new().run(
         "-
          12* a_tlp_valid a_tlp_data=1 a_link_ready | a_tlp_ready  | CR1 !CR5
-         a_tlp_valid a_tlp_data=1 a_link_ready a_dllp_valid a_dllp_crc_ok a_dllp_seq=1 | a_tlp_ready | CR1
+         a_tlp_valid a_tlp_data=1 a_link_ready a_dllp_valid a_dllp_crc_ok a_dllp_seq=1 | \
+               a_tlp_ready | CR1
          3* a_tlp_valid a_tlp_data=1 a_link_ready  | a_tlp_ready  | CR1 !CR5
          20* a_tlp_valid a_tlp_data=1 a_link_ready | !a_tlp_ready x_a_tlp_ready | !CR1 CR5",
     );

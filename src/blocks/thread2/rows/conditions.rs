@@ -18,37 +18,6 @@ pub struct PacketInputs {
     pub qp_state: u64,
 }
 
-/// Values for guards in one cycle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CycleInputs {
-    /// The length-error flag (F5).
-    pub length_error: bool,
-    /// fetch_cxt_egress_valid.
-    pub cxt_valid: bool,
-    /// wqe_req_ready.
-    pub wqe_req_ready: bool,
-    /// wqe_resp_valid.
-    pub wqe_resp_valid: bool,
-    /// wqe_resp_last.
-    pub wqe_resp_last: bool,
-    /// pkt_left = 0.
-    pub nothing_left: bool,
-    /// avail = 0: earlier packets used up the unit on offer.
-    pub nothing_available: bool,
-    /// pkt_left − chunk = 0: the unit on offer holds the rest of the packet.
-    pub rest_fits: bool,
-    /// cq_req_ready.
-    pub cq_req_ready: bool,
-    /// cq_resp_valid.
-    pub cq_resp_valid: bool,
-    /// eq_req_ready.
-    pub eq_req_ready: bool,
-    /// eq_resp_valid.
-    pub eq_resp_valid: bool,
-    /// fetch_mr_ingress_ready.
-    pub mr_ready: bool,
-}
-
 /// Bit n of the mask of fixes.
 pub const fn fix(n: u32) -> u8 {
     1 << n
@@ -58,52 +27,55 @@ pub const fn fix(n: u32) -> u8 {
 /// row needs no disjunction.
 pub type Conditions = u32;
 
-/// The conditions of guards.
-pub mod ask {
-    use super::Conditions;
+/// Declares the values of a cycle and their conditions.
+macro_rules! cycle_inputs {
+    ($( $field:ident, $name:ident = $bit:literal: $meaning:literal; )+) => {
+        /// Values for guards in one cycle.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub struct CycleInputs { $( #[doc = $meaning] pub $field: bool, )+ }
 
-    /// fetch_cxt_egress_valid.
-    pub const CXT_VALID: Conditions = 1 << 0;
-    /// wqe_req_ready.
-    pub const WQE_REQ_READY: Conditions = 1 << 1;
-    /// wqe_resp_valid.
-    pub const WQE_RESP_VALID: Conditions = 1 << 2;
-    /// wqe_resp_last.
-    pub const WQE_RESP_LAST: Conditions = 1 << 3;
-    /// pkt_left = 0.
-    pub const NOTHING_LEFT: Conditions = 1 << 4;
-    /// avail = 0.
-    pub const NOTHING_AVAILABLE: Conditions = 1 << 5;
-    /// pkt_left − chunk = 0.
-    pub const REST_FITS: Conditions = 1 << 6;
-    /// cq_req_ready.
-    pub const CQ_REQ_READY: Conditions = 1 << 7;
-    /// cq_resp_valid.
-    pub const CQ_RESP_VALID: Conditions = 1 << 8;
-    /// eq_req_ready.
-    pub const EQ_REQ_READY: Conditions = 1 << 9;
-    /// eq_resp_valid.
-    pub const EQ_RESP_VALID: Conditions = 1 << 10;
-    /// fetch_mr_ingress_ready.
-    pub const MR_READY: Conditions = 1 << 11;
-    /// The length-error flag.
-    pub const LENGTH_ERROR: Conditions = 1 << 12;
-    /// F0 is on.
-    pub const F0: Conditions = 1 << 13;
-    /// F2 is on.
-    pub const F2: Conditions = 1 << 14;
-    /// F4 is on.
-    pub const F4: Conditions = 1 << 15;
-    /// F1 and the packet is solicited.
-    pub const EVENT: Conditions = 1 << 16;
-    /// F3 and the packet is an RDMA WRITE with immediate.
-    pub const WRITE_COMPLETES: Conditions = 1 << 17;
-    /// F5 and the beat on offer is the WQE's last.
-    pub const WQE_ENDS: Conditions = 1 << 18;
-    /// F6 and the service is not acknowledged.
-    pub const UNACKED: Conditions = 1 << 19;
-    /// F7 and the QP does not process messages.
-    pub const REFUSED: Conditions = 1 << 20;
+        impl CycleInputs {
+            /// The conditions that hold.
+            #[inline]
+            fn conditions(&self) -> Conditions {
+                0 $( | flag(self.$field, $name) )+
+            }
+        }
+
+        /// The conditions of guards.
+        pub mod ask {
+            use super::Conditions;
+
+            conditions! {
+                Conditions;
+                $( $name = $bit: $meaning; )+
+                F0 = 13: "F0 is on";
+                F2 = 14: "F2 is on";
+                F4 = 15: "F4 is on";
+                EVENT = 16: "F1 and the packet is solicited";
+                WRITE_COMPLETES = 17: "F3 and the packet is an RDMA WRITE with immediate";
+                WQE_ENDS = 18: "F5 and the beat on offer is the WQE's last";
+                UNACKED = 19: "F6 and the service is not acknowledged";
+                REFUSED = 20: "F7 and the QP does not process messages";
+            }
+        }
+    };
+}
+
+cycle_inputs! {
+    cxt_valid, CXT_VALID = 0: "fetch_cxt_egress_valid";
+    wqe_req_ready, WQE_REQ_READY = 1: "wqe_req_ready";
+    wqe_resp_valid, WQE_RESP_VALID = 2: "wqe_resp_valid";
+    wqe_resp_last, WQE_RESP_LAST = 3: "wqe_resp_last";
+    nothing_left, NOTHING_LEFT = 4: "pkt_left = 0";
+    nothing_available, NOTHING_AVAILABLE = 5: "avail = 0: earlier packets used up the unit on offer";
+    rest_fits, REST_FITS = 6: "pkt_left − chunk = 0: the unit on offer holds the rest of the packet";
+    cq_req_ready, CQ_REQ_READY = 7: "cq_req_ready";
+    cq_resp_valid, CQ_RESP_VALID = 8: "cq_resp_valid";
+    eq_req_ready, EQ_REQ_READY = 9: "eq_req_ready";
+    eq_resp_valid, EQ_RESP_VALID = 10: "eq_resp_valid";
+    mr_ready, MR_READY = 11: "fetch_mr_ingress_ready";
+    length_error, LENGTH_ERROR = 12: "The length-error flag (F5)";
 }
 
 /// Sets of opcodes: bit n is net_opcode n.
@@ -207,19 +179,6 @@ impl PacketConditions {
     pub(super) fn with(self, cycle: &CycleInputs) -> Conditions {
         // WQE_ENDS combines F5 of the packet with the last beat of the cycle.
         let ends = if cycle.wqe_resp_last { Conditions::MAX } else { !WQE_ENDS };
-        self.conditions & ends
-            | flag(cycle.cxt_valid, CXT_VALID)
-            | flag(cycle.wqe_req_ready, WQE_REQ_READY)
-            | flag(cycle.wqe_resp_valid, WQE_RESP_VALID)
-            | flag(cycle.wqe_resp_last, WQE_RESP_LAST)
-            | flag(cycle.nothing_left, NOTHING_LEFT)
-            | flag(cycle.nothing_available, NOTHING_AVAILABLE)
-            | flag(cycle.rest_fits, REST_FITS)
-            | flag(cycle.cq_req_ready, CQ_REQ_READY)
-            | flag(cycle.cq_resp_valid, CQ_RESP_VALID)
-            | flag(cycle.eq_req_ready, EQ_REQ_READY)
-            | flag(cycle.eq_resp_valid, EQ_RESP_VALID)
-            | flag(cycle.mr_ready, MR_READY)
-            | flag(cycle.length_error, LENGTH_ERROR)
+        self.conditions & ends | cycle.conditions()
     }
 }

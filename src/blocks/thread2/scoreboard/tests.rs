@@ -134,8 +134,8 @@ fn slow_send(stall: u64) -> Traffic {
     })
 }
 
-/// A message whose next WQE is at slot `next` of the ring and has `size` slots. The one before is at
-/// slot `rq` of the ring and `slot` of its cache cell, which belongs to `owner`.
+/// A message whose next WQE is at slot `next` of the ring and has `size` slots. The one before is
+/// at slot `rq` of the ring and `slot` of its cache cell, which belongs to `owner`.
 fn in_the_cell(rq: u64, next: u64, size: u64, slot: u64, owner: u64) -> Traffic {
     let mut cached = send_with(|packet| {
         let unit = &mut packet.wqe.as_mut().unwrap().next;
@@ -189,7 +189,8 @@ fn counts(traffic: &Traffic, mask: u8) -> Vec<u64> {
     Judge::new(mask).counts::<Thread2>(traffic, |_, _, _| {}).unwrap()
 }
 
-/// In the order of the counters: lost, dropped, payload bytes, CQEs, events, acknowledges, RQ steps.
+/// In the order of the counters: lost, dropped, payload bytes, CQEs, events, acknowledges, RQ
+/// steps.
 #[test]
 fn a_right_model_pays_exactly_what_it_owes() {
     assert_eq!(Scoreboard::counters()[2].name, "payload bytes");
@@ -219,8 +220,8 @@ fn a_right_model_pays_exactly_what_it_owes() {
     // A CQE is repeated as often as its event waits, without F2.
     assert_eq!(counts(&waiting_event(1), REPEATING), [0, 0, 0, 3, 1, 1, 1]);
     assert_eq!(counts(&waiting_event(1), REPAIRED)[3], 1);
-    // RQ offsets survive a reset. An offset between entries goes on, too; entries of an illegal size
-    // add nothing.
+    // RQ offsets survive a reset. An offset between entries goes on, too; entries of an illegal
+    // size add nothing.
     assert_eq!(counts(&with_resets(), REPAIRED)[6], 4);
     assert_eq!(counts(&round_the_ring(5), REPAIRED)[6], 5);
     assert_eq!(counts(&voided(8, 1), REPAIRED), [0, 0, 60, 0, 0, 0, 1]);
@@ -289,7 +290,8 @@ fn table() -> String {
         event-per-message      | *          | after wqe_req_valid: REQUEST=EVENT
         ack-by-service         | *          | after wqe_req_valid: REQUEST=ACK
         // Not at all, and one too many.
-        wqe-taken-once         | send       | fetch_cxt_egress_ready=0: silent; fetch_cxt_egress_ready=1
+        wqe-taken-once         | send       | fetch_cxt_egress_ready=0: silent; \
+              fetch_cxt_egress_ready=1
         *                      | write      | wqe_req_valid=mr_valid
         payload-once-in-order  | send       | once mr_valid: HIDE_MR
         *                      | *          | CODE=SEND_ONLY: head.address+=1
@@ -305,8 +307,10 @@ fn table() -> String {
         *                      | send       | CODE=EVENT: data.opcode=CQE
         *                      | event waits | once CODE=CQE: HIDE_MR
         // The event did not wait; no event is owed, so a waiting one permits no more.
-        *                      | event      | after CODE=EVENT, mr_valid: REQUEST=CQE; CODE=EVENT: REQUEST=CQE
-        *                      | no event   | after CODE=ACK, CODE=ACK: REQUEST=CQE; once CODE=ACK: REQUEST=EVENT
+        *                      | event      | after CODE=EVENT, mr_valid: REQUEST=CQE; \
+              CODE=EVENT: REQUEST=CQE
+        *                      | no event   | after CODE=ACK, CODE=ACK: REQUEST=CQE; \
+              once CODE=ACK: REQUEST=EVENT
         event-per-message      | send       | CODE=EVENT: HIDE_MR
         *                      | *          | CODE=ACK: data.opcode=EVENT
         *                      | *          | CODE=EVENT: data.status=1
@@ -315,14 +319,16 @@ fn table() -> String {
         *                      | too long   | CODE=ACK: data.status=0
         *                      | unreliable | after CODE=EVENT: REQUEST=ACK data.service_type=3
         request-order          | event waits | CODE=ACK: data.opcode=CQE
-        *                      | send       | CODE=EVENT: data.opcode=CQE; CODE=CQE data.net_opcode=4: data.opcode=EVENT data.net_opcode=0
+        *                      | send       | CODE=EVENT: data.opcode=CQE; \
+              CODE=CQE data.net_opcode=4: data.opcode=EVENT data.net_opcode=0
         remote-access-once     | write      | CODE=WRITE: HIDE_MR
         *                      | *          | CODE=ACK: head.length=8 data.opcode=WRITE
         *                      | *          | CODE=WRITE: head.key=0x99
         *                      | *          | CODE=WRITE: head.address=0x99
         *                      | *          | CODE=WRITE: head.length=9
         *                      | *          | CODE=WRITE: data.status=1
-        rq-step-per-message    | send       | rq_offset_wen=0 cache_offset_wen=0 cache_owned_wen=0 rq_offset_din=0 cache_offset_din=0
+        rq-step-per-message    | send       | rq_offset_wen=0 cache_offset_wen=0 \
+              cache_owned_wen=0 rq_offset_din=0 cache_offset_din=0
         *                      | *          | CODE=ACK: rq_offset_wen=1 rq_offset_din=8
         *                      | write      | rq_offset_wen=mr_valid
         *                      | voided     | after rq_offset_wen: rq_offset_wen=1
@@ -383,7 +389,8 @@ fn table() -> String {
         *                      | *          | cache_owned_addr^=1
         *                      | *          | fetch_cxt_egress_ready: rq_offset_addr^=1
         // The RQ step has a check of its own.
-        *                      | *          | !fetch_cxt_egress_ready !rq_offset_wen: rq_offset_addr^=1
+        *                      | *          | !fetch_cxt_egress_ready !rq_offset_wen: \
+              rq_offset_addr^=1
         // Only in the RQ step.
         cache-tables-written   | *          | cq_req_valid: cache_offset_wen=1
         *                      | *          | cq_req_valid: cache_owned_wen=1
