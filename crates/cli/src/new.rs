@@ -2,6 +2,7 @@
 
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
+use crate::agents::Protocol;
 use crate::channels::Channel;
 use crate::library::Library;
 use crate::resets::Reset;
@@ -103,7 +104,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         is_combinational,
         wrapper,
         channels,
-        axi_lite,
+        interfaces,
     } = skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
         [] if is_combinational => "no reset".to_owned(),
@@ -129,16 +130,31 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let (valid, ready) = (channel.valid.text(), ready.unwrap_or_default());
         format!("{side} {} ({valid}{ready})", channel.name)
     };
-    let channels = match channels.as_slice() {
-        _ if let Some(prefix) = axi_lite => {
-            format!("interface: AXI4-Lite subordinate {prefix}*, with an agent in src/lib.rs\n")
-        }
+    let mut interface_lines = String::new();
+    for of in &interfaces {
+        let side = match (of.protocol, of.is_manager) {
+            (Protocol::Stream, true) => "transmitter",
+            (Protocol::Stream, false) => "receiver",
+            (_, true) => "manager",
+            (_, false) => "subordinate",
+        };
+        let reads = of.reads.as_ref().map_or_else(String::new, |reads| format!(", reads {reads}*"));
+        let title = of.protocol.title();
+        let pattern = if of.pattern.is_empty() { of.first_port() } else { &of.pattern };
+        let star = if of.pattern.contains('*') || of.pattern.is_empty() { "" } else { "*" };
+        let line = format!(
+            "interface: {title} {side} {pattern}{star}{reads}, with an agent in src/lib.rs\n"
+        );
+        interface_lines.push_str(&line);
+    }
+    let mut channels = match channels.as_slice() {
         [] => String::new(),
         all => {
             let all: Vec<String> = all.iter().map(channel).collect();
             format!("channels: {}; check them in src/lib.rs\n", all.join(", "))
         }
     };
+    channels.insert_str(0, &interface_lines);
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
          {wrapper}{channels}next: cd {} && cosim run; README.md says what to write",

@@ -9,27 +9,37 @@
 mod block;
 mod coverage;
 mod declare;
+#[cfg(test)]
+mod declared;
 mod delivery;
 mod expected;
 mod grants;
 mod items;
 mod monitor;
 mod packet;
+mod port;
+mod settings;
 mod sink;
 mod source;
 mod weights;
 
 pub use coverage::{ChannelSampler, GAP, STALL};
+#[doc(hidden)]
+pub use declare::check_outputs;
 pub use declare::{
     DRAIN, DomainReset, SLACK, check_clocks, choose, choose_lane, raw_pins, steps_per_edge,
 };
-#[doc(hidden)]
-pub use declare::{check_outputs, with_lane};
 pub use delivery::{Delivery, DeliveryChecks};
 pub use expected::{InOrder, PerId, TransactionChecks};
 pub use grants::{GrantChecks, RoundRobin};
 pub use monitor::{Monitor, Protocol};
 pub use packet::{Packet, PacketBeat};
+pub use port::{DrivenPort, FieldValue, PortBits};
+#[doc(hidden)]
+pub use port::{FieldOf, PinUse, Width, check_pins, is_high, put_bit, words};
+pub use settings::{LONGEST_SETTING, SETTINGS, Setting, Settings, SettingsOf};
+#[doc(hidden)]
+pub use settings::{check as check_settings, cycles, draw as draw_settings, next_value};
 pub use sink::Sink;
 pub use source::{Burst, Lanes, Offer, Source, Sources};
 pub use weights::{ChannelScenario, SinkWeights, SourceWeights, default_scenarios};

@@ -4,6 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// An unsigned number of `WIDTH` bits, at most 64.
@@ -108,6 +109,117 @@ pub fn hex_pattern(width: u32) -> String {
     }
 }
 
+/// An unsigned number of `WIDTH` bits, more than 64, in `WORDS` 32-bit words, the least significant
+/// first. In JSON, it is a hex string like `"0x1f"`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WideUint<const WIDTH: u32, const WORDS: usize>([u32; WORDS]);
+
+impl<const WIDTH: u32, const WORDS: usize> WideUint<WIDTH, WORDS> {
+    /// Zero.
+    pub const ZERO: Self = Self([0; WORDS]);
+
+    /// A number of at most 64 bits.
+    #[inline]
+    pub fn new(value: u64) -> Self {
+        let mut words = [0; WORDS];
+        for (word, part) in words.iter_mut().zip([value as u32, (value >> 32) as u32]) {
+            *word = part;
+        }
+        Self(words)
+    }
+
+    /// The low `WIDTH` bits of words, the least significant first.
+    #[inline]
+    pub fn from_words(mut words: [u32; WORDS]) -> Self {
+        let unused = 32 * WORDS as u32 - WIDTH;
+        if let Some(last) = words.last_mut() {
+            *last &= u32::MAX >> unused;
+        }
+        Self(words)
+    }
+
+    /// The words, the least significant first.
+    #[inline]
+    pub const fn words(&self) -> &[u32; WORDS] {
+        &self.0
+    }
+
+    /// The low 64 bits.
+    #[inline]
+    pub fn low(&self) -> u64 {
+        self.0.iter().take(2).rev().fold(0, |value, word| value << 32 | u64::from(*word))
+    }
+}
+
+impl<const WIDTH: u32, const WORDS: usize> Default for WideUint<WIDTH, WORDS> {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl<const WIDTH: u32, const WORDS: usize> Ord for WideUint<WIDTH, WORDS> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.iter().rev().cmp(other.0.iter().rev())
+    }
+}
+
+impl<const WIDTH: u32, const WORDS: usize> PartialOrd for WideUint<WIDTH, WORDS> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<const WIDTH: u32, const WORDS: usize> fmt::Debug for WideUint<WIDTH, WORDS> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.0.iter().rev().skip_while(|word| **word == 0);
+        write!(f, "{:#x}", words.next().unwrap_or(&0))?;
+        words.try_for_each(|word| write!(f, "{word:08x}"))
+    }
+}
+
+impl<const WIDTH: u32, const WORDS: usize> Serialize for WideUint<WIDTH, WORDS> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{self:?}"))
+    }
+}
+
+impl<'de, const WIDTH: u32, const WORDS: usize> Deserialize<'de> for WideUint<WIDTH, WORDS> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        let number = || {
+            let digits = text.strip_prefix("0x").filter(|digits| !digits.is_empty())?;
+            let mut words = [0; WORDS];
+            for (place, digit) in digits.bytes().rev().enumerate() {
+                let digit = char::from(digit).to_digit(16)?;
+                match words.get_mut(place / 8) {
+                    Some(word) => *word |= digit << (4 * (place % 8)),
+                    None if digit == 0 => {}
+                    None => return None,
+                }
+            }
+            (Self::from_words(words).0 == words).then_some(Self(words))
+        };
+        number().ok_or_else(|| {
+            let expected = format!("a hex string of at most {WIDTH} bits, like \"0x1f\"");
+            de::Error::invalid_value(Unexpected::Str(&text), &expected.as_str())
+        })
+    }
+}
+
+impl<const WIDTH: u32, const WORDS: usize> JsonSchema for WideUint<WIDTH, WORDS> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("WideUint{WIDTH}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": hex_pattern(WIDTH) })
+    }
+}
+
 struct UintVisitor<const WIDTH: u32>;
 
 impl<const WIDTH: u32> Visitor<'_> for UintVisitor<WIDTH> {
@@ -181,6 +293,23 @@ mod tests {
         for text in ["17", "\"17\"", "\"0x\"", "\"0x+1\"", "\"0x1000000000000\""] {
             let error = serde_json::from_str::<Uint<48>>(text).unwrap_err().to_string();
             assert!(error.contains("48 bits"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_more_than_64_bits_is_a_hex_string_of_at_most_its_width() {
+        type Key = WideUint<66, 3>;
+        let key = Key::from_words([1, 0x8000_0000, u32::MAX]);
+        let text = "\"0x38000000000000001\"";
+        assert_eq!(serde_json::to_string(&key).unwrap(), text);
+        assert_eq!(serde_json::from_str::<Key>(text).unwrap(), key);
+        assert_eq!((key.low(), Key::new(5).low()), (0x8000_0000_0000_0001, 5));
+        assert!(key > Key::new(u64::MAX));
+        let long = format!("\"0x{}7\"", "0".repeat(40));
+        assert_eq!(serde_json::from_str::<Key>(&long).unwrap(), Key::new(7));
+        for wrong in ["7", "\"7\"", "\"0x\"", "\"0x+1\"", "\"0x40000000000000000\"", "\"0xg\""] {
+            let error = serde_json::from_str::<Key>(wrong).unwrap_err().to_string();
+            assert!(error.contains("66 bits") || wrong == "7", "{wrong}: {error}");
         }
     }
 }

@@ -57,7 +57,7 @@ macro_rules! channel_block {
                     $crate::harness::Parameters::of::<Self>(0) $( .with($set, $value) )*,
                 )
             ),+];
-            $( const STATE_REGISTER: Option<&'static str> = Some($register); )?
+            $( const STATE_REGISTER: ::core::option::Option<&'static str> = ::core::option::Option::Some($register); )?
 
             type Inputs = rtl::Inputs;
             type Outputs = rtl::Outputs;
@@ -74,7 +74,7 @@ macro_rules! channel_block {
         }
 
         impl $crate::harness::Explain for $block {
-            fn state_name(_code: u64) -> Option<&'static str> {
+            fn state_name(_code: u64) -> ::core::option::Option<&'static str> {
                 let names: &[&'static str] = &[];
                 $( let names = [names, &$states].concat(); )?
                 names.get(_code as usize).copied()
@@ -84,11 +84,11 @@ macro_rules! channel_block {
                 channel: &str,
                 inputs: &rtl::Inputs,
                 outputs: &rtl::Outputs,
-            ) -> Option<String> {
+            ) -> ::core::option::Option<::std::string::String> {
                 channel_words(channel, inputs, outputs)
             }
 
-            fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+            fn in_flight(environment: &Environment<'_>) -> ::std::vec::Vec<::std::string::String> {
                 environment.in_flight()
             }
         }

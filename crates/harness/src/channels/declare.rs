@@ -26,14 +26,6 @@ pub fn choose_lane(count: usize, among: u64, rng: &mut CaseRng) -> Option<usize>
     }
 }
 
-/// `pins` with `value` in the place of a lane, of which each has `width` bits.
-#[doc(hidden)]
-#[inline]
-pub const fn with_lane(pins: u64, lane: usize, width: u32, value: u64) -> u64 {
-    let (mask, shift) = (u64::MAX >> (64 - width), lane as u32 * width);
-    pins & !(mask << shift) | (value & mask) << shift
-}
-
 /// Does not compile in a constant if an output is not among `known`; the error has its name.
 ///
 /// # Panics
@@ -70,6 +62,99 @@ macro_rules! channel_type {
     };
     ([burst $burst:ident] $item:ty) => {
         $burst
+    };
+    ([vary $($pin:ident)+] $type:ty) => {
+        $type
+    };
+}
+
+/// The type of a field by its bits: a width, or a most and a least significant bit.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! channel_field {
+    ($width:literal []) => {
+        <$crate::channels::Width<
+                                                            { $width },
+                                                            { $crate::channels::words($width) },
+                                                            { $width > 64 },
+                                                        > as $crate::channels::FieldOf>::Value
+    };
+    ($msb:literal [$lsb:literal]) => {
+        <$crate::channels::Width<
+            { $msb - $lsb + 1 },
+            { $crate::channels::words($msb - $lsb + 1) },
+            { $msb - $lsb + 1 > 64 },
+        > as $crate::channels::FieldOf>::Value
+    };
+}
+
+/// Reads, drives or lists the pins of a field: those of a port, or a port for each lane.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! channel_pins {
+    (read $lane:expr, $pins:ident: [$pin:ident] [] $width:literal []) => {
+        $crate::channels::PortBits::read(&$pins.$pin, $width * $lane)
+    };
+    (read $lane:expr, $pins:ident: [$pin:ident] [] $msb:literal [$lsb:literal]) => {
+        $crate::channels::PortBits::read(&$pins.$pin, $lsb + ($msb - $lsb + 1) * $lane)
+    };
+    (read $lane:expr, $pins:ident: [] [$($pin:ident)+] $width:literal []) => {
+        [$( $crate::channels::PortBits::read(&$pins.$pin, 0) ),+][$lane as usize]
+    };
+    (drive $offers:ident.$field:ident, $noise:expr, $pins:ident: [$pin:ident] [] $width:literal []) => {
+        let mut port = $pins.$pin;
+        $crate::channels::DrivenPort::fill(&mut port, $noise);
+        for (lane, offer) in $offers.iter().enumerate() {
+            if let ::core::option::Option::Some(item) = offer {
+                $crate::channels::PortBits::put(&mut port, $width * lane as u32, item.$field);
+            }
+        }
+        $pins.$pin = port;
+    };
+    (drive $offers:ident.$field:ident, $noise:expr, $pins:ident:
+        [$pin:ident] [] $msb:literal [$lsb:literal]) => {
+        let mut port = $pins.$pin;
+        $crate::channels::DrivenPort::fill(&mut port, $noise);
+        for (lane, offer) in $offers.iter().enumerate() {
+            let lsb = $lsb + ($msb - $lsb + 1) * lane as u32;
+            let idle = $crate::channels::PortBits::read(&port, lsb);
+            let value = offer.as_ref().map_or(idle, |item| item.$field);
+            $crate::channels::PortBits::put(&mut $pins.$pin, lsb, value);
+        }
+    };
+    (drive $offers:ident.$field:ident, $noise:expr, $pins:ident:
+        [] [$($pin:ident)+] $width:literal []) => {
+        let mut offers = $offers.iter();
+        $(
+            $crate::channels::DrivenPort::fill(&mut $pins.$pin, $noise);
+            if let ::core::option::Option::Some(::core::option::Option::Some(item)) = offers.next()
+            {
+                $crate::channels::PortBits::put(&mut $pins.$pin, 0, item.$field);
+            }
+        )+
+    };
+    (uses $lanes:expr, [$pin:ident] [] $width:literal []) => {
+        &[$crate::channels::PinUse::whole(stringify!($pin), $width * $lanes)]
+    };
+    (uses $lanes:expr, [$pin:ident] [] $msb:literal [$lsb:literal]) => {
+        &[$crate::channels::PinUse::part(
+            stringify!($pin),
+            $lsb,
+            ($msb - $lsb + 1) * $lanes,
+        )]
+    };
+    (uses $lanes:expr, [] [$($pin:ident)+] $width:literal []) => {{
+        let pins: &[$crate::channels::PinUse] =
+            &[$( $crate::channels::PinUse::whole(stringify!($pin), $width) ),+];
+        assert!(pins.len() == $lanes as usize, "a field has one port for each lane");
+        pins
+    }};
+    // A pin of a handshake: the whole port, or the bits from one on.
+    (uses $lanes:expr, $pin:ident) => {
+        &[$crate::channels::PinUse::whole(stringify!($pin), $lanes)]
+    };
+    (uses $lanes:expr, $pin:ident $bit:literal) => {
+        &[$crate::channels::PinUse::part(stringify!($pin), $bit, $lanes)]
     };
 }
 
@@ -203,23 +288,29 @@ impl DomainReset {
 ///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, [`DRAIN`].
 /// - `tie PIN = VALUE;` holds an input at a value.
+/// - `vary PIN[WIDTH], ..;` gives inputs that belong to no channel random values. They change eight
+///   times or so in a case; the weights `settings` and `longest_setting` say how often. With
+///   `per case` before the semicolon they are stable in a case.
 /// - `outputs PIN, ..;` names the outputs that are in no channel, or none. With it an output that
 ///   the declaration lacks does not compile.
 /// - `weights { .. }` adds weights of the block to the generated ones, in the form of
 ///   [`weights!`](crate::weights), and `scenarios "FILE";` names a TOML file with scenarios in the
 ///   place of the default ones.
 /// - `source` is a channel into the block: its name, the type of its items with their fields, pins
-///   and widths of at most 64 bits, and the pins for valid and ready. Without ready, the block
-///   takes an item in each cycle with a high valid. `!full` in the place of ready means that the
-///   block takes an item while `full` is low. `drawn by FUNCTION`, before the semicolon,
+///   and widths, and the pins for valid and ready. Without ready, the block takes an item in each
+///   cycle with a high valid. `!full` means that the block takes an item while `full` is low, and
+///   `!empty` that an item is there while `empty` is low. `drawn by FUNCTION`, before the semicolon,
 ///   draws items with a `fn(&Weights, &Parameters, &mut CaseRng) -> Item`; otherwise all bits are
 ///   random.
+/// - A field may be a part of a port, `data: bus[15:8]`, as in a packed struct, and so may valid and
+///   ready: `on ctl[0], !status[3]`. The type of a field is [`Uint`](crate::value::Uint), and
+///   [`WideUint`](crate::value::WideUint) for more than 64 bits.
 /// - `source req[4]: ..` has four lanes: bit n of valid and ready, and the n-th part of each
-///   payload pin, belong to lane n. `[4 among WEIGHT]` names a weight with the lanes of a case.
+///   payload pin, belong to lane n. `data: [data_0, data_1, data_2, data_3][8]` has a port for each
+///   lane. `[4 among WEIGHT]` names a weight with the lanes of a case.
 /// - `from TYPE`, after the pins of a source, is the type of its entries in the traffic: a
 ///   [`Burst`](crate::channels::Burst) of items. `drawn by` then draws bursts.
 /// - `sink` is a channel out of the block. Without ready, the environment always takes the item.
-///   `!empty` in the place of valid means that an item is there while `empty` is low.
 ///   `unless CLOSURE`, before the semicolon, gives the reason for an unreachable bin of its
 ///   coverage, as in [`covergroups!`](crate::covergroups).
 ///
@@ -233,24 +324,32 @@ macro_rules! channels {
         $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
         $( tie $tied:ident = $value:literal; )*
+        $( vary $( $vp:ident[$vw:literal] ),+ $(per $case:ident)?; )?
         $( outputs $( $other:ident ),* ; )?
         $( weights { $($weights:tt)* } )?
         $( scenarios $file:literal; )?
-        $( source $s:ident $([$lanes:literal $(among $among:ident)?])?: $S:ident { $( $sf:ident: $sp:ident[$sw:literal] ),* $(,)? }
-            on $sv:ident $(, $(! $sn:ident)? $($sr:ident)? )? $(at $sc:ident)?
-            $(from $burst:ident)? $(drawn by $draw:path)?; )*
-        $( sink $k:ident: $K:ident { $( $kf:ident: $kp:ident[$kw:literal] ),* $(,)? }
-            on $(! $kn:ident)? $($kv:ident)? $(, $kr:ident)? $(at $kc:ident)? $(unless $unreachable:expr)?; )*
+        $( source $s:ident $([$lanes:literal $(among $among:ident)?])?: $S:ident {
+                $( $sf:ident: $($sp:ident)? $([$($sl:ident),+])? [$sw:literal $(: $sb:literal)?] ),* $(,)?
+            }
+            $(on $sv:ident $([$svb:literal])?)? $(on ! $so:ident $([$sob:literal])?)?
+            $(, $sr:ident $([$srb:literal])?)? $(, ! $sn:ident $([$snb:literal])?)?
+            $(at $sc:ident)? $(from $burst:ident)? $(drawn by $draw:path)?; )*
+        $( sink $k:ident: $K:ident {
+                $( $kf:ident: $kp:ident[$kw:literal $(: $kb:literal)?] ),* $(,)?
+            }
+            $(on $kv:ident $([$kvb:literal])?)? $(on ! $ko:ident $([$kob:literal])?)?
+            $(, $kr:ident $([$krb:literal])?)? $(, ! $kn:ident $([$knb:literal])?)?
+            $(at $kc:ident)? $(unless $unreachable:expr)?; )*
     ) => {
         $(
             /// An item of the source.
             #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord,
-                     serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+                     ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
             #[serde(deny_unknown_fields)]
             pub struct $S {
                 $(
                     /// The field of this name.
-                    pub $sf: $crate::value::Uint<$sw>,
+                    pub $sf: $crate::channel_field!($sw [$($sb)?]),
                 )*
             }
 
@@ -261,16 +360,37 @@ macro_rules! channels {
 
                 /// The item on offer, of the first lane.
                 #[inline]
-                pub fn offered(inputs: &$inputs) -> Option<Self> {
+                pub fn offered(inputs: &$inputs) -> ::core::option::Option<Self> {
                     Self::offered_at(0, inputs)
                 }
 
                 /// The item on offer, of a lane.
                 #[inline]
-                pub fn offered_at(lane: u32, inputs: &$inputs) -> Option<Self> {
-                    (inputs.$sv.get() >> lane & 1 == 1).then(|| Self {
-                        $( $sf: $crate::value::Uint::new(inputs.$sp.get() >> ($sw * lane)), )*
+                pub fn offered_at(lane: u32, inputs: &$inputs) -> ::core::option::Option<Self> {
+                    (Self::valids(inputs) >> lane & 1 == 1).then(|| Self {
+                        $(
+                            $sf: $crate::channel_pins!(
+                                read lane, inputs: [$($sp)?] [$($($sl)+)?] $sw [$($sb)?]
+                            ),
+                        )*
                     })
+                }
+
+                /// Whether an item is on offer: a bit for each lane.
+                #[inline]
+                pub fn valids(inputs: &$inputs) -> u64 {
+                    type Bits = $crate::value::Uint<{ $S::LANES }>;
+                    Bits::MAX
+                        $( & {
+                            let valid: Bits =
+                                $crate::channels::PortBits::read(&inputs.$sv, 0 $(+ $svb)?);
+                            valid.get()
+                        } )?
+                        $( & {
+                            let hidden: Bits =
+                                $crate::channels::PortBits::read(&inputs.$so, 0 $(+ $sob)?);
+                            !hidden.get()
+                        } )?
                 }
 
                 /// Whether the block takes an item, of the first lane.
@@ -282,7 +402,18 @@ macro_rules! channels {
                 /// Whether the block takes an item: a bit for each lane.
                 #[inline]
                 pub fn readies(_outputs: &$outputs) -> u64 {
-                    u64::MAX $( $( & _outputs.$sr.get() )? $( & !_outputs.$sn.get() )? )?
+                    type Bits = $crate::value::Uint<{ $S::LANES }>;
+                    u64::MAX
+                        $( & {
+                            let ready: Bits =
+                                $crate::channels::PortBits::read(&_outputs.$sr, 0 $(+ $srb)?);
+                            ready.get()
+                        } )?
+                        $( & {
+                            let full: Bits =
+                                $crate::channels::PortBits::read(&_outputs.$sn, 0 $(+ $snb)?);
+                            !full.get()
+                        } )?
                 }
 
                 /// Whether the clock of the channel rises at the end of the step.
@@ -293,14 +424,14 @@ macro_rules! channels {
 
                 /// The item that is taken.
                 #[inline]
-                pub fn taken(inputs: &$inputs, outputs: &$outputs) -> Option<Self> {
+                pub fn taken(inputs: &$inputs, outputs: &$outputs) -> ::core::option::Option<Self> {
                     let takes = Self::is_clocked(inputs) && Self::is_ready(outputs);
                     Self::offered(inputs).filter(|_| takes)
                 }
 
                 /// An item with random bits.
                 pub fn any(_rng: &mut $crate::harness::CaseRng) -> Self {
-                    Self { $( $sf: $crate::harness::Draw::bits(_rng), )* }
+                    Self { $( $sf: $crate::channels::FieldValue::any(_rng), )* }
                 }
             }
 
@@ -319,7 +450,7 @@ macro_rules! channels {
             pub struct $K {
                 $(
                     /// The field of this name.
-                    pub $kf: $crate::value::Uint<$kw>,
+                    pub $kf: $crate::channel_field!($kw [$($kb)?]),
                 )*
             }
 
@@ -327,22 +458,28 @@ macro_rules! channels {
             impl $K {
                 /// The item on offer.
                 #[inline]
-                pub fn offered(outputs: &$outputs) -> Option<Self> {
+                pub fn offered(outputs: &$outputs) -> ::core::option::Option<Self> {
                     Self::is_valid(outputs).then(|| Self {
-                        $( $kf: $crate::value::Uint::new(outputs.$kp.get()), )*
+                        $(
+                            $kf: $crate::channel_pins!(read 0, outputs: [$kp] [] $kw [$($kb)?]),
+                        )*
                     })
                 }
 
                 /// Whether the block offers an item.
                 #[inline]
                 pub fn is_valid(outputs: &$outputs) -> bool {
-                    true $( & outputs.$kv.is_high() )? $( & !outputs.$kn.is_high() )?
+                    true
+                        $( & $crate::channels::is_high(&outputs.$kv, 0 $(+ $kvb)?) )?
+                        $( & !$crate::channels::is_high(&outputs.$ko, 0 $(+ $kob)?) )?
                 }
 
                 /// Whether the environment takes an item.
                 #[inline]
                 pub fn is_ready(_inputs: &$inputs) -> bool {
-                    true $( & _inputs.$kr.is_high() )?
+                    true
+                        $( & $crate::channels::is_high(&_inputs.$kr, 0 $(+ $krb)?) )?
+                        $( & !$crate::channels::is_high(&_inputs.$kn, 0 $(+ $knb)?) )?
                 }
 
                 /// Whether the clock of the channel rises at the end of the step.
@@ -353,7 +490,7 @@ macro_rules! channels {
 
                 /// The item that is taken.
                 #[inline]
-                pub fn taken(inputs: &$inputs, outputs: &$outputs) -> Option<Self> {
+                pub fn taken(inputs: &$inputs, outputs: &$outputs) -> ::core::option::Option<Self> {
                     let takes = Self::is_clocked(inputs) && Self::is_ready(inputs);
                     Self::offered(outputs).filter(|_| takes)
                 }
@@ -361,19 +498,23 @@ macro_rules! channels {
                 /// Writes the item to its pins, for a golden model.
                 #[inline]
                 pub fn put(self, _outputs: &mut $outputs) {
-                    $( _outputs.$kp = $crate::verilated::Bits::new(self.$kf.get()); )*
+                    $(
+                        $crate::channels::PortBits::put(
+                            &mut _outputs.$kp, 0 $(+ $kb)?, self.$kf,
+                        );
+                    )*
                 }
             }
         )*
 
         /// With `outputs`, every output is in the declaration; otherwise it does not compile.
         const _: () = {
-            let _known: Option<&[&str]> = None;
-            $( let _known: Option<&[&str]> = Some(&[$( stringify!($other) ),*]); )?
-            if let Some(others) = _known {
+            let _known: ::core::option::Option<&[&str]> = ::core::option::Option::None;
+            $( let _known: ::core::option::Option<&[&str]> = ::core::option::Option::Some(&[$( stringify!($other) ),*]); )?
+            if let ::core::option::Option::Some(others) = _known {
                 let channels: &[&str] = &[
-                    $( $( $( stringify!($sr), )? $( stringify!($sn), )? )? )*
-                    $( $( stringify!($kn), )? $( stringify!($kv), )? $( stringify!($kp), )* )*
+                    $( $( stringify!($sr), )? $( stringify!($sn), )? )*
+                    $( $( stringify!($ko), )? $( stringify!($kv), )? $( stringify!($kp), )* )*
                 ];
                 $crate::channels::check_outputs(
                     <$outputs as $crate::verilated::Pins>::PORTS,
@@ -382,17 +523,47 @@ macro_rules! channels {
             }
         };
 
-        /// The widths of the declaration are those of the ports; otherwise it does not compile.
-        const _: fn(&$inputs, &$outputs) = |_inputs, _outputs| {
-            $(
-                let _: &$crate::verilated::Bits<{ $S::LANES }, _> = &_inputs.$sv;
-                $(
-                    $( let _: &$crate::verilated::Bits<{ $S::LANES }, _> = &_outputs.$sr; )?
-                    $( let _: &$crate::verilated::Bits<{ $S::LANES }, _> = &_outputs.$sn; )?
-                )?
-                $( let _: &$crate::verilated::Bits<{ $sw * $S::LANES }, _> = &_inputs.$sp; )*
-            )*
-            $( $( let _: &$crate::verilated::Bits<{ $kw }, _> = &_outputs.$kp; )* )*
+        /// Every bit of every input is in the declaration, and all ports have the widths there;
+        /// otherwise it does not compile.
+        const _: () = {
+            $crate::channels::check_pins(
+                <$inputs as $crate::verilated::Pins>::PORTS,
+                &[
+                    $( $( &[$crate::channels::PinUse::whole(stringify!($clk), 1)], )+ )?
+                    $( &[$crate::channels::PinUse::whole(stringify!($rst), 1)], )*
+                    $( &[$crate::channels::PinUse::whole(stringify!($tied), 0)], )*
+                    $( $( &[$crate::channels::PinUse::whole(stringify!($vp), $vw)], )+ )?
+                    $(
+                        $( $crate::channel_pins!(uses $S::LANES, $sv $($svb)?), )?
+                        $( $crate::channel_pins!(uses $S::LANES, $so $($sob)?), )?
+                        $(
+                            $crate::channel_pins!(
+                                uses $S::LANES, [$($sp)?] [$($($sl)+)?] $sw [$($sb)?]
+                            ),
+                        )*
+                    )*
+                    $(
+                        $( $crate::channel_pins!(uses 1, $kr $($krb)?), )?
+                        $( $crate::channel_pins!(uses 1, $kn $($knb)?), )?
+                    )*
+                ],
+                true,
+            );
+            $crate::channels::check_pins(
+                <$outputs as $crate::verilated::Pins>::PORTS,
+                &[
+                    $(
+                        $( $crate::channel_pins!(uses $S::LANES, $sr $($srb)?), )?
+                        $( $crate::channel_pins!(uses $S::LANES, $sn $($snb)?), )?
+                    )*
+                    $(
+                        $( $crate::channel_pins!(uses 1, $kv $($kvb)?), )?
+                        $( $crate::channel_pins!(uses 1, $ko $($kob)?), )?
+                        $( $crate::channel_pins!(uses 1, [$kp] [] $kw [$($kb)?]), )*
+                    )*
+                ],
+                false,
+            );
         };
 
         /// Whether the block is in reset.
@@ -409,7 +580,8 @@ macro_rules! channels {
             $(
                 let valid: &[&'static str] = &[$( stringify!($kv) )?];
                 let ready: &[&'static str] = &[$( stringify!($kr) )?];
-                if let (Some(valid), Some(_)) = (valid.first(), ready.first()) {
+                let parts: &[u32] = &[$( $($kvb,)? )? $( $($krb,)? )?];
+                if let ([valid], [_], []) = (valid, ready, parts) {
                     _all.stable.push($crate::harness::StableChannel::whole(valid));
                 }
             )*
@@ -422,28 +594,28 @@ macro_rules! channels {
             channel: &str,
             inputs: &$inputs,
             outputs: &$outputs,
-        ) -> Option<String> {
-            let mut words = Vec::new();
+        ) -> ::core::option::Option<::std::string::String> {
+            let mut words = ::std::vec::Vec::new();
             $(
                 for lane in 0..$S::LANES {
                     let item = $S::offered_at(lane, inputs).filter(|_| channel == stringify!($s));
-                    if let Some(_item) = item {
-                        let of: &[String] = &[
-                            $( format!("{} {:#x}", stringify!($sf), _item.$sf.get()), )*
+                    if let ::core::option::Option::Some(_item) = item {
+                        let of: &[::std::string::String] = &[
+                            $( ::std::format!("{} {:?}", stringify!($sf), _item.$sf), )*
                         ];
                         let of = of.join(", ");
                         words.push(match $S::LANES {
                             1 => of,
-                            _ => format!("[{lane}] {of}"),
+                            _ => ::std::format!("[{lane}] {of}"),
                         });
                     }
                 }
             )*
             $(
                 let item = $K::offered(outputs).filter(|_| channel == stringify!($k));
-                if let Some(_item) = item {
-                    let of: &[String] =
-                        &[$( format!("{} {:#x}", stringify!($kf), _item.$kf.get()), )*];
+                if let ::core::option::Option::Some(_item) = item {
+                    let of: &[::std::string::String] =
+                        &[$( ::std::format!("{} {:?}", stringify!($kf), _item.$kf), )*];
                     words.push(of.join(", "));
                 }
             )*
@@ -453,49 +625,92 @@ macro_rules! channels {
         /// The number of clocks, of a block with several; else 0.
         const CLOCKS: usize = { 0 $( + [$( stringify!($clk) ),+].len() )? };
 
+        $(
+            /// Inputs that belong to no channel.
+            #[derive(Debug, Clone, Copy, Default, PartialEq, Eq,
+                     ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
+            #[serde(deny_unknown_fields)]
+            pub struct Settings {
+                $(
+                    /// The input of this name.
+                    pub $vp: $crate::channel_field!($vw []),
+                )+
+            }
+
+            impl $crate::channels::Settings for Settings {
+                fn any(rng: &mut $crate::harness::CaseRng) -> Self {
+                    Self { $( $vp: $crate::channels::FieldValue::any(rng), )+ }
+                }
+
+                fn next(&self, number: usize, rng: &mut $crate::harness::CaseRng) -> Self {
+                    let names = [$( stringify!($vp) ),+];
+                    let place =
+                        |name: &str| names.iter().position(|other| *other == name).unwrap_or(0);
+                    Self {
+                        $(
+                            $vp: $crate::channels::next_value(
+                                self.$vp, place(stringify!($vp)), number, rng,
+                            ),
+                        )+
+                    }
+                }
+            }
+        )?
+
         /// The items of each source, and the stalls of each sink.
         #[derive(Debug, Clone, Default, PartialEq, Eq,
-                 serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+                 ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct Traffic {
             /// Key of the values on idle payload pins; 0 gives zeros.
             #[serde(default)]
             pub noise: $crate::value::Uint<64>,
             /// The timing of each clock, of a block with several.
-            #[serde(default, skip_serializing_if = "Vec::is_empty")]
-            pub clocks: Vec<$crate::harness::clocks::ClockTiming>,
+            #[serde(default, skip_serializing_if = "::std::vec::Vec::is_empty")]
+            pub clocks: ::std::vec::Vec<$crate::harness::clocks::ClockTiming>,
+            $(
+                /// The values of inputs that belong to no channel, one after the other; after the
+                /// last come the first ones again.
+                #[serde(default, skip_serializing_if = "::std::vec::Vec::is_empty")]
+                pub settings: $crate::channel_type!(
+                    [vary $($vp)+] ::std::vec::Vec<$crate::channels::Setting<Settings>>
+                ),
+            )?
             $(
                 /// The items of this source.
                 #[serde(default)]
                 pub $s: $crate::channel_type!(
                     [$(lanes $lanes)?]
-                    Vec<$crate::channels::Offer<$crate::channel_type!([$(burst $burst)?] $S)>>
+                    ::std::vec::Vec<$crate::channels::Offer<$crate::channel_type!([$(burst $burst)?] $S)>>
                 ),
             )*
             $(
                 /// Cycles of stall before each item of this sink; items after the list have none.
-                #[serde(default, skip_serializing_if = "Vec::is_empty")]
-                pub $k: Vec<$crate::value::Uint<12>>,
+                #[serde(default, skip_serializing_if = "::std::vec::Vec::is_empty")]
+                pub $k: ::std::vec::Vec<$crate::value::Uint<12>>,
             )*
         }
 
         impl $crate::harness::Traffic for Traffic {
-            fn check(&self) -> Result<(), $crate::harness::TrafficError> {
+            fn check(&self) -> ::core::result::Result<(), $crate::harness::TrafficError> {
                 $crate::channels::check_clocks(&self.clocks, CLOCKS)?;
+                $(
+                    let _: &[&str] = &[$( stringify!($vp) ),+];
+                    $crate::channels::check_settings(&self.settings)?;
+                )?
                 $(
                     $crate::channels::Sources::<_, { $S::LANES as usize }>::check(
                         stringify!($s),
                         &self.$s,
                     )?;
                 )*
-                Ok(())
+                ::core::result::Result::Ok(())
             }
         }
 
-        /// The environment: sources that hold their offers, sinks that stall, and resets.
+        /// The sources and sinks of an environment.
         #[derive(Debug, Clone)]
-        pub struct Environment<'a> {
-            noise: $crate::harness::Noise,
+        struct EnvironmentChannels<'a> {
             $(
                 $s: $crate::channels::Sources<
                     'a,
@@ -504,6 +719,19 @@ macro_rules! channels {
                 >,
             )*
             $( $k: $crate::channels::Sink<'a>, )*
+            lifetime: ::std::marker::PhantomData<&'a ()>,
+        }
+
+        /// The environment: sources that hold their offers, sinks that stall, and resets.
+        #[derive(Debug, Clone)]
+        pub struct Environment<'a> {
+            noise: $crate::harness::Noise,
+            channels: EnvironmentChannels<'a>,
+            $(
+                settings: $crate::channel_type!(
+                    [vary $($vp)+] $crate::channels::SettingsOf<'a, Settings>
+                ),
+            )?
             reset: $crate::channels::DomainReset,
             clocks: $crate::harness::clocks::Clocks,
             /// Idle steps at the end of the case.
@@ -512,7 +740,6 @@ macro_rules! channels {
             handshakes: u64,
             packets: u64,
             progress_timeout: u64,
-            lifetime: std::marker::PhantomData<&'a ()>,
         }
 
         impl Environment<'_> {
@@ -525,8 +752,8 @@ macro_rules! channels {
 
             /// What each source is doing, in words.
             #[allow(dead_code)]
-            pub fn in_flight(&self) -> Vec<String> {
-                let sources: Vec<Vec<String>> = vec![$( self.$s.in_flight(stringify!($s)) ),*];
+            pub fn in_flight(&self) -> ::std::vec::Vec<::std::string::String> {
+                let sources: ::std::vec::Vec<::std::vec::Vec<::std::string::String>> = ::std::vec![$( self.channels.$s.in_flight(stringify!($s)) ),*];
                 sources.into_iter().flatten().collect()
             }
         }
@@ -542,7 +769,13 @@ macro_rules! channels {
             fn new(traffic: &'a Traffic, _: &$crate::harness::Parameters) -> Self {
                 let clocks = &traffic.clocks;
                 let scale = $crate::channels::steps_per_edge(clocks);
-                let drain = Self::DRAIN * scale;
+                let _settings = 0;
+                $(
+                    let _: &[&str] = &[$( stringify!($vp) ),+];
+                    let _settings = $crate::channels::cycles(&traffic.settings);
+                )?
+                // Each setting comes in the time that a block has for its items.
+                let drain = Self::DRAIN * scale + _settings;
                 let delays = [
                     $(
                         $crate::channels::Sources::<_, { $S::LANES as usize }>::longest_delay(
@@ -553,8 +786,15 @@ macro_rules! channels {
                 ];
                 Self {
                     noise: $crate::harness::Noise::new(traffic.noise.get()),
-                    $( $s: $crate::channels::Sources::new(&traffic.$s), )*
-                    $( $k: $crate::channels::Sink::new(&traffic.$k), )*
+                    channels: EnvironmentChannels {
+                        $( $s: $crate::channels::Sources::new(&traffic.$s), )*
+                        $( $k: $crate::channels::Sink::new(&traffic.$k), )*
+                        lifetime: ::std::marker::PhantomData,
+                    },
+                    $( settings: {
+                        let _: &[&str] = &[$( stringify!($vp) ),+];
+                        $crate::channels::SettingsOf::new(&traffic.settings)
+                    }, )?
                     reset: $crate::channels::DomainReset::new(CLOCKS),
                     clocks: $crate::harness::clocks::Clocks::new(clocks, traffic.noise.get()),
                     drain,
@@ -563,51 +803,57 @@ macro_rules! channels {
                     packets: 0,
                     progress_timeout: drain
                         + scale * ($crate::channels::SLACK + delays.iter().sum::<u64>()),
-                    lifetime: std::marker::PhantomData,
                 }
             }
 
             #[inline]
             fn drive(&mut self, inputs: &mut $inputs) {
-                // No `..`: an input that is in no channel does not compile here.
-                type Pins = $inputs;
-                let Pins {
-                    $( $( $clk, )+ )? $( $rst, )* $( $tied, )* $( $sv, $( $sp, )* )* $( $($kr,)? )*
-                    padding: _,
-                } = inputs;
                 $(
                     let rising = self.clocks.step();
                     let mut _clock = 0;
                     $(
-                        *$clk = $crate::verilated::Bits::from(rising.has(_clock));
+                        inputs.$clk = $crate::verilated::Bits::from(rising.has(_clock));
                         _clock += 1;
                     )+
                 )?
                 $(
                     let is_high = stringify!($level).len() == "high".len();
-                    *$rst = $crate::verilated::Bits::from(self.reset.asserted() == is_high);
+                    inputs.$rst = $crate::verilated::Bits::from(self.reset.asserted() == is_high);
                 )*
-                $( *$tied = $crate::verilated::Bits::new($value); )*
+                $( inputs.$tied = $crate::channels::DrivenPort::of($value); )*
                 $(
-                    let offers = self.$s.offers();
+                    let settings = self.settings.inputs();
+                    $( $crate::channels::PortBits::put(&mut inputs.$vp, 0, settings.$vp); )+
+                )?
+                $( {
+                    let offers = self.channels.$s.offers();
                     let mut valid = 0;
                     for (lane, offer) in offers.iter().enumerate() {
                         valid |= u64::from(offer.is_some()) << lane;
                     }
-                    *$sv = $crate::verilated::Bits::new(valid);
+                    type Bits = $crate::value::Uint<{ $S::LANES }>;
                     $(
-                        let [low, high] = self.noise.words();
-                        let mut value = u64::from(high) << 32 | u64::from(low);
-                        for (lane, offer) in offers.iter().enumerate() {
-                            if let Some(item) = offer {
-                                let field = item.$sf.get();
-                                value = $crate::channels::with_lane(value, lane, $sw, field);
-                            }
-                        }
-                        *$sp = $crate::verilated::Bits::new(value);
+                        $crate::channels::PortBits::put(
+                            &mut inputs.$sv, 0 $(+ $svb)?, Bits::new(valid),
+                        );
+                    )?
+                    $(
+                        $crate::channels::PortBits::put(
+                            &mut inputs.$so, 0 $(+ $sob)?, Bits::new(!valid),
+                        );
+                    )?
+                    $(
+                        $crate::channel_pins!(
+                            drive offers.$sf, &mut self.noise, inputs:
+                            [$($sp)?] [$($($sl)+)?] $sw [$($sb)?]
+                        );
                     )*
+                } )*
+                $(
+                    let _is_ready = self.channels.$k.ready();
+                    $( $crate::channels::put_bit(&mut inputs.$kr, 0 $(+ $krb)?, _is_ready); )?
+                    $( $crate::channels::put_bit(&mut inputs.$kn, 0 $(+ $knb)?, !_is_ready); )?
                 )*
-                $( $( *$kr = $crate::verilated::Bits::from(self.$k.ready()); )? )*
             }
 
             #[inline]
@@ -617,17 +863,21 @@ macro_rules! channels {
                 outputs: &$outputs,
             ) {
                 let _rising: &[bool] = &[$( $( inputs.$clk.is_high() ),+ )?];
+                $(
+                    let _: &[&str] = &[$( stringify!($vp) ),+];
+                    self.settings.clock();
+                )?
                 if in_reset(inputs) {
-                    $( self.$s.reset(); )*
+                    $( self.channels.$s.reset(); )*
                     self.reset.clock(_rising);
                     return;
                 }
                 let mut is_idle = true;
                 $(
-                    is_idle &= self.$s.is_done();
+                    is_idle &= self.channels.$s.is_done();
                     if $S::is_clocked(inputs) {
                         let reset = |reset| self.reset.start(reset);
-                        let [taken, finished] = self.$s.clock($S::readies(outputs), reset);
+                        let [taken, finished] = self.channels.$s.clock($S::readies(outputs), reset);
                         self.handshakes += taken;
                         self.packets += finished;
                     }
@@ -636,7 +886,7 @@ macro_rules! channels {
                     let valid = $K::is_valid(outputs);
                     is_idle &= !valid;
                     let clocked = $K::is_clocked(inputs);
-                    self.handshakes += u64::from(clocked && self.$k.clock(valid));
+                    self.handshakes += u64::from(clocked && self.channels.$k.clock(valid));
                 )*
                 self.idle = if is_idle { self.idle + 1 } else { 0 };
                 self.reset.clock(_rising);
@@ -671,6 +921,20 @@ macro_rules! channels {
                 /// Chance of a reset after an item.
                 reset: $crate::harness::Percent = 0,
                 $(
+                    /// The number of values that inputs in no channel have in a case, one after the
+                    /// other; 1: they are stable.
+                    settings: $crate::channel_type!([vary $($vp)+] $crate::value::Uint<6>) = {
+                        let _count = $crate::channels::SETTINGS;
+                        $(
+                            let _: &str = stringify!($case);
+                            let _count = 1;
+                        )?
+                        _count
+                    },
+                    /// Largest number of cycles between two of these values.
+                    longest_setting: $crate::value::Uint<12> = $crate::channels::LONGEST_SETTING,
+                )?
+                $(
                     /// The weights of this source.
                     $s: $crate::channels::SourceWeights =
                         $crate::channels::SourceWeights::default(),
@@ -692,10 +956,10 @@ macro_rules! channels {
                 Weights = Self,
             >,
         {
-            fn scenarios() -> Vec<$crate::harness::Scenario<Self>> {
-                let own: Option<&str> = None;
-                $( let own = own.or(Some(include_str!($file))); )?
-                if let Some(own) = own {
+            fn scenarios() -> ::std::vec::Vec<$crate::harness::Scenario<Self>> {
+                let own: ::core::option::Option<&str> = ::core::option::Option::None;
+                $( let own = own.or(::core::option::Option::Some(include_str!($file))); )?
+                if let ::core::option::Option::Some(own) = own {
                     return $crate::harness::scenarios_from(own);
                 }
                 let outputs = <$outputs as $crate::verilated::Pins>::PORTS;
@@ -726,6 +990,12 @@ macro_rules! channels {
                     let timing = $crate::harness::clocks::ClockTiming::draw::<CLOCKS>(rng);
                     traffic.clocks = timing.to_vec();
                 }
+                $(
+                    let _: &[&str] = &[$( stringify!($vp) ),+];
+                    traffic.settings = $crate::channels::draw_settings(
+                        self.settings, self.longest_setting, rng,
+                    );
+                )?
                 for _ in 0..packets {
                     let chosen = $crate::channels::choose(sources, rng);
                     let mut _place = 0;
@@ -739,7 +1009,7 @@ macro_rules! channels {
                                 [self _parameters rng] $S $(drawn by $draw)?
                             );
                             let entry = self.$s.offer(item, self.reset, rng);
-                            if let Some(lane) = lane {
+                            if let ::core::option::Option::Some(lane) = lane {
                                 $crate::channels::Lanes::list_mut(&mut traffic.$s, lane)
                                     .push(entry);
                             }
@@ -756,7 +1026,7 @@ macro_rules! channels {
                 _: &$crate::harness::Parameters,
                 packets: u32,
                 rng: &mut $crate::harness::CaseRng,
-            ) -> Option<Vec<$inputs>> {
+            ) -> ::core::option::Option<::std::vec::Vec<$inputs>> {
                 let cycles = $crate::harness::raw_pins::count::<$inputs>(
                     self.raw_cycles_per_packet,
                     packets,
@@ -782,7 +1052,7 @@ macro_rules! channels {
                     )
                     .unless(|_at, _| {
                         let has_ready =
-                            false $( || !stringify!($($sr)? $($sn)?).is_empty() )?;
+                            !stringify!($($sr)? $($sn)?).is_empty();
                         (!has_ready && _at[1] > 0).then_some("the channel has no ready")
                     }),
                 )*
@@ -796,15 +1066,15 @@ macro_rules! channels {
                         let _reason: fn(
                             &[usize],
                             &$crate::harness::Parameters,
-                        ) -> Option<&'static str> = |_at, _| {
-                            let has_ready = false $( || !stringify!($kr).is_empty() )?;
+                        ) -> ::core::option::Option<&'static str> = |_at, _| {
+                            let has_ready = !stringify!($($kr)? $($kn)?).is_empty();
                             (!has_ready && _at[1] > 0).then_some("the channel has no ready")
                         };
                         $(
                             let _reason: fn(
                                 &[usize],
                                 &$crate::harness::Parameters,
-                            ) -> Option<&'static str> = $unreachable;
+                            ) -> ::core::option::Option<&'static str> = $unreachable;
                         )?
                         _reason
                     }),
@@ -837,10 +1107,10 @@ macro_rules! channels {
                     let place =
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($s)) };
                     if in_reset || $S::is_clocked(inputs) {
-                        let (valid, ready) = (inputs.$sv.get(), $S::readies(outputs));
+                        let (valid, ready) = ($S::valids(inputs), $S::readies(outputs));
                         for (lane, sampler) in self.$s.iter_mut().enumerate() {
                             let [valid, ready] = [valid, ready].map(|all| all >> lane & 1 == 1);
-                            if let Some(hit) = sampler.clock(in_reset, valid, ready) {
+                            if let ::core::option::Option::Some(hit) = sampler.clock(in_reset, valid, ready) {
                                 bins.hit(place.bin(hit));
                             }
                         }
@@ -851,7 +1121,7 @@ macro_rules! channels {
                         const { $crate::harness::Place::<2>::of(Self::CHANNELS, stringify!($k)) };
                     let (valid, ready) = ($K::is_valid(outputs), $K::is_ready(inputs));
                     if in_reset || $K::is_clocked(inputs) {
-                        if let Some(hit) = self.$k.clock(in_reset, valid, ready) {
+                        if let ::core::option::Option::Some(hit) = self.$k.clock(in_reset, valid, ready) {
                             bins.hit(place.bin(hit));
                         }
                     }

@@ -38,7 +38,7 @@ macro_rules! items {
         $(
             $(#[$meta])*
             #[derive(Debug, Clone, Copy, Default, PartialEq, Eq,
-                     serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+                     ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
             #[serde(deny_unknown_fields)]
             pub struct $item {
                 $(
@@ -52,7 +52,7 @@ macro_rules! items {
             impl $item {
                 /// The item on offer.
                 #[inline]
-                pub fn offered(pins: &$pins) -> Option<Self> {
+                pub fn offered(pins: &$pins) -> ::core::option::Option<Self> {
                     pins.$valid.is_high().then(|| Self::pins(pins))
                 }
 
@@ -65,7 +65,7 @@ macro_rules! items {
                 /// Drives an offer and its payload, or idle pins.
                 #[inline]
                 pub fn drive<const WORDS: usize>(
-                    offer: Option<Self>,
+                    offer: ::core::option::Option<Self>,
                     idle: &mut $crate::harness::IdleBits<WORDS>,
                     pins: &mut $pins,
                 ) {

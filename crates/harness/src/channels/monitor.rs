@@ -38,9 +38,9 @@ impl Protocol {
 macro_rules! protocol {
     ($channel:literal) => {
         $crate::channels::Protocol {
-            valid_held: Some(concat!($channel, "-valid-held")),
-            item_held: Some(concat!($channel, "-item-held")),
-            quiet_in_reset: Some(concat!($channel, "-quiet-in-reset")),
+            valid_held: ::core::option::Option::Some(concat!($channel, "-valid-held")),
+            item_held: ::core::option::Option::Some(concat!($channel, "-item-held")),
+            quiet_in_reset: ::core::option::Option::Some(concat!($channel, "-quiet-in-reset")),
         }
     };
 }

@@ -395,21 +395,21 @@ macro_rules! coverage {
         $(#[$meta])*
         #[derive(Debug)]
         pub struct $coverage {
-            before: Option<$before>,
+            before: ::core::option::Option<$before>,
             in_reset: bool,
             memory: ($( $memory )?),
         }
 
         impl $crate::harness::Coverage<$block> for $coverage {
             const GROUPS: &'static [$crate::harness::Covergroup] = GROUPS;
-            $( const WAIVERS: Option<$crate::harness::WaiverFile> = Some($crate::waivers!($file)); )?
+            $( const WAIVERS: ::core::option::Option<$crate::harness::WaiverFile> = ::core::option::Option::Some($crate::waivers!($file)); )?
             $(
-                const SOURCE: Option<$crate::harness::Document> =
-                    Some($crate::document!($source));
+                const SOURCE: ::core::option::Option<$crate::harness::Document> =
+                    ::core::option::Option::Some($crate::document!($source));
             )?
 
             fn new(_: &$crate::harness::Parameters) -> Self {
-                Self { before: None, in_reset: false, memory: Default::default() }
+                Self { before: ::core::option::Option::None, in_reset: false, memory: ::core::default::Default::default() }
             }
 
             #[inline]
@@ -424,7 +424,7 @@ macro_rules! coverage {
                     &<$block as $crate::harness::Block>::Golden,
                     &<$block as $crate::harness::Block>::Inputs,
                 ) -> $before = $look;
-                self.before = Some(look(golden, inputs));
+                self.before = ::core::option::Option::Some(look(golden, inputs));
             }
 
             #[inline]
@@ -435,8 +435,8 @@ macro_rules! coverage {
             ) {
                 let in_reset: fn(&<$block as $crate::harness::Block>::Inputs) -> bool = $in_reset;
                 let in_reset = in_reset(edge.inputs);
-                let was_reset = std::mem::replace(&mut self.in_reset, in_reset);
-                let Some(before) = &self.before else { return };
+                let was_reset = ::std::mem::replace(&mut self.in_reset, in_reset);
+                let ::core::option::Option::Some(before) = &self.before else { return };
                 let at = $crate::harness::Sample { before, memory: &self.memory, edge };
                 match (in_reset, was_reset) {
                     (false, _) => {
@@ -445,7 +445,7 @@ macro_rules! coverage {
                     }
                     (true, false) => {
                         $( $( bins.hit_all(&at, &$place, $interrupted); )? )+
-                        self.memory = Default::default();
+                        self.memory = ::core::default::Default::default();
                     }
                     (true, true) => {}
                 }

@@ -23,7 +23,7 @@ macro_rules! layout {
     ) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $( $(#[$field_meta])* pub $field: $crate::value::Uint<{ $msb - $lsb + 1 }>, )*

@@ -47,7 +47,7 @@ macro_rules! states {
             }
 
             /// The variant with a code.
-            pub fn of(code: u64) -> Option<Self> {
+            pub fn of(code: u64) -> ::core::option::Option<Self> {
                 Self::ALL.get(code as usize).copied()
             }
         }

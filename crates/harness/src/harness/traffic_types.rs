@@ -31,7 +31,7 @@ macro_rules! traffic {
         $(
             $(#[$meta])*
             #[derive(Debug, Clone, Default, PartialEq, Eq,
-                     serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+                     ::serde::Serialize, ::serde::Deserialize, ::schemars::JsonSchema)]
             #[serde(deny_unknown_fields)]
             $visible struct $name {
                 $(

@@ -79,34 +79,34 @@ macro_rules! weights {
         $( check $check:expr; )?
     )*) => { $(
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Debug, Clone, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
         // `remote` derives plain functions, so that `Deserialize` below can call them and check.
         #[serde(deny_unknown_fields, default, remote = "Self")]
         pub struct $name {
             $( $(#[$field_meta])* pub $field: $ty, )*
         }
 
-        impl Default for $name {
+        impl ::core::default::Default for $name {
             fn default() -> Self {
                 Self { $( $field: $crate::harness::Weight::of($default), )* }
             }
         }
 
         impl $crate::harness::Checked for $name {
-            $( fn objection(&self) -> Option<String> {
-                let check: fn(&Self) -> Option<String> = $check;
+            $( fn objection(&self) -> ::core::option::Option<::std::string::String> {
+                let check: fn(&Self) -> ::core::option::Option<::std::string::String> = $check;
                 check(self)
             } )?
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl ::serde::Serialize for $name {
+            fn serialize<S: ::serde::Serializer>(&self, serializer: S) -> ::core::result::Result<S::Ok, S::Error> {
                 Self::serialize(self, serializer)
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> ::serde::Deserialize<'de> for $name {
+            fn deserialize<D: ::serde::Deserializer<'de>>(deserializer: D) -> ::core::result::Result<Self, D::Error> {
                 $crate::harness::without_objection(Self::deserialize(deserializer)?)
             }
         }
@@ -135,7 +135,7 @@ macro_rules! generated {
         impl $crate::harness::Weights<$block> for $weights {
             $( const BENCH: &'static str = $bench; )?
 
-            fn scenarios() -> Vec<$crate::harness::Scenario<Self>> {
+            fn scenarios() -> ::std::vec::Vec<$crate::harness::Scenario<Self>> {
                 $crate::harness::scenarios_from(include_str!($file))
             }
 
@@ -153,7 +153,7 @@ macro_rules! generated {
                 parameters: &$crate::harness::Parameters,
                 packets: u32,
                 rng: &mut $crate::harness::CaseRng,
-            ) -> Option<Vec<<$block as $crate::harness::Block>::Inputs>> {
+            ) -> ::core::option::Option<::std::vec::Vec<<$block as $crate::harness::Block>::Inputs>> {
                 let cycles = $crate::harness::raw_pins::count::<<$block as $crate::harness::Block>::Inputs>(
                     self.raw_cycles_per_packet,
                     packets,
