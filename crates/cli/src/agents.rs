@@ -117,6 +117,9 @@ impl Protocol {
     }
 }
 
+/// The protocol, and the widths of address and data, of interfaces that may share a memory.
+pub type MemoryKind = (Protocol, [u32; 2]);
+
 /// An interface of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
@@ -151,6 +154,19 @@ impl Interface {
     pub fn is_of_registers(&self) -> bool {
         self.protocol == MemoryPort
             && self.found("en").is_some_and(|port| is_port(&port.name, &self.pattern, "cs"))
+    }
+
+    /// What interfaces of one memory have in common. The transfers of APB and Wishbone have no
+    /// beginning that a reference memory knows, so they do not share one; nor do registers.
+    pub fn memory(&self) -> Option<MemoryKind> {
+        let width = |name: &str| self.found(name).map_or(0, |port| port.width);
+        match self.protocol {
+            Axi4 | AxiLite => Some((self.protocol, [0, 0])),
+            MemoryPort if !self.is_of_registers() => {
+                Some((self.protocol, [width("addr"), width("rdata")]))
+            }
+            _ => None,
+        }
     }
 
     fn is_complete(&self) -> bool {

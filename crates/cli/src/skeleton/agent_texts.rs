@@ -1,6 +1,6 @@
 //! Interfaces with agents, for templates.
 
-use crate::agents::{Interface, Interfaces, Protocol};
+use crate::agents::{Interface, Interfaces, MemoryKind, Protocol};
 use crate::channels::{Channel, Channels, Handshake};
 use crate::names::{Ident, Scope, Text, Word};
 use serde::Serialize;
@@ -96,15 +96,13 @@ impl Agents {
         for name in reserved {
             fields.unique(Ident::field(name));
         }
-        let mut memories: Vec<(Option<Protocol>, Ident)> = Vec::new();
+        let mut memories: Vec<(Option<MemoryKind>, Ident)> = Vec::new();
         let mut ports = Vec::new();
         let mut agents = Vec::new();
         for interface in &interfaces.interfaces {
             let mut text = agent(interface, &mut fields, &mut constants);
             if text.memory.is_some() {
-                // Ports of one protocol may share a memory, if their transfers have a beginning.
-                let shares = !matches!(interface.protocol, Protocol::Apb | Protocol::Wishbone);
-                let key = shares.then_some(interface.protocol);
+                let key = interface.memory();
                 let known = memories.iter().position(|(other, _)| key.is_some() && *other == key);
                 let place = known.unwrap_or_else(|| {
                     let name = match memories.len() {
