@@ -4,6 +4,7 @@
 
 #![deny(clippy::disallowed_macros)]
 
+mod agents;
 mod answers;
 mod assertions;
 mod bad_arguments;

@@ -35,6 +35,10 @@
 ///   in [`covergroups!`](cosim_harness::covergroups). The name of a group is the name of the
 ///   agent and that of the group, as in `"axi writes"`.
 ///
+/// - `block NAME = "NAME": "TITLE", SCOREBOARD;`, at the end, declares the block as well: `rtl::RTL`
+///   with the profile "spec", whose outputs the scoreboard compares as transactions. A block with
+///   parameters or a golden model implements [`Block`](cosim_harness::harness::Block) itself.
+///
 /// A case ends when every agent is idle. A DUT that starts transfers without end needs an
 /// environment of its own, which calls the agents as this one does. All agents have one clock.
 #[macro_export]
@@ -50,7 +54,17 @@ macro_rules! agents {
         $( agent $name:ident: $agent:ident $([ $($arg:ty),* ])? on $pins:expr
             $(, with $weights:expr)? $(, drawn by $draw:path)?; )+
         $( unreachable $group:literal: $reason:expr; )*
+        $( block $block:ident = $block_name:literal: $title:literal, $scoreboard:ty; )?
     ) => {
+        $( $crate::agent_block! {
+            $block $block_name $title [$scoreboard] [$outputs] [$inputs]
+        } )?
+
+        /// The resets.
+        #[allow(dead_code)]
+        const COSIM_RESETS: &[$crate::cosim_harness::harness::ResetPin] =
+            &[$( $crate::cosim_harness::harness::ResetPin::$level(stringify!($rst)) ),*];
+
         #[allow(non_camel_case_types)]
         mod agent_types {
             use super::*;
@@ -67,6 +81,16 @@ macro_rules! agents {
                 /// The traffic of the agent of this name.
                 pub type $name = <agent_types::$name<'static> as
                     $crate::Agent<'static, $inputs, $outputs>>::Traffic;
+            )+
+        }
+
+        #[allow(non_camel_case_types)]
+        mod agent_pins {
+            use super::*;
+            $(
+                /// The ports of the agent of this name.
+                pub type $name = <agent_types::$name<'static> as
+                    $crate::Agent<'static, $inputs, $outputs>>::Pins;
             )+
         }
 
@@ -159,7 +183,9 @@ macro_rules! agents {
                 use $crate::Agent;
                 type I = $inputs;
                 type O = $outputs;
-                let delays = [$( $crate::longest_delay(&$pins, &traffic.$name) ),+];
+                let delays = [$(
+                    $crate::longest_delay::<agent_pins::$name, _>(&$pins, &traffic.$name)
+                ),+];
                 Self {
                     noise: $crate::cosim_harness::harness::Noise::new(traffic.noise.get()),
                     $( $name: Agent::<'_, I, O>::new($pins, &traffic.$name), )+
@@ -179,7 +205,7 @@ macro_rules! agents {
                     inputs.$rst =
                         $crate::verilated::Bits::from(self.reset.asserted() == is_high);
                 )*
-                $( inputs.$tied = $crate::verilated::Bits::new($value); )*
+                $( inputs.$tied = $crate::cosim_harness::channels::DrivenPort::of($value); )*
                 let in_reset = self.reset.asserted();
                 $(
                     $crate::Agent::<$inputs, $outputs>::drive(
@@ -394,11 +420,60 @@ macro_rules! agents {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! drawn_traffic {
-    ([$weights:ident $parameters:ident $packets:ident $rng:ident] $name:ident, $pins:expr) => {
-        $crate::AgentTraffic::draw(&$weights.$name, $pins, $packets, $weights.reset, $rng)
-    };
+    ([$weights:ident $parameters:ident $packets:ident $rng:ident] $name:ident, $pins:expr) => {{
+        let pins: &agent_pins::$name = $pins;
+        $crate::AgentTraffic::draw(&$weights.$name, pins, $packets, $weights.reset, $rng)
+    }};
     ([$weights:ident $parameters:ident $packets:ident $rng:ident] $name:ident, $pins:expr,
         drawn by $draw:path) => {
         $draw($weights, $parameters, $packets, $rng)
+    };
+}
+
+/// Implements the traits of a block whose outputs are all transactions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! agent_block {
+    ($block:ident $name:literal $title:literal [$scoreboard:ty] [$outputs:ty] [$inputs:ty]) => {
+        #[doc = $title]
+        #[derive(Debug, Clone, Copy)]
+        pub struct $block;
+
+        impl $crate::cosim_harness::harness::Block for $block {
+            const NAME: &'static str = $name;
+            const TITLE: &'static str = $title;
+            const RTL: $crate::cosim_harness::harness::LinkedRtl<$inputs, $outputs> = rtl::RTL;
+            const PROFILES: &'static [$crate::cosim_harness::harness::Profile] =
+                &[$crate::cosim_harness::harness::Profile::new(
+                    "spec",
+                    $crate::cosim_harness::harness::Parameters::of::<Self>(0),
+                )];
+            const RESET: ::core::option::Option<$crate::cosim_harness::harness::ResetPin> =
+                match COSIM_RESETS {
+                    [first, ..] => ::core::option::Option::Some(*first),
+                    [] => ::core::option::Option::None,
+                };
+            const OTHER_RESETS: &'static [$crate::cosim_harness::harness::ResetPin] =
+                match COSIM_RESETS.split_first() {
+                    ::core::option::Option::Some((_, others)) => others,
+                    ::core::option::Option::None => &[],
+                };
+            const TRANSACTION_OUTPUTS: &'static [&'static str] = $crate::port_names!($outputs);
+
+            type Inputs = $inputs;
+            type Outputs = $outputs;
+            type Golden = $crate::cosim_harness::harness::Untimed;
+            type Traffic = Traffic;
+            type Environment<'a> = Environment<'a>;
+            type Scoreboard<'a> = $scoreboard;
+            type Weights = Weights;
+            type Coverage = Coverage;
+        }
+
+        impl $crate::cosim_harness::harness::Explain for $block {
+            fn in_flight(environment: &Environment<'_>) -> ::std::vec::Vec<::std::string::String> {
+                environment.in_flight()
+            }
+        }
     };
 }

@@ -13,6 +13,7 @@
 //! | [`wishbone`] | Wishbone, classic and pipelined | Wishbone B4 |
 //! | [`memory_port`] | synchronous memory port | the module |
 //! | [`interrupt`] | interrupt lines, level and pulse | the module |
+//! | [`handshake`] | channel with valid, ready and any payload | the module |
 //! | [`fields`] | input port with fields and without a protocol | the module |
 //!
 //! Rules cite sections by their titles, because issues of a specification number them differently.
@@ -41,12 +42,16 @@ mod declare;
 #[cfg(test)]
 mod declared;
 pub mod fields;
+pub mod handshake;
+mod inputs;
 pub mod interrupt;
 mod items;
 mod lanes;
 mod memory_check;
 pub mod memory_port;
 mod names;
+#[cfg(test)]
+mod pages;
 pub mod ports;
 mod scenarios;
 pub mod stream;
@@ -59,6 +64,7 @@ pub mod wishbone;
 
 pub use agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler, longest_delay};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
+pub use inputs::{InputDriver, InputTraffic, InputWeights};
 pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;
 pub use names::{

@@ -150,7 +150,9 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
             if (left.is_empty() || left.ends_with('_')) && is_it(Name::whole(right), "", word) {
                 all.push(left.to_owned());
             }
-            if right.starts_with('_') && is_it(Name::whole(left), "", word) {
+            // `addr_a`, and `addra` of a memory with two ports.
+            let is_letter = right.len() == 1 && !left.ends_with('_');
+            if (right.starts_with('_') || is_letter) && is_it(Name::whole(left), "", word) {
                 all.push(format!("*{right}"));
             }
         }
@@ -236,10 +238,11 @@ mod tests {
         }
         assert!(is_port("awvalid_s0", "*_s0", "awvalid"));
         assert_eq!(patterns("awvalid_s0", "awvalid"), ["*_s0"]);
+        assert_eq!(patterns("wea", "we"), ["*a"]);
         assert_eq!(patterns("awvalid", "awvalid"), [""]);
         assert_eq!(patterns("i_wb_cyc", "cyc"), ["wb_", "i_wb_"]);
         assert_eq!(patterns("wb_cyc_i", "cyc"), ["wb_", "wb_*_i"][..1]);
-        for (port, word) in [("invalid", "valid"), ("s_axi_awvalid2", "awvalid"), ("", "cyc")] {
+        for (port, word) in [("invalid", "valid"), ("s_axi_awvalidx", "awvalid"), ("", "cyc")] {
             assert!(patterns(port, word).is_empty(), "{port}");
         }
         assert!(!is_port("m_axi_awvalid", "s_axi_", "awvalid"));

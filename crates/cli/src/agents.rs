@@ -86,7 +86,9 @@ impl Protocol {
         let data = |names: [&str; 2], most: u32| {
             let [one, other] = names.map(width);
             let is_bus = |bits: u32| bits.is_multiple_of(8) && bits > 0 && bits <= most;
-            one.is_none_or(is_bus) && other.is_none_or(is_bus) && (one == other || one.is_none() || other.is_none())
+            one.is_none_or(is_bus)
+                && other.is_none_or(is_bus)
+                && (one == other || one.is_none() || other.is_none())
         };
         let strobes = |strobe: &str, of: &str| match (width(strobe), width(of)) {
             (Some(strobe), Some(bits)) => strobe == bits / 8,
@@ -115,6 +117,9 @@ impl Protocol {
     }
 }
 
+/// The protocol, and the widths of address and data, of interfaces that may share a memory.
+pub type MemoryKind = (Protocol, [u32; 2]);
+
 /// An interface of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
@@ -140,10 +145,28 @@ impl Interface {
         self.found(name).is_some()
     }
 
+    /// The name of its first port.
+    pub fn first_port(&self) -> &str {
+        self.ports.first().map_or("", |(_, port)| &port.name)
+    }
+
     /// Whether it is a bus of registers, which are read without a delay.
     pub fn is_of_registers(&self) -> bool {
         self.protocol == MemoryPort
             && self.found("en").is_some_and(|port| is_port(&port.name, &self.pattern, "cs"))
+    }
+
+    /// What interfaces of one memory have in common. The transfers of APB and Wishbone have no
+    /// beginning that a reference memory knows, so they do not share one; nor do registers.
+    pub fn memory(&self) -> Option<MemoryKind> {
+        let width = |name: &str| self.found(name).map_or(0, |port| port.width);
+        match self.protocol {
+            Axi4 | AxiLite => Some((self.protocol, [0, 0])),
+            MemoryPort if !self.is_of_registers() => {
+                Some((self.protocol, [width("addr"), width("rdata")]))
+            }
+            _ => None,
+        }
     }
 
     fn is_complete(&self) -> bool {
@@ -181,8 +204,7 @@ impl Interfaces {
         let mut found = Self::default();
         for protocol in Protocol::ALL {
             for is_manager in [false, true] {
-                let sides =
-                    if is_manager { [&outputs, &inputs] } else { [&inputs, &outputs] };
+                let sides = if is_manager { [&outputs, &inputs] } else { [&inputs, &outputs] };
                 found.add(protocol, is_manager, sides);
             }
             found.join_halves(protocol);
@@ -235,10 +257,10 @@ impl Interfaces {
                 side.iter().find(is_it).map(|port| (**port).clone())
             })
         };
-        let is_stranger = |name: &&str| {
+        let is_stranger = |name: &str| {
             sides.iter().any(|side| side.iter().any(|port| is_port(&port.name, &pattern, name)))
         };
-        if protocol.strangers().iter().any(|name| is_stranger(&name)) {
+        if protocol.strangers().iter().any(|name| is_stranger(name)) {
             return None;
         }
         let has = |name: &str| {
@@ -319,6 +341,168 @@ impl Interfaces {
                 name = format!("{stem}_{number}");
             }
             interface.name = name;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The interfaces of a module in one line: name, protocol, side, patterns, ports left over.
+    fn found(inputs: &str, outputs: &str) -> String {
+        let all = |text: &str| -> Vec<Port> {
+            let port = |word: &str| {
+                let (name, width) = word.split_once('=').unwrap_or((word, "1"));
+                Port { name: name.to_owned(), width: width.parse().unwrap() }
+            };
+            text.split_whitespace().map(port).collect()
+        };
+        let ports = Ports { inputs: all(inputs), outputs: all(outputs), ..Ports::default() };
+        let Interfaces { interfaces, taken } = Interfaces::of(&ports, &["clk", "rst"]);
+        let line = |of: &Interface| {
+            let side = if of.is_manager { "manager" } else { "subordinate" };
+            let reads = of.reads.as_ref().map_or_else(String::new, |reads| format!("+{reads}"));
+            format!("{} {:?} {side} {}{reads}", of.name, of.protocol, of.pattern)
+        };
+        let free = ports.inputs.iter().chain(&ports.outputs);
+        let free = free.filter(|port| !taken.contains(&port.name)).map(|port| port.name.clone());
+        let mut lines: Vec<String> = interfaces.iter().map(line).collect();
+        lines.push(
+            free.filter(|name| !["clk", "rst"].contains(&name.as_str()))
+                .collect::<Vec<_>>()
+                .join(" "),
+        );
+        lines.join(", ")
+    }
+
+    /// The ports of an interface that a manager and a subordinate drive, between two texts.
+    fn of(protocol: Protocol, before: &str, behind: &str, only: &[&str]) -> [String; 2] {
+        [true, false].map(|of_manager| {
+            let rules = protocol.rules().iter().filter(|rule| rule.is_of_manager == of_manager);
+            let is_in =
+                |name: &str| only.is_empty() || only.iter().any(|begin| name.starts_with(begin));
+            let port = |rule: &PortRule| {
+                let width = match rule.names[0] {
+                    _ if rule.is_bit => 1,
+                    name if name.contains("strb") || ["tkeep", "sel", "be"].contains(&name) => 4,
+                    name if name.contains("dat") => 32,
+                    _ => 8,
+                };
+                format!("{before}{}{behind}={width} ", rule.names[0])
+            };
+            rules.filter(|rule| is_in(rule.names[0])).map(port).collect()
+        })
+    }
+
+    /// Is each protocol found on both sides, with names in all usual forms?
+    #[test]
+    fn each_protocol_is_found_on_both_sides_by_usual_names() {
+        for protocol in Protocol::ALL {
+            for (before, behind, pattern) in [
+                ("s_", "", "s_"),
+                ("S_X_", "", "S_X_"),
+                ("", "", ""),
+                ("p_", "_i", "p_"),
+                ("", "_a", "*_a"),
+            ] {
+                let [mut m, mut s] = of(protocol, before, behind, &[]);
+                if behind == "_i" {
+                    s = s.replace("_i=", "_o=");
+                }
+                let names = found(&m, &s);
+                let name = pattern.to_ascii_lowercase();
+                let name = name.trim_matches(['_', '*']);
+                let name = if name.is_empty() { protocol.short() } else { name };
+                assert_eq!(names, format!("{name} {protocol:?} subordinate {pattern}, "), "{m}");
+                (m, s) = (m.replace("_i=", "_o="), s.replace("_o=", "_i="));
+                let names = found(&s, &m);
+                assert_eq!(names, format!("{name} {protocol:?} manager {pattern}, "), "{m}");
+            }
+        }
+    }
+
+    #[test]
+    fn several_interfaces_and_other_ports_are_told_apart() {
+        let of = |prefix: &str| of(AxiLite, prefix, "", &[]);
+        let [[m0, s0], [m1, s1]] = [of("s00_axil_"), of("s01_axil_")];
+        let [[m2, s2], [m3, s3]] = [of("m00_axil_"), of("m01_axil_")];
+        assert_eq!(
+            found(&format!("clk rst mode=2 {m0}{m1}{s2}{s3}"), &format!("{s0}{s1}{m2}{m3} irq")),
+            "s00_axil AxiLite subordinate s00_axil_, s01_axil AxiLite subordinate s01_axil_, \
+             m00_axil AxiLite manager m00_axil_, m01_axil AxiLite manager m01_axil_, mode irq"
+        );
+    }
+
+    #[test]
+    fn writes_and_reads_may_have_names_of_their_own_or_be_alone() {
+        for protocol in [Axi4, AxiLite] {
+            let [mw, sw] = of(protocol, "s_axil_wr_", "", &["aw", "w", "b"]);
+            let [mr, sr] = of(protocol, "s_axil_rd_", "", &["ar", "r"]);
+            assert_eq!(
+                found(&format!("{mr}{mw}"), &format!("{sw}{sr}")),
+                format!("s_axil {protocol:?} subordinate s_axil_wr_+s_axil_rd_, ")
+            );
+            let alone = format!("s_axil_rd {protocol:?} manager s_axil_rd_, ");
+            assert_eq!(found(&sr, &mr), alone);
+            let alone = format!("s_axil_wr {protocol:?} subordinate s_axil_wr_, ");
+            assert_eq!(found(&mw, &sw), alone);
+        }
+    }
+
+    #[test]
+    fn what_no_agent_can_drive_is_left() {
+        let [m, s] = of(AxiLite, "s_", "", &[]);
+        // A response channel is missing; IDs without bursts; data of 12 bits; AXI3.
+        assert!(found(&m.replace("s_bready=1 ", ""), &s).starts_with("s_awvalid "));
+        assert!(found(&format!("{m} s_awid=4"), &s).starts_with("s_awvalid "));
+        assert!(found(&m.replace("wdata=32", "wdata=12"), &s).starts_with("s_awvalid "));
+        let [m, s] = of(Axi4, "s_", "", &[]);
+        assert!(found(&format!("{m} s_wid=4"), &s).starts_with("s_awvalid "));
+        assert_eq!(found("tvalid=4 tdata=32", "tready=4"), "tvalid tdata tready");
+        assert_eq!(
+            found("push data_in=8 pop", "full data_out=8"),
+            "push data_in pop full data_out"
+        );
+        assert_eq!(found("we a=4 b=4", "q=4"), "we a b q");
+    }
+
+    #[test]
+    fn names_of_others_are_understood() {
+        for (inputs, outputs, expected) in [
+            (
+                "cs we address=8 write_data=32",
+                "read_data=32 error",
+                "bus MemoryPort subordinate , error",
+            ),
+            (
+                "i_wb_cyc i_wb_stb i_wb_we i_wb_addr=8 i_wb_data=32 i_wb_sel=4",
+                "o_wb_ack o_wb_stall o_wb_data=32",
+                "wb Wishbone subordinate wb_, ",
+            ),
+            (
+                "wbs_cyc_i wbs_stb_i wbs_we_i wbs_adr_i=8 wbs_dat_i=16",
+                "wbs_ack_o wbs_dat_o=16",
+                "wbs Wishbone subordinate wbs_, ",
+            ),
+            (
+                "en_a we_a addr_a=8 din_a=8 en_b we_b addr_b=8 din_b=8",
+                "dout_a=8 dout_b=8",
+                "a MemoryPort subordinate *_a, b MemoryPort subordinate *_b, ",
+            ),
+            ("PSEL PENABLE PWRITE PADDR=8 PWDATA=32", "PRDATA=32", "apb Apb subordinate , "),
+            (
+                "clka ena wea addra=5 dina=8 enb web addrb=5 dinb=8",
+                "douta=8 doutb=8",
+                "a MemoryPort subordinate *a, b MemoryPort subordinate *b, clka",
+            ),
+            (
+                "m_axis_tready rx",
+                "m_axis_tvalid m_axis_tdata=8",
+                "m_axis Stream manager m_axis_, rx",
+            ),
+        ] {
+            assert_eq!(found(inputs, outputs), expected, "{inputs}");
         }
     }
 }

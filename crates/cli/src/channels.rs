@@ -604,38 +604,6 @@ impl Channel {
     }
 }
 
-/// The channels of AXI4-Lite, sources of a subordinate first, with the names of their payload.
-const AXI_LITE: [(&str, bool, [&str; 2]); 5] = [
-    ("ar", true, ["addr", "prot"]),
-    ("aw", true, ["addr", "prot"]),
-    ("w", true, ["data", "strb"]),
-    ("b", false, ["resp", "resp"]),
-    ("r", false, ["data", "resp"]),
-];
-
-impl Channels {
-    /// The prefix of the ports, if the channels are those of an AXI4-Lite subordinate.
-    pub fn axi_lite(&self) -> Option<String> {
-        let name = |channel: &Channel| channel.name.strip_suffix("ar").map(str::to_owned);
-        let prefix = self.channels.iter().find_map(name)?;
-        let has = |(suffix, is_source, payload): &(&str, bool, [&str; 2])| {
-            let name = format!("{prefix}{suffix}");
-            let is_it =
-                |channel: &&Channel| channel.name == name && channel.is_source == *is_source;
-            let Some(channel) = self.channels.iter().find(is_it) else { return false };
-            let has_first = channel.payload.iter().any(|(field, _)| field == payload[0]);
-            channel.valid.port == format!("{name}valid")
-                && channel.ready.as_ref().is_some_and(|pin| pin.port == format!("{name}ready"))
-                && channel.payload.iter().all(|(field, port)| {
-                    payload.contains(&field.as_str()) && port.name == format!("{name}{field}")
-                })
-                && (has_first || *suffix == "b")
-        };
-        let is_it = self.channels.len() == AXI_LITE.len() && AXI_LITE.iter().all(has);
-        is_it.then_some(prefix)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -699,48 +667,6 @@ mod tests {
         let expected =
             "source s_axis {tdata=s_axis_tdata tlast=s_axis_tlast} s_axis_tvalid s_axis_tready";
         assert_eq!(found, [expected]);
-    }
-
-    /// The ports of a subordinate, without those that are left out.
-    fn subordinate(without: &[&str]) -> Ports {
-        let kept = |all: &[(&'static str, u32)]| -> Vec<(&'static str, u32)> {
-            all.iter().filter(|(name, _)| !without.contains(name)).copied().collect()
-        };
-        let inputs = kept(&[
-            ("rst", 1),
-            ("s_awvalid", 1),
-            ("s_awaddr", 8),
-            ("s_awprot", 3),
-            ("s_awid", 4),
-            ("s_wvalid", 1),
-            ("s_wdata", 32),
-            ("s_wstrb", 4),
-            ("s_bready", 1),
-            ("s_arvalid", 1),
-            ("s_araddr", 8),
-            ("s_rready", 1),
-        ]);
-        let outputs = kept(&[
-            ("s_awready", 1),
-            ("s_wready", 1),
-            ("s_bvalid", 1),
-            ("s_bresp", 2),
-            ("s_arready", 1),
-            ("s_rvalid", 1),
-            ("s_rdata", 32),
-            ("irq", 1),
-        ]);
-        ports(&inputs, &outputs)
-    }
-
-    #[test]
-    fn an_axi_lite_interface_has_five_channels_and_no_ids() {
-        let prefix = |without: &[&str]| Channels::of(&subordinate(without), &["rst"]).axi_lite();
-        assert_eq!(prefix(&["s_awid"]).as_deref(), Some("s_"));
-        assert_eq!(prefix(&["s_awid", "s_bresp", "s_awprot"]).as_deref(), Some("s_"));
-        assert_eq!(prefix(&[]), None, "AXI4");
-        assert_eq!(prefix(&["s_awid", "s_bready"]), None);
-        assert_eq!(prefix(&["s_awid", "s_rdata"]), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 // `println!` panics when the reader of a pipe is gone; `program::say` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod agents;
 mod bench;
 mod build_models;
 mod cache;

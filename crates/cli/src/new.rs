@@ -2,6 +2,7 @@
 
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
+use crate::agents::Protocol;
 use crate::channels::{Channel, Channels};
 use crate::library::Library;
 use crate::resets::Reset;
@@ -67,21 +68,17 @@ fn module(text: &str) -> Result<String, String> {
 }
 
 /// Says what the inputs of no channel do.
-fn others(channels: &Channels, is_of_agents: bool) -> String {
+fn others(channels: &Channels) -> String {
     if channels.channels.is_empty() {
         return String::new();
     }
-    let mut held: Vec<String> = channels
+    let held: Vec<String> = channels
         .held()
         .into_iter()
         .map(|(port, value)| format!("{} = {value}", port.name))
         .collect();
-    let mut varied: Vec<String> =
+    let varied: Vec<String> =
         channels.varied().into_iter().map(|port| port.name.clone()).collect();
-    if is_of_agents {
-        // `agents!` has no `vary`.
-        held.extend(varied.drain(..).map(|name| format!("{name} = 0")));
-    }
     let line = |names: &[String], what: &str| match names {
         [] => String::new(),
         names => format!("inputs in no channel, {what} in src/lib.rs: {}\n", names.join(", ")),
@@ -138,7 +135,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         is_combinational,
         wrapper,
         channels,
-        axi_lite,
+        interfaces,
         warning,
     } = skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
@@ -165,11 +162,24 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let (valid, ready) = (channel.valid.text(), ready.unwrap_or_default());
         format!("{side} {} ({valid}{ready})", channel.name)
     };
-    let is_of_agents = axi_lite.is_some();
+    let mut interface_lines = String::new();
+    for of in &interfaces {
+        let side = match (of.protocol, of.is_manager) {
+            (Protocol::Stream, true) => "transmitter",
+            (Protocol::Stream, false) => "receiver",
+            (_, true) => "manager",
+            (_, false) => "subordinate",
+        };
+        let reads = of.reads.as_ref().map_or_else(String::new, |reads| format!(", reads {reads}*"));
+        let title = of.protocol.title();
+        let pattern = if of.pattern.is_empty() { of.first_port() } else { &of.pattern };
+        let star = if of.pattern.contains('*') || of.pattern.is_empty() { "" } else { "*" };
+        let line = format!(
+            "interface: {title} {side} {pattern}{star}{reads}, with an agent in src/lib.rs\n"
+        );
+        interface_lines.push_str(&line);
+    }
     let listed = match channels.channels.as_slice() {
-        _ if let Some(prefix) = axi_lite => {
-            format!("interface: AXI4-Lite subordinate {prefix}*, with an agent in src/lib.rs\n")
-        }
         [] => String::new(),
         all => {
             let all: Vec<String> = all.iter().map(channel).collect();
@@ -179,10 +189,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(warning) = warning {
         program::warn(format_args!("{warning}"));
     }
-    let others = others(&channels, is_of_agents);
+    let others = if interfaces.is_empty() { others(&channels) } else { String::new() };
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
-         {wrapper}{listed}{others}next: cd {} && cosim run; README.md says what to write",
+         {wrapper}{interface_lines}{listed}{others}next: cd {} && cosim run; README.md says what to write",
         folder.display(),
         ports.inputs.len(),
         ports.outputs.len(),

@@ -3,11 +3,13 @@
 //! The files are templates in `templates/skeleton`. The crate is written to a temporary folder,
 //! which is renamed when it is complete.
 
+mod agent_texts;
 mod asking;
 mod crate_name;
 mod texts;
 mod types;
 
+use crate::agents::{Interface, Interfaces};
 use crate::channels::Channels;
 use crate::library::{LOCK, Library};
 use crate::resets::Reset;
@@ -23,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::{Builder, TempDir};
 use texts::Rendered;
-use verilated_build::{Clock, Design, Error as BuildError, Ports, VerilatorOption, Wrapper};
+use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, VerilatorOption, Wrapper};
 use verilated_files::foreign::lay_out;
 use verilated_runtime::Verilator;
 
@@ -67,15 +69,10 @@ pub struct GeneratedCrate {
     pub wrapper: Option<PathBuf>,
     /// The channels that the crate declares, and the other ports.
     pub channels: Channels,
-    /// The prefix of the ports of an AXI4-Lite interface, if the channels are those of one.
-    pub axi_lite: Option<String>,
+    /// The interfaces that it declares with agents.
+    pub interfaces: Vec<Interface>,
     /// What of the RTL is ignored.
     pub warning: Option<String>,
-}
-
-/// The prefix of an AXI4-Lite interface that the crate declares with an agent. Agents have one clock.
-fn axi_lite(channels: Option<&Channels>, clocks: &[String]) -> Option<String> {
-    channels.filter(|_| clocks.is_empty())?.axi_lite()
 }
 
 impl Skeleton {
@@ -132,7 +129,7 @@ impl Skeleton {
         }
         let (ports, warning) = self.ports(&made, &copies, examined, &top, &wrapping)?;
         let resets = self.resets(&ports, &wrapping)?;
-        let channels = self.channels(&ports, &resets, &wrapping);
+        let (interfaces, channels) = self.channels(&ports, &resets, &wrapping);
         let texts = self.render(&Rendered {
             examined,
             copies: &copies,
@@ -141,6 +138,7 @@ impl Skeleton {
             wrapping: &wrapping,
             wrapper: wrapper.as_deref(),
             description: &description,
+            interfaces: &interfaces,
             channels: channels.as_ref(),
         })?;
         for (name, text) in texts {
@@ -157,7 +155,6 @@ impl Skeleton {
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| copies.searched(folder.join("rtl")).join(name));
-        let axi_lite = axi_lite(channels.as_ref(), &clocks);
         let channels = channels.unwrap_or_default();
         Ok(GeneratedCrate {
             folder,
@@ -167,23 +164,38 @@ impl Skeleton {
             is_combinational,
             wrapper,
             channels,
-            axi_lite,
+            interfaces: interfaces.interfaces,
             warning,
         })
     }
 
-    /// The channels of the module, if the crate declares them.
+    /// The interfaces and the channels of the module, if the crate declares them. Agents have one
+    /// clock.
     fn channels(
         &self,
         ports: &Ports,
         resets: &[(String, bool)],
         wrapping: &Wrapping,
-    ) -> Option<Channels> {
+    ) -> (Interfaces, Option<Channels>) {
+        if self.is_of_pins || wrapping.is_combinational {
+            return (Interfaces::default(), None);
+        }
         let resets = resets.iter().map(|(name, _)| name);
-        let own: Vec<&str> = resets.chain(&wrapping.clocks).map(String::as_str).collect();
-        let channels = Channels::of(ports, &own);
-        let is_declared = !self.is_of_pins && !wrapping.is_combinational && channels.is_usable();
-        is_declared.then_some(channels)
+        let mut own: Vec<&str> = resets.chain(&wrapping.clocks).map(String::as_str).collect();
+        let mut interfaces = Interfaces::default();
+        if wrapping.clocks.is_empty() {
+            interfaces = Interfaces::of(ports, &own);
+        }
+        if interfaces.interfaces.is_empty() {
+            let channels = Channels::of(ports, &own);
+            return (interfaces, Some(channels).filter(Channels::is_usable));
+        }
+        own.extend(interfaces.taken.iter().map(String::as_str));
+        let is_free = |port: &&Port| !own.contains(&port.name.as_str());
+        let outputs = ports.outputs.iter().filter(is_free).cloned().collect();
+        let free = Ports { outputs, ..ports.clone() };
+        let channels = Channels::of(&free, &own);
+        (interfaces, Some(channels))
     }
 
     /// The ports, as the crate's build will find them: by its files alone. With a warning for the user.

@@ -1,7 +1,9 @@
 //! The files of a new crate, from templates. They see the fields of [`Context`] only.
 
+use super::agent_texts::Agents;
 use super::types::{EnumText, StructText, Types};
-use super::{CrateName, GivenParameter, Skeleton, axi_lite};
+use super::{CrateName, GivenParameter, Skeleton};
+use crate::agents::Interfaces;
 use crate::channels::{Channel, Channels, Handshake};
 use crate::names::{Ident, Scope, Text, Word};
 use crate::wrapper::Wrapping;
@@ -167,7 +169,10 @@ struct Context {
     cases: u64,
     vectors: u64,
     first_bits: u32,
-    axi_lite: Option<Word>,
+    /// The agents of interfaces, if there is one.
+    agents: Option<Agents>,
+    /// Whether agents or channels drive the pins.
+    transactions: bool,
     channels: Vec<ChannelText>,
     source_channels: Vec<ChannelText>,
     sink_channels: Vec<ChannelText>,
@@ -229,9 +234,9 @@ const OF_CHANNELS: [(&str, &str); 2] = [
     ("src/scoreboard.rs", include_str!("../../templates/skeleton/channels/scoreboard.rs.j2")),
 ];
 
-/// The scoreboard of a module with an AXI4-Lite interface and no other channel.
-const OF_AXI_LITE: (&str, &str) =
-    ("src/scoreboard.rs", include_str!("../../templates/skeleton/axi_lite/scoreboard.rs.j2"));
+/// The scoreboard of a module with agents.
+const OF_AGENTS: (&str, &str) =
+    ("src/scoreboard.rs", include_str!("../../templates/skeleton/agents/scoreboard.rs.j2"));
 /// The templates that a module with channels does not need.
 const OF_PINS: [&str; 5] = [
     "src/environment.rs",
@@ -254,6 +259,7 @@ pub struct Rendered<'a> {
     pub wrapping: &'a Wrapping,
     pub wrapper: Option<&'a Path>,
     pub description: &'a ModuleDescription,
+    pub interfaces: &'a Interfaces,
     pub channels: Option<&'a Channels>,
 }
 
@@ -292,8 +298,17 @@ impl Skeleton {
         &self,
         rendered: &Rendered<'_>,
     ) -> Result<Vec<(&'static str, String)>, Error> {
-        let Rendered { examined, copies, ports, resets, wrapping, wrapper, description, channels } =
-            rendered;
+        let Rendered {
+            examined,
+            copies,
+            ports,
+            resets,
+            wrapping,
+            wrapper,
+            description,
+            interfaces,
+            channels,
+        } = rendered;
         let templates = templates();
         let texts = |ports: &[Port]| ports.iter().map(PortText::new).collect::<Vec<_>>();
         let inputs = texts(&ports.inputs);
@@ -377,7 +392,9 @@ impl Skeleton {
             cases: if exhaustive { 1_u64 << (bits - vectors) } else { 0 },
             vectors: 1_u64 << vectors,
             first_bits: bits.max(1),
-            axi_lite: axi_lite(*channels, &wrapping.clocks).map(|prefix| Word::new(&prefix)),
+            agents: (!interfaces.interfaces.is_empty())
+                .then(|| Agents::new(interfaces, others, &ports.outputs)),
+            transactions: channels.is_some(),
             source_channels: of_side(true),
             sink_channels: of_side(false),
             channel_outputs,
@@ -406,9 +423,9 @@ impl Skeleton {
             let is_needed =
                 |name: &str| name != "src/golden.rs" || !others.other_outputs.is_empty();
             files.extend(OF_CHANNELS.iter().filter(|(name, _)| is_needed(name)));
-            if axi_lite(*channels, &wrapping.clocks).is_some() {
-                files.retain(|(name, _)| *name != OF_AXI_LITE.0);
-                files.push(OF_AXI_LITE);
+            if !interfaces.interfaces.is_empty() {
+                files.retain(|(name, _)| *name != OF_AGENTS.0);
+                files.push(OF_AGENTS);
             }
         }
         files.push(VECTORS);

@@ -1,0 +1,238 @@
+//! A channel with valid and ready and a payload of any ports, beside interfaces with agents. A block
+//! of such channels alone is declared by [`channels!`](cosim_harness::channels).
+
+use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
+use crate::channel::ReadyDriver;
+use crate::scenarios::Pace;
+use crate::stream::StreamSinkTraffic;
+use crate::stream::StreamSinkWeights;
+use crate::wide::Data;
+use cosim_harness::channels::{Offer, SourceWeights};
+use cosim_harness::harness::{CaseRng, Noise, Percent, Reset, Traffic, TrafficError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use verilated::{Pin, Pins};
+
+/// The ports of a channel. `T` holds the ports that the transmitter drives, `R` those of the
+/// receiver.
+#[derive(Debug)]
+pub struct HandshakePins<T: 'static, R> {
+    /// The transmitter offers an item.
+    pub valid: Pin<T>,
+    /// Whether it is low while an item is offered, as in `empty`.
+    pub is_valid_low: bool,
+    /// The receiver takes the item. Without it, it takes every item.
+    pub ready: Option<Pin<R>>,
+    /// Whether it is low while an item is taken, as in `full`.
+    pub is_ready_low: bool,
+    /// The payload, each at most 1024 bits.
+    pub payload: &'static [Pin<T>],
+}
+
+impl<T, R> Clone for HandshakePins<T, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, R> Copy for HandshakePins<T, R> {}
+
+impl<T: Pins, R: Pins> HandshakePins<T, R> {
+    /// Whether an item is on offer.
+    #[inline]
+    pub fn is_offered(&self, transmitter: &T) -> bool {
+        self.valid.is_high(transmitter) != self.is_valid_low
+    }
+
+    /// Whether the receiver takes an item.
+    #[inline]
+    pub fn is_ready(&self, receiver: &R) -> bool {
+        self.ready.is_none_or(|ready| ready.is_high(receiver) != self.is_ready_low)
+    }
+
+    /// The payload of the item that is taken, a value for each port.
+    pub fn taken(&self, transmitter: &T, receiver: &R) -> Option<Vec<Data>> {
+        let is_taken = self.is_offered(transmitter) && self.is_ready(receiver);
+        let value = |pin: &Pin<T>| crate::Wide(pin.words(transmitter));
+        is_taken.then(|| self.payload.iter().map(value).collect())
+    }
+}
+
+/// The items of a source: a value for each port of the payload.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HandshakeTraffic {
+    /// The items, each after its gap.
+    #[serde(default)]
+    pub items: Vec<Offer<Vec<Data>>>,
+}
+
+impl Traffic for HandshakeTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
+        let is_wrong =
+            |item: &Offer<Vec<Data>>| item.reset.is_some_and(|reset| reset.cycles.get() == 0);
+        match self.items.iter().position(is_wrong) {
+            None => Ok(()),
+            Some(index) => Err(TrafficError {
+                path: format!("items[{index}].reset.cycles"),
+                message: "0; a reset lasts at least one cycle".to_owned(),
+            }),
+        }
+    }
+}
+
+cosim_harness::weights! {
+    /// How a source offers items.
+    pub struct HandshakeWeights {
+        /// Gaps between items.
+        source: SourceWeights = SourceWeights::default(),
+    }
+}
+
+impl AgentWeights for HandshakeWeights {
+    fn paced(self, pace: &Pace) -> Self {
+        Self { source: pace.source.clone() }
+    }
+}
+
+impl<T: Pins, R: Pins> AgentTraffic<HandshakePins<T, R>> for HandshakeTraffic {
+    type Weights = HandshakeWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &HandshakePins<T, R>,
+        operations: u32,
+        reset: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let item = |_| {
+            let item = pins.payload.iter().map(|pin| Data::any(pin.width(), rng)).collect();
+            weights.source.offer(item, reset, rng)
+        };
+        Self { items: (0..operations).map(item).collect() }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        let delay =
+            |item: &Offer<Vec<Data>>| item.gap.get() + item.reset.map_or(0, |reset| reset.total());
+        self.items.iter().map(delay).max().unwrap_or(0) + 1
+    }
+}
+
+/// Offers items to the DUT.
+#[derive(Debug, Clone)]
+pub struct HandshakeSource<'a, I: 'static, O> {
+    pins: HandshakePins<I, O>,
+    rest: &'a [Offer<Vec<Data>>],
+    gap: u64,
+    taken: u64,
+}
+
+impl<I: Pins, O: Pins> HandshakeSource<'_, I, O> {
+    #[inline]
+    fn edge(&mut self, outputs: &O) -> Option<Reset> {
+        if self.gap > 0 {
+            self.gap -= 1;
+            return None;
+        }
+        let (first, rest) = self.rest.split_first().filter(|_| self.pins.is_ready(outputs))?;
+        self.gap = rest.first().map_or(0, |next| next.gap.get());
+        self.rest = rest;
+        self.taken += 1;
+        first.reset
+    }
+}
+
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
+    type Pins = HandshakePins<I, O>;
+    type Traffic = HandshakeTraffic;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        let gap = traffic.items.first().map_or(0, |first| first.gap.get());
+        Self { pins, rest: &traffic.items, gap, taken: 0 }
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
+        let pins = &self.pins;
+        let item = self.rest.first().filter(|_| !in_reset && self.gap == 0);
+        pins.valid.set(inputs, u64::from(item.is_some() != pins.is_valid_low));
+        for (place, pin) in pins.payload.iter().enumerate() {
+            match item.and_then(|item| item.item.get(place)) {
+                Some(value) => pin.set_words(inputs, &value.0),
+                None => pin.set_words(inputs, &noise.words::<32>()),
+            }
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, _: &I, outputs: &O) -> Progress {
+        let reset = if in_reset { None } else { self.edge(outputs) };
+        let counts = Counts { handshakes: self.taken, operations: self.taken };
+        Progress::new(reset, self.rest.is_empty(), counts)
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        let left = self.rest.len();
+        (left > 0).then(|| match self.gap {
+            0 => format!("offers an item, {} more to come", left - 1),
+            gap => format!("idle for {gap} more cycles, {left} items to come"),
+        })
+    }
+}
+
+/// Takes the items of the DUT.
+#[derive(Debug, Clone)]
+pub struct HandshakeSink<'a, I, O: 'static> {
+    pins: HandshakePins<O, I>,
+    ready: ReadyDriver<'a>,
+    counts: Counts,
+}
+
+impl<T: Pins, R: Pins> AgentTraffic<HandshakePins<T, R>> for StreamSinkTraffic {
+    type Weights = StreamSinkWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &HandshakePins<T, R>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        Self { ready: weights.ready.draw(operations, rng) }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        self.ready.longest_delay()
+    }
+}
+
+impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSink<'a, I, O> {
+    type Pins = HandshakePins<O, I>;
+    type Traffic = StreamSinkTraffic;
+
+    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+        Self { pins, ready: ReadyDriver::new(&traffic.ready), counts: Counts::default() }
+    }
+
+    #[inline]
+    fn drive(&mut self, in_reset: bool, _: &mut Noise, inputs: &mut I) {
+        if let Some(pin) = self.pins.ready {
+            let is_ready = !in_reset && self.ready.ready();
+            pin.set(inputs, u64::from(is_ready != self.pins.is_ready_low));
+        }
+    }
+
+    #[inline]
+    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+        let is_offered = !in_reset && self.pins.is_offered(outputs);
+        match in_reset {
+            true => self.ready.reset(),
+            false => {
+                let taken = self.ready.clock(is_offered, self.pins.is_ready(inputs));
+                self.counts.handshakes += u64::from(taken);
+            }
+        }
+        Progress::new(None, !is_offered, self.counts)
+    }
+}

@@ -1,0 +1,10 @@
+//! Builds the RTL into the program.
+
+use cosim_build::Block;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let uart = Block::new("uart_rx", "UartRx").source("UartRx.sv");
+    let timer = Block::new("timer", "Timer").source("Timer.sv");
+    cosim_build::build(&[uart.model([]), timer.model([])])
+}

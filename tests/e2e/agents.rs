@@ -1,0 +1,117 @@
+//! Interfaces of standard protocols: `cosim new` writes agents for them, and their default traffic
+//! is legal and reaches edges.
+
+use crate::common::{cargo_outside, code, program_outside, project, run_in, text};
+use crate::outside::Outside;
+use std::fs;
+use tempfile::TempDir;
+
+const RTL: &str = include_str!("data/interfaces.sv");
+
+/// Runs the program of the crate with arguments, and returns its output.
+fn says(crate_folder: &std::path::Path, expected: i32, arguments: &[&str]) -> String {
+    let mut program = program_outside("interfaces_block");
+    let output = program.args(arguments).current_dir(crate_folder).output().unwrap();
+    assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
+    text(&output)
+}
+
+/// Does a module with all protocols on both sides get agents for all of them, is their traffic
+/// legal, and does it reach the last word, the longest bursts and a thousand transfers?
+#[test]
+fn interfaces_of_all_protocols_get_agents() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("interfaces.sv"), RTL).unwrap();
+    let new = ["new", "interfaces_block", "--top", "interfaces", "interfaces.sv"];
+    let output = run_in(folder.path(), &new);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let said = text(&output);
+    for line in [
+        "interface: AXI4 subordinate S_AXI_*,",
+        "interface: AXI4 manager M_AXI_*,",
+        "interface: AXI4-Lite subordinate s_axil_wr_*, reads s_axil_rd_*,",
+        "interface: AXI4-Lite manager m_axil_*,",
+        "interface: AXI4-Stream receiver s_axis_*,",
+        "interface: AXI4-Stream transmitter m_axis_*,",
+        "interface: APB subordinate psel,",
+        "interface: APB manager m_apb_*,",
+        "interface: Wishbone subordinate wb_*,",
+        "interface: Wishbone manager wbm_*,",
+        "interface: memory port or register bus subordinate cs,",
+        "interface: memory port or register bus subordinate *a,",
+        "interface: memory port or register bus subordinate *b,",
+        "interface: memory port or register bus manager ram_*,",
+        "channels: source cmd (cmd_valid, cmd_ready), sink rsp (rsp_valid, rsp_ready);",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let block = folder.path().join("interfaces_block");
+    let library = block.join("src/lib.rs");
+    let source = fs::read_to_string(&library).unwrap();
+    assert!(source.contains("tie S_AXI_WUSER = 0;"), "{source}");
+    assert!(source.contains("agent mode: InputDriver on"), "{source}");
+    let written = source.replace("Untimed<false>", "Untimed");
+    assert_ne!(written, source);
+    fs::write(&library, written).unwrap();
+    let built = cargo_outside(&block).arg("build").output().unwrap();
+    assert!(built.status.success(), "{}", text(&built));
+    assert!(!text(&built).contains("warning"), "{}", text(&built));
+    let said = says(&block, 0, &["run", "--cases", "20", "--out", "good"]);
+    assert!(said.contains("PASS"), "{said}");
+    for (name, from, to) in [
+        ("last", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (&S_AXI_AWADDR[15:2] ? 16'h40 : 16'h0), S"),
+        ("longest", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (&S_AXI_AWLEN ? 16'h40 : 16'h0), S"),
+        ("late", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (transfers > 1000 ? 16'h40 : 16'h0), S"),
+    ] {
+        let counter = "    int transfers = 0;\n    always_ff @(posedge clk) \
+                       if (S_AXI_BVALID && S_AXI_BREADY) transfers <= transfers + 1;\nendmodule";
+        let bad = RTL.replacen(from, to, 1).replace("endmodule", counter);
+        assert_ne!(bad, RTL);
+        fs::create_dir(block.join(name)).unwrap();
+        fs::write(block.join(name).join("interfaces.sv"), bad).unwrap();
+        let run = ["run", "--rtl", name, "--cases", "60", "--max-failures", "1"];
+        let said = says(&block, 1, &[&run[..], &["--out", &format!("bad-{name}")]].concat());
+        assert!(said.contains("check-"), "{name}: {said}");
+    }
+}
+
+/// Do the guides show the files of `examples/uart`, which builds and passes, and is one found when
+/// its RTL is broken?
+#[test]
+fn the_guides_show_an_example_that_passes() {
+    for (page, files) in [
+        ("own-agent", &["rtl/UartRx.sv", "src/receiver.rs"][..]),
+        ("register-bus", &["rtl/Timer.sv", "src/timer.rs"]),
+    ] {
+        let path = project().join("docs/how-to").join(page).with_extension("md");
+        let shown = fs::read_to_string(path).unwrap();
+        let lines = shown.lines().count();
+        assert!(lines <= 250, "{page} has {lines} lines");
+        for file in files {
+            let file = fs::read_to_string(project().join("examples/uart").join(file)).unwrap();
+            for part in file.split_inclusive("\n\n") {
+                assert!(shown.contains(part.trim_end()), "{page} differs: {part}");
+            }
+        }
+    }
+    let outside = Outside::copy_of("uart");
+    let built = outside.cargo(&["build"]);
+    assert!(built.status.success(), "{}", text(&built));
+    assert!(!text(&built).contains("warning"), "{}", text(&built));
+    for (block, file, from, to) in [
+        ("uart_rx", "UartRx.sv", "index == 9", "index == 8"),
+        ("timer", "Timer.sv", "count >= limit ? 0", "count > limit ? 0"),
+    ] {
+        let run = ["run", "--block", block, "--cases", "10", "--out"];
+        let said = outside.says(0, &[&run[..], &[&format!("good-{block}")]].concat());
+        assert!(said.contains("PASS"), "{said}");
+        let rtl = fs::read_to_string(outside.path().join("rtl").join(file)).unwrap();
+        let bad = rtl.replacen(from, to, 1);
+        assert_ne!(bad, rtl);
+        let folder = format!("bad-{block}");
+        fs::create_dir(outside.path().join(&folder)).unwrap();
+        fs::write(outside.path().join(&folder).join(file), bad).unwrap();
+        let out = format!("out-{block}");
+        outside.says(1, &[&run[..], &[&out, "--rtl", &folder, "--max-failures", "1"]].concat());
+    }
+}
