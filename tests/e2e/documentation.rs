@@ -1,4 +1,4 @@
-//! Checks the documents: rules of the book, links, and commands. Checks comments of Rust for length.
+//! Checks the documents: rules of the book, links, and commands; and the length of comments.
 //!
 //! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
 //! in it. The last tests give each check a text with a problem.
