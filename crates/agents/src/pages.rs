@@ -36,6 +36,7 @@ macro_rules! example {
                         data: &[],
                         roots: &[],
                         defines: &[],
+                        options: &[],
                         embedded: &[],
                         wrapper: None,
                         assertions: None,

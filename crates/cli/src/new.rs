@@ -77,8 +77,7 @@ fn others(channels: &Channels) -> String {
         .into_iter()
         .map(|(port, value)| format!("{} = {value}", port.name))
         .collect();
-    let varied: Vec<String> =
-        channels.varied().into_iter().map(|port| port.name.clone()).collect();
+    let varied: Vec<String> = channels.varied().into_iter().map(|port| port.name.clone()).collect();
     let line = |names: &[String], what: &str| match names {
         [] => String::new(),
         names => format!("inputs in no channel, {what} in src/lib.rs: {}\n", names.join(", ")),
