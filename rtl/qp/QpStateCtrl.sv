@@ -110,7 +110,7 @@ module QpStateCtrl (
     hw_notify_d = hw_notify;
     hw_tells    = 1'b0;
     hw_code     = qp_pkg::EVT_SQ_DRAINED;
-    unique case (hw_kind)
+    case (hw_kind)
       qp_pkg::HW_FIRST_PACKET:
         if (hw_state == qp_pkg::RTR && is_connected(hw_service)) begin  // H1
           hw_state_d = qp_pkg::RTS;
@@ -154,7 +154,7 @@ module QpStateCtrl (
   logic cmd_legal;
 
   always_comb begin
-    unique case (cmd_next)
+    case (cmd_next)
       qp_pkg::INIT: cmd_legal = cmd_state == qp_pkg::RESET || cmd_state == qp_pkg::INIT;  // C1, C2
       qp_pkg::RTR:  cmd_legal = cmd_state == qp_pkg::INIT;                    // C3
       qp_pkg::RTS:  cmd_legal = cmd_state == qp_pkg::RTR || cmd_state == qp_pkg::SQD  // C4, C6

@@ -94,7 +94,7 @@ module RecvSideFsm #(
   wire is_dp      = pkt_kind == recv_pkg::KIND_DP;
 
   always_comb begin
-    unique case (cur_state)
+    case (cur_state)
       recv_pkg::DETERMINE_CP_TYPE: pkt_ready = !rst && !ring_empty;
       recv_pkg::PROC_UNEXP_DP:     pkt_ready = !rst && !ring_empty && !complete;
       // What is no DP waits for AWAIT_CP.
@@ -159,7 +159,7 @@ module RecvSideFsm #(
     latches_cp    = 1'b0;
     complete_d    = complete;
     copying_d     = copying;
-    unique case (cur_state)
+    case (cur_state)
       // Waits for a packet; takes none (P1, P2).
       recv_pkg::AWAIT_CP:
         if (pkt_valid) next_state = recv_pkg::DETERMINE_CP_TYPE;
@@ -171,7 +171,7 @@ module RecvSideFsm #(
           complete_d    = pkt_last;
           releases_pkt  = 1'b1;
           next_state    = recv_pkg::AWAIT_CP;
-          unique case (pkt_kind)
+          case (pkt_kind)
             recv_pkg::KIND_FLOW, recv_pkg::KIND_RNDV_RTS, recv_pkg::KIND_RNDV_CTS,
             recv_pkg::KIND_SHORT: ;
             recv_pkg::KIND_EAGER: begin

@@ -126,7 +126,7 @@ always @(posedge clk) harm_bug <= $c1("harm_bug()") && harm_cycle > 32'd60;
 endmodule"#;
 
 /// The line with the bug.
-const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
+const KEY: &str = "fetch_mr_ingress_head[MR_HEAD_KEY +: 32]            = mr_key;";
 /// Where the bug's register is declared.
 const BEFORE: &str = "  assign msg_offset = msg_offset_used[qp]";
 

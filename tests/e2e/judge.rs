@@ -229,8 +229,8 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
 /// One raw cycle in reset after the harness's own, then a packet that triggers the bug.
 #[test]
 fn raw_pins_are_explained_by_their_fields() {
-    let bug = "fetch_cxt_egress_ready = !(fetch_cxt_egress_data[`HDR_LOCAL_QPN] == 24'd173 &&
-                                         fetch_cxt_egress_data[`HDR_PKT_LENGTH] == 16'd4096);";
+    let bug = "fetch_cxt_egress_ready = !(fetch_cxt_egress_data[HDR_LOCAL_QPN +: 24] == 24'd173 &&
+                                         fetch_cxt_egress_data[HDR_PKT_LENGTH +: 16] == 16'd4096);";
     let from = "fetch_cxt_egress_ready = 1'b1;";
     let rtl = changed_rtl("ReqRecvCore_Thread_2.v", from, bug);
     let folder = TempDir::new().unwrap();

@@ -248,7 +248,7 @@ fn rtl_with_initial_values_passes_without_a_mutation() {
     let (registers, logic) = original.split_at(original.find("// ---- Taking packets").unwrap());
     // `reg NAME;` with a comment after it.
     let with_value = |line: &str| match line.split_once(';') {
-        Some((declared, rest)) if declared.trim_start().starts_with("reg ") => {
+        Some((declared, rest)) if declared.trim_start().starts_with("logic ") => {
             format!("{declared} = 0;{rest}\n")
         }
         _ => format!("{line}\n"),

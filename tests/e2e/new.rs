@@ -437,13 +437,15 @@ fn walk(folder: &Path) -> Vec<String> {
     found
 }
 
-/// Options of the project, strings without quotes, ports with a net type, delays; and messages about what the user wrote.
+/// Options of the project, strings without quotes, ports with a net type, delays; and messages
+/// about what the user wrote.
 #[test]
 fn a_module_is_taken_as_verilator_takes_it() {
     let folder = TempDir::new().unwrap();
     let rtl = "`timescale 1ns/1ps\nmodule a #(parameter MODE = \"FAST\") (input wire clk, input wire logic d, input tri t,\n  \
                input var logic v, output wire p, output reg q);\n  assign #2 p = d ^ t;\n  \
-               // verilator lint_off SOMENEWCODE\n  always @(posedge clk) q <= #1 MODE == \"SLOW\" ? v : d;\nendmodule\n";
+               // verilator lint_off SOMENEWCODE\n  \
+               always @(posedge clk) q <= #1 MODE == \"SLOW\" ? v : d;\nendmodule\n";
     write(&folder.path().join("src/a.sv"), rtl);
     let new = |arguments: &[&str]| {
         run_in(folder.path(), &[&["new", "b", "--top", "a", "src/a.sv"], arguments].concat())

@@ -55,8 +55,8 @@ fn each_fix_of_thread2_has_its_own_bit() {
     };
     let good = with(&[]);
     assert_eq!(code(&good), 0, "{}", text(&good));
-    let used = "FIXES[`F6_ACK_RELIABLE_ONLY]";
-    let copy = changed_rtl("ReqRecvCore_Thread_2.v", used, "FIXES[`F6_ACK_RELIABLE_ONLY + 1]");
+    let used = "FIXES[F6_ACK_RELIABLE_ONLY]";
+    let copy = changed_rtl("ReqRecvCore_Thread_2.v", used, "FIXES[F6_ACK_RELIABLE_ONLY + 1]");
     let bad = with(&["--rtl", copy.path().to_str().unwrap()]);
     assert_eq!(code(&bad), 1, "{}", text(&bad));
 }

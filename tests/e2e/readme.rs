@@ -1,10 +1,11 @@
 //! Checks that README.md and `docs/tutorial/first-failure.md` show the actual output of their
 //! commands.
 //!
-//! Every command of an indented block (`    $ command`) runs in order, as in one shell, which begins
-//! in a folder that looks like the project after `scripts/run`. The lines of a here-document, up to
-//! `END`, belong to the command. Its output must match the document. A line `...` stands for any
-//! lines. Machine-dependent values (times, speeds, hashes of builds) are not compared.
+//! Every command of an indented block (`    $ command`) runs in order, as in one shell, which
+//! begins in a folder that looks like the project after `scripts/run`. The lines of a
+//! here-document, up to `END`, belong to the command. Its output must match the document. A line
+//! `...` stands for any lines. Machine-dependent values (times, speeds, hashes of builds) are not
+//! compared.
 
 use crate::common::{QUICKLY, cargo_outside, copy_rtl, files, models, program, project, run, text};
 use cosim::PROGRAM;

@@ -11,8 +11,8 @@ use tempfile::TempDir;
 const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
 /// Time limit of a command, generous for a busy machine.
 const WATCHDOG: Duration = Duration::from_secs(600);
-const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
-const ADDRESS: &str = "fetch_mr_ingress_head[`MR_HEAD_ADDR]           = mr_addr;";
+const KEY: &str = "fetch_mr_ingress_head[MR_HEAD_KEY +: 32]            = mr_key;";
+const ADDRESS: &str = "fetch_mr_ingress_head[MR_HEAD_ADDR +: 64]           = mr_addr;";
 
 fn run_into(folder: &Path, rtl: &Path, arguments: &[&str]) -> Value {
     let (out, rtl) = (folder.to_str().unwrap(), rtl.to_str().unwrap());
@@ -34,7 +34,8 @@ fn signatures(groups: &Value) -> Vec<&str> {
 /// vector matches when its own bug is fixed, and fails when only the other one is.
 #[test]
 fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
-    let bad_key = KEY.replace("mr_key", "mr_key ^ {31'd0, hdr[`HDR_IMMEDIATE] > 32'h8000_0000}");
+    let bad_key =
+        KEY.replace("mr_key", "mr_key ^ {31'd0, hdr[HDR_IMMEDIATE +: 32] > 32'h8000_0000}");
     let bad_address = ADDRESS.replace("mr_addr", "mr_addr + {63'd0, solicited}");
     let only_key = changed_rtl(TOP_FILE, KEY, &bad_key);
     let only_address = changed_rtl(TOP_FILE, ADDRESS, &bad_address);
@@ -217,7 +218,7 @@ fn a_long_case_shrinks_without_trying_all_of_it() {
 #[test]
 #[ignore = "slow: two cases of 20 000 transactions and cycles"]
 fn a_long_failing_case_is_shrunk_and_traced() {
-    let seldom = "mr_key ^ {31'd0, hdr[`HDR_IMMEDIATE] < 32'h0008_0000}";
+    let seldom = "mr_key ^ {31'd0, hdr[HDR_IMMEDIATE +: 32] < 32'h0008_0000}";
     let rtl = changed_rtl(TOP_FILE, KEY, &KEY.replace("mr_key", seldom));
     for (scenario, packets, list) in
         [("smoke", "20000", "/traffic/packets"), ("chaos", "1250", "/cycles")]

@@ -293,7 +293,8 @@ fn a_block_has_arrays_interfaces_and_parameters() {
     assert_eq!(results["run"]["profiles"], serde_json::json!(["n-4", "n-200"]));
 }
 
-/// Interfaces of a module that has the same interface inside, and arrays of them whose bounds are parameters.
+/// Interfaces of a module that has the same interface inside, and arrays of them whose bounds are
+/// parameters.
 #[test]
 fn interfaces_are_found_whatever_the_module_does_with_them() {
     let rtl = "
@@ -319,7 +320,8 @@ endmodule
     assert!(new.wrapper("top").contains("input  wire [6:0] one_d"));
 }
 
-/// Bidirectional ports, of which a part is driven by instances. All values are driven, also against those of the module.
+/// Bidirectional ports, of which a part is driven by instances. All values are driven, also against
+/// those of the module.
 #[test]
 fn a_block_has_bidirectional_ports() {
     let rtl = "

@@ -127,8 +127,9 @@ impl Block {
         self
     }
 
-    /// Passes an option to Verilator, with a value behind a space, as in `--unroll-count 512`. Limits,
-    /// languages and warnings are accepted; user RTL of the block is compiled with them, too.
+    /// Passes an option to Verilator, with a value behind a space, as in `--unroll-count 512`.
+    /// Limits, languages and warnings are accepted; user RTL of the block is compiled with them,
+    /// too.
     #[must_use]
     pub fn verilator_option(mut self, option: &str) -> Self {
         self.verilator_options.push(option.to_owned());

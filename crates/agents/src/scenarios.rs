@@ -4,8 +4,9 @@ use cosim_harness::channels::{self, ChannelScenario, SinkWeights, SourceWeights}
 use cosim_harness::harness::{Percent, Scenario, Span};
 use cosim_harness::value::Uint;
 
-/// Transfers of a long case: bugs behind a counter of ten bits show in it.
-const LONG: Span<20, 1> = Span::new(1_050, 1_500);
+/// Operations of a long case. About half of them are writes, so that a bug behind a counter of ten
+/// bits shows in it, whatever is counted.
+const LONG: Span<20, 1> = Span::new(2_300, 2_800);
 
 /// How a scenario changes the weights of each agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +56,8 @@ pub fn default_scenarios<W: PartialEq>(
     };
     let about = "rare stalls that outlast a slow protocol and fill its buffers";
     scenarios.push(scenario(&more("long-stalls", about, [20, 6], [1, 4000]), None));
-    let long = more("long-runs", "a share of cases with over 1,000 transfers", [20, 4], [20, 4]);
-    scenarios.push(scenario(&long, None).with_long(20, LONG));
+    let long = more("long-runs", "a share of cases with over 2,000 transfers", [20, 4], [20, 4]);
+    scenarios.push(scenario(&long, None).with_long(10, LONG));
     // Without agents that know errors, the scenario would be one that exists.
     let errors = more("errors", "error responses, asked for and given", [40, 12], [40, 12]);
     let [with, without] = [Some(Percent::new(20)), None].map(|chance| scenario(&errors, chance));

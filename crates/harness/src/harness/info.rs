@@ -236,8 +236,8 @@ pub struct BuiltInRtl {
     /// Options of Verilator, as in build.rs.
     #[serde(with = "leaked")]
     pub options: &'static [&'static str],
-    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of the
-    /// design.
+    /// The file with the properties as assertions, `NAME_sva.sv`, as (name, text). It is no part of
+    /// the design.
     pub assertions: Option<(&'static str, &'static str)>,
     /// All parameters of each linked model by name, including the mask.
     #[serde(with = "leaked::lists")]

@@ -170,8 +170,8 @@ fn together(first: &str, differs: &[String]) -> String {
 }
 
 impl Verdict {
-    /// Whether another run of the same RTL ended the same. The place of a crash in a message depends on the folder of the
-    /// RTL and on the module around it.
+    /// Whether another run of the same RTL ended the same. The place of a crash in a message
+    /// depends on the folder of the RTL and on the module around it.
     pub fn is_repeated_by(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -278,7 +278,8 @@ mod tests {
         assert_eq!(both.to_string(), "mismatch-head.key.pd+data-UPDATE_RQ_s");
     }
 
-    /// The same RTL is linked from the folder `rtl`, loaded as `@built-in`, and traced below another top.
+    /// The same RTL is linked from the folder `rtl`, loaded as `@built-in`, and traced below
+    /// another top.
     #[test]
     fn a_crash_is_repeated_in_another_place() {
         let crash = |cycle, message: &str| Verdict::Crashed {

@@ -2,8 +2,8 @@
 //!
 //! A worker's standard output and error are a pipe, so RTL cannot truncate, overwrite or colour the
 //! user's log. A thread for each worker reads the pipe until the worker ends. Each line is cleaned,
-//! bounded, marked with [`MARK`], and repeated lines are folded: what a model prints when it is created
-//! is shown once, however many models a command builds. The reader never waits for the
+//! bounded, marked with [`MARK`], and repeated lines are folded: what a model prints when it is
+//! created is shown once, however many models a command builds. The reader never waits for the
 //! user's terminal, so no result depends on who reads the log.
 
 use cosim_base::program;
