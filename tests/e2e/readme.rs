@@ -112,12 +112,16 @@ fn playground() -> TempDir {
 /// The standard output of a command in a shell that is in `now`, which the command may change. The
 /// shell began in `folder`.
 fn printed(folder: &Path, now: &mut PathBuf, command: &str) -> String {
+    // The crate has to be there before it is built with the settings below.
+    if let Some((before, rest)) = command.split_once(" && cd ") {
+        let first = printed(folder, now, before);
+        return format!("{first}\n{}", printed(folder, now, &format!("cd {rest}")));
+    }
     let path = std::env::var("PATH").expect("a path");
     let place = folder.join("bin/now");
     let mut bash = Command::new("bash");
     bash.arg("-c").arg(format!("trap 'pwd > {}' EXIT\n{command}", place.display()));
-    let entered = command.strip_prefix("cd ").or(command.split_once("&& cd ").map(|(_, to)| to));
-    let entered = entered.and_then(|rest| rest.split([' ', '\n']).next());
+    let entered = command.strip_prefix("cd ").and_then(|rest| rest.split([' ', '\n']).next());
     let inside = entered.map_or_else(|| now.clone(), |name| now.join(name));
     let inside = fs::canonicalize(&inside).unwrap_or(inside);
     if inside != folder {

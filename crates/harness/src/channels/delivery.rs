@@ -88,10 +88,10 @@ impl<T: Copy + PartialEq + Debug> Delivery<T> {
         Ok(taken.is_some())
     }
 
-    /// Expects an item, after those that are expected already.
+    /// Expects an item, after those that are expected already, since the cycle that was observed.
     #[inline]
     pub fn expect(&mut self, item: T) {
-        self.expected.expect(item);
+        self.expected.expect_late(item);
     }
 
     /// Items that were expected when a reset came.

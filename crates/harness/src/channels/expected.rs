@@ -70,6 +70,12 @@ impl<T: PartialEq + Debug> InOrder<T> {
         self.expected.push_back((self.cycle, transaction));
     }
 
+    /// As [`Self::expect`], after the edge of the cycle in which it becomes expected.
+    #[inline]
+    pub(super) fn expect_late(&mut self, transaction: T) {
+        self.expected.push_back((self.cycle.saturating_sub(1), transaction));
+    }
+
     /// Compares a transaction with the first expected one.
     ///
     /// # Errors
