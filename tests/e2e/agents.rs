@@ -41,6 +41,7 @@ fn interfaces_of_all_protocols_get_agents() {
         "interface: memory port or register bus subordinate *a,",
         "interface: memory port or register bus subordinate *b,",
         "interface: memory port or register bus manager ram_*,",
+        "inputs that nothing drives, held at 0 in src/lib.rs: S_AXI_WUSER",
         "channels: source cmd (cmd_valid, cmd_ready), sink rsp (rsp_valid, rsp_ready);",
     ] {
         assert!(said.contains(line), "{line}: {said}");
@@ -50,6 +51,9 @@ fn interfaces_of_all_protocols_get_agents() {
     let source = fs::read_to_string(&library).unwrap();
     assert!(source.contains("tie S_AXI_WUSER = 0;"), "{source}");
     assert!(source.contains("agent mode: InputDriver on"), "{source}");
+    let readme = fs::read_to_string(block.join("README.md")).unwrap();
+    assert!(readme.contains("`S_AXI_WUSER` is always 0"), "{readme}");
+    assert!(readme.contains("`mode` has random values"), "{readme}");
     // One output belongs to no interface.
     let model = block.join("src/golden.rs");
     let source = fs::read_to_string(&model).unwrap();

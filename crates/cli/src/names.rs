@@ -7,6 +7,7 @@
 use cosim_base::text;
 use serde::Serialize;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// Names of fields to which `bindgen` appends an underscore.
 const KEYWORDS: &str = "abstract alignof as async await become box break const continue crate do dyn else enum \
@@ -109,6 +110,12 @@ impl Ident {
     /// Both names in one.
     pub fn of(&self, other: &Self) -> Self {
         Self(format!("{}Of{}", self.0, other.0))
+    }
+}
+
+impl fmt::Display for Ident {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 

@@ -135,6 +135,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         wrapper,
         channels,
         interfaces,
+        tied,
         warning,
     } = skeleton.write(Path::new("."))?;
     let reset = match resets.as_slice() {
@@ -188,7 +189,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(warning) = warning {
         program::warn(format_args!("{warning}"));
     }
-    let others = if interfaces.is_empty() { others(&channels) } else { String::new() };
+    let others = match tied.as_slice() {
+        [] if interfaces.is_empty() => others(&channels),
+        [] => String::new(),
+        all => format!("inputs that nothing drives, held at 0 in src/lib.rs: {}\n", all.join(", ")),
+    };
     print_text(&format!(
         "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
          {wrapper}{interface_lines}{listed}{others}next: cd {} && cosim run; README.md says what to write",

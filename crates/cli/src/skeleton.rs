@@ -14,6 +14,7 @@ use crate::channels::Channels;
 use crate::library::{LOCK, Library};
 use crate::resets::Reset;
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
+use agent_texts::Agents;
 pub use asking::GivenParameter;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};
@@ -71,6 +72,8 @@ pub struct GeneratedCrate {
     pub channels: Channels,
     /// The interfaces that it declares with agents.
     pub interfaces: Vec<Interface>,
+    /// The inputs that are held at 0 beside agents.
+    pub tied: Vec<String>,
     /// What of the RTL is ignored.
     pub warning: Option<String>,
 }
@@ -156,6 +159,10 @@ impl Skeleton {
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| copies.searched(folder.join("rtl")).join(name));
         let channels = channels.unwrap_or_default();
+        let tied = match interfaces.interfaces.is_empty() {
+            true => Vec::new(),
+            false => Agents::new(&interfaces, &channels, &ports.outputs).tied(),
+        };
         Ok(GeneratedCrate {
             folder,
             ports,
@@ -165,6 +172,7 @@ impl Skeleton {
             wrapper,
             channels,
             interfaces: interfaces.interfaces,
+            tied,
             warning,
         })
     }

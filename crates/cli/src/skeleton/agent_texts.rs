@@ -87,6 +87,11 @@ pub struct Agents {
 }
 
 impl Agents {
+    /// The inputs that nothing drives.
+    pub fn tied(&self) -> Vec<String> {
+        self.tied.iter().map(ToString::to_string).collect()
+    }
+
     /// The agents of these interfaces. `others` has the channels and the ports beside them.
     pub fn new(interfaces: &Interfaces, others: &Channels, outputs: &[Port]) -> Self {
         // Fields of the structs that the declaration generates.

@@ -173,7 +173,7 @@ pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<
                 codes::NETLIST_NOT_UNDERSTOOD,
                 format!(
                     "cannot parse a mutation that Yosys lists: `{line}`; use the version of \
-                     Yosys that docs/gates.md names"
+                     Yosys that docs/how-to/gates.md names"
                 ),
             )
         })
