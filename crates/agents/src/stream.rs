@@ -132,13 +132,13 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// The beat of a cycle.
     pub(crate) fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
         // Only what the ports say.
-        let said = |beat: StreamBeat| StreamBeat {
+        let compared = |beat: StreamBeat| StreamBeat {
             keep: if self.tkeep.is_some() { beat.keep } else { all() },
             strb: if self.tstrb.is_some() { beat.strb } else { all() },
             last: self.tlast.is_some() && beat.last,
             ..beat
         };
-        let item = self.offered(t).map(|beat| said(beat).to_string());
+        let item = self.offered(t).map(|beat| compared(beat).to_string());
         let ready = [self.tready.is_some(), self.is_ready(r)];
         vec![transfer::<T, R>(self.tvalid.port(), "tvalid", item, ready)]
     }
