@@ -1,7 +1,7 @@
 //! Verilator's description of a design as one kind of tree, whether it came as XML or as JSON.
 //!
-//! Elements have the names and attributes of the XML, which older versions write. Only what [`crate::module`] reads is
-//! translated from JSON.
+//! Elements have the names and attributes of the XML, which older versions write. What this crate reads is translated
+//! from JSON; no other file knows either format.
 
 use crate::elaborate::Description;
 use roxmltree::{Document, Node};
@@ -20,7 +20,7 @@ pub(crate) struct Element {
 }
 
 /// The attributes that are kept.
-const ATTRIBUTES: [&str; 18] = [
+const ATTRIBUTES: [&str; 21] = [
     "name",
     "origName",
     "loc",
@@ -39,6 +39,9 @@ const ATTRIBUTES: [&str; 18] = [
     "defName",
     "edgeType",
     "dotted",
+    "topModule",
+    "pinIndex",
+    "portIndex",
 ];
 
 impl Element {
@@ -56,6 +59,11 @@ impl Element {
 
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.kind == kind)
+    }
+
+    /// Whether it is the top module.
+    pub fn is_top(&self) -> bool {
+        self.kind == "module" && self.get("topModule").is_some()
     }
 
     /// Calls `f` with this element and all below it.
@@ -82,7 +90,7 @@ pub(crate) struct Tree {
 /// Reads a description and hands it to `read`. Long chains of `else if` are nested deeper than an ordinary stack allows.
 pub(crate) fn with_tree<T: Send>(
     description: &Description,
-    read: impl FnOnce(&Tree) -> T + Send,
+    read: impl FnOnce(&Tree) -> Option<T> + Send,
 ) -> Option<T> {
     const STACK: usize = 256 << 20;
     let parse = || {
@@ -90,7 +98,7 @@ pub(crate) fn with_tree<T: Send>(
             Description::Xml(text) => from_xml(text),
             Description::Json { tree, meta } => from_json(tree, meta),
         }?;
-        Some(read(&tree))
+        read(&tree)
     };
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse).ok()?;
@@ -132,17 +140,15 @@ fn from_json(text: &str, meta: &str) -> Option<Tree> {
     let mut parser = serde_json::Deserializer::from_str(text);
     parser.disable_recursion_limit();
     let value = Value::deserialize(&mut parser).ok()?;
+    parser.end().ok()?;
     let meta: Value = serde_json::from_str(meta).ok()?;
     let mut tree = Tree::default();
     for (id, file) in meta["files"].as_object()? {
         tree.files.insert(id.clone(), file["filename"].as_str()?.to_owned());
     }
     let modules = value["modulesp"].as_array()?;
-    let text_of = |value: &Value| value.as_str().map(str::to_owned);
-    let names: HashMap<String, String> = modules
-        .iter()
-        .filter_map(|module| Some((text_of(&module["addr"])?, text_of(&module["name"])?)))
-        .collect();
+    let mut names = Names::new();
+    modules.iter().for_each(|module| add_names(module, &mut names));
     tree.modules = modules.iter().map(|module| json_element(module, &names)).collect();
     for misc in value["miscsp"].as_array()? {
         match misc["type"].as_str() {
@@ -159,7 +165,37 @@ fn from_json(text: &str, meta: &str) -> Option<Tree> {
     Some(tree)
 }
 
-fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
+/// The names and directions of modules and variables, by their addresses.
+type Names<'a> = HashMap<&'a str, (&'a str, &'a str)>;
+
+fn add_names<'a>(node: &'a Value, names: &mut Names<'a>) {
+    match node {
+        Value::Array(nodes) => nodes.iter().for_each(|node| add_names(node, names)),
+        Value::Object(fields) => {
+            if let (true, Some(address), Some(name)) = (
+                matches!(node["type"].as_str(), Some("VAR" | "MODULE" | "IFACE" | "PACKAGE")),
+                node["addr"].as_str(),
+                node["name"].as_str(),
+            ) {
+                names.insert(address, (name, direction(node)));
+            }
+            fields.values().for_each(|node| add_names(node, names));
+        }
+        _ => {}
+    }
+}
+
+/// The direction of a port, as the XML has it at connections; empty for anything else.
+fn direction(node: &Value) -> &'static str {
+    match node["direction"].as_str() {
+        Some("INPUT") => "in",
+        Some("OUTPUT") => "out",
+        Some("INOUT") => "inout",
+        _ => "",
+    }
+}
+
+fn json_element(node: &Value, names: &Names<'_>) -> Element {
     let text = |name: &str| node[name].as_str().unwrap_or_default();
     let kind = text("type").to_ascii_lowercase();
     let kind = match kind.as_str() {
@@ -185,12 +221,12 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
     }
     let target = if matches!(kind, "refdtype" | "paramtypedtype") { "dtypep" } else { "refDTypep" };
     element.set("sub_dtype_id", text(target));
-    let direction = match text("direction") {
-        "INPUT" => "in",
-        "OUTPUT" => "out",
-        "INOUT" => "inout",
-        _ => "",
-    };
+    // A connection has the direction of its port.
+    let port = node["modVarp"].as_str().and_then(|address| names.get(address));
+    if let Some((name, _)) = port {
+        element.set("portName", *name);
+    }
+    let direction = port.map_or_else(|| direction(node), |(_, direction)| *direction);
     if !direction.is_empty() {
         let long =
             if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
@@ -217,8 +253,17 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
         element.set("left", left);
         element.set("right", right);
     }
-    if let Some(module) = node["modp"].as_str().and_then(|address| names.get(address)) {
-        element.set("defName", module.clone());
+    if let Some((module, _)) = node["modp"].as_str().and_then(|address| names.get(address)) {
+        element.set("defName", *module);
+    }
+    if kind == "module" && node["level"] == 1 {
+        element.set("topModule", "1");
+    }
+    if kind == "always" && node["keyword"] == "cont_assign" {
+        element.set("isContinuous", "true");
+    }
+    if kind == "varref" {
+        element.set("access", text("access"));
     }
     if let Value::Object(map) = node {
         // What is assigned comes last, as in XML.
