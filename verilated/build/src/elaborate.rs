@@ -128,7 +128,7 @@ impl Design {
         };
         // Older Verilators have no JSON, newer ones no XML.
         match ask("--xml-only") {
-            Ok(_) => Ok(Description::Xml(plain_xml(read("Vask.xml", END_OF_XML)?))),
+            Ok(_) => Ok(Description::Xml(read("Vask.xml", END_OF_XML)?)),
             Err(Error::Verilate { output, .. })
                 if output.contains("Invalid option: --xml-only") =>
             {
@@ -194,41 +194,6 @@ fn file_at(files: &BTreeMap<String, PathBuf>, place: &str) -> Option<PathBuf> {
 /// Names in angle brackets denote Verilator's built-in files.
 fn is_file(name: &str) -> bool {
     !name.starts_with('<')
-}
-
-/// Replaces the characters that XML forbids, and references to them. Verilator writes them as they
-/// are in a string of the RTL.
-fn plain_xml(text: String) -> String {
-    const FORBIDDEN: char = '\u{fffd}';
-    let is_allowed =
-        |letter: char| matches!(letter, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..);
-    let is_reference = |text: &str| {
-        let (number, _) = text.split_once(';')?;
-        let code = match number.strip_prefix('x') {
-            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-            None => number.parse().ok()?,
-        };
-        Some((number.len() + 1, char::from_u32(code).is_some_and(is_allowed)))
-    };
-    if text.chars().all(is_allowed) && !text.contains("&#") {
-        return text;
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(letter) = rest.chars().next() {
-        let reference = rest.strip_prefix("&#");
-        match reference.and_then(is_reference) {
-            Some((length, false)) => {
-                plain.push(FORBIDDEN);
-                rest = &rest["&#".len() + length..];
-            }
-            _ => {
-                plain.push(if is_allowed(letter) { letter } else { FORBIDDEN });
-                rest = &rest[letter.len_utf8()..];
-            }
-        }
-    }
-    plain
 }
 
 fn elaboration(tree: &Tree) -> Option<Elaboration> {
@@ -369,21 +334,15 @@ mod tests {
         assert!(error.contains("is truncated"), "{error}");
     }
 
+    /// Verilator writes strings of the RTL as they are.
     #[test]
-    fn characters_that_xml_forbids_are_replaced() {
-        for (text, expected) in [
-            ("plain \t\n é \u{1f600}", "plain \t\n é \u{1f600}"),
-            ("a\u{1b}b\u{1}\u{ffff}", "a\u{fffd}b\u{fffd}\u{fffd}"),
-            ("&#27;[31m&#1;&#x1b;&#xFFFE;", "\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}"),
-            ("&#9;&#233;&#x41;&amp;#27;", "&#9;&#233;&#x41;&amp;#27;"),
-            ("&#99999999;&#0;", "\u{fffd}\u{fffd}"),
-            ("&#;&#x;&#", "&#;&#x;&#"),
-        ] {
-            assert_eq!(plain_xml(text.to_owned()), expected, "{text:?}");
+    fn characters_and_references_that_xml_forbids_are_read() {
+        for text in ["&#27;[31m\u{2}", "&#0;", "&#xD800;", "&nothing;", "&#99999999;"] {
+            let xml = XML.replace("&quot;log&quot;", text);
+            assert_ne!(xml, XML);
+            let found = with_tree(&Description::Xml(xml), elaboration);
+            assert_eq!(found.map(|found| found.modules.len()), Some(1), "{text:?}");
         }
-        let string = XML.replace("X", "&#27;[31m\u{2}");
-        assert!(with_tree(&Description::Xml(string.clone()), elaboration).is_none());
-        assert!(with_tree(&Description::Xml(plain_xml(string)), elaboration).is_some());
     }
 
     #[test]

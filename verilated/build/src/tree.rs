@@ -4,7 +4,9 @@
 //! from JSON; no other file knows either format.
 
 use crate::elaborate::Description;
-use roxmltree::{Document, Node};
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +22,8 @@ pub(crate) struct Element {
 }
 
 /// The attributes that are kept.
-const ATTRIBUTES: [&str; 21] = [
+const ATTRIBUTES: [&str; 22] = [
+    "filename",
     "name",
     "origName",
     "loc",
@@ -107,33 +110,57 @@ pub(crate) fn with_tree<T: Send>(
 }
 
 fn from_xml(text: &str) -> Option<Tree> {
-    let document = Document::parse(text).ok()?;
-    let root = document.root_element();
-    let section = |name: &str| root.children().find(|child| child.has_tag_name(name));
-    let mut tree = Tree::default();
-    for file in section("files")?.children().filter(Node::is_element) {
-        tree.files.insert(file.attribute("id")?.to_owned(), file.attribute("filename")?.to_owned());
+    let mut reader = Reader::from_str(text);
+    // The elements that have begun, each inside the one before it.
+    let mut open = vec![Element::default()];
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) => open.push(xml_element(&tag)?),
+            Event::Empty(tag) => {
+                let element = xml_element(&tag)?;
+                open.last_mut()?.children.push(element);
+            }
+            Event::End(_) => {
+                let element = open.pop()?;
+                open.last_mut()?.children.push(element);
+            }
+            Event::Eof => break,
+            _ => {}
+        }
     }
-    for node in section("netlist")?.children().filter(Node::is_element) {
-        let element = xml_element(node);
-        if element.kind == "typetable" {
-            tree.types = element.children;
-        } else {
-            tree.modules.push(element);
+    let [document] = &mut open[..] else { return None };
+    let mut tree = Tree::default();
+    for section in document.children.pop()?.children {
+        for element in section.children {
+            match (&*section.kind, &*element.kind) {
+                ("files", _) => {
+                    let (id, name) = (element.get("id")?, element.get("filename")?);
+                    tree.files.insert(id.to_owned(), name.to_owned());
+                }
+                ("netlist", "typetable") => tree.types = element.children,
+                ("netlist", _) => tree.modules.push(element),
+                _ => {}
+            }
         }
     }
     Some(tree)
 }
 
-fn xml_element(node: Node<'_, '_>) -> Element {
-    let mut element = Element { kind: node.tag_name().name().to_owned(), ..Element::default() };
-    for name in ATTRIBUTES {
-        if let Some(value) = node.attribute(name) {
-            element.set(name, value);
+fn xml_element(tag: &BytesStart<'_>) -> Option<Element> {
+    let mut element = Element {
+        kind: str::from_utf8(tag.name().as_ref()).ok()?.to_owned(),
+        ..Element::default()
+    };
+    for attribute in tag.attributes() {
+        let attribute = attribute.ok()?;
+        let name = str::from_utf8(attribute.key.as_ref()).ok()?;
+        if let Some(name) = ATTRIBUTES.iter().find(|kept| **kept == name) {
+            // A string of the RTL may hold what is no reference of XML.
+            let value = str::from_utf8(&attribute.value).ok()?;
+            element.set(name, unescape(value).unwrap_or(value.into()));
         }
     }
-    element.children = node.children().filter(Node::is_element).map(xml_element).collect();
-    element
+    Some(element)
 }
 
 fn from_json(text: &str, meta: &str) -> Option<Tree> {
