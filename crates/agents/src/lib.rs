@@ -50,6 +50,7 @@ mod lanes;
 mod memory_check;
 pub mod memory_port;
 mod names;
+mod operations;
 #[cfg(test)]
 mod pages;
 pub mod ports;
@@ -62,7 +63,9 @@ mod transfer;
 mod wide;
 pub mod wishbone;
 
-pub use agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler, longest_delay};
+pub use agent::{
+    Agent, AgentTraffic, AgentWeights, Counts, Interface, Progress, Sampler, longest_delay,
+};
 pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
 pub use inputs::{InputDriver, InputTraffic, InputWeights};
 pub use items::{Item, ItemWeights, Items, Queue};
@@ -70,6 +73,7 @@ pub use memory_check::MemoryCheck;
 pub use names::{
     GroupNames, count_groups, group_names, join, length, named_groups, names_of, with_reasons,
 };
+pub use operations::BusAccess;
 pub use scenarios::{Pace, default_scenarios};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Data, Lanes, Wide};

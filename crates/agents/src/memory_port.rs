@@ -16,16 +16,16 @@ mod monitor;
 mod tests;
 
 pub use agents::{MemoryPortManager, MemoryPortSubordinate};
-pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryPortSampler};
+pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 
-use crate::agent::AgentWeights;
+use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights};
+use crate::operations::{check_resets, longest_delay, operation};
 use crate::ports::{Finder, PortRule};
 use crate::scenarios::Pace;
-use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -195,12 +195,6 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     pub fn words(&self, manager: &M) -> Option<String> {
         self.access(manager).map(|access| access.to_string())
     }
-
-    /// The access of a cycle.
-    pub(crate) fn transfers(&self, m: &M) -> Vec<Transfer> {
-        let first = self.en.map_or((self.addr.port(), "addr"), |en| (en.port(), "en"));
-        vec![transfer::<M, S>(first.0, first.1, self.words(m), [false, true])]
-    }
 }
 
 /// A read or a write of a manager.
@@ -248,6 +242,8 @@ pub struct MemoryPortOperation {
     pub reset: Option<Reset>,
 }
 
+operation!(MemoryPortOperation, |own| own.gap.get());
+
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -259,16 +255,7 @@ pub struct MemoryPortTraffic {
 
 impl Traffic for MemoryPortTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |operation: &MemoryPortOperation| {
-            operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
-        };
-        match self.operations.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("operations[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("operations", &self.operations)
     }
 }
 
@@ -312,23 +299,24 @@ impl AgentWeights for MemoryPortSubordinateWeights {
     }
 }
 
-impl MemoryPortWeights {
-    /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins>(
-        &self,
+impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic {
+    type Weights = MemoryPortWeights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &MemoryPortPins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> MemoryPortTraffic {
+    ) -> Self {
         let mut pool =
-            AddressPool::new(&self.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
+            AddressPool::new(&weights.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
         let mut operation = || {
-            let offer = self.source.offer((), reset, rng);
+            let offer = weights.source.offer((), reset, rng);
             let address = Uint::new(pool.draw(1, rng));
-            let access = if pins.we.is_some() && rng.chance(self.write) {
+            let access = if pins.we.is_some() && rng.chance(weights.write) {
                 let data = Wide::any(8 * pins.bytes(), rng);
-                let is_partial = pins.be.is_some() && rng.chance(self.partial);
+                let is_partial = pins.be.is_some() && rng.chance(weights.partial);
                 let some = Lanes::any(pins.bytes(), rng);
                 let lanes = if is_partial { some } else { Lanes::ones(pins.bytes()) };
                 MemoryPortOperationKind::Write { address, data, lanes }
@@ -337,6 +325,27 @@ impl MemoryPortWeights {
             };
             MemoryPortOperation { gap: offer.gap, access, reset: offer.reset }
         };
-        MemoryPortTraffic { operations: (0..operations).map(|_| operation()).collect() }
+        Self { operations: (0..operations).map(|_| operation()).collect() }
+    }
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 2
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortSubordinateTraffic {
+    type Weights = MemoryPortSubordinateWeights;
+
+    fn draw(
+        _: &Self::Weights,
+        _: &MemoryPortPins<M, S>,
+        _: u32,
+        _: Percent,
+        _: &mut CaseRng,
+    ) -> Self {
+        Self {}
+    }
+
+    fn longest_delay(&self) -> u64 {
+        0
     }
 }

@@ -184,6 +184,11 @@ impl<'a> Finder<'a> {
         Self { is_there: self.find::<P>(name).is_some(), ..self }
     }
 
+    /// Finds no port, unless this holds.
+    pub(crate) const fn only_if(self, is_there: bool) -> Self {
+        Self { is_there: self.is_there && is_there, ..self }
+    }
+
     /// Whether the interface has this half.
     pub(crate) const fn is_there(&self) -> bool {
         self.is_there

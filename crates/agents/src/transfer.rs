@@ -33,20 +33,7 @@ fn of_prefix(
 }
 
 /// A name without an ending in any case.
-fn without<'a>(name: &'a str, end: &str) -> Option<&'a str> {
+pub(crate) fn without<'a>(name: &'a str, end: &str) -> Option<&'a str> {
     let (begin, rest) = name.split_at_checked(name.len().checked_sub(end.len())?)?;
     rest.eq_ignore_ascii_case(end).then_some(begin)
-}
-
-/// The channels of an AXI interface: the port of each valid, and whether valid and ready are high.
-pub(crate) fn axi<M: Pins, S: Pins>(
-    channels: [(&'static Port, bool, bool); 5],
-    words: impl Fn(&str) -> Option<String>,
-) -> Vec<Transfer> {
-    let channel = |(port, is_valid, is_ready): (&'static Port, bool, bool)| {
-        let name = without(port.name, "valid").unwrap_or(port.name);
-        let item = is_valid.then(|| words(name).unwrap_or_default());
-        transfer::<M, S>(port, "valid", item, [true, is_ready])
-    };
-    channels.into_iter().map(channel).collect()
 }

@@ -1,12 +1,13 @@
 //! Values of wide ports, as a traffic stores them.
 
-use cosim_harness::harness::{CaseRng, Draw};
+use cosim_harness::harness::{CaseRng, Draw, Noise};
 use cosim_harness::value::hex_pattern;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
+use verilated::{Pin, Pins};
 
 /// A value of `WORDS` 32-bit words, the least significant first; a hex string like `"0x1f"` in
 /// JSON. 32 words hold a port of 1024 bits.
@@ -39,6 +40,12 @@ impl<const WORDS: usize> Wide<WORDS> {
             1 => (value >> 32) as u32,
             _ => 0,
         }))
+    }
+
+    /// The value of a port.
+    #[inline]
+    pub fn of<P: Pins>(pin: Pin<P>, pins: &P) -> Self {
+        Self(pin.words(pins))
     }
 
     /// The lowest `bits` bits are 1.
@@ -83,6 +90,52 @@ impl<const WORDS: usize> Wide<WORDS> {
             let shift = 8 * (lane % 4);
             *word = *word & !(0xff << shift) | u32::from(byte) << shift;
         }
+    }
+
+    /// A value with noise in the words of its lowest `bits` bits.
+    #[inline]
+    pub(crate) fn noise(bits: u32, noise: &mut Noise) -> Self {
+        let mut value = Self::ZERO;
+        for word in value.0.iter_mut().take(bits.div_ceil(32) as usize) {
+            [*word] = noise.words();
+        }
+        value
+    }
+
+    /// The bytes of the lowest `bytes` lanes, for an access of a target.
+    pub(crate) fn to_bytes(self, bytes: u32) -> ([u8; 128], usize) {
+        let mut all = [0; 128];
+        for (lane, byte) in (0..bytes).zip(&mut all) {
+            *byte = self.byte(lane);
+        }
+        (all, bytes as usize)
+    }
+
+    /// The value of some bytes.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let mut value = Self::ZERO;
+        for (lane, byte) in (0..).zip(bytes) {
+            value.set_byte(lane, *byte);
+        }
+        value
+    }
+
+    /// The lowest 128 bits.
+    pub(crate) fn low_128(&self) -> u128 {
+        let word = |at: usize| u128::from(self.0.get(at).copied().unwrap_or(0)) << (32 * at);
+        word(0) | word(1) | word(2) | word(3)
+    }
+
+    /// The bits that both have.
+    #[must_use]
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    /// Whether it has a bit that the other one lacks.
+    #[inline]
+    pub(crate) fn exceeds(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(own, other)| own & !other != 0)
     }
 
     /// A value with random bits in its lowest `bits` bits.

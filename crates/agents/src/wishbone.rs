@@ -10,22 +10,22 @@ mod monitor;
 #[cfg(test)]
 mod tests;
 
+pub use crate::operations::BusAccess as WishboneAccess;
 pub use agents::{WishboneManager, WishboneSubordinate};
-pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
+pub use monitor::{WishboneMonitor, WishboneTransfer};
 
-use crate::agent::AgentWeights;
-use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::agent::{AgentTraffic, AgentWeights};
+use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
+use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
 use crate::ports::{Finder, PortRule};
 use crate::scenarios::Pace;
 use crate::target::Response;
-use crate::transfer::transfer;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use verilated::{Pin, Pins};
 
 /// The mode of an interface.
@@ -169,17 +169,6 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
         words.extend(rty.then(|| "rty".to_owned()));
         (!words.is_empty()).then(|| words.join(", "))
     }
-
-    /// The request and the termination of a cycle.
-    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
-        let port = self.cyc.port();
-        let name = port.name.rfind("cyc").map_or("", |place| &port.name[place..]);
-        let is_taken = match self.is_pipelined() {
-            true => self.is_taken(s),
-            false => self.terminations(s).contains(&true),
-        };
-        vec![transfer::<M, S>(port, name, self.words(m, s), [true, is_taken])]
-    }
 }
 
 /// The termination of a transfer.
@@ -203,38 +192,6 @@ impl From<Response> for WishboneTermination {
     }
 }
 
-/// A read or a write of a manager.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum WishboneAccess {
-    /// A write.
-    Write {
-        /// The address, in units of the port.
-        address: Uint<64>,
-        /// The data of all bytes of the bus.
-        data: Uint<64>,
-        /// The bytes that are written.
-        select: Uint<8>,
-    },
-    /// A read of all bytes of the bus.
-    Read {
-        /// The address, in units of the port.
-        address: Uint<64>,
-    },
-}
-
-impl fmt::Display for WishboneAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Write { address, data, select } => {
-                let (address, data) = (address.get(), data.get());
-                write!(f, "write {data:#x} select {:#x} to {address:#x}", select.get())
-            }
-            Self::Read { address } => write!(f, "read {:#x}", address.get()),
-        }
-    }
-}
-
 /// An operation of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -253,6 +210,8 @@ pub struct WishboneOperation {
     pub reset: Option<Reset>,
 }
 
+operation!(WishboneOperation, |own| own.gap.get());
+
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -264,16 +223,7 @@ pub struct WishboneTraffic {
 
 impl Traffic for WishboneTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |operation: &WishboneOperation| {
-            operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
-        };
-        match self.operations.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("operations[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("operations", &self.operations)
     }
 }
 
@@ -339,32 +289,54 @@ impl AgentWeights for WishboneSubordinateWeights {
     }
 }
 
-impl WishboneWeights {
-    /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins>(
-        &self,
+impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
+    type Weights = WishboneWeights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &WishbonePins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> WishboneTraffic {
-        let step = u64::from(pins.bytes() / pins.address_step.max(1)).max(1);
-        let mut pool = AddressPool::new(&self.addresses, pins.adr.width());
+    ) -> Self {
+        let mut pool = AddressPool::new(&weights.addresses, pins.adr.width());
+        let bus = BusDraw {
+            write: weights.write,
+            partial: pins.sel.map(|_| weights.partial),
+            bytes: pins.bytes(),
+            step: u64::from(pins.bytes() / pins.address_step.max(1)).max(1),
+        };
         let mut operation = || {
-            let offer = self.source.offer((), reset, rng);
-            let address = Uint::new(pool.draw(step, rng));
-            let access = if rng.chance(self.write) {
-                let all = Uint::<8>::new((1 << pins.bytes()) - 1);
-                let is_partial = pins.sel.is_some() && rng.chance(self.partial);
-                let some = Uint::new(rng.bits::<8>().get() & all.get());
-                let data = Uint::new(rng.bits::<64>().get() >> (64 - 8 * pins.bytes()));
-                WishboneAccess::Write { address, data, select: if is_partial { some } else { all } }
-            } else {
-                WishboneAccess::Read { address }
-            };
-            let block = rng.chance(self.block);
+            let offer = weights.source.offer((), reset, rng);
+            let access = bus.access(&mut pool, rng);
+            let block = rng.chance(weights.block);
             WishboneOperation { gap: offer.gap, block, access, reset: offer.reset }
         };
-        WishboneTraffic { operations: (0..operations).map(|_| operation()).collect() }
+        Self { operations: (0..operations).map(|_| operation()).collect() }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 3
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
+    type Weights = WishboneSubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &WishbonePins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let delays = delays(&weights.latency, operations, rng);
+        let ready = weights.ready.draw(operations, rng);
+        let errors = Errors::draw(pins.err.is_none(), weights.errors, operations, rng);
+        Self { ready, delays, errors }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        self.ready.longest_delay() + longest(&self.delays) + 1
     }
 }
