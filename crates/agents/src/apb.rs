@@ -5,8 +5,6 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use crate::operations::BusAccess as ApbAccess;
 pub use agents::{ApbManager, ApbSubordinate};

@@ -12,8 +12,6 @@ mod manager;
 mod memory_check;
 mod monitor;
 mod subordinate;
-#[cfg(test)]
-mod tests;
 mod traffic;
 
 pub use manager::Axi4Manager;

@@ -4,9 +4,6 @@
 //! [`AxiLiteMonitor`] checks the rules of the protocol. They are those of [AXI4](crate::axi4) with
 //! the ports of the subset: single beats of all bytes of the bus, without IDs.
 
-#[cfg(test)]
-mod tests;
-
 pub use crate::axi4::{
     Axi4SubordinateTraffic as AxiLiteSubordinateTraffic,
     Axi4SubordinateWeights as AxiLiteSubordinateWeights, AxiResponse, NAMING,

@@ -137,7 +137,7 @@ fn traffic_is_an_object_with_the_agents() {
     let text = r#"{
         "noise": "0x5",
         "input": { "beats": [{ "gap": 3, "item": { "data": "0x1f", "last": true } }] },
-        "registers": { "operations": [{ "access": { "read": { "address": "0x10" } } }] }
+        "registers": { "operations": [{ "address": "0x10", "access": { "read": {} } }] }
     }"#;
     let traffic: Traffic = serde_json::from_str(text).unwrap();
     assert_eq!(traffic.check(), Ok(()));

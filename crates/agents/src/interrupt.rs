@@ -11,8 +11,6 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use agents::{InterruptSink, InterruptSource};
 pub use monitor::InterruptMonitor;

@@ -59,6 +59,8 @@ pub mod stream;
 mod target;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod wide;
 pub mod wishbone;

@@ -12,8 +12,6 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use agents::{MemoryPortManager, MemoryPortSubordinate};
 pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};

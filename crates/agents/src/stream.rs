@@ -5,8 +5,6 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use agents::{StreamSink, StreamSource};
 pub use monitor::StreamMonitor;

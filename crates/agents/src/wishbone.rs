@@ -7,8 +7,6 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use crate::operations::BusAccess as WishboneAccess;
 pub use agents::{WishboneManager, WishboneSubordinate};
