@@ -2,12 +2,11 @@
 //! of such channels alone is declared by [`channels!`](cosim_harness::channels).
 
 use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
-use crate::channel::ReadyDriver;
 use crate::operations::{check_resets, longest_delay};
 use crate::scenarios::Pace;
 use crate::stream::StreamSinkTraffic;
 use crate::wide::Data;
-use cosim_harness::channels::{Offer, SourceWeights};
+use cosim_harness::channels::{Offer, Sink, SourceWeights};
 use cosim_harness::harness::{CaseRng, Noise, Percent, Reset, Traffic, TrafficError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -175,7 +174,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
 #[derive(Debug, Clone)]
 pub struct HandshakeSink<'a, I, O: 'static> {
     pins: HandshakePins<O, I>,
-    ready: ReadyDriver<'a>,
+    ready: Sink<'a>,
     counts: Counts,
 }
 
@@ -184,7 +183,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSink<'a, I, O> {
     type Traffic = StreamSinkTraffic;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self { pins, ready: ReadyDriver::new(&traffic.ready), counts: Counts::default() }
+        Self { pins, ready: traffic.ready.sink(), counts: Counts::default() }
     }
 
     #[inline]
@@ -201,7 +200,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSink<'a, I, O> {
         match in_reset {
             true => self.ready.reset(),
             false => {
-                let taken = self.ready.clock(is_offered, self.pins.is_ready(inputs));
+                let taken = self.ready.take(is_offered, self.pins.is_ready(inputs));
                 self.counts.handshakes += u64::from(taken);
             }
         }

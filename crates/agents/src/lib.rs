@@ -68,7 +68,7 @@ pub mod wishbone;
 pub use agent::{
     Agent, AgentTraffic, AgentWeights, Counts, Interface, Progress, Sampler, longest_delay,
 };
-pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
+pub use channel::{AddressWeights, Readiness, ReadyWeights};
 pub use inputs::{InputDriver, InputTraffic, InputWeights};
 pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;

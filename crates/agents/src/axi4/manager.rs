@@ -2,8 +2,8 @@
 
 use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic};
 use crate::agent::{Agent, AgentTraffic, Counts, Progress, interface_of};
-use crate::channel::ReadyDriver;
 use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use std::collections::VecDeque;
 use verilated::{Pin, Pins};
@@ -36,8 +36,8 @@ pub struct Axi4Manager<'a, M, S, const WORDS: usize = 32> {
     /// Started writes without a response, and reads without their last beat.
     writes: u64,
     reads: u64,
-    bready: ReadyDriver<'a>,
-    rready: ReadyDriver<'a>,
+    bready: Sink<'a>,
+    rready: Sink<'a>,
     counts: Counts,
 }
 
@@ -158,11 +158,11 @@ impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
         if w {
             self.take_beat();
         }
-        if self.bready.clock(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
+        if self.bready.take(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
             self.writes = self.writes.saturating_sub(1);
             self.counts.handshakes += 1;
         }
-        if self.rready.clock(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
+        if self.rready.take(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
             self.reads = self
                 .reads
                 .saturating_sub(u64::from(Axi4Pins::<M, S, WORDS>::is_last(pins.rlast, s)));
@@ -202,8 +202,8 @@ where
             beat_due: 0,
             writes: 0,
             reads: 0,
-            bready: ReadyDriver::new(&traffic.bready),
-            rready: ReadyDriver::new(&traffic.rready),
+            bready: traffic.bready.sink(),
+            rready: traffic.rready.sink(),
             counts: Counts::default(),
         }
     }

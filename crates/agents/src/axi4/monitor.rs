@@ -1,9 +1,9 @@
 //! The rules of AXI4 and AXI4-Lite.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::channel::{Channel, ChannelRules};
 use crate::names::at;
 use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::Violation;
 use std::collections::VecDeque;
 use verilated::{Pin, Pins};
@@ -77,11 +77,11 @@ struct Write {
 #[derive(Debug, Clone)]
 pub struct Axi4Monitor<M, S, const WORDS: usize = 32> {
     pins: Axi4Pins<M, S, WORDS>,
-    aw: Channel<Axi4Address>,
-    w: Channel<WriteData<WORDS>>,
-    b: Channel<(u64, AxiResponse)>,
-    ar: Channel<Axi4Address>,
-    r: Channel<ReadData<WORDS>>,
+    aw: Monitor<Axi4Address>,
+    w: Monitor<WriteData<WORDS>>,
+    b: Monitor<(u64, AxiResponse)>,
+    ar: Monitor<Axi4Address>,
+    r: Monitor<ReadData<WORDS>>,
     /// Beats without an address.
     data: VecDeque<WriteData<WORDS>>,
     /// Beats of the first write that is not complete.
@@ -96,11 +96,11 @@ pub struct Axi4Monitor<M, S, const WORDS: usize = 32> {
 /// The names of the rules, as checks have them.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
-    aw: ChannelRules,
-    w: ChannelRules,
-    ar: ChannelRules,
-    b: ChannelRules,
-    r: ChannelRules,
+    aw: Protocol,
+    w: Protocol,
+    ar: Protocol,
+    b: Protocol,
+    r: Protocol,
     w_last: &'static str,
     w_strobe: &'static str,
     w_missing: &'static str,
@@ -154,11 +154,12 @@ macro_rules! rules {
         }
     };
     ($protocol:literal, $channel:literal, $after_reset:expr) => {
-        ChannelRules {
+        Protocol {
             valid_held: Some(concat!($protocol, "-", $channel, "valid-held")),
-            payload_held: Some(concat!($protocol, "-", $channel, "-payload-held")),
+            item_held: Some(concat!($protocol, "-", $channel, "-payload-held")),
             quiet_in_reset: Some(concat!($protocol, "-", $channel, "valid-in-reset")),
             quiet_after_reset: $after_reset,
+            is_synchronous: true,
         }
     };
     (address $channel:literal) => {
@@ -306,11 +307,11 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         check_bus::<WORDS>(8 * pins.bytes());
         let [aw, w, b, ar, r] = pins.valids().map(|port| port.name);
         Self {
-            aw: Channel::new(Self::RULES.aw, aw),
-            w: Channel::new(Self::RULES.w, w),
-            b: Channel::new(Self::RULES.b, b),
-            ar: Channel::new(Self::RULES.ar, ar),
-            r: Channel::new(Self::RULES.r, r),
+            aw: Monitor::of_port(Self::RULES.aw, aw),
+            w: Monitor::of_port(Self::RULES.w, w),
+            b: Monitor::of_port(Self::RULES.b, b),
+            ar: Monitor::of_port(Self::RULES.ar, ar),
+            r: Monitor::of_port(Self::RULES.r, r),
             pins,
             data: VecDeque::new(),
             beat: 0,

@@ -2,12 +2,12 @@
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
 use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, subordinate};
-use crate::channel::{Errors, Readiness, ReadyDriver, ReadyWeights, next_delay};
+use crate::channel::{Errors, Readiness, ReadyWeights, next_delay};
 use crate::operations::{delays, longest};
 use crate::scenarios::Pace;
 use crate::target::{Access, Memory, Response, Target};
 use crate::wide::{Lanes, Wide, check_bus};
-use cosim_harness::channels::SourceWeights;
+use cosim_harness::channels::{Sink, SourceWeights};
 use cosim_harness::harness::{CaseRng, Draw, Noise, Percent, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
@@ -109,9 +109,9 @@ struct ReadOffer<const WORDS: usize> {
 pub struct Axi4Subordinate<'a, I, O, T = Memory, const WORDS: usize = 32> {
     pins: Axi4Pins<O, I, WORDS>,
     target: T,
-    awready: ReadyDriver<'a>,
-    wready: ReadyDriver<'a>,
-    arready: ReadyDriver<'a>,
+    awready: Sink<'a>,
+    wready: Sink<'a>,
+    arready: Sink<'a>,
     write_delays: Iter<'a, Uint<12>>,
     read_delays: Iter<'a, Uint<12>>,
     write_errors: Errors<'a>,
@@ -150,9 +150,9 @@ impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I,
         Self {
             pins,
             target,
-            awready: ReadyDriver::new(&traffic.awready),
-            wready: ReadyDriver::new(&traffic.wready),
-            arready: ReadyDriver::new(&traffic.arready),
+            awready: traffic.awready.sink(),
+            wready: traffic.wready.sink(),
+            arready: traffic.arready.sink(),
             write_delays: traffic.write_delays.iter(),
             read_delays: traffic.read_delays.iter(),
             write_errors: Errors::new(&traffic.write_errors),
@@ -329,15 +329,15 @@ impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I,
         {
             self.take_read_beat(offer.place);
         }
-        if self.awready.clock(valids[0], pins.aw.ready.is_high(s)) {
+        if self.awready.take(valids[0], pins.aw.ready.is_high(s)) {
             self.addresses.extend(pins.offered(&pins.aw, m));
             self.counts.handshakes += 1;
         }
-        if self.wready.clock(valids[1], pins.wready.is_high(s)) {
+        if self.wready.take(valids[1], pins.wready.is_high(s)) {
             self.data.push_back((Wide::of(pins.wdata, m), pins.strobe(m)));
             self.counts.handshakes += 1;
         }
-        if self.arready.clock(valids[2], pins.ar.ready.is_high(s))
+        if self.arready.take(valids[2], pins.ar.ready.is_high(s))
             && let Some(address) = pins.offered(&pins.ar, m)
         {
             let due = self.time + next_delay(&mut self.read_delays);

@@ -2,9 +2,8 @@
 
 use super::{StreamBeat, StreamPins, StreamSinkTraffic, StreamTraffic};
 use crate::agent::{Agent, Counts, Progress, interface_of};
-use crate::channel::ReadyDriver;
 use crate::wide::{Wide, check_bus};
-use cosim_harness::channels::Source;
+use cosim_harness::channels::{Sink, Source};
 use cosim_harness::harness::{Noise, Reset};
 use verilated::{Pin, Pins};
 
@@ -99,7 +98,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
 #[derive(Debug, Clone)]
 pub struct StreamSink<'a, I, O> {
     pins: StreamPins<O, I>,
-    ready: ReadyDriver<'a>,
+    ready: Sink<'a>,
     taken: u64,
     /// Whether a beat was on offer in the cycle before.
     offered: bool,
@@ -114,7 +113,7 @@ impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
             return None;
         }
         self.offered = self.pins.tvalid.is_high(outputs);
-        let taken = self.ready.clock(self.offered, self.pins.is_ready(inputs));
+        let taken = self.ready.take(self.offered, self.pins.is_ready(inputs));
         self.taken += u64::from(taken);
         None
     }
@@ -138,7 +137,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
     interface_of!(subordinate I O);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self { pins, ready: ReadyDriver::new(&traffic.ready), taken: 0, offered: false }
+        Self { pins, ready: traffic.ready.sink(), taken: 0, offered: false }
     }
 
     #[inline]

@@ -2,9 +2,9 @@
 
 use super::{StreamBeat, StreamPins, all};
 use crate::agent::Interface;
-use crate::channel::{Channel, ChannelRules};
 use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, GAP, STALL};
+use cosim_harness::channels::{Monitor, Protocol};
 use cosim_harness::harness::{Covergroup, Transfer, Violation, class};
 use verilated::Pins;
 
@@ -12,7 +12,7 @@ use verilated::Pins;
 #[derive(Debug, Clone)]
 pub struct StreamMonitor<T, R> {
     pins: StreamPins<T, R>,
-    channel: Channel<StreamBeat>,
+    channel: Monitor<StreamBeat>,
 }
 
 impl<T: Pins, R: Pins> StreamMonitor<T, R> {
@@ -42,13 +42,14 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
 
     /// A monitor of an idle stream.
     pub fn new(pins: StreamPins<T, R>) -> Self {
-        let rules = ChannelRules {
+        let rules = Protocol {
             valid_held: Some(Self::VALID_HELD),
-            payload_held: Some(Self::PAYLOAD_HELD),
+            item_held: Some(Self::PAYLOAD_HELD),
             quiet_in_reset: Some(Self::QUIET_IN_RESET),
             quiet_after_reset: Some(Self::QUIET_AFTER_RESET),
+            is_synchronous: true,
         };
-        Self { pins, channel: Channel::new(rules, pins.tvalid.port().name) }
+        Self { pins, channel: Monitor::of_port(rules, pins.tvalid.port().name) }
     }
 
     /// Observes a cycle. Returns the beat that is taken.

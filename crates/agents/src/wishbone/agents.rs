@@ -5,9 +5,10 @@ use super::{
     WishboneTermination, WishboneTraffic,
 };
 use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
-use crate::channel::{Errors, ReadyDriver, next_delay};
+use crate::channel::{Errors, next_delay};
 use crate::lanes;
 use crate::target::{Memory, Response, Target};
+use cosim_harness::channels::Sink;
 use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
 use std::collections::VecDeque;
@@ -169,7 +170,7 @@ struct Answer {
 pub struct WishboneSubordinate<'a, I, O, T = Memory> {
     pins: WishbonePins<O, I>,
     target: T,
-    ready: ReadyDriver<'a>,
+    ready: Sink<'a>,
     delays: Iter<'a, Uint<12>>,
     errors: Errors<'a>,
     time: u64,
@@ -187,7 +188,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         Self {
             pins,
             target,
-            ready: ReadyDriver::new(&traffic.ready),
+            ready: traffic.ready.sink(),
             delays: traffic.delays.iter(),
             errors: Errors::new(&traffic.errors),
             time: 0,
@@ -244,7 +245,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         let is_terminated = pins.terminations(s).contains(&true);
         let stb = pins.stb.is_high(m);
         let is_taken = match pins.is_pipelined() {
-            true if pins.stall.is_some() => self.ready.clock(stb, pins.is_taken(s)),
+            true if pins.stall.is_some() => self.ready.take(stb, pins.is_taken(s)),
             true => stb,
             false => stb && self.answers.is_empty(),
         };
