@@ -237,4 +237,50 @@ mod tests {
         assert_eq!(Wide::<2>::ones(33).get(), 0x1_ffff_ffff);
         assert_eq!(value.low(2).get(), 2);
     }
+    /// Are the bits around a part kept, whatever its place, and are the values those of the part?
+    #[test]
+    fn parts_of_ports_are_read_and_set_alone() {
+        crate::testing::pins!(P { low: 7 u8, wide: 100 [u32; 4], high: 64 u64, });
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            seed >> 16
+        };
+        for port in ["low", "wide", "high"] {
+            let whole = Pin::<P>::of("", port);
+            for _ in 0..2000 {
+                let bits = whole.width();
+                let lsb = random() as u32 % bits;
+                let width = 1 + random() as u32 % (bits - lsb);
+                let mut pins = P::default();
+                for other in ["low", "wide", "high"] {
+                    let words = [0; 4].map(|_: u32| random() as u32);
+                    Pin::<P>::of("", other).set_words(&mut pins, &words);
+                }
+                let (before, part) = (Wide::<4>::of(whole, &pins), whole.bits(lsb, width));
+                let shifted = |value: &Wide<4>, at: u32| value.bit(lsb + at);
+                let read = Wide::<4>::of(part, &pins);
+                assert!((0..128).all(|at| read.bit(at) == (at < width && shifted(&before, at))));
+                assert_eq!(part.get(&pins), read.get());
+                let value = Wide([0; 4].map(|_: u32| random() as u32));
+                let other = pins;
+                part.set_words(&mut pins, &value.0);
+                assert_eq!(Wide::<4>::of(part, &pins), value.low(width));
+                let after = Wide::<4>::of(whole, &pins);
+                let is_inside = |at: u32| (lsb..lsb + width).contains(&at);
+                assert!((0..128).all(|at| is_inside(at) || after.bit(at) == before.bit(at)));
+                part.set_words(&mut pins, &read.0);
+                assert_eq!(
+                    zerocopy::IntoBytes::as_bytes(&pins),
+                    zerocopy::IntoBytes::as_bytes(&other)
+                );
+            }
+        }
+        let bus = Pin::<P>::of("", "wide");
+        assert_eq!(bus.lane(1, 4).name().to_string(), "wide[49:25]");
+        assert_eq!(
+            (bus.name().to_string(), bus.bits(3, 1).name().to_string()),
+            ("wide".to_owned(), "wide[3]".to_owned(),)
+        );
+    }
 }
