@@ -13,7 +13,7 @@ pub use monitor::{ApbMonitor, ApbTransfer};
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights, Errors};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
-use crate::ports::{Finder, PortRule};
+use crate::ports::{Finder, PortRule, Ports};
 use crate::scenarios::Pace;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
@@ -76,7 +76,15 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
     pub const fn of(pattern: &str) -> Self {
-        let ports = Finder::new(PORTS, pattern);
+        Self::of_ports(Ports::new(pattern))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        let ports = Finder::new(PORTS, ports);
         let pwdata = ports.of::<M>("pwdata");
         check_bus::<2>(pwdata.width());
         Self {

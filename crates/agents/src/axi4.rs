@@ -19,7 +19,7 @@ pub use monitor::{Axi4Events, Axi4Monitor, Axi4ReadBeat, Axi4WriteBeat};
 pub use subordinate::{Axi4Subordinate, Axi4SubordinateTraffic, Axi4SubordinateWeights};
 pub use traffic::{Axi4Access, Axi4Beat, Axi4Operation, Axi4Traffic, Axi4Weights};
 
-use crate::ports::{Finder, PortRule};
+use crate::ports::{Finder, PortRule, Ports};
 use crate::target::Response;
 use crate::transfer::without;
 use crate::wide::{Lanes, Wide, check_bus};
@@ -27,7 +27,7 @@ use cosim_harness::harness::Naming;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use verilated::{Pin, Pins, Port};
+use verilated::{Pin, PinName, Pins};
 
 /// The naming rules of ports like `s_axi_awvalid`, for
 /// [`Block::NAMING`](cosim_harness::harness::Block::NAMING). Its channel is `s_axi_aw`.
@@ -190,7 +190,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// If a port is missing that is not optional, or the data is too wide; in a constant, this does
     /// not compile.
     pub const fn of(pattern: &str) -> Self {
-        Self::of_two(pattern, pattern)
+        Self::of_ports(Ports::new(pattern))
     }
 
     /// The ports of an interface whose channels of writes have another pattern than those of reads.
@@ -198,6 +198,18 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     /// # Panics
     /// As [`Axi4Pins::of`].
     pub const fn of_two(writes: &str, reads: &str) -> Self {
+        Self::of_halves(Ports::new(writes), Ports::new(reads))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Axi4Pins::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        Self::of_halves(ports, ports)
+    }
+
+    const fn of_halves(writes: Ports<'_>, reads: Ports<'_>) -> Self {
         let w = Finder::new(PORTS, writes).with::<M>("awvalid");
         let r = Finder::new(PORTS, reads).with::<M>("arvalid");
         assert!(w.is_there() || r.is_there(), "the block has no awvalid or arvalid of this name");
@@ -302,15 +314,15 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
     }
 
     /// The names of the ports of their valids.
-    pub(crate) fn valids(&self) -> [&'static Port; 5] {
-        let [aw, ar, w] = [self.aw.valid, self.ar.valid, self.wvalid].map(|pin| pin.port());
-        [aw, w, self.bvalid.port(), ar, self.rvalid.port()]
+    pub(crate) fn valids(&self) -> [PinName; 5] {
+        let [aw, ar, w] = [self.aw.valid, self.ar.valid, self.wvalid].map(|pin| pin.name());
+        [aw, w, self.bvalid.name(), ar, self.rvalid.name()]
     }
 
     /// The payload of a channel in a cycle with a high valid, for
     /// [`Explain::words`](cosim_harness::harness::Explain::words).
     pub fn words(&self, channel: &str, manager: &M, subordinate: &S) -> Option<String> {
-        let is_it = |port: &&Port| without(port.name, "valid") == Some(channel);
+        let is_it = |valid: &PinName| without(valid.port, "valid") == Some(channel);
         let place = self.valids().iter().position(is_it)?;
         Some(self.item(place, manager, subordinate))
     }

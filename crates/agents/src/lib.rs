@@ -76,6 +76,7 @@ pub use names::{
     GroupNames, count_groups, group_names, join, length, named_groups, names_of, with_reasons,
 };
 pub use operations::BusAccess;
+pub use ports::Ports;
 pub use scenarios::{Pace, default_scenarios};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Data, Lanes, Wide};

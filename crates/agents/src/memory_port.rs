@@ -19,7 +19,7 @@ pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights};
 use crate::operations::{check_resets, longest_delay, operation};
-use crate::ports::{Finder, PortRule};
+use crate::ports::{Finder, PortRule, Ports};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
@@ -120,7 +120,15 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// # Panics
     /// If `addr` or `rdata` is missing; in a constant, this does not compile.
     pub const fn of(pattern: &str) -> Self {
-        let ports = Finder::new(PORTS, pattern);
+        Self::of_ports(Ports::new(pattern))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        let ports = Finder::new(PORTS, ports);
         let addr = ports.of::<M>("addr");
         let bits = addr.width();
         Self {

@@ -4,7 +4,7 @@
 //! The functions below join the names in constants.
 
 use cosim_harness::harness::{Covergroup, Parameters, Violation};
-use verilated::Port;
+use verilated::{PinName, Port};
 
 /// The longest joined name, in bytes.
 const LONGEST: usize = 64;
@@ -45,7 +45,7 @@ impl GroupNames {
 
 /// A violation whose message begins with the name of a port, because a block may have several
 /// interfaces.
-pub(crate) fn at(port: &str, violation: Violation) -> Violation {
+pub(crate) fn at(port: PinName, violation: Violation) -> Violation {
     Violation { message: format!("{port}: {}", violation.message), ..violation }
 }
 

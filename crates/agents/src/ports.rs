@@ -5,7 +5,7 @@
 //! that only says the direction: `S_AXI_AWVALID`, `s_axi_aw_valid_i` and `i_s_axi_awvalid` are
 //! `awvalid` with the pattern `s_axi_`.
 
-use verilated::{Pin, Pins};
+use verilated::{Field, Pin, Pins};
 
 /// A port of a protocol.
 #[derive(Debug, Clone, Copy)]
@@ -164,24 +164,89 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
     all
 }
 
+/// A struct port: its name, and its members.
+pub type Struct = (&'static str, &'static [(&'static str, Field)]);
+
+/// Where the ports of an interface are.
+///
+/// ```ignore
+/// // The second of four interfaces in ports like `s_axil_awaddr[4*32-1:0]`.
+/// const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
+/// // Members of packed structs, as in `req.aw_valid` and `resp.aw_ready`.
+/// const BUS: AxiLitePins<Inputs, Outputs> =
+///     AxiLitePins::of_ports(Ports::new("").of(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Ports<'a> {
+    pattern: &'a str,
+    lane: (u32, u32),
+    structs: &'a [Struct],
+}
+
+impl<'a> Ports<'a> {
+    /// The ports whose names are `pattern` and those of the protocol.
+    pub const fn new(pattern: &'a str) -> Self {
+        Self { pattern, lane: (0, 1), structs: &[] }
+    }
+
+    /// One of several interfaces whose ports have an equal part for each, from the low end on.
+    #[must_use]
+    pub const fn lane(self, lane: u32, lanes: u32) -> Self {
+        Self { lane: (lane, lanes), ..self }
+    }
+
+    /// The members of packed structs, in place of ports. A member has at most 64 bits.
+    #[must_use]
+    pub const fn of(self, structs: &'a [Struct]) -> Self {
+        Self { structs, ..self }
+    }
+
+    /// The port or the member with a name of the protocol.
+    const fn find<P: Pins>(&self, word: &str) -> Option<Pin<P>> {
+        let mut port = 0;
+        while port < P::PORTS.len() && self.structs.is_empty() {
+            if is_port(P::PORTS[port].name, self.pattern, word) {
+                return Pin::find("", P::PORTS[port].name);
+            }
+            port += 1;
+        }
+        let mut index = 0;
+        while index < self.structs.len() {
+            let (port, members) = self.structs[index];
+            if let Some(pin) = Pin::<P>::find("", port) {
+                let mut member = 0;
+                while member < members.len() {
+                    let (name, Field { lsb, width }) = members[member];
+                    if is_port(name, self.pattern, word) {
+                        return Some(pin.bits(lsb, width));
+                    }
+                    member += 1;
+                }
+            }
+            index += 1;
+        }
+        None
+    }
+}
+
 /// Finds the ports of an interface.
 #[derive(Clone, Copy)]
 pub(crate) struct Finder<'a> {
     rules: &'a [PortRule],
-    pattern: &'a str,
+    ports: Ports<'a>,
     /// Whether the interface has this half.
     is_there: bool,
 }
 
 impl<'a> Finder<'a> {
     /// Finds the ports of these rules.
-    pub(crate) const fn new(rules: &'a [PortRule], pattern: &'a str) -> Self {
-        Self { rules, pattern, is_there: true }
+    pub(crate) const fn new(rules: &'a [PortRule], ports: Ports<'a>) -> Self {
+        Self { rules, ports, is_there: true }
     }
 
     /// Finds no port, unless there is this one.
     pub(crate) const fn with<P: Pins>(self, name: &str) -> Self {
-        Self { is_there: self.find::<P>(name).is_some(), ..self }
+        self.only_if(self.find::<P>(name).is_some())
     }
 
     /// Finds no port, unless this holds.
@@ -205,12 +270,8 @@ impl<'a> Finder<'a> {
         }
         let (names, mut index) = (self.rules[rule].names, 0);
         while index < names.len() {
-            let mut port = 0;
-            while port < P::PORTS.len() {
-                if is_port(P::PORTS[port].name, self.pattern, names[index]) {
-                    return Pin::find("", P::PORTS[port].name);
-                }
-                port += 1;
+            if let Some(pin) = self.ports.find::<P>(names[index]) {
+                return Some(pin.lane(self.ports.lane.0, self.ports.lane.1));
             }
             index += 1;
         }

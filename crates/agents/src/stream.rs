@@ -12,7 +12,7 @@ pub use monitor::StreamMonitor;
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{Readiness, ReadyWeights};
 use crate::operations::{check_resets, wrong};
-use crate::ports::{Finder, PortRule};
+use crate::ports::{Finder, PortRule, Ports};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::{Burst, Offer, Source, SourceWeights};
@@ -71,7 +71,15 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.
     pub const fn of(pattern: &str) -> Self {
-        let ports = Finder::new(PORTS, pattern);
+        Self::of_ports(Ports::new(pattern))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        let ports = Finder::new(PORTS, ports);
         Self {
             tvalid: ports.of("tvalid"),
             tready: ports.find("tready"),

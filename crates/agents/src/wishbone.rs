@@ -15,7 +15,7 @@ pub use monitor::{WishboneMonitor, WishboneTransfer};
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
-use crate::ports::{Finder, PortRule};
+use crate::ports::{Finder, PortRule, Ports};
 use crate::scenarios::Pace;
 use crate::target::Response;
 use crate::wide::check_bus;
@@ -98,7 +98,15 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
     pub const fn of(pattern: &str, mode: WishboneMode) -> Self {
-        let ports = Finder::new(PORTS, pattern);
+        Self::of_ports(Ports::new(pattern), mode)
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
+        let ports = Finder::new(PORTS, ports);
         let write_data = ports.of::<M>("dat_w");
         check_bus::<2>(write_data.width());
         Self {

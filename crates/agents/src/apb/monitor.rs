@@ -125,7 +125,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<ApbTransfer>, Violation> {
-        let port = self.pins.psel.port().name;
+        let port = self.pins.psel.name();
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -209,7 +209,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     /// # Errors
     /// If a transfer is not complete.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.psel.port().name;
+        let port = self.pins.psel.name();
         self.check_end().map_err(|violation| at(port, violation))
     }
 
@@ -293,7 +293,7 @@ impl<M: Pins, S: Pins> Interface<M, S> for ApbPins<M, S> {
         };
         let item = self.psel.is_high(m).then(|| self.words(m, s).unwrap_or_else(waits));
         let is_ready = self.penable.is_high(m) && self.is_ready(s);
-        vec![transfer::<M, S>(self.psel.port(), "sel", item, [true, is_ready])]
+        vec![transfer::<M, S>(self.psel.name(), "sel", item, [true, is_ready])]
     }
 
     #[inline]

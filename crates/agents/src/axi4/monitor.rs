@@ -305,7 +305,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// A monitor of an idle interface.
     pub fn new(pins: Axi4Pins<M, S, WORDS>) -> Self {
         check_bus::<WORDS>(8 * pins.bytes());
-        let [aw, w, b, ar, r] = pins.valids().map(|port| port.name);
+        let [aw, w, b, ar, r] = pins.valids();
         Self {
             aw: Monitor::of_port(Self::RULES.aw, aw),
             w: Monitor::of_port(Self::RULES.w, w),
@@ -377,14 +377,14 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         for (channel, address) in [(0, &aw), (1, &ar)] {
             if let Some(address) = address {
                 let check = Self::RULES.addresses[channel].check(address, pins.bytes());
-                let valid = pins.valids()[3 * channel].name;
+                let valid = pins.valids()[3 * channel];
                 check.map_err(|violation| at(valid, violation))?;
             }
         }
         // The queues hold what was taken in earlier cycles.
         if let Some(response) = b {
             let check = self.check_b(response);
-            let place = check.map_err(|violation| at(pins.bvalid.port().name, violation))?;
+            let place = check.map_err(|violation| at(pins.bvalid.name(), violation))?;
             if b_taken.is_some() {
                 let write = self.writes.remove(place);
                 events.write = write.map(|write| (write.address, response.1));
@@ -392,13 +392,13 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         }
         if let Some(data) = r {
             let read = self.read(&data, r_taken.is_some());
-            events.read = read.map_err(|violation| at(pins.rvalid.port().name, violation))?;
+            events.read = read.map_err(|violation| at(pins.rvalid.name(), violation))?;
         }
         (events.write_start, events.read_start) = (aw_taken, ar_taken);
         self.writes.extend(aw_taken.map(|address| Write { address, is_complete: false }));
         self.reads.extend(ar_taken.map(|address| (address, 0)));
         self.data.extend(w_taken);
-        self.match_data().map_err(|violation| at(pins.wvalid.port().name, violation))?;
+        self.match_data().map_err(|violation| at(pins.wvalid.name(), violation))?;
         Ok(events)
     }
 
@@ -482,21 +482,21 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     /// If data or a response is missing.
     pub fn finish(&self) -> Result<(), Violation> {
         let pins = &self.pins;
-        let (w, b, r) = (pins.wvalid.port(), pins.bvalid.port(), pins.rvalid.port());
+        let (w, b, r) = (pins.wvalid.name(), pins.bvalid.name(), pins.rvalid.name());
         if let Some(data) = self.data.front() {
-            let message = format_args!("{}: {data:x?} has no address", w.name);
+            let message = format_args!("{}: {data:x?} has no address", w);
             return Err(Violation::new(Self::RULES.w_missing, message));
         }
         if let Some(write) = self.writes.iter().find(|write| !write.is_complete) {
-            let message = format_args!("{}: {} has {} beats", w.name, write.address, self.beat);
+            let message = format_args!("{}: {} has {} beats", w, write.address, self.beat);
             return Err(Violation::new(Self::RULES.w_missing, message));
         }
         if let Some(write) = self.writes.front() {
-            let message = format_args!("{}: {} has no response", b.name, write.address);
+            let message = format_args!("{}: {} has no response", b, write.address);
             return Err(Violation::new(Self::RULES.b_missing, message));
         }
         if let Some((address, beats)) = self.reads.front() {
-            let message = format_args!("{}: {address} has {beats} beats", r.name);
+            let message = format_args!("{}: {address} has {beats} beats", r);
             return Err(Violation::new(Self::RULES.r_missing, message));
         }
         Ok(())

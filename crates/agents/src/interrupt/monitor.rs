@@ -48,7 +48,7 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, driver: &D, receiver: &R) -> Result<u64, Violation> {
-        let port = self.pins.irq.port().name;
+        let port = self.pins.irq.name();
         self.check_cycle(in_reset, driver, receiver).map_err(|violation| at(port, violation))
     }
 
@@ -95,7 +95,7 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// # Errors
     /// If a level with an acknowledge port is high.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.irq.port().name;
+        let port = self.pins.irq.name();
         self.check_end().map_err(|violation| at(port, violation))
     }
 
@@ -130,7 +130,7 @@ impl<D: Pins, R: Pins> Interface<D, R> for InterruptPins<D, R> {
 
     fn transfers(&self, driver: &D, receiver: &R) -> Vec<Transfer> {
         let words = self.words(driver, receiver);
-        vec![transfer::<D, R>(self.irq.port(), "", words, [false, true])]
+        vec![transfer::<D, R>(self.irq.name(), "", words, [false, true])]
     }
 
     #[inline]

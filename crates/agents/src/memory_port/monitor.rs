@@ -93,7 +93,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
-        let port = self.pins.en.unwrap_or(self.pins.addr).port().name;
+        let port = self.pins.en.unwrap_or(self.pins.addr).name();
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -257,7 +257,7 @@ impl<M: Pins, S: Pins> Interface<M, S> for MemoryPortPins<M, S> {
     ];
 
     fn transfers(&self, m: &M, _: &S) -> Vec<Transfer> {
-        let first = self.en.map_or((self.addr.port(), "addr"), |en| (en.port(), "en"));
+        let first = self.en.map_or((self.addr.name(), "addr"), |en| (en.name(), "en"));
         vec![transfer::<M, S>(first.0, first.1, self.words(m), [false, true])]
     }
 

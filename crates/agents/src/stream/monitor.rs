@@ -49,7 +49,7 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
             quiet_after_reset: Some(Self::QUIET_AFTER_RESET),
             is_synchronous: true,
         };
-        Self { pins, channel: Monitor::of_port(rules, pins.tvalid.port().name) }
+        Self { pins, channel: Monitor::of_port(rules, pins.tvalid.name()) }
     }
 
     /// Observes a cycle. Returns the beat that is taken.
@@ -65,7 +65,7 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
     ) -> Result<Option<StreamBeat>, Violation> {
         let offer = self.pins.offered(transmitter);
         if let Some(beat) = offer.as_ref().filter(|beat| !in_reset && beat.is_reserved()) {
-            let valid = self.pins.tvalid.port().name;
+            let valid = self.pins.tvalid.name();
             let message = format_args!("{valid}: keep {}, strb {}", beat.keep, beat.strb);
             return Err(Violation::new(Self::STRB_WITHOUT_KEEP, message));
         }
@@ -107,7 +107,7 @@ impl<T: Pins, R: Pins> Interface<T, R> for StreamPins<T, R> {
         };
         let item = self.offered(t).map(|beat| said(beat).to_string());
         let ready = [self.tready.is_some(), self.is_ready(r)];
-        vec![transfer::<T, R>(self.tvalid.port(), "tvalid", item, ready)]
+        vec![transfer::<T, R>(self.tvalid.name(), "tvalid", item, ready)]
     }
 
     #[inline]

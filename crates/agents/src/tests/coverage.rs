@@ -166,3 +166,52 @@ fn reports_show_items_in_words() {
         assert_eq!(shown, expected);
     }
 }
+
+/// Are interfaces found in lanes of common ports and in members of structs, and shown as such?
+#[test]
+fn interfaces_may_be_lanes_of_ports_and_members_of_structs() {
+    use crate::ports::Ports;
+    use crate::stream::StreamPins;
+    use cosim_harness::harness::Layout;
+    use verilated::{Bits, Pin};
+
+    crate::testing::pins!(T { tvalid: 3 u8, tdata: 24 u32, req: 12 u16, });
+    crate::testing::pins!(R { tready: 3 u8, resp: 2 u8, });
+    cosim_harness::layout! {
+        /// The transmitter.
+        pub struct Req in Bits<12, u16> {
+            /// A beat is on offer.
+            t_valid [0 : 0],
+            /// Its data.
+            t_data [8 : 1],
+            /// The last beat.
+            t_last [10 : 10],
+        }
+    }
+    cosim_harness::layout! {
+        /// The receiver.
+        pub struct Resp in Bits<2, u8> {
+            /// The receiver takes it.
+            t_ready [1 : 1],
+        }
+    }
+    const LANES: [StreamPins<T, R>; 2] = [
+        StreamPins::of_ports(Ports::new("").lane(0, 3)),
+        StreamPins::of_ports(Ports::new("").lane(2, 3)),
+    ];
+    const MEMBERS: StreamPins<T, R> = StreamPins::of_ports(
+        Ports::new("").of(&[("req", <Req as Layout>::FIELDS), ("resp", <Resp as Layout>::FIELDS)]),
+    );
+    assert!(LANES[0].tlast.is_none() && MEMBERS.tlast.is_some());
+    assert_eq!([LANES[1].lanes(), MEMBERS.lanes()], [1, 1]);
+    let lanes = "tvalid=5 tdata=11206656 tready=1";
+    assert_eq!(shown(LANES[0], lanes, ""), "tvalid[0]: data 0x0");
+    assert_eq!(shown(LANES[1], lanes, ""), "tvalid[2]: data 0xab waits");
+    let mut t = T::default();
+    LANES[1].tdata.unwrap().set(&mut t, 0x1cd);
+    LANES[1].tvalid.set(&mut t, 1);
+    let port = |name| Pin::<T>::of("", name).get(&t);
+    assert_eq!([port("tdata"), port("tvalid")], [0xcd_0000, 4]);
+    assert_eq!(shown(MEMBERS, "req=1367 resp=2", ""), "req[0]: data 0xab last");
+    assert_eq!(MEMBERS.tdata.unwrap().name().to_string(), "req[8:1]");
+}

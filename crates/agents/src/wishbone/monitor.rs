@@ -124,7 +124,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<WishboneTransfer>, Violation> {
-        let port = self.pins.cyc.port().name;
+        let port = self.pins.cyc.name();
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -215,7 +215,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// # Errors
     /// If a transfer is not terminated.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.cyc.port().name;
+        let port = self.pins.cyc.name();
         self.check_end().map_err(|violation| at(port, violation))
     }
 
@@ -308,13 +308,13 @@ impl<M: Pins, S: Pins> Interface<M, S> for WishbonePins<M, S> {
     ];
 
     fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
-        let port = self.cyc.port();
-        let name = port.name.rfind("cyc").map_or("", |place| &port.name[place..]);
+        let cyc = self.cyc.name();
+        let name = cyc.port.rfind("cyc").map_or("", |place| &cyc.port[place..]);
         let is_taken = match self.is_pipelined() {
             true => self.is_taken(s),
             false => self.terminations(s).contains(&true),
         };
-        vec![transfer::<M, S>(port, name, self.words(m, s), [true, is_taken])]
+        vec![transfer::<M, S>(cyc, name, self.words(m, s), [true, is_taken])]
     }
 
     #[inline]

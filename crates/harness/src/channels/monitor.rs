@@ -2,6 +2,7 @@
 
 use crate::harness::Violation;
 use std::fmt::Debug;
+use verilated::PinName;
 
 /// The rules of a channel's protocol, each with the name of its check. Without a name a rule is
 /// not checked.
@@ -57,7 +58,7 @@ macro_rules! protocol {
 pub struct Monitor<T> {
     protocol: Protocol,
     /// The name of the valid, for messages.
-    valid: &'static str,
+    valid: PinName,
     /// The item that was on offer in the cycle before and was not taken.
     waiting: Option<T>,
     was_reset: bool,
@@ -67,11 +68,11 @@ pub struct Monitor<T> {
 impl<T: Copy + PartialEq + Debug> Monitor<T> {
     /// A monitor of an idle channel.
     pub fn new(protocol: Protocol) -> Self {
-        Self::of_port(protocol, "valid")
+        Self::of_port(protocol, "valid".into())
     }
 
     /// A monitor whose messages begin with the name of the valid.
-    pub fn of_port(protocol: Protocol, valid: &'static str) -> Self {
+    pub fn of_port(protocol: Protocol, valid: PinName) -> Self {
         Self { protocol, valid, waiting: None, was_reset: false, taken: 0 }
     }
 
