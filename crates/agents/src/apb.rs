@@ -13,7 +13,7 @@ pub use monitor::{ApbMonitor, ApbTransfer};
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights, Errors};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
-use crate::ports::{Finder, PortRule, Ports};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
@@ -23,49 +23,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use verilated::{Pin, Pins};
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(&["psel"], "the subordinate is selected").bit(),
-    PortRule::manager(&["penable"], "the transfer is in its access phase").bit(),
-    PortRule::manager(&["pwrite"], "the transfer is a write").bit(),
-    PortRule::manager(&["paddr"], "the byte address"),
-    PortRule::manager(&["pwdata"], "the write data, at most 64 bits"),
-    PortRule::manager(&["pstrb"], "one bit for each byte: whether it is written").optional(),
-    PortRule::manager(&["pprot"], "the protection type").optional(),
-    PortRule::subordinate(
-        &["pready"],
-        "the subordinate completes the transfer; in one cycle without it",
-    )
-    .bit()
-    .optional(),
-    PortRule::subordinate(&["prdata"], "the read data"),
-    PortRule::subordinate(&["pslverr"], "the transfer failed").bit().optional(),
-];
-
-/// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
-/// subordinate.
-#[derive(Debug, Clone, Copy)]
-pub struct ApbPins<M, S> {
-    /// The subordinate is selected.
-    pub psel: Pin<M>,
-    /// The transfer is in its access phase.
-    pub penable: Pin<M>,
-    /// The transfer is a write.
-    pub pwrite: Pin<M>,
-    /// The byte address.
-    pub paddr: Pin<M>,
-    /// The write data, at most 32 bits (64 are accepted).
-    pub pwdata: Pin<M>,
-    /// One bit for each byte of write data: whether it is written.
-    pub pstrb: Option<Pin<M>>,
-    /// The protection type.
-    pub pprot: Option<Pin<M>>,
-    /// The subordinate completes the transfer. Without it, an access phase lasts one cycle.
-    pub pready: Option<Pin<S>>,
-    /// The read data.
-    pub prdata: Pin<S>,
-    /// The transfer failed.
-    pub pslverr: Option<Pin<S>>,
+interface_pins! {
+    /// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
+    /// subordinate.
+    ApbPins<M, S> {
+        psel: Pin<M> bit ["psel"] "the subordinate is selected";
+        penable: Pin<M> bit ["penable"] "the transfer is in its access phase";
+        pwrite: Pin<M> bit ["pwrite"] "the transfer is a write";
+        paddr: Pin<M> ["paddr"] "the byte address";
+        pwdata: Pin<M> ["pwdata"] "the write data, at most 64 bits";
+        pstrb: Optional<M> ["pstrb"] "one bit for each byte: whether it is written";
+        pprot: Optional<M> ["pprot"] "the protection type";
+        pready: Optional<S> bit ["pready"]
+            "the subordinate completes the transfer; in one cycle without it";
+        prdata: Pin<S> ["prdata"] "the read data";
+        pslverr: Optional<S> bit ["pslverr"] "the transfer failed";
+    }
 }
 
 impl<M: Pins, S: Pins> ApbPins<M, S> {
@@ -84,21 +57,9 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// # Panics
     /// As [`Self::of`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
-        let ports = Finder::new(PORTS, ports);
-        let pwdata = ports.of::<M>("pwdata");
-        check_bus::<2>(pwdata.width());
-        Self {
-            psel: ports.of("psel"),
-            penable: ports.of("penable"),
-            pwrite: ports.of("pwrite"),
-            paddr: ports.of("paddr"),
-            pwdata,
-            pstrb: ports.find("pstrb"),
-            pprot: ports.find("pprot"),
-            pready: ports.find("pready"),
-            prdata: ports.of("prdata"),
-            pslverr: ports.find("pslverr"),
-        }
+        let pins = Self::find(ports);
+        check_bus::<2>(pins.pwdata.width());
+        pins
     }
 
     /// The width of the data in bytes.

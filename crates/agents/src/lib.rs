@@ -72,9 +72,7 @@ pub use channel::{AddressWeights, Readiness, ReadyWeights};
 pub use inputs::{InputDriver, InputTraffic, InputWeights};
 pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;
-pub use names::{
-    GroupNames, count_groups, group_names, join, length, named_groups, names_of, with_reasons,
-};
+pub use names::{GroupNames, count_groups, group_names, named_groups, names_of, with_reasons};
 pub use operations::BusAccess;
 pub use ports::Ports;
 pub use scenarios::{Pace, default_scenarios};

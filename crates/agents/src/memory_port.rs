@@ -19,7 +19,7 @@ pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights};
 use crate::operations::{check_resets, longest_delay, operation};
-use crate::ports::{Finder, PortRule, Ports};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
@@ -30,87 +30,35 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(
-        &["en", "cs", "ce", "ena", "enable", "sel", "select", "chip_select", "req"],
-        "an access; each cycle is one without it",
-    )
-    .bit()
-    .optional(),
-    PortRule::manager(
-        &["we", "wr", "wen", "wr_en", "write", "write_en", "write_enable", "wren", "w_en"],
-        "the access is a write; all are reads without it",
-    )
-    .bit()
-    .optional(),
-    PortRule::manager(
-        &["be", "wstrb", "bwe", "byte_en", "byteen", "byte_enable", "wmask", "strb", "bsel"],
-        "one bit for each byte: whether it is written",
-    )
-    .optional(),
-    PortRule::manager(
-        &["re", "rd", "ren", "rd_en", "read", "read_en", "read_enable", "rden", "r_en"],
-        "the access is a read; without it, each access that is no write",
-    )
-    .bit()
-    .optional(),
-    PortRule::manager(&["addr", "address", "adr"], "the address in words"),
-    PortRule::manager(
-        &[
-            "wdata",
-            "write_data",
-            "din",
-            "data_in",
-            "wr_data",
-            "data_w",
-            "writedata",
-            "d",
-            "di",
-            "w_data",
-        ],
-        "the write data, at most 1024 bits",
-    )
-    .optional(),
-    PortRule::subordinate(
-        &[
-            "rdata",
-            "read_data",
-            "dout",
-            "data_out",
-            "rd_data",
-            "data_r",
-            "readdata",
-            "q",
-            "do",
-            "r_data",
-        ],
-        "the read data",
-    ),
-];
-
-/// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
-/// memory.
-#[derive(Debug, Clone, Copy)]
-pub struct MemoryPortPins<M, S> {
-    /// Cycles between an access and its read data.
-    pub latency: u32,
-    /// The number of words; addresses are below it.
-    pub depth: u64,
-    /// An access. Without it, each cycle is one.
-    pub en: Option<Pin<M>>,
-    /// The access is a write. Without it, every access is a read.
-    pub we: Option<Pin<M>>,
-    /// The access is a read. Without it, each access that is no write is one.
-    pub re: Option<Pin<M>>,
-    /// One bit for each byte: whether it is written. All without it.
-    pub be: Option<Pin<M>>,
-    /// The address in words.
-    pub addr: Pin<M>,
-    /// The write data.
-    pub wdata: Option<Pin<M>>,
-    /// The read data.
-    pub rdata: Pin<S>,
+interface_pins! {
+    /// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
+    /// memory.
+    MemoryPortPins<M, S> {
+        en: Optional<M> bit
+            ["en", "cs", "ce", "ena", "enable", "sel", "select", "chip_select", "req"]
+            "an access; each cycle is one without it";
+        we: Optional<M> bit
+            ["we", "wr", "wen", "wr_en", "write", "write_en", "write_enable", "wren", "w_en"]
+            "the access is a write; all are reads without it";
+        be: Optional<M>
+            ["be", "wstrb", "bwe", "byte_en", "byteen", "byte_enable", "wmask", "strb", "bsel"]
+            "one bit for each byte: whether it is written";
+        re: Optional<M> bit
+            ["re", "rd", "ren", "rd_en", "read", "read_en", "read_enable", "rden", "r_en"]
+            "the access is a read; without it, each access that is no write";
+        addr: Pin<M> ["addr", "address", "adr"] "the address in words";
+        wdata: Optional<M>
+            ["wdata", "write_data", "din", "data_in", "wr_data", "data_w", "writedata", "d", "di", "w_data"]
+            "the write data, at most 1024 bits";
+        rdata: Pin<S>
+            ["rdata", "read_data", "dout", "data_out", "rd_data", "data_r", "readdata", "q", "do", "r_data"]
+            "the read data";
+    } with {
+        /// Cycles between an access and its read data.
+        latency: u32 = 1;
+        /// The number of words; addresses are below it.
+        depth: u64 = 0;
+    }
 }
 
 impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
@@ -128,20 +76,9 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// # Panics
     /// As [`Self::of`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
-        let ports = Finder::new(PORTS, ports);
-        let addr = ports.of::<M>("addr");
-        let bits = addr.width();
-        Self {
-            latency: 1,
-            depth: if bits < 64 { 1 << bits } else { u64::MAX },
-            en: ports.find("en"),
-            we: ports.find("we"),
-            re: ports.find("re"),
-            be: ports.find("be"),
-            addr,
-            wdata: ports.find("wdata"),
-            rdata: ports.of("rdata"),
-        }
+        let pins = Self::find(ports);
+        let bits = pins.addr.width();
+        pins.with_depth(if bits < 64 { 1 << bits } else { u64::MAX })
     }
 
     /// The same ports with another latency in cycles.

@@ -151,8 +151,8 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
                 all.push(left.to_owned());
             }
             // `addr_a`, and `addra` of a memory with two ports.
-            let is_letter = right.len() == 1 && !left.ends_with('_');
-            if (right.starts_with('_') || is_letter) && is_it(Name::whole(left), "", word) {
+            let is_same_name = right.len() == 1 && !left.ends_with('_');
+            if (right.starts_with('_') || is_same_name) && is_it(Name::whole(left), "", word) {
                 all.push(format!("*{right}"));
             }
         }
@@ -289,6 +289,67 @@ impl<'a> Finder<'a> {
             None => panic!("the block has no port of this name and direction"),
         }
     }
+}
+
+/// A port that may be missing.
+pub type Optional<P> = Option<Pin<P>>;
+
+/// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line has
+/// the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it, `bit` if
+/// it has one bit, its names, and what it is for. Other fields follow in `with`, with their
+/// defaults.
+macro_rules! interface_pins {
+    (
+        $(#[$meta:meta])*
+        $pins:ident<$first:ident, $second:ident> {
+            $(
+                $field:ident: $kind:ident<$side:ident> $($bit:ident)?
+                    [$($name:literal),+] $about:literal;
+            )+
+        }
+        $( with { $( $(#[$other_meta:meta])* $other:ident: $type:ty = $default:expr; )* } )?
+    ) => {
+        /// The ports of the protocol.
+        pub const PORTS: &[crate::ports::PortRule] = &[$(
+            crate::ports::PortRule {
+                names: &[$($name),+],
+                about: $about,
+                is_of_manager: crate::ports::is_same_name(
+                    stringify!($side),
+                    stringify!($first),
+                ),
+                is_required: crate::ports::is_same_name(stringify!($kind), "Pin"),
+                is_bit: !stringify!($($bit)?).is_empty(),
+            }
+        ),+];
+
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $pins<$first, $second> {
+            $( #[doc = $about] pub $field: $kind<$side>, )+
+            $( $( $(#[$other_meta])* pub $other: $type, )* )?
+        }
+
+        impl<$first: Pins, $second: Pins> $pins<$first, $second> {
+            const fn find(ports: crate::ports::Ports<'_>) -> Self {
+                let finder = crate::ports::Finder::new(PORTS, ports);
+                Self {
+                    $( $field: crate::ports::interface_pins!(# $kind finder, $($name),+), )+
+                    $( $( $other: $default, )* )?
+                }
+            }
+        }
+    };
+    (# Pin $finder:ident, $name:literal $(, $other:literal)*) => { $finder.of($name) };
+    (# Optional $finder:ident, $name:literal $(, $other:literal)*) => {
+        $finder.find($name)
+    };
+}
+pub(crate) use interface_pins;
+
+/// Whether two names are equal, for [`interface_pins!`].
+pub(crate) const fn is_same_name(left: &str, right: &str) -> bool {
+    is_it(Name::whole(left), "", right)
 }
 
 #[cfg(test)]

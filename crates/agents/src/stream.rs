@@ -12,7 +12,7 @@ pub use monitor::StreamMonitor;
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{Readiness, ReadyWeights};
 use crate::operations::{check_resets, wrong};
-use crate::ports::{Finder, PortRule, Ports};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::{Burst, Offer, Source, SourceWeights};
@@ -24,44 +24,20 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(&["tvalid"], "the transmitter offers a beat").bit(),
-    PortRule::subordinate(&["tready"], "the receiver takes it; it takes every beat without it")
-        .bit()
-        .optional(),
-    PortRule::manager(&["tdata"], "the data, at most 1024 bits").optional(),
-    PortRule::manager(&["tkeep"], "one bit for each byte: whether it is part of the stream")
-        .optional(),
-    PortRule::manager(&["tstrb"], "one bit for each byte: whether it is data").optional(),
-    PortRule::manager(&["tlast"], "the beat is the last one of its packet").bit().optional(),
-    PortRule::manager(&["tid"], "the stream of the beat").optional(),
-    PortRule::manager(&["tdest"], "where the beat is routed").optional(),
-    PortRule::manager(&["tuser"], "sideband bits, at most 128").optional(),
-];
-
-/// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
-/// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
-#[derive(Debug, Clone, Copy)]
-pub struct StreamPins<T, R> {
-    /// The transmitter offers a beat.
-    pub tvalid: Pin<T>,
-    /// The receiver takes the beat. Without it, the receiver takes every beat.
-    pub tready: Option<Pin<R>>,
-    /// The data.
-    pub tdata: Option<Pin<T>>,
-    /// One bit for each byte of data: whether the byte is part of the stream.
-    pub tkeep: Option<Pin<T>>,
-    /// One bit for each byte of data: whether the byte is data or a position byte.
-    pub tstrb: Option<Pin<T>>,
-    /// The beat is the last one of its packet.
-    pub tlast: Option<Pin<T>>,
-    /// The stream of the beat.
-    pub tid: Option<Pin<T>>,
-    /// Where the beat is routed.
-    pub tdest: Option<Pin<T>>,
-    /// Sideband bits, at most 128.
-    pub tuser: Option<Pin<T>>,
+interface_pins! {
+    /// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
+    /// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
+    StreamPins<T, R> {
+        tvalid: Pin<T> bit ["tvalid"] "the transmitter offers a beat";
+        tready: Optional<R> bit ["tready"] "the receiver takes it; it takes every beat without it";
+        tdata: Optional<T> ["tdata"] "the data, at most 1024 bits";
+        tkeep: Optional<T> ["tkeep"] "one bit for each byte: whether it is part of the stream";
+        tstrb: Optional<T> ["tstrb"] "one bit for each byte: whether it is data";
+        tlast: Optional<T> bit ["tlast"] "the beat is the last one of its packet";
+        tid: Optional<T> ["tid"] "the stream of the beat";
+        tdest: Optional<T> ["tdest"] "where the beat is routed";
+        tuser: Optional<T> ["tuser"] "sideband bits, at most 128";
+    }
 }
 
 impl<T: Pins, R: Pins> StreamPins<T, R> {
@@ -79,18 +55,7 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// # Panics
     /// As [`Self::of`].
     pub const fn of_ports(ports: Ports<'_>) -> Self {
-        let ports = Finder::new(PORTS, ports);
-        Self {
-            tvalid: ports.of("tvalid"),
-            tready: ports.find("tready"),
-            tdata: ports.find("tdata"),
-            tkeep: ports.find("tkeep"),
-            tstrb: ports.find("tstrb"),
-            tlast: ports.find("tlast"),
-            tid: ports.find("tid"),
-            tdest: ports.find("tdest"),
-            tuser: ports.find("tuser"),
-        }
+        Self::find(ports)
     }
 
     /// The width of the data in bytes; 0 without `tdata`.

@@ -15,7 +15,7 @@ pub use monitor::{WishboneMonitor, WishboneTransfer};
 use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
 use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
-use crate::ports::{Finder, PortRule, Ports};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::target::Response;
 use crate::wide::check_bus;
@@ -35,59 +35,31 @@ pub enum WishboneMode {
     Pipelined,
 }
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(&["cyc"], "a bus cycle is in progress").bit(),
-    PortRule::manager(&["stb"], "a request is valid").bit(),
-    PortRule::manager(&["we"], "the request is a write").bit(),
-    PortRule::manager(&["adr", "addr"], "the address"),
-    PortRule::manager(
-        &["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi"],
-        "the write data, at most 64 bits",
-    ),
-    PortRule::manager(&["sel"], "one bit for each byte: whether it takes part").optional(),
-    PortRule::subordinate(&["ack"], "the transfer succeeded").bit(),
-    PortRule::subordinate(&["err"], "the transfer failed").bit().optional(),
-    PortRule::subordinate(&["rty"], "the manager should retry it").bit().optional(),
-    PortRule::subordinate(
-        &["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso"],
-        "the read data",
-    ),
-    PortRule::subordinate(&["stall"], "the request is not taken; only in the pipelined mode")
-        .bit()
-        .optional(),
-];
-
-/// The ports of a Wishbone interface. `M` holds the ports that the manager drives, `S` those of
-/// the subordinate.
-#[derive(Debug, Clone, Copy)]
-pub struct WishbonePins<M, S> {
-    /// The mode.
-    pub mode: WishboneMode,
-    /// Bytes from an address to the next one: 1, or the width of the data for word addresses.
-    pub address_step: u32,
-    /// A bus cycle is in progress.
-    pub cyc: Pin<M>,
-    /// A request is valid.
-    pub stb: Pin<M>,
-    /// The request is a write.
-    pub we: Pin<M>,
-    /// The address.
-    pub adr: Pin<M>,
-    /// The write data, at most 64 bits.
-    pub write_data: Pin<M>,
-    /// One bit for each byte of data: whether it takes part.
-    pub sel: Option<Pin<M>>,
-    /// The transfer succeeded.
-    pub ack: Pin<S>,
-    /// The transfer failed.
-    pub err: Option<Pin<S>>,
-    /// The manager should retry the transfer.
-    pub rty: Option<Pin<S>>,
-    /// The read data.
-    pub read_data: Pin<S>,
-    /// The request is not taken in this cycle. Only in the pipelined mode.
-    pub stall: Option<Pin<S>>,
+interface_pins! {
+    /// The ports of a Wishbone interface. `M` holds the ports that the manager drives, `S` those of
+    /// the subordinate.
+    WishbonePins<M, S> {
+        cyc: Pin<M> bit ["cyc"] "a bus cycle is in progress";
+        stb: Pin<M> bit ["stb"] "a request is valid";
+        we: Pin<M> bit ["we"] "the request is a write";
+        adr: Pin<M> ["adr", "addr"] "the address";
+        write_data: Pin<M>
+            ["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi"]
+            "the write data, at most 64 bits";
+        sel: Optional<M> ["sel"] "one bit for each byte: whether it takes part";
+        ack: Pin<S> bit ["ack"] "the transfer succeeded";
+        err: Optional<S> bit ["err"] "the transfer failed";
+        rty: Optional<S> bit ["rty"] "the manager should retry it";
+        read_data: Pin<S>
+            ["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso"]
+            "the read data";
+        stall: Optional<S> bit ["stall"] "the request is not taken; only in the pipelined mode";
+    } with {
+        /// The mode.
+        mode: WishboneMode = WishboneMode::Classic;
+        /// Bytes from an address to the next one: 1, or the width of the data for word addresses.
+        address_step: u32 = 1;
+    }
 }
 
 impl<M: Pins, S: Pins> WishbonePins<M, S> {
@@ -106,24 +78,9 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// # Panics
     /// As [`Self::of`].
     pub const fn of_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
-        let ports = Finder::new(PORTS, ports);
-        let write_data = ports.of::<M>("dat_w");
-        check_bus::<2>(write_data.width());
-        Self {
-            mode,
-            address_step: 1,
-            cyc: ports.of("cyc"),
-            stb: ports.of("stb"),
-            we: ports.of("we"),
-            adr: ports.of("adr"),
-            write_data,
-            sel: ports.find("sel"),
-            ack: ports.of("ack"),
-            err: ports.find("err"),
-            rty: ports.find("rty"),
-            read_data: ports.of("dat_r"),
-            stall: ports.find("stall"),
-        }
+        let pins = Self { mode, ..Self::find(ports) };
+        check_bus::<2>(pins.write_data.width());
+        pins
     }
 
     /// The same ports with addresses that count words of the data bus.
