@@ -13,31 +13,13 @@ use std::path::{Component, Path, PathBuf};
 /// Maximum length of a line of prose.
 const COLUMNS: usize = 100;
 
-/// Refused phrases, each with its replacement.
-const OLD_PHRASES: [(&str, &str); 22] = [
-    ("gone on with", "resumed"),
-    ("goes on with", "continues"),
-    ("to the letter", "as specified"),
-    ("told at", "reported at"),
-    ("told from", "distinguished from"),
-    ("of one's own", "your"),
-    ("given RTL", "user RTL"),
-    ("the program's own RTL", "built-in RTL"),
-    ("so many percent", "a percentage"),
-    ("nobody looks", "unused"),
-    ("words that mean the same", "abstraction of memory words"),
-    ("near the mutation", "in the fan-out cone of the mutation"),
-    ("raw pins", "unconstrained random stimulus"),
-    ("partners that keep to the protocol", "protocol assumptions"),
-    ("surrounds the block", "the environment"),
-    ("the court", "the equivalence checker"),
-    ("crew", "worker pool"),
-    ("workshop", "Yosys session"),
-    ("hole", "uncovered bin"),
-    ("grades the bench", "mutation analysis"),
-    ("page for people", "report"),
-    ("that which", "a noun"),
-];
+/// The rows of `tests/words.tsv` for a place: refused phrases, each with its replacement.
+fn refused(place: &str) -> Vec<(&'static str, &'static str)> {
+    let rows = include_str!("../words.tsv").lines().filter(|row| !row.starts_with('#'));
+    let rows = rows.map(|row| row.split('\t').collect::<Vec<_>>());
+    let here = rows.filter(|row| row[0] == place || row[0] == "all");
+    here.map(|row| (row[1], row[2])).collect()
+}
 
 /// Folders with Rust.
 const CODE: [&str; 8] =
@@ -145,10 +127,12 @@ fn long_comments(text: &str) -> Vec<String> {
     lines.map(|(index, _)| format!("{}: longer than {COLUMNS} columns", index + 1)).collect()
 }
 
-/// Phrases of [`OLD_PHRASES`] in prose.
+/// Refused phrases in prose.
 fn old_phrases(text: &str) -> Vec<String> {
     let word = |phrase: &str| Regex::new(&format!(r"(?i)\b{}\b", regex::escape(phrase)));
-    let patterns = OLD_PHRASES.map(|(old, new)| (word(old).expect("a pattern"), old, new));
+    let patterns = refused("text").into_iter();
+    let patterns: Vec<_> =
+        patterns.map(|(old, new)| (word(old).expect("a pattern"), old, new)).collect();
     let mut problems = Vec::new();
     for line in lines(text).into_iter().filter(|line| !line.is_code) {
         for prose in parts(line.text) {
@@ -160,6 +144,26 @@ fn old_phrases(text: &str) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Refused words in the identifiers of sources, each source with its name.
+fn old_names(sources: &[(String, String)]) -> Vec<String> {
+    let tokens =
+        r##"(?s)//[^\n]*|r#".*?"#|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|([A-Za-z_][A-Za-z0-9_]*)"##;
+    let tokens = Regex::new(tokens).expect("a pattern");
+    let parts = Regex::new("[A-Z]?[a-z]+|[A-Z]+").expect("a pattern");
+    let refused: BTreeMap<_, _> = refused("names").into_iter().collect();
+    let mut problems = BTreeSet::new();
+    for (file, text) in sources {
+        for name in tokens.captures_iter(text).filter_map(|token| token.get(1)) {
+            for part in parts.find_iter(name.as_str()) {
+                let new = refused.get(&*part.as_str().to_lowercase());
+                let problem = |new| format!("{file}: `{}`: write `{new}`", name.as_str());
+                problems.extend(new.map(problem));
+            }
+        }
+    }
+    problems.into_iter().collect()
 }
 
 /// The targets of the links in a document, with their lines.
@@ -426,6 +430,20 @@ fn comments_of_rust_fit_the_columns() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn identifiers_use_the_words_of_the_field() {
+    let name = |path: &Path| path.strip_prefix(project()).expect("a file").display().to_string();
+    let files = CODE.iter().flat_map(|root| below(&project().join(root), "rs"));
+    let sources: Vec<_> = files.map(|path| (name(&path), read(&path))).collect();
+    let problems = old_names(&sources);
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let text = "let workshop_of = ToldAt::new(\"hole\"); // said\nlet asking = r#\"a \"told\"#;";
+    let problems = old_names(&[("a.rs".to_owned(), text.to_owned())]);
+    let expected =
+        ["a.rs: `ToldAt`: write `reported`", "a.rs: `workshop_of`: write `Yosys session`"];
+    assert_eq!(problems, expected);
 }
 
 #[test]
