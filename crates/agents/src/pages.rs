@@ -257,7 +257,7 @@ fn pages_are_generated_from_the_code() {
             [crate::axi_lite::PORTS],
             [
                 ("AxiLiteWeights", "axi_lite.rs"),
-                ("AxiLiteSubordinateWeights", "axi_lite/subordinate.rs"),
+                ("Axi4SubordinateWeights", "axi4/subordinate.rs"),
                 ("AddressWeights", "channel.rs"),
                 ("ReadyWeights", "channel.rs")
             ],
@@ -265,7 +265,7 @@ fn pages_are_generated_from_the_code() {
                 ("Checks of a manager", AxiLite::MANAGER_CHECKS),
                 ("Checks of a subordinate", AxiLite::SUBORDINATE_CHECKS)
             ],
-            "axi_lite/monitor.rs"
+            "axi4/monitor.rs"
         ),
         page!(
             apb,
