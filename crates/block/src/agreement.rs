@@ -5,7 +5,7 @@ use crate::engine::{Cases, Engine, load};
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Block, Case, Difference, Dut, Explain, Profile, Scenario, Watch, first_difference,
+    Block, Case, Difference, Drive, Dut, Explain, Profile, Scenario, Watch, first_difference,
 };
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Model, ModelKind};
@@ -29,6 +29,8 @@ pub struct Comparison {
 pub struct RecordedInputs {
     /// The name of the case.
     pub case: String,
+    /// Whether the inputs are unconstrained random stimulus.
+    pub is_raw: bool,
     /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
     #[serde(with = "hex")]
     pub cycles: Vec<u8>,
@@ -48,7 +50,8 @@ pub struct Disagreement {
 pub struct Compared {
     /// The first case in which the models differ. The comparison ends there.
     pub disagreement: Option<Disagreement>,
-    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded).
+    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded); those of the case
+    /// with the disagreement come last.
     pub recorded: Vec<RecordedInputs>,
 }
 
@@ -117,14 +120,14 @@ pub fn compare<B: Block>(
         let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
         let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
         let duts = [&mut left, &mut right];
-        if let Some(difference) = first_difference(&stimulus, &profile.parameters, duts, watch) {
-            return Ok(Compared {
-                disagreement: Some(Disagreement { name, difference }),
-                recorded: Vec::new(),
-            });
-        }
+        let difference = first_difference(&stimulus, &profile.parameters, duts, watch);
         if comparison.is_recorded {
-            recorded.push(RecordedInputs { case: name, cycles: left.inputs });
+            let is_raw = matches!(stimulus.drive, Drive::Cycles(_));
+            recorded.push(RecordedInputs { case: name.clone(), is_raw, cycles: left.inputs });
+        }
+        if let Some(difference) = difference {
+            let disagreement = Some(Disagreement { name, difference });
+            return Ok(Compared { disagreement, recorded });
         }
     }
     Ok(Compared { disagreement: None, recorded })

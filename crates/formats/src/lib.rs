@@ -20,6 +20,7 @@
 
 pub mod begun;
 pub mod coverage;
+pub mod diff;
 
 pub mod mutation;
 pub mod proof;
