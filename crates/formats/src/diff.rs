@@ -91,7 +91,6 @@ pub struct ShownDifference {
     /// Which of them is right.
     pub right: String,
     /// Waves of the old and of the new RTL.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waves: Vec<RunFile>,
 }
 
