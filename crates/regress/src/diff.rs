@@ -98,7 +98,8 @@ enum Step {
 struct Job<'a> {
     run: &'a DiffRun<'a>,
     profile: &'a Profile,
-    models: [Built; 2],
+    /// Both models, once they are compiled.
+    models: Option<[Built; 2]>,
     session: Session,
     steps: Vec<DiffStep>,
     /// Cases without a difference.
@@ -129,12 +130,6 @@ impl DiffRun<'_> {
             let steps = vec![step("preprocessed text", "the same")];
             return Ok(ProfileDiff { profile: name, steps, verdict: equivalent(shown, 0) });
         }
-        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Bare);
-        (self.progress)("compiling models");
-        let models: Vec<Built> = self.rtl.par_iter().map(build).collect::<Result<_, Error>>()?;
-        let Ok(models) = <[Built; 2]>::try_from(models) else {
-            return Err(Error::Environment(codes::INTERNAL, "two models expected".to_owned()));
-        };
         let setup = Setup {
             profiles: vec![profile.clone()],
             scenarios: Vec::new(),
@@ -145,7 +140,7 @@ impl DiffRun<'_> {
         let mut job = Job {
             run: self,
             profile,
-            models,
+            models: None,
             session: Session::new(self.block, &setup)?,
             steps: vec![step("preprocessed text", "differs")],
             cases: 0,
@@ -153,7 +148,14 @@ impl DiffRun<'_> {
             cycles: None,
             because: "the time limit ended the comparison".to_owned(),
         };
-        let verdict = job.decide([&examined[0], &examined[1]])?;
+        // Compilers run beside Yosys and ABC.
+        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Bare);
+        let (models, early) = rayon::join(
+            || self.rtl.par_iter().map(build).collect::<Result<Vec<Built>, Error>>(),
+            || job.early([&examined[0], &examined[1]]),
+        );
+        job.models = <[Built; 2]>::try_from(models?).ok();
+        let verdict = job.decide(early?)?;
         Ok(ProfileDiff { profile: name, steps: job.steps, verdict })
     }
 }
@@ -186,7 +188,8 @@ fn same_text(examined: [&Examined; 2]) -> Result<bool, Error> {
 }
 
 impl Job<'_> {
-    fn decide(&mut self, examined: [&Examined; 2]) -> Result<DiffVerdict, Error> {
+    /// The netlists, and the proof that shows most refactorings.
+    fn early(&mut self, examined: [&Examined; 2]) -> Result<(Option<Sides>, Option<Shown>), Error> {
         let info = self.run.block.info();
         self.begin("netlists of Yosys");
         let sides = match Sides::new(info, examined, &self.profile.parameters, self.run.answers) {
@@ -197,24 +200,30 @@ impl Job<'_> {
             }
             Err(error) => return Err(error),
         };
+        let mut shown = None;
         if let Some(sides) = &sides {
+            self.steps.push(step("netlist", if sides.is_same() { "the same" } else { "differs" }));
             if sides.is_same() {
-                self.steps.push(step("netlist", "the same"));
-                let shown = Shown {
-                    basis: Basis::Netlist,
-                    inputs: Inputs::All,
-                    certificate: Certificate::Structure,
-                };
-                return self.shown(shown, Some(sides));
+                let (basis, inputs) = (Basis::Netlist, Inputs::All);
+                shown = Some(Shown { basis, inputs, certificate: Certificate::Structure });
+            } else {
+                let engines = [EQUAL_REGISTERS, EQUAL_SIGNALS];
+                let (what, basis) = ((Contents::Shared, self.widest()), Basis::Correspondence);
+                let proof = self.proof(sides, "correspondence", what, basis, &engines)?;
+                if let Step::Shown(found) = proof {
+                    shown = Some(found);
+                }
             }
-            self.steps.push(step("netlist", "differs"));
-            let engines = [EQUAL_REGISTERS, EQUAL_SIGNALS];
-            let all = (Contents::Shared, self.widest());
-            let proof =
-                self.proof(sides, "correspondence", all, Basis::Correspondence, &engines)?;
-            if let Step::Shown(shown) = proof {
-                return self.shown(shown, Some(sides));
-            }
+        }
+        Ok((sides, shown))
+    }
+
+    fn decide(
+        &mut self,
+        (sides, shown): (Option<Sides>, Option<Shown>),
+    ) -> Result<DiffVerdict, Error> {
+        if let Some(shown) = shown {
+            return self.shown(shown, sides.as_ref());
         }
         for (step, cases) in [("first cases", 0..FIRST), ("cases", FIRST..MORE)] {
             if let Some(found) = self.simulate(step, cases, sides.as_ref())? {
@@ -453,12 +462,15 @@ impl Job<'_> {
     }
 
     fn compare(&self, cases: Vec<Case>, vectors: Vec<VectorFile>) -> Result<Compared, Error> {
+        let Some([old, new]) = &self.models else {
+            return Err(Error::Environment(codes::INTERNAL, "no models to compare".to_owned()));
+        };
         let task = Task {
             block: self.run.block.info().name.to_owned(),
             profile: self.profile.name.to_string(),
-            model: self.models[0].clone(),
+            model: old.clone(),
             action: Action::Compare(
-                self.models[1].clone(),
+                new.clone(),
                 Comparison {
                     scenarios: self.session.scenarios_text(),
                     cases,

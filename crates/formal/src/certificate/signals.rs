@@ -21,13 +21,28 @@ const GATES: usize = 2000;
 const NOT_FOLLOWED: &str =
     "ABC simplified the network by more than the equal signals that were found";
 
-/// Certifies an invariant together with equal signals.
+/// Certifies an invariant together with equal signals. Signals that equal a register are few, and
+/// nearly always enough.
 pub(super) fn certify(
     network: &Network,
     invariant: &Invariant,
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
-    let mut classes = Classes::new(network);
+    let all = Classes::new(network);
+    let found = with(network, invariant, all.of_registers(network), solve)?;
+    match found {
+        Ok(Certificate::Nothing { .. }) => with(network, invariant, all, solve),
+        checked => Ok(checked),
+    }
+}
+
+/// Certifies an invariant together with equal signals of these classes.
+fn with(
+    network: &Network,
+    invariant: &Invariant,
+    mut classes: Classes,
+    solve: &mut Solve<'_>,
+) -> Result<Checked, Error> {
     let rounds = ROUNDS * GATES / network.gates.len().max(GATES);
     for _ in 0..rounds {
         let equal = classes.pairs();
@@ -95,6 +110,22 @@ impl Classes {
             values = network.values(&inputs, &state);
         }
         classes
+    }
+
+    /// The classes that contain a register. Only registers can be constant.
+    fn of_registers(&self, network: &Network) -> Self {
+        let first = 1 + network.inputs;
+        let is_register = |literal: &u32| {
+            (first..first + network.latches.len()).contains(&(*literal as usize / 2))
+        };
+        let of = |class: &Vec<u32>| -> Vec<u32> {
+            let is_constant = class.iter().any(|literal| literal / 2 == 0);
+            let keep = |literal: &&u32| !is_constant || **literal / 2 == 0 || is_register(literal);
+            class.iter().filter(keep).copied().collect()
+        };
+        let all = self.all.iter().filter(|class| class.iter().any(is_register)).map(of);
+        let all = all.filter(|class| class.len() > 1).collect();
+        Self { all, random: Random(self.random.0) }
     }
 
     /// Separates literals that differ in these values. Returns whether any did.
