@@ -20,7 +20,7 @@ pub struct Comparison {
     pub cases: Vec<Case>,
     /// The vectors. The worker skips those of other profiles.
     pub vectors: Vec<VectorFile>,
-    /// Whether the inputs of all cycles are returned.
+    /// Whether the inputs of all cases are returned, and not only those of a disagreement.
     pub is_recorded: bool,
 }
 
@@ -50,6 +50,8 @@ pub struct Disagreement {
 pub struct Compared {
     /// The first case in which the models differ. The comparison ends there.
     pub disagreement: Option<Disagreement>,
+    /// The number of cases and vectors that ran.
+    pub cases: u64,
     /// The inputs of all cases, if they are [recorded](Comparison::is_recorded); those of the case
     /// with the disagreement come last.
     pub recorded: Vec<RecordedInputs>,
@@ -110,6 +112,7 @@ pub fn compare<B: Block>(
     }
     let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
     let mut recorded = Vec::new();
+    let mut ran = 0;
     for (name, stimulus) in drawn.chain(all) {
         // A random seed selects the bits of a register by its name, and the netlist has other
         // names.
@@ -121,16 +124,17 @@ pub fn compare<B: Block>(
         let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
         let duts = [&mut left, &mut right];
         let difference = first_difference(&stimulus, &profile.parameters, duts, watch);
-        if comparison.is_recorded {
+        ran += 1;
+        if comparison.is_recorded || difference.is_some() {
             let is_raw = matches!(stimulus.drive, Drive::Cycles(_));
             recorded.push(RecordedInputs { case: name.clone(), is_raw, cycles: left.inputs });
         }
         if let Some(difference) = difference {
             let disagreement = Some(Disagreement { name, difference });
-            return Ok(Compared { disagreement, recorded });
+            return Ok(Compared { disagreement, cases: ran, recorded });
         }
     }
-    Ok(Compared { disagreement: None, recorded })
+    Ok(Compared { disagreement: None, cases: ran, recorded })
 }
 
 /// A model that records its inputs.

@@ -97,7 +97,7 @@ impl Pair<'_> {
             action: Action::Compare(netlist.clone(), comparison),
         };
         match worker.have::<Compared>(task)? {
-            Finish::Done(Compared { disagreement: None, recorded }) => Ok(recorded),
+            Finish::Done(Compared { disagreement: None, recorded, .. }) => Ok(recorded),
             Finish::Done(Compared {
                 disagreement: Some(Disagreement { name, difference }),
                 ..
