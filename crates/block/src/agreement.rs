@@ -20,6 +20,8 @@ pub struct Comparison {
     pub cases: Vec<Case>,
     /// The vectors. The worker skips those of other profiles.
     pub vectors: Vec<VectorFile>,
+    /// The first cycle in which outputs count.
+    pub first: u64,
     /// Whether the inputs of all cases are returned, and not only those of a disagreement.
     pub is_recorded: bool,
 }
@@ -123,7 +125,8 @@ pub fn compare<B: Block>(
         let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
         let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
         let duts = [&mut left, &mut right];
-        let difference = first_difference(&stimulus, &profile.parameters, duts, watch);
+        let difference =
+            first_difference(&stimulus, &profile.parameters, duts, comparison.first, watch);
         ran += 1;
         if comparison.is_recorded || difference.is_some() {
             let is_raw = matches!(stimulus.drive, Drive::Cycles(_));

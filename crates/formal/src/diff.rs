@@ -84,7 +84,7 @@ impl Sides {
         if !info.clocks.is_empty() {
             return Ok(Err("the block has several clocks".to_owned()));
         }
-        let [rtl, both, cut] = FILES;
+        let [rtl, both, _] = FILES;
         let (monitor, offers) = Monitor::of_protocol(info, OFFER);
         let read = |examined: &Examined| -> Result<YosysSession, Error> {
             let values = info.verilog(parameters, &examined.parameters);
@@ -101,9 +101,21 @@ impl Sides {
             Ok(session)
         };
         let sessions = [read(examined[0])?, read(examined[1])?];
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        Self::of(sessions, offers, info.rtl.clock, reset).map(Ok)
+    }
+
+    /// The sides of two sessions that have written their netlists.
+    fn of(
+        sessions: [YosysSession; 2],
+        offers: Vec<String>,
+        clock: &str,
+        reset: Option<(&'static str, bool)>,
+    ) -> Result<Self, Error> {
+        let [_, both, cut] = FILES;
         let texts = [sessions[0].text(both)?, sessions[1].text(both)?];
         let mut found = Self {
-            reset: info.reset.map(|pin| pin.name_and_level()),
+            reset,
             is_same: false,
             has_memories: texts.iter().any(|text| memory_bits(text) > 0),
             shared: Err(String::new()),
@@ -111,7 +123,7 @@ impl Sides {
             offers,
             sessions,
         };
-        found.shared = match cut_pair([&texts[0], &texts[1]], info.rtl.clock) {
+        found.shared = match cut_pair([&texts[0], &texts[1]], clock) {
             Err(Unknown(because)) => Err(because),
             Ok(texts) => {
                 for (session, text) in found.sessions.iter().zip(&texts) {
@@ -122,7 +134,7 @@ impl Sides {
                 joined([&graphs[0], &graphs[1]])
             }
         };
-        Ok(Ok(found))
+        Ok(found)
     }
 
     /// Whether Yosys made the same netlist of both.
@@ -243,3 +255,6 @@ fn joined([left, right]: [&Graph; 2]) -> Result<Aig, String> {
     }
     Ok(Aig::joined(&old, &new, SELECT, [&left.words, &right.words]))
 }
+
+#[cfg(test)]
+mod tests;

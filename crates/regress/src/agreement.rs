@@ -75,6 +75,7 @@ impl Pair<'_> {
                 scenarios: session.scenarios_text(),
                 cases,
                 vectors: corpus(block.info().name)?,
+                first: 0,
                 is_recorded: network.is_some(),
             },
         )?;

@@ -482,6 +482,7 @@ impl Job<'_> {
                     scenarios: self.session.scenarios_text(),
                     cases,
                     vectors,
+                    first: 1,
                     is_recorded,
                 },
             ),

@@ -1,7 +1,7 @@
 //! Two RTLs in one graph, so that the miter of a mutant compares them.
 
-use super::miter::{Miter, of};
-use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal, TRUE};
+use super::miter::{Miter, STARTED, of};
+use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal};
 use std::collections::{HashMap, HashSet};
 
 /// The names of the bits of registers, by the number of their latch, from `write_aiger -vmap`.
@@ -90,16 +90,18 @@ impl Aig {
 
     /// Asks whether the two sides of a [joined](Aig::joined) graph differ at an output. With
     /// `illegal`, only while no output whose name begins with it was 1 so far. Outputs of
-    /// `interface.never` are not compared.
+    /// `interface.never` are not compared, and none is in the reset cycle that a case begins with.
     pub fn differs(&self, interface: &Interface<'_>, illegal: Option<&str>) -> EquivalenceQuery {
         let mut miter = Miter::new(self, interface, 1, &self.all(), None);
-        let mut given = TRUE;
+        // Before the first edge, registers without a reset of their own have no value.
+        let mut given = STARTED;
         if let Some(prefix) = illegal {
             let mut breaks = FALSE;
             for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
                 breaks = miter.or(breaks, of(&miter.sides[0], *literal));
             }
-            given = miter.so_far(breaks);
+            let legal = miter.so_far(breaks);
+            given = miter.and(given, legal);
         }
         miter.ask_but(self, interface, &[], |_| false, [given, FALSE])
     }

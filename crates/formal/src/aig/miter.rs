@@ -7,7 +7,7 @@ use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A latch that is 0 in the first cycle, the reset cycle, and 1 afterwards: the first node.
-const STARTED: Literal = 2;
+pub(super) const STARTED: Literal = 2;
 
 /// The literal of one side for a literal of the original graph.
 pub(super) fn of(side: &[Literal], literal: Literal) -> Literal {

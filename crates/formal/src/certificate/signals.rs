@@ -31,12 +31,16 @@ pub(super) fn certify(
     invariant: &Invariant,
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
+    let begun = Instant::now();
     let all = Classes::new(network);
-    let found = with(network, invariant, all.of_registers(network), solve)?;
-    match found {
-        Ok(Certificate::Nothing { .. }) => with(network, invariant, all, solve),
-        checked => Ok(checked),
+    for has_gates in [false, true] {
+        let some = all.of_registers(network, has_gates);
+        match with(network, invariant, some, begun, solve)? {
+            Ok(Certificate::Nothing { .. }) => {}
+            checked => return Ok(checked),
+        }
     }
+    with(network, invariant, all, begun, solve)
 }
 
 /// Certifies an invariant together with equal signals of these classes.
@@ -44,10 +48,10 @@ fn with(
     network: &Network,
     invariant: &Invariant,
     mut classes: Classes,
+    begun: Instant,
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
     let rounds = ROUNDS * GATES / network.gates.len().max(GATES);
-    let begun = Instant::now();
     for _ in 0..rounds {
         if begun.elapsed() > LONGEST {
             return Ok(Ok(Certificate::nothing("the search for equal signals took too long")));
@@ -119,8 +123,8 @@ impl Classes {
         classes
     }
 
-    /// The classes that contain a register, without constants.
-    fn of_registers(&self, network: &Network) -> Self {
+    /// The classes that contain a register, without constants; the gates in them on request.
+    fn of_registers(&self, network: &Network, has_gates: bool) -> Self {
         let first = 1 + network.inputs;
         let is_register = |literal: &u32| {
             (first..first + network.latches.len()).contains(&(*literal as usize / 2))
@@ -133,9 +137,13 @@ impl Classes {
                     let registers = class.iter().copied().filter(is_register).collect();
                     all.extend(unreached(network, registers, &mut random));
                 }
-                false => all.push(class.clone()),
+                false => {
+                    let keep = |literal: &u32| has_gates || is_register(literal);
+                    all.push(class.iter().copied().filter(keep).collect());
+                }
             }
         }
+        all.retain(|class: &Vec<u32>| class.len() > 1);
         Self { all, random }
     }
 
