@@ -1,7 +1,7 @@
 //! Pairs of small RTLs: what is equivalent is proved and certified, and all else differs.
 
 use super::*;
-use crate::portfolio::{EQUAL_SIGNALS, QUICK_DIFFERENCE};
+use crate::portfolio::{EQUIVALENCE, QUICK_DIFFERENCE};
 
 /// The ports of all modules.
 const PORTS: &str =
@@ -28,7 +28,7 @@ fn sides(bodies: [&str; 2]) -> Sides {
 /// Whether the outputs are proved equal, with a certificate, or differ; `None` for neither.
 fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
     let question = sides.question(contents, traffic, false).unwrap().unwrap();
-    match sides.ask(&question, EQUAL_SIGNALS).unwrap() {
+    match sides.ask(&question, EQUIVALENCE).unwrap() {
         Answer::Never(evidence) => {
             let checked = sides.certify(&question, &evidence).unwrap().unwrap();
             assert!(checked.is_there(), "{checked}");
