@@ -147,6 +147,11 @@ impl Sides {
         self.has_memories
     }
 
+    /// Whether memories could be paired, so that the question with [`Contents::Shared`] exists.
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_ok()
+    }
+
     /// Whether the environment offers something, so that legal traffic is less than all.
     pub fn has_offers(&self) -> bool {
         !self.offers.is_empty()
