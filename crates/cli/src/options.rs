@@ -361,6 +361,12 @@ fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
 }
 
 impl Target {
+    /// These blocks and profiles, with the built-in RTL.
+    pub fn of(block: &[String], choice: &Choice) -> Self {
+        let (block, choice) = (block.to_vec(), choice.clone());
+        Self { block, choice, rtl: UserRtlOptions::default() }
+    }
+
     /// The selected blocks without duplicates, in the given order.
     ///
     /// # Errors

@@ -165,6 +165,31 @@ impl Monitor {
         Ok(Some(Self { text, state: info.state_register, signals, properties, assumes: false }))
     }
 
+    /// A monitor of the protocol. It has the ports of the RTL, and an output for each channel on
+    /// which the environment offers something: `offer` and a number, which is 1 in a cycle in which
+    /// an offer is withdrawn or changed. Returns it with what each output means.
+    pub fn of_protocol(info: &'static BlockInfo, offer: &str) -> (String, Vec<String>) {
+        let mut text = String::new();
+        let mut pins: Vec<String> =
+            info.outputs.iter().map(|port| format!("output {}", range(port))).collect();
+        let mut meanings = Vec::new();
+        for (place, waits) in offers(info).iter().enumerate() {
+            let breaks = withdrawn(info, waits, &format!("cosim_wait_{place}"), &mut text);
+            let _ = writeln!(text, "  assign {offer}{place} = {breaks};");
+            pins.push(format!("output {offer}{place}"));
+            let payload = if waits.payload.is_empty() { "" } else { " or its payload" };
+            let Handshake { valid, ready, .. } = waits;
+            meanings.push(format!("{valid}{payload} changed before {ready}"));
+        }
+        let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).collect();
+        let mut around = around(info, &pins, &shared, None, &text);
+        // The RTL may be any, so that nothing inside of it is connected.
+        if let Some(state) = info.state_register {
+            around = around.replace(&format!(", {}", connection(state, STATE)), "");
+        }
+        (format!("{around}{text}endmodule\n"), meanings)
+    }
+
     /// What it looks at inside of the RTL.
     pub fn inside(&self) -> impl Iterator<Item = &str> {
         self.state.into_iter().chain(self.signals.iter().map(|signal| signal.path.as_str()))

@@ -19,9 +19,9 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod coverage;
-pub mod started;
-
+pub mod diff;
 pub mod mutation;
 pub mod proof;
 pub mod record;
 pub mod run;
+pub mod started;

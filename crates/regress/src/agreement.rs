@@ -25,7 +25,7 @@ use walkdir::WalkDir;
 /// The folder of the corpora, one folder per block, below the working directory.
 const CORPUS: &str = "vectors";
 /// The seed of the cases.
-const SEED: u64 = 1;
+pub const SEED: u64 = 1;
 /// Cases of each scenario.
 const CASES: u64 = 3;
 
@@ -67,7 +67,7 @@ impl Pair<'_> {
             coverage: false,
         };
         let session = Session::new(block, &setup)?;
-        let mut cases = cases_of(block.info(), &session, profile, SEED, CASES);
+        let mut cases = cases_of(block.info(), &session, profile, SEED, 0..CASES);
         cases.retain(|case| session.length(case) <= LONGEST);
         let recorded = self.compare(
             worker,
@@ -75,6 +75,7 @@ impl Pair<'_> {
                 scenarios: session.scenarios_text(),
                 cases,
                 vectors: corpus(block.info().name)?,
+                first: 0,
                 is_recorded: network.is_some(),
             },
         )?;
@@ -97,7 +98,7 @@ impl Pair<'_> {
             action: Action::Compare(netlist.clone(), comparison),
         };
         match worker.have::<Compared>(task)? {
-            Finish::Done(Compared { disagreement: None, recorded }) => Ok(recorded),
+            Finish::Done(Compared { disagreement: None, recorded, .. }) => Ok(recorded),
             Finish::Done(Compared {
                 disagreement: Some(Disagreement { name, difference }),
                 ..
@@ -129,7 +130,7 @@ impl Pair<'_> {
 }
 
 /// The vectors of a block, sorted.
-fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
+pub fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
     let folder = Path::new(CORPUS).join(block);
     if !folder.is_dir() {
         return Ok(Vec::new());

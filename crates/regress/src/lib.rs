@@ -30,6 +30,7 @@
 
 pub mod agreement;
 pub mod blocks;
+pub mod diff;
 pub mod judged;
 pub mod loaded;
 pub mod merge;

@@ -153,8 +153,8 @@ impl BugSearch<'_> {
                 coverage: false,
             },
         )?;
-        let cases =
-            SEEDS.map(|seed| cases_of(block.info(), &session, profile, seed, block.info().cases));
+        let cases = SEEDS
+            .map(|seed| cases_of(block.info(), &session, profile, seed, 0..block.info().cases));
         let opening = session.opening()?;
         Ok(ProfileRun {
             block,

@@ -99,6 +99,7 @@ fn outputs_are_evaluated_on_recorded_cycles() {
     let port = verilated::Port { name: "a", width: 2, offset: 1 };
     let case = |name: &str, values: &[u8]| RecordedInputs {
         case: name.to_owned(),
+        is_raw: false,
         cycles: values.iter().flat_map(|value| [0xff, *value]).collect(),
     };
     let found = |cases: &[RecordedInputs]| aig.violations(&["bad_"], (&[port], 2), cases);

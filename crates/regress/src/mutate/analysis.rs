@@ -286,7 +286,7 @@ impl MutationAnalysis {
     /// The cases of one profile in the order of execution. `session` is that of the profile.
     pub fn cases(&self, profile: &Profile, session: &Session) -> Vec<Case> {
         let Header { run_seed, cases, .. } = self.header;
-        cases_of(self.block.info(), session, profile, run_seed, cases)
+        cases_of(self.block.info(), session, profile, run_seed, 0..cases)
     }
 
     /// The session of one profile.

@@ -44,14 +44,14 @@ pub fn cases_of(
     session: &Session,
     profile: &Profile,
     seed: u64,
-    cases: u64,
+    indices: Range<u64>,
 ) -> Vec<Case> {
     let plan = Plan {
         block: block.name,
         seed,
         profiles: vec![profile.clone()],
         scenarios: session.scenarios(),
-        indices: 0..cases,
+        indices,
         shard: Shard::WHOLE,
     };
     let mut cases: Vec<Case> = plan.iter().collect();
