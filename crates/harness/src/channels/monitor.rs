@@ -11,7 +11,8 @@ pub struct Protocol {
     pub valid_held: Option<&'static str>,
     /// The item does not change until it is taken.
     pub item_held: Option<&'static str>,
-    /// Valid is low in reset.
+    /// Valid is low in reset. The first cycle of a reset is not checked: the registers of a
+    /// synchronous reset change at its end.
     pub quiet_in_reset: Option<&'static str>,
 }
 
@@ -51,13 +52,14 @@ pub struct Monitor<T> {
     protocol: Protocol,
     /// The item that was on offer in the cycle before and was not taken.
     waiting: Option<T>,
+    was_reset: bool,
     taken: u64,
 }
 
 impl<T: Copy + PartialEq + Debug> Monitor<T> {
     /// A monitor of an idle channel.
     pub fn new(protocol: Protocol) -> Self {
-        Self { protocol, waiting: None, taken: 0 }
+        Self { protocol, waiting: None, was_reset: false, taken: 0 }
     }
 
     /// Watches a cycle: the item on offer, if valid is high, and ready. Returns the item if it was
@@ -73,9 +75,10 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
         ready: bool,
     ) -> Result<Option<T>, Violation> {
         let Protocol { valid_held, item_held, quiet_in_reset } = self.protocol;
+        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
         if in_reset {
             self.waiting = None;
-            return match (offer, quiet_in_reset) {
+            return match (offer.filter(|_| was_reset), quiet_in_reset) {
                 (Some(item), Some(check)) => {
                     Err(Violation::new(check, format_args!("{item:x?} is valid in reset")))
                 }
@@ -128,7 +131,9 @@ mod tests {
         let waits = (false, Some(1), false);
         assert_eq!(broken(&[waits, (false, None, true)]).as_deref(), Some("pop-valid-held"));
         assert_eq!(broken(&[waits, (false, Some(2), true)]).as_deref(), Some("pop-item-held"));
-        assert_eq!(broken(&[(true, Some(1), true)]).as_deref(), Some("pop-quiet-in-reset"));
+        let in_reset = (true, Some(1), true);
+        assert_eq!(broken(&[in_reset, in_reset]).as_deref(), Some("pop-quiet-in-reset"));
+        assert_eq!(broken(&[waits, in_reset]), None, "a synchronous reset");
         assert_eq!(broken(&[waits, (false, Some(1), true), (false, Some(2), true)]), None);
         assert_eq!(broken(&[waits, (true, None, false), (false, None, true)]), None);
     }
