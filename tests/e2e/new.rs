@@ -394,12 +394,17 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     let at = |name: &str| folder.path().join(name);
     let part =
         "module part(input clk, input a, output reg b); always @(posedge clk) b <= a; endmodule\n";
-    let top = "`include \"../inc/defs.vh\"\nmodule Fifo(input clk, input `T a, output b);\n  \
-               wire part_x;\n  part p(.clk, .a, .b);\nendmodule\n";
+    let top = "`include \"../inc/defs.vh\"\n`include \"pkg/types.svh\"\n\
+               module Fifo(input clk, input `T [`BITS-1:0] a, output b);\n  \
+               wire part_x;\n  part p(.clk, .a(1'(a)), .b);\nendmodule\n";
     write(&at("r/rtl/Fifo.sv"), top);
     write(&at("r/rtl/part.sv"), part);
     write(&at("r/inc/defs.vh"), "`define T logic\n");
+    write(&at("r/inc/pkg/types.svh"), "`define TYPES 1\n");
+    write(&at("r/z/macros.v"), "`define BITS `TYPES\n");
     write(&at("r/rtl/checks.sv"), "  // of a bench\n  check_task(a);\n");
+    write(&at("r/z/list.sv"), "`include \"a_sequence.sv\"\n");
+    write(&at("r/z/a_sequence.sv"), "class a_sequence; `of_a_library(a_sequence) endclass\n");
     write(&at("r/rtl/other_ff.sv"), "module part_x(input a); endmodule\n");
     write(&at("r/rtl/other_latch.sv"), "module part_x(input b); endmodule\n");
     std::os::unix::fs::symlink("..", at("r/rtl/up")).unwrap();
@@ -410,7 +415,8 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let mut copied: Vec<_> = walk(&at("one/rtl"));
     copied.sort();
-    assert_eq!(copied, ["inc/defs.vh", "rtl/Fifo.sv", "rtl/part.sv"]);
+    let expected = ["inc/defs.vh", "inc/pkg/types.svh", "rtl/Fifo.sv", "rtl/part.sv", "z/macros.v"];
+    assert_eq!(copied, expected);
     assert_error_at(&new("two", "Fif"), "E0303", "no module Fif; did you mean `Fifo`?");
     assert_error_at(&new("two", "zzz"), "E0303", "its modules are Fifo, part, part_x");
     // What is wrong with what the top needs, and not with the fragment.
@@ -418,6 +424,12 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     let output = new("two", "Fifo");
     assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
     assert!(!text(&output).contains("checks.sv"), "{}", text(&output));
+    write(&at("r/rtl/part.sv"), &part.replace("always", "none n(); always"));
+    let output = new("two", "Fifo");
+    assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
+    let printed = text(&output);
+    assert!(printed.contains("'none'") && printed.contains("Name the missing file"), "{printed}");
+    assert!(!printed.contains("Looked in") && !printed.contains("sequence"), "{printed}");
     write(&at("r/rtl/part.sv"), part);
     write(&at("r/rtl/z_part.sv"), &format!("\n{part}"));
     let output = new("two", "Fifo");
@@ -591,8 +603,10 @@ package p;
 endpackage
 module odd #(parameter int \n"; = 4) (
   input logic clk, input logic rst, input p::e_t \use , input p::s_t s, input logic \0a [1:0],
-  input logic \self , output p::e_t q, output logic [3:0] \a+b
+  input logic \self , output p::e_t q, output logic [3:0] \a+b ,
+  input logic set, eval, EOF, interrupt, output logic name
 );
+  assign name = set ^ eval ^ EOF ^ interrupt;
   always_ff @(posedge clk) begin
     if (rst) q <= p::e_t'(0); else q <= \use ;
     \a+b <= {s.a_b, \0a [0], \0a [1], \self };

@@ -434,7 +434,9 @@ module a(input fast, input slow, input nres, input en, input d, output q, output
   wire g;
   gate gate(.clk_i(fast), .en_i(en), .clk_o(g));
   cell_ff one(.ck(g), .rn(nres), .d, .q);
-  cell_ff two(.ck(slow), .rn(nres), .d, .q(p));
+  for (genvar n = 0; n < 1; n++) begin : each
+    cell_ff two(.ck(slow), .rn(nres), .d, .q(p));
+  end
 endmodule
 ";
     let (_, printed) = NewCrate::new("found", rtl, &["--top", "a"]);

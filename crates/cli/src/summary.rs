@@ -10,6 +10,7 @@ use cosim_formats::run;
 use cosim_formats::run::{CASES_SHOWN, Cause, End, Evidence, Group, HTML, Header, Totals, Variant};
 use cosim_harness::harness::{Blame, Case};
 use cosim_harness::value::short;
+use cosim_regress::blocks;
 use cosim_regress::regression::{FinishedRun, Goal, WriteFailures};
 use cosim_report::history::FailureHistory;
 use cosim_rtl::models::FileRead;
@@ -33,6 +34,11 @@ pub enum Detail {
     Covered,
     /// All failure groups, and coverage tables of all scenarios and rules.
     Tables,
+}
+
+/// An input that is held, as in `flush = 0`.
+fn tie((port, value): &(&str, &str)) -> String {
+    format!("{} = {value}", port.trim_start_matches("r#"))
 }
 
 /// The summary of a run.
@@ -180,6 +186,7 @@ impl Summary<'_> {
                  (unconstrained stimulus has none)\n",
             );
         }
+        self.idle(text);
         let waived = run::waived(&self.run.failures, self.run.end);
         if waived > 0 {
             let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
@@ -221,6 +228,22 @@ impl Summary<'_> {
             let _ = writeln!(text, "      not written: {}", counted(*count, "file"));
             for error in first {
                 let _ = writeln!(text, "        {error}");
+            }
+        }
+    }
+
+    /// What stays as it is in the whole run: inputs, and channels that no item moves on.
+    fn idle(&self, text: &mut String) {
+        let info = blocks::find(&self.run.header.block).map(|block| block.info());
+        let tied: Vec<String> = info.iter().flat_map(|info| &info.tied).map(tie).collect();
+        if !tied.is_empty() {
+            let _ = writeln!(text, "      inputs that never change (`tie`): {}", tied.join(", "));
+        }
+        let is_whole = self.run.header.is_whole() && self.run.end.is_regular();
+        if is_whole && self.run.header.cases != Some(1) && self.run.tally.totals.packets > 0 {
+            let idle = self.run.coverage.idle_channels();
+            if !idle.is_empty() {
+                let _ = writeln!(text, "      no item moved in any case: {}", idle.join(", "));
             }
         }
     }

@@ -372,6 +372,18 @@ impl Database {
         }
     }
 
+    /// The groups of channels, which cross the stalls of items, in which no case hit a bin.
+    pub fn idle_channels(&self) -> Vec<String> {
+        let is_channel =
+            |group: &&Group| group.axes.last().is_some_and(|axis| axis.name == "stall");
+        let groups = self.groups.iter().filter(is_channel);
+        let is_idle = |group: &&Group| {
+            let mut hit = self.parts.iter().flat_map(|part| part.hits.iter());
+            !hit.any(|(bin, _)| self.group_of(*bin).is_some_and(|(of, _)| of.name == group.name))
+        };
+        groups.filter(is_idle).map(|group| group.name.clone()).collect()
+    }
+
     /// The bins of a group that no case of a profile hit; none if there is no such group.
     pub fn missed_in(&self, profile: &str, group: &str) -> Vec<String> {
         let covered = self.covered(profile);

@@ -5,12 +5,14 @@
 //! everything else works on that.
 
 mod front_end;
+mod parts;
 
 use crate::answers::Answers;
 use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
 use front_end::{FrontEnd, Unread};
+use parts::parts;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -211,17 +213,27 @@ impl YosysSession {
         let name = format!("{module}.sv");
         // To Yosys, the last directive of a file counts for all of its modules.
         self.write(&name, &text.replace("`default_nettype wire", "`default_nettype none"))?;
-        let mut script = self.read_texts(" -defer");
         let written = self.path(&name);
-        script += &format!(
-            "read_verilog -sv -formal -noautowire \"{}\"\nhierarchy -check -top {module}",
-            written.display()
-        );
-        for (name, value) in parameters {
-            script += &format!(" -chparam {name} {value}");
+        let read = |texts: &str| {
+            let mut script = format!(
+                "{texts}read_verilog -sv -formal -noautowire \"{}\"\nhierarchy -check -top {module}",
+                written.display()
+            );
+            for (name, value) in parameters {
+                script += &format!(" -chparam {name} {value}");
+            }
+            script += &format!("\n{commands}\n");
+            self.run(yosys(), &script, &self.data, str::to_owned)
+        };
+        // What Yosys cannot read of the RTL is seldom what the assertions need of it.
+        let mut result = read(&self.read_texts(" -defer"));
+        for with_functions in [true, false] {
+            if result.as_ref().is_err_and(|error| self.is_of_rtl(error, &name)) {
+                let texts = self.read_packages(with_functions)?;
+                result = read(&texts).or(result);
+            }
         }
-        script += &format!("\n{commands}\n");
-        self.run(yosys(), &script, &self.data, str::to_owned).map_err(|error| match error {
+        result.map_err(|error| match error {
             Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
                 // A place in the file has its name, relative to the data files; any other place is
                 // in the RTL, which the front end cannot read for assertions.
@@ -239,6 +251,33 @@ impl YosysSession {
             }
             other => other,
         })
+    }
+
+    /// Whether Yosys failed at a place in the RTL and not in the file of assertions.
+    fn is_of_rtl(&self, error: &Error, assertions: &str) -> bool {
+        matches!(error, Error::Environment(code, message) if *code == codes::YOSYS_FAILED
+            && !message.contains(assertions)
+            && front_end::place(message, &self.examined.texts).is_some())
+    }
+
+    /// Commands that read the packages of the RTL alone, with or without their functions.
+    fn read_packages(&self, with_functions: bool) -> Result<String, Error> {
+        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
+        let mut commands = String::new();
+        for (place, text) in self.expanded.sources.iter().enumerate() {
+            let (mut packages, _) = parts(text, "package", "endpackage");
+            if !with_functions {
+                packages = parts(&packages, "function", "endfunction").1;
+                packages = parts(&packages, "task", "endtask").1;
+            }
+            if !packages.is_empty() {
+                let name = format!("packages-{number}-{place}.sv");
+                self.write(&name, &packages)?;
+                let path = self.path(&name);
+                commands += &format!("read_verilog -sv -defer \"{}\"\n", path.display());
+            }
+        }
+        Ok(commands)
     }
 
     /// The error of RTL that a tool cannot read.

@@ -345,7 +345,7 @@ impl<'a> Reader<'a> {
                 });
             }
         });
-        for cell in module.of_kind("instance") {
+        for cell in instances(module) {
             let Some(inner) = self.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_it = |leaf: &String| leaf == port;
@@ -664,7 +664,7 @@ impl<'a> Edges<'_, 'a> {
             return BTreeMap::new();
         }
         let mut inside: Vec<(String, EdgeKind)> = own_edges(element);
-        for cell in element.of_kind("instance") {
+        for cell in instances(element) {
             let Some(inner) = self.reader.defined(cell) else { continue };
             let below = self.of(inner.name(), depth + 1);
             for (leaf, kind) in below {
@@ -697,7 +697,7 @@ impl<'a> Edges<'_, 'a> {
             var.name() == name
                 && (var.get("dir") == Some("input")
                     || (var.get("vartype") == Some("ifaceref")
-                        && !module.of_kind("instance").any(|cell| cell.name() == name)))
+                        && !instances(module).iter().any(|cell| cell.name() == name)))
         };
         if module.of_kind("var").any(is_input) {
             // What is a clock anywhere is a clock.
@@ -722,7 +722,7 @@ impl<'a> Edges<'_, 'a> {
         let mut found = Vec::new();
         // A port of an interface that is in the module.
         if let Some((name, port)) = leaf.split_once('.') {
-            for cell in module.of_kind("instance").filter(|cell| cell.name() == name) {
+            for cell in instances(module).into_iter().filter(|cell| cell.name() == name) {
                 found.extend(outside(cell, port).into_iter().map(|leaf| (leaf, kind)));
             }
         }
@@ -746,7 +746,7 @@ impl<'a> Edges<'_, 'a> {
             let few = if all.len() > 1 { named } else { all };
             found.extend(few.into_iter().map(|leaf| (leaf, kind)));
         });
-        for cell in module.of_kind("instance") {
+        for cell in instances(module) {
             let Some(inner) = self.reader.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_output = inner
@@ -764,6 +764,17 @@ impl<'a> Edges<'_, 'a> {
         }
         found
     }
+}
+
+/// The instances in a module, also those in generate blocks.
+fn instances(module: &Element) -> Vec<&Element> {
+    let mut found = Vec::new();
+    module.each(&mut |element| {
+        if element.kind == "instance" {
+            found.push(element);
+        }
+    });
+    found
 }
 
 /// What is connected to a leaf of an instance.
@@ -931,7 +942,7 @@ module gate(input clk_i, input en, output clk_o);
 endmodule
 interface bus(input logic clk); logic d; modport s(input clk, d); endinterface
 module deep(bus.s b, output reg q); always @(posedge b.clk) q <= b.d; endmodule
-module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e);
+module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e, input [1:0] gclk, output [1:0] f);
   wire g, n = ~rst, x2 = xclk;
   ff one(.ck(wclk), .rn(n), .d, .q(a));
   gate gg(.clk_i(rclk), .en, .clk_o(g));
@@ -939,9 +950,14 @@ module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e
   bus inner(.clk(x2)); assign inner.d = d;
   deep deep(.b(inner), .q(c));
   deep other(.b(own), .q(e));
+  for (genvar k = 0; k < 2; k++) begin : gen
+    wire inner; assign inner = gclk[k];
+    if (k < 9) begin : deeper ff three(.ck(inner), .rn(1'b1), .d, .q(f[k])); end
+  end
 endmodule";
         let module = described(text, "bus own(); m dut(.own(own));");
-        let clocks = ["wclk", "rclk", "xclk", "own.clk"].map(|leaf| (leaf, EdgeKind::Clock));
+        let clocks =
+            ["wclk", "rclk", "xclk", "own.clk", "gclk"].map(|leaf| (leaf, EdgeKind::Clock));
         let expected: BTreeMap<String, EdgeKind> = clocks
             .into_iter()
             .chain([("rst", EdgeKind::Reset(true))])

@@ -1,6 +1,6 @@
 //! Translates Verilog to C++ with Verilator.
 
-use crate::options::TURNED_ON;
+use crate::options::{TURNED_ON, of_newer};
 use crate::tool::{self, ALL, Keep};
 use crate::{DataFile, Error, VerilatorOption, before_reset};
 use std::ffi::OsString;
@@ -242,6 +242,7 @@ impl Design {
             command.args(TURNED_ON);
         }
         command.args(["--no-timing", "-Wno-fatal", "--top-module", &self.top]);
+        command.args(of_newer());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }

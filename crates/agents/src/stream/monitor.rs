@@ -47,7 +47,6 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
             item_held: Some(Self::PAYLOAD_HELD),
             quiet_in_reset: Some(Self::QUIET_IN_RESET),
             quiet_after_reset: Some(Self::QUIET_AFTER_RESET),
-            is_synchronous: true,
         };
         Self { pins, channel: Monitor::of_port(rules, pins.tvalid.name()) }
     }

@@ -710,6 +710,7 @@ impl ExaminedFolder {
         };
         let mut chosen: BTreeSet<usize> = (0..self.declared.len()).filter(is_macros).collect();
         let mut missing = vec![wanted.top.to_owned()];
+        let mut last = None;
         for _ in 0..MOST_ATTEMPTS {
             let before = chosen.len();
             while let Some(missed) = missing.pop() {
@@ -728,7 +729,8 @@ impl ExaminedFolder {
                 missing.extend(first.flat_map(|(_, other)| other.used_by(&found.1)));
             }
             if chosen.len() == before {
-                return None;
+                // What is missing then is what a user wants to know.
+                return last;
             }
             let sources: Vec<PathBuf> =
                 chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
@@ -751,8 +753,9 @@ impl ExaminedFolder {
             if missing.is_empty() {
                 return Some((sources, elaboration));
             }
+            last = Some((sources, elaboration));
         }
-        None
+        last
     }
 
     /// The error for a module that two sources declare differently: which one is meant is for the user to say.
