@@ -4,7 +4,8 @@ use crate::{Pins, Port};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A port of the packed struct `P`, or some of its bits, for code that works with ports of any names.
+/// A port of the packed struct `P`, or some of its bits, for code that works with ports of any
+/// names.
 ///
 /// ```ignore
 /// const VALID: Pin<Inputs> = Pin::of("s_axi_", "awvalid");
