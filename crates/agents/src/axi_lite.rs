@@ -271,7 +271,7 @@ impl<M: Pins, S: Pins> AxiLiteMonitor<M, S> {
     /// Checks the end of the case.
     ///
     /// # Errors
-    /// If data or a response is missing.
+    /// If a response is missing.
     pub fn finish(&self) -> Result<(), Violation> {
         self.axi.finish()
     }

@@ -171,7 +171,8 @@ pub type Struct = (&'static str, &'static [(&'static str, Field)]);
 ///
 /// ```ignore
 /// // The second of four interfaces in ports like `s_axil_awaddr[4*32-1:0]`.
-/// const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
+/// const AXI: AxiLitePins<Inputs, Outputs> =
+///     AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
 /// // Members of packed structs, as in `req.aw_valid` and `resp.aw_ready`.
 /// const BUS: AxiLitePins<Inputs, Outputs> =
 ///     AxiLitePins::of_ports(Ports::new("").of(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]));
@@ -295,8 +296,8 @@ impl<'a> Finder<'a> {
 pub type Optional<P> = Option<Pin<P>>;
 
 /// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line has
-/// the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it, `bit` if
-/// it has one bit, its names, and what it is for. Other fields follow in `with`, with their
+/// the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it, `bit`
+/// if it has one bit, its names, and what it is for. Other fields follow in `with`, with their
 /// defaults.
 macro_rules! interface_pins {
     (

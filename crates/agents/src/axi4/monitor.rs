@@ -181,7 +181,7 @@ macro_rules! manager_checks {
             $protocol: "awvalid-held" "aw-payload-held" "awvalid-in-reset" "awvalid-after-reset"
             "wvalid-held" "w-payload-held" "wvalid-in-reset" "wvalid-after-reset"
             "arvalid-held" "ar-payload-held" "arvalid-in-reset" "arvalid-after-reset"
-            "w-missing" $($more)*
+            $($more)*
         )
     };
 }
@@ -231,7 +231,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     const IS_LITE: bool = Axi4Pins::<M, S, WORDS>::IS_LITE;
     const RULES: Rules = if Self::IS_LITE { rules!("axi-lite") } else { rules!("axi4") };
 
-    /// The checks that a manager can break. AXI4-Lite has those of the channels, and `w-missing`.
+    /// The checks that a manager can break. AXI4-Lite has those of the channels.
     ///
     /// - `valid-held`: a valid remains asserted until the handshake (IHI 0022, "Handshake
     ///   process").
@@ -259,6 +259,7 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
         true => manager_checks!("axi-lite"),
         false => manager_checks!(
             "axi4",
+            "w-missing",
             "w-last",
             "w-strobe",
             "aw-burst-reserved",
@@ -482,15 +483,18 @@ impl<M: Pins, S: Pins, const WORDS: usize> Axi4Monitor<M, S, WORDS> {
     pub fn finish(&self) -> Result<(), Violation> {
         let pins = &self.pins;
         let (w, b, r) = (pins.wvalid.name(), pins.bvalid.name(), pins.rvalid.name());
-        if let Some(data) = self.data.front() {
-            let message = format_args!("{}: {data:x?} has no address", w);
+        // A subordinate of AXI4-Lite that takes one part of a write and never the other one leaves
+        // its manager waiting, which the end of the case reports.
+        if let Some(data) = self.data.front().filter(|_| !Self::IS_LITE) {
+            let message = format_args!("{w}: {data:x?} has no address");
             return Err(Violation::new(Self::RULES.w_missing, message));
         }
-        if let Some(write) = self.writes.iter().find(|write| !write.is_complete) {
-            let message = format_args!("{}: {} has {} beats", w, write.address, self.beat);
+        let mut open = self.writes.iter().filter(|write| !write.is_complete);
+        if let Some(write) = open.next().filter(|_| !Self::IS_LITE) {
+            let message = format_args!("{w}: {} has {} beats", write.address, self.beat);
             return Err(Violation::new(Self::RULES.w_missing, message));
         }
-        if let Some(write) = self.writes.front() {
+        if let Some(write) = self.writes.iter().find(|write| write.is_complete) {
             let message = format_args!("{}: {} has no response", b, write.address);
             return Err(Violation::new(Self::RULES.b_missing, message));
         }
