@@ -204,6 +204,9 @@ macro_rules! agents {
                 Traffic = Traffic,
             >,
         {
+            const TIED: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($tied), stringify!($value))),*];
+
             fn new(traffic: &'a Traffic, _: &$crate::cosim_harness::harness::Parameters) -> Self {
                 use $crate::Agent;
                 type I = $inputs;

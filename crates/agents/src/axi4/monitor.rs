@@ -159,7 +159,6 @@ macro_rules! rules {
             item_held: Some(concat!($protocol, "-", $channel, "-payload-held")),
             quiet_in_reset: Some(concat!($protocol, "-", $channel, "valid-in-reset")),
             quiet_after_reset: $after_reset,
-            is_synchronous: true,
         }
     };
     (address $channel:literal) => {

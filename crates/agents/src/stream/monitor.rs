@@ -47,7 +47,6 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
             item_held: Some(Self::PAYLOAD_HELD),
             quiet_in_reset: Some(Self::QUIET_IN_RESET),
             quiet_after_reset: Some(Self::QUIET_AFTER_RESET),
-            is_synchronous: true,
         };
         Self { pins, channel: Monitor::of_port(rules, pins.tvalid.name()) }
     }
@@ -99,13 +98,13 @@ impl<T: Pins, R: Pins> Interface<T, R> for StreamPins<T, R> {
 
     fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
         // Only what the ports say.
-        let said = |beat: StreamBeat| StreamBeat {
+        let printed = |beat: StreamBeat| StreamBeat {
             keep: if self.tkeep.is_some() { beat.keep } else { all() },
             strb: if self.tstrb.is_some() { beat.strb } else { all() },
             last: self.tlast.is_some() && beat.last,
             ..beat
         };
-        let item = self.offered(t).map(|beat| said(beat).to_string());
+        let item = self.offered(t).map(|beat| printed(beat).to_string());
         let ready = [self.tready.is_some(), self.is_ready(r)];
         vec![transfer::<T, R>(self.tvalid.name(), "tvalid", item, ready)]
     }

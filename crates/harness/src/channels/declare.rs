@@ -491,6 +491,9 @@ macro_rules! channels {
                 Traffic = Traffic,
             >,
         {
+            const TIED: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($tied), stringify!($value))),*];
+
             fn new(traffic: &'a Traffic, _: &$crate::harness::Parameters) -> Self {
                 let clocks = &traffic.clocks;
                 let scale = $crate::channels::steps_per_edge(clocks);

@@ -12,13 +12,11 @@ pub struct Protocol {
     pub valid_held: Option<&'static str>,
     /// The item does not change until it is taken.
     pub item_held: Option<&'static str>,
-    /// Valid is low in reset.
+    /// Valid is low in reset. The first cycle of a reset is not checked: the registers of a
+    /// synchronous reset change at its end.
     pub quiet_in_reset: Option<&'static str>,
     /// Valid is low in the first cycle after a reset.
     pub quiet_after_reset: Option<&'static str>,
-    /// Whether valid may be high in the first cycle of a reset: the registers of a synchronous
-    /// reset change at its end.
-    pub is_synchronous: bool,
 }
 
 impl Protocol {
@@ -48,7 +46,6 @@ macro_rules! protocol {
             item_held: ::core::option::Option::Some(concat!($channel, "-item-held")),
             quiet_in_reset: ::core::option::Option::Some(concat!($channel, "-quiet-in-reset")),
             quiet_after_reset: ::core::option::Option::None,
-            is_synchronous: false,
         }
     };
 }
@@ -91,7 +88,7 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
         let Protocol { valid_held, item_held, quiet_in_reset, .. } = self.protocol;
         let (valid, was_reset) = (self.valid, std::mem::replace(&mut self.was_reset, in_reset));
         let (check, when) = match in_reset {
-            true => (quiet_in_reset.filter(|_| was_reset || !self.protocol.is_synchronous), "in"),
+            true => (quiet_in_reset.filter(|_| was_reset), "in"),
             false => (self.protocol.quiet_after_reset.filter(|_| was_reset), "right after"),
         };
         if let (Some(item), Some(check)) = (offer, check) {
@@ -149,14 +146,16 @@ mod tests {
         let waits = (false, Some(1), false);
         assert_eq!(broken(&[waits, (false, None, true)]).as_deref(), Some("pop-valid-held"));
         assert_eq!(broken(&[waits, (false, Some(2), true)]).as_deref(), Some("pop-item-held"));
-        assert_eq!(broken(&[(true, Some(1), true)]).as_deref(), Some("pop-quiet-in-reset"));
+        let in_reset = (true, Some(1), true);
+        assert_eq!(broken(&[in_reset, in_reset]).as_deref(), Some("pop-quiet-in-reset"));
+        assert_eq!(broken(&[waits, in_reset]), None, "a synchronous reset");
         assert_eq!(broken(&[waits, (false, Some(1), true), (false, Some(2), true)]), None);
         assert_eq!(broken(&[waits, (true, None, false), (false, None, true)]), None);
     }
 
     #[test]
     fn a_synchronous_reset_has_a_cycle_to_act() {
-        let protocol = Protocol { quiet_after_reset: Some("after"), is_synchronous: true, ..RULES };
+        let protocol = Protocol { quiet_after_reset: Some("after"), ..RULES };
         let mut monitor = Monitor::new(protocol);
         let mut check = |in_reset| {
             let violation = monitor.observe(in_reset, Some(1), true).err()?;
