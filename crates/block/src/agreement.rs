@@ -1,7 +1,7 @@
 //! Compares two models of an RTL on the same stimulus.
 
 use crate::built::Built;
-use crate::engine::{Cases, Engine, load};
+use crate::engine::{BlockEngine, Cases, load};
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
@@ -13,7 +13,7 @@ use zerocopy::IntoBytes as _;
 
 /// The stimulus of both models.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct ModelComparison {
     /// The scenarios, as JSON.
     pub scenarios: String,
     /// The cases.
@@ -69,17 +69,17 @@ pub trait CompareBlock {
         &self,
         profile: &str,
         models: [&Built; 2],
-        comparison: &Comparison,
+        comparison: &ModelComparison,
         watch: &Watch,
     ) -> Result<Compared, Error>;
 }
 
-impl<B: Explain> CompareBlock for Engine<B> {
+impl<B: Explain> CompareBlock for BlockEngine<B> {
     fn compare(
         &self,
         profile: &str,
         [rtl, netlist]: [&Built; 2],
-        comparison: &Comparison,
+        comparison: &ModelComparison,
         watch: &Watch,
     ) -> Result<Compared, Error> {
         let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
@@ -93,7 +93,7 @@ impl<B: Explain> CompareBlock for Engine<B> {
 /// # Errors
 /// [`Error::Environment`] if the scenarios cannot be read, or an error in a vector.
 pub fn compare<B: Block>(
-    comparison: &Comparison,
+    comparison: &ModelComparison,
     profile: &Profile,
     rtl: &ModelKind<B::Inputs, B::Outputs>,
     netlist: ModelKind<B::Inputs, B::Outputs>,

@@ -351,7 +351,7 @@ fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
 /// Prints where defaults come from, so that the file's influence is visible.
 pub fn show(note: Option<&str>) {
     if let Some(note) = note {
-        program::say(format_args!("defaults from {}", text::line(note)));
+        program::print_note(format_args!("defaults from {}", text::line(note)));
     }
 }
 

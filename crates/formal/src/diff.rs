@@ -6,7 +6,7 @@
 use crate::aig::{Aig, EquivalenceQuery, Interface, Violation};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::cut::{cut_pair, enabled};
-use crate::engine::{Answer, ask};
+use crate::engine::{Decision, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::Attempt;
@@ -208,9 +208,9 @@ impl Sides {
     ///
     /// # Errors
     /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Answer, Error> {
+    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Decision, Error> {
         match &question.query {
-            EquivalenceQuery::Same => Ok(Answer::Never(Evidence::Induction)),
+            EquivalenceQuery::Same => Ok(Decision::Never(Evidence::Induction)),
             EquivalenceQuery::Open { file, inputs } => {
                 ask(&self.sessions[0], &question.name, file, inputs, attempt)
             }

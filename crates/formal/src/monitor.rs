@@ -59,7 +59,7 @@ pub struct Property {
 
 impl Property {
     /// Whether `only` selects the property: its text contains `only`. `None` selects all.
-    pub fn is_asked(&self, only: Option<&str>) -> bool {
+    pub fn is_selected(&self, only: Option<&str>) -> bool {
         only.is_none_or(|only| self.text.contains(only))
     }
 }
@@ -118,14 +118,15 @@ impl Monitor {
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
         // Properties that are not selected are left out of the network. The others keep their
         // numbers.
-        let is_asked =
-            |property: &Property| property.kind == Kind::Always || property.is_asked(only);
-        let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
-        outputs(&bad, &asked, &breaks, info.rtl.clock, &mut text);
+        let is_selected =
+            |property: &Property| property.kind == Kind::Always || property.is_selected(only);
+        let requested: Vec<usize> =
+            (0..bad.len()).filter(|place| is_selected(&bad[*place].0)).collect();
+        outputs(&bad, &requested, &breaks, info.rtl.clock, &mut text);
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
-        let pins: Vec<String> = asked.into_iter().flat_map(of).collect();
+        let pins: Vec<String> = requested.into_iter().flat_map(of).collect();
         let text = format!("{}{text}endmodule\n", around(info, &pins, &[], assertions, &text));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
@@ -241,7 +242,7 @@ impl Monitor {
 /// `legal` once an invariant has failed.
 pub fn outputs(
     bad: &[(Property, String)],
-    asked: &[usize],
+    requested: &[usize],
     breaks: &str,
     clock: &str,
     text: &mut String,
@@ -255,7 +256,7 @@ pub fn outputs(
              always @(posedge {clock}) {so_far} <= {so_far} | {now};"
         );
     }
-    for place in asked {
+    for place in requested {
         let (_, expression) = &bad[*place];
         let _ = writeln!(
             text,

@@ -10,7 +10,7 @@ use crate::mutate::grade::cases_of;
 use crate::setup::{Session, Setup};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
-use cosim_block::agreement::{Compared, Comparison, Disagreement, RecordedInputs};
+use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::VectorFile;
@@ -71,7 +71,7 @@ impl Pair<'_> {
         cases.retain(|case| session.length(case) <= LONGEST);
         let recorded = self.compare(
             worker,
-            Comparison {
+            ModelComparison {
                 scenarios: session.scenarios_text(),
                 cases,
                 vectors: corpus(block.info().name)?,
@@ -88,7 +88,7 @@ impl Pair<'_> {
     fn compare(
         &self,
         worker: &OneShotWorker,
-        comparison: Comparison,
+        comparison: ModelComparison,
     ) -> Result<Vec<RecordedInputs>, Error> {
         let Self { block, profile, rtl, netlist } = *self;
         let task = Task {

@@ -25,7 +25,7 @@ use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
 use cosim_formal::certificate::Certificate;
 use cosim_formal::diff::{Contents, Question, Sides, Traffic};
-use cosim_formal::engine::Answer;
+use cosim_formal::engine::Decision;
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
     LONG_PROOF, QUICK_DIFFERENCE,
@@ -356,7 +356,7 @@ impl Job<'_> {
         for attempt in engines {
             let Some(attempt) = self.limited(*attempt) else { break };
             match sides.ask(&question, attempt)? {
-                Answer::Never(evidence) => {
+                Decision::Never(evidence) => {
                     let certificate = match sides.certify(&question, &evidence)? {
                         Ok(certificate) => certificate,
                         Err(flaw) => {
@@ -374,8 +374,8 @@ impl Job<'_> {
                     return Ok(Step::Shown(Shown { basis, inputs, certificate }));
                 }
                 // The search that follows shows a difference with the values of simulators.
-                Answer::Seen(_) => last = "not proved".to_owned(),
-                Answer::Open { because, .. } => last = because,
+                Decision::Reached(_) => last = "not proved".to_owned(),
+                Decision::Open { because, .. } => last = because,
             }
         }
         Ok(self.open(&label, last))
@@ -412,7 +412,7 @@ impl Job<'_> {
             };
             let Some(attempt) = self.limited(attempt) else { continue };
             match sides.ask(&question, attempt)? {
-                Answer::Seen(cycles) => {
+                Decision::Reached(cycles) => {
                     if let Some(found) = self.confirmed(&cycles, sides)? {
                         self.steps.push(step(&label, "a difference"));
                         return Ok(Step::Found(found));
@@ -422,11 +422,11 @@ impl Job<'_> {
                     self.steps.push(step(&label, result));
                     self.because = format!("the {label} shows {result}");
                 }
-                Answer::Never(_) => {
+                Decision::Never(_) => {
                     self.steps.push(step(&label, "no difference"));
                     break;
                 }
-                Answer::Open { cycles, because } => {
+                Decision::Open { cycles, because } => {
                     if traffic == self.widest() || self.illegal.is_some() {
                         self.cycles = self.cycles.max(cycles);
                     }

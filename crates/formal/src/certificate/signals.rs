@@ -31,16 +31,16 @@ pub(super) fn certify(
     invariant: &Invariant,
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let all = Classes::new(network);
     for has_gates in [false, true] {
         let some = all.of_registers(network, has_gates);
-        match with(network, invariant, some, begun, solve)? {
+        match with(network, invariant, some, started, solve)? {
             Ok(Certificate::Nothing { .. }) => {}
             checked => return Ok(checked),
         }
     }
-    with(network, invariant, all, begun, solve)
+    with(network, invariant, all, started, solve)
 }
 
 /// Certifies an invariant together with equal signals of these classes.
@@ -48,12 +48,12 @@ fn with(
     network: &Network,
     invariant: &Invariant,
     mut classes: Classes,
-    begun: Instant,
+    started: Instant,
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
     let rounds = ROUNDS * GATES / network.gates.len().max(GATES);
     for _ in 0..rounds {
-        if begun.elapsed() > LONGEST {
+        if started.elapsed() > LONGEST {
             return Ok(Ok(Certificate::nothing("the search for equal signals took too long")));
         }
         let equal = classes.pairs();

@@ -29,13 +29,13 @@ fn sides(bodies: [&str; 2]) -> Sides {
 fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
     let question = sides.question(contents, traffic, false).unwrap().unwrap();
     match sides.ask(&question, EQUIVALENCE).unwrap() {
-        Answer::Never(evidence) => {
+        Decision::Never(evidence) => {
             let checked = sides.certify(&question, &evidence).unwrap().unwrap();
             assert!(checked.is_there(), "{checked}");
             Some(true)
         }
         _ => match sides.ask(&question, QUICK_DIFFERENCE).unwrap() {
-            Answer::Seen(_) => Some(false),
+            Decision::Reached(_) => Some(false),
             _ => None,
         },
     }

@@ -97,7 +97,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
 
 /// Continues if both DUTs do.
 fn go_on(cycle: u64, ended: [Result<(), Error>; 2]) -> ControlFlow<Option<Difference>> {
-    let told = |ended: &Result<(), Error>| match ended {
+    let described = |ended: &Result<(), Error>| match ended {
         Ok(()) => "goes on".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -107,7 +107,7 @@ fn go_on(cycle: u64, ended: [Result<(), Error>; 2]) -> ControlFlow<Option<Differ
         _ => ControlFlow::Break(Some(Difference {
             cycle,
             port: None,
-            values: ended.each_ref().map(told),
+            values: ended.each_ref().map(described),
         })),
     }
 }

@@ -64,8 +64,8 @@ pub fn named(argument: &str) -> Result<Named, Error> {
         return Err(wrong("a revision does not begin with `-`"));
     }
     let hash = |what: &str| -> Result<String, Error> {
-        let said = git(&["rev-parse", "--verify", "--quiet", what], None)?;
-        let hash = String::from_utf8_lossy(&said.unwrap_or_default()).trim().to_owned();
+        let printed = git(&["rev-parse", "--verify", "--quiet", what], None)?;
+        let hash = String::from_utf8_lossy(&printed.unwrap_or_default()).trim().to_owned();
         let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_hash.then_some(hash).ok_or_else(|| {
             wrong("is no path, and git finds no such revision and path in the repository here")

@@ -10,7 +10,7 @@ use cosim_block::mutate::KillMethod;
 use cosim_block::mutate::{Kill, MutationJob};
 use cosim_harness::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
 
-use crate::worker::Program;
+use crate::worker::WorkerProgram;
 use crate::worker::loss::CORRUPTED;
 use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
 use cosim_block::shard::Shard;
@@ -79,7 +79,7 @@ pub struct CaseSet<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Workers<'a> {
     /// The executable of the workers.
-    pub program: &'a Program,
+    pub program: &'a WorkerProgram,
     /// Number of workers.
     pub threads: usize,
     /// Set when the user interrupts.
