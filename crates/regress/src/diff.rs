@@ -17,7 +17,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_block::agreement::{Compared, Comparison, Disagreement, RecordedInputs};
+use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
 use cosim_block::built::Built;
 use cosim_block::engine::{Query, RawVector, Waves};
 use cosim_block::rtl::Rtl;
@@ -491,7 +491,7 @@ impl Job<'_> {
             model: old.clone(),
             action: Action::Compare(
                 new.clone(),
-                Comparison {
+                ModelComparison {
                     scenarios: self.session.scenarios_text(),
                     cases,
                     vectors,
