@@ -225,9 +225,9 @@ fn named<'a>(sides: [&[&'a Port]; 2]) -> [Vec<Named<'a>>; 2] {
             Some(name) => (name, &whole[name.len()..]),
             None => (whole, ""),
         };
-        let begun = begins.iter().find_map(|begin| whole.strip_prefix(&begin[side]));
+        let started = begins.iter().find_map(|begin| whole.strip_prefix(&begin[side]));
         let ended = ends.iter().find_map(|end| whole.strip_suffix(&end[side]));
-        let bare = begun.or(ended).filter(|bare| !bare.is_empty()).unwrap_or(whole);
+        let bare = started.or(ended).filter(|bare| !bare.is_empty()).unwrap_or(whole);
         format!("{bare}{lane}")
     };
     let mut named = [0, 1].map(|side| {
@@ -749,7 +749,7 @@ mod tests {
     }
 
     #[test]
-    fn enables_of_writer_and_reader_are_told_apart_by_their_direction() {
+    fn enables_of_writer_and_reader_differ_by_their_direction() {
         let found = lines(
             &[("w_en", 1), ("w_data", 8), ("r_en", 1)],
             &[("w_rdy", 1), ("r_rdy", 1), ("r_data", 8)],

@@ -7,7 +7,7 @@
 //! }
 //! ```
 
-// `println!` panics when the reader of a pipe is gone; `program::say` does not.
+// `println!` panics when the reader of a pipe is gone; `program::print_note` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agents;
@@ -19,6 +19,7 @@ mod colour;
 mod conclude;
 mod config;
 mod cover;
+mod diff;
 mod doctor;
 mod error;
 mod examples;
@@ -73,7 +74,7 @@ use std::sync::{Arc, LazyLock};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
-input, 3 something is missing on this machine, 130 interrupted.";
+input, 3 something is missing on this machine, 4 undecided (diff), 130 interrupted.";
 
 /// Compare RTL with its golden model: every output in every cycle.
 #[derive(Debug, Parser)]
@@ -117,6 +118,8 @@ enum Command {
     Mutate(mutate::Arguments),
     /// Prove the properties of blocks for all inputs.
     Prove(prove::Arguments),
+    /// Prove that two RTLs of a block are equivalent, or show where they differ.
+    Diff(diff::Arguments),
     /// Generate a crate for your block from the ports of its RTL.
     New(new::Arguments),
     /// Re-run the regression whenever the RTL changes.
@@ -216,6 +219,7 @@ impl Command {
             | Self::Merge(_)
             | Self::Mutate(_)
             | Self::Prove(_)
+            | Self::Diff(_)
             | Self::Watch(_)
             | Self::WovenBugs(_) => Needs::Blocks,
             Self::Schema(arguments) if arguments.is_of_blocks() => Needs::Blocks,
@@ -251,6 +255,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
+        Command::Diff(arguments) => diff::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),

@@ -307,7 +307,7 @@ impl ProfileCoverage {
     }
 
     /// Number of uncovered reachable bins.
-    pub fn holes(&self) -> u32 {
+    pub fn uncovered(&self) -> u32 {
         self.reachable - self.hit
     }
 
@@ -425,13 +425,13 @@ impl Database {
     }
 
     /// The uncovered reachable bins of a profile.
-    pub fn holes(&self, profile: &str, covered: &ProfileCoverage) -> Vec<u32> {
+    pub fn uncovered(&self, profile: &str, covered: &ProfileCoverage) -> Vec<u32> {
         let reasons = self.profiles.get(profile).map(|profile| &profile.unreachable);
-        let is_hole = |bin: &u32| {
+        let is_uncovered = |bin: &u32| {
             covered.hits[*bin as usize] == 0
                 && reasons.is_none_or(|reasons| !reasons.contains_key(bin))
         };
-        (0..covered.hits.len() as u32).filter(is_hole).collect()
+        (0..covered.hits.len() as u32).filter(is_uncovered).collect()
     }
 }
 

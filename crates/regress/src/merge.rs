@@ -21,7 +21,7 @@ use cosim_formats::run::{
 };
 use cosim_formats::run::{ProfileResults, Results, RunTiming};
 use cosim_harness::harness::{BlockInfo, Signature, Verdict};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 use shard::ShardFile;
 use std::collections::BTreeMap;
@@ -241,7 +241,7 @@ impl Shards {
     ) -> Result<(), Error> {
         let case = || self.plan.case(ended.place);
         match &ended.failure {
-            Some(Failure { signature, verdict }) if directory.is_told(signature) => {
+            Some(Failure { signature, verdict }) if directory.is_reported(signature) => {
                 let Some(verdict) = verdict else {
                     let name = case().name;
                     let message = format!("lacks the full verdict of {name}");
@@ -497,10 +497,7 @@ fn complete(shards: &[ShardFile]) -> Result<(), Error> {
 
 /// Raises the limit of open files, because a file of each shard is open at the same time.
 fn allow_many_files() {
-    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
-        && soft < hard
-    {
-        // If the system refuses, opening a file reports the error.
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
-    }
+    let limit = getrlimit(Resource::Nofile);
+    // If the system refuses, opening a file reports the error.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
 }

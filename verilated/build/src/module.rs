@@ -154,7 +154,7 @@ impl Design {
         let description = self.describe(verilator, out, &[])?;
         let folder = self.folder.clone().unwrap_or_default();
         let read = |tree: &Tree| Reader::new(tree, &folder).module(&self.top, instance);
-        with_tree(&description, read).flatten().ok_or_else(|| self.not_understood())
+        with_tree(&description, read).ok_or_else(|| self.not_understood())
     }
 }
 
@@ -638,7 +638,7 @@ fn leaves(expression: &Element) -> Vec<String> {
 }
 
 /// Whether a name says that something is a clock, or a reset.
-fn says(name: &str, kind: EdgeKind) -> bool {
+fn is_named(name: &str, kind: EdgeKind) -> bool {
     let name = name.to_ascii_lowercase();
     let words: &[&str] = match kind {
         EdgeKind::Clock => &["clk", "clock", "ck"],
@@ -741,7 +741,8 @@ impl<'a> Edges<'_, 'a> {
                 same => same,
             };
             // A gate: the clock is the input that is called one.
-            let named: Vec<String> = all.iter().filter(|leaf| says(leaf, kind)).cloned().collect();
+            let named: Vec<String> =
+                all.iter().filter(|leaf| is_named(leaf, kind)).cloned().collect();
             let few = if all.len() > 1 { named } else { all };
             found.extend(few.into_iter().map(|leaf| (leaf, kind)));
         });
@@ -810,7 +811,7 @@ fn own_edges(module: &Element) -> Vec<(String, EdgeKind)> {
                 edges.len() > 1 && is_read(of) && edges.iter().any(|(other, _)| !is_read(other));
             let kind = if is_reset { EdgeKind::Reset(*is_high) } else { EdgeKind::Clock };
             // Of an expression: whatever is called so.
-            let named: Vec<&String> = of.iter().filter(|leaf| says(leaf, kind)).collect();
+            let named: Vec<&String> = of.iter().filter(|leaf| is_named(leaf, kind)).collect();
             let all = if of.len() > 1 && !named.is_empty() { named } else { of.iter().collect() };
             found.extend(all.into_iter().map(|leaf| (leaf.clone(), kind)));
         }
@@ -870,9 +871,9 @@ endmodule";
 
     #[test]
     fn ports_have_types() {
-        let asked = "bus b(); bus bs[2](); bus #(.W(16)) any(); \
+        let requested = "bus b(); bus bs[2](); bus #(.W(16)) any(); \
                      m #(.T(logic [2:0])) dut(.b(b), .bs(bs), .any(any));";
-        let module = described(TYPES, asked);
+        let module = described(TYPES, requested);
         let q = bits(&module, "q");
         assert_eq!((q.width, q.text.as_str(), q.name.as_deref()), (9, "p::req_t", Some("req_t")));
         let fields: Vec<(&str, u32, u32)> =

@@ -1,10 +1,12 @@
 //! Verilator's description of a design as one kind of tree, whether it came as XML or as JSON.
 //!
-//! Elements have the names and attributes of the XML, which older versions write. Only what [`crate::module`] reads is
-//! translated from JSON.
+//! Elements have the names and attributes of the XML, which older versions write. What this crate reads is translated
+//! from JSON; no other file knows either format.
 
 use crate::elaborate::Description;
-use roxmltree::{Document, Node};
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -20,7 +22,8 @@ pub(crate) struct Element {
 }
 
 /// The attributes that are kept.
-const ATTRIBUTES: [&str; 18] = [
+const ATTRIBUTES: [&str; 22] = [
+    "filename",
     "name",
     "origName",
     "loc",
@@ -39,6 +42,9 @@ const ATTRIBUTES: [&str; 18] = [
     "defName",
     "edgeType",
     "dotted",
+    "topModule",
+    "pinIndex",
+    "portIndex",
 ];
 
 impl Element {
@@ -56,6 +62,11 @@ impl Element {
 
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.kind == kind)
+    }
+
+    /// Whether it is the top module.
+    pub fn is_top(&self) -> bool {
+        self.kind == "module" && self.get("topModule").is_some()
     }
 
     /// Calls `f` with this element and all below it.
@@ -82,7 +93,7 @@ pub(crate) struct Tree {
 /// Reads a description and hands it to `read`. Long chains of `else if` are nested deeper than an ordinary stack allows.
 pub(crate) fn with_tree<T: Send>(
     description: &Description,
-    read: impl FnOnce(&Tree) -> T + Send,
+    read: impl FnOnce(&Tree) -> Option<T> + Send,
 ) -> Option<T> {
     const STACK: usize = 256 << 20;
     let parse = || {
@@ -90,7 +101,7 @@ pub(crate) fn with_tree<T: Send>(
             Description::Xml(text) => from_xml(text),
             Description::Json { tree, meta } => from_json(tree, meta),
         }?;
-        Some(read(&tree))
+        read(&tree)
     };
     thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse).ok()?;
@@ -99,50 +110,72 @@ pub(crate) fn with_tree<T: Send>(
 }
 
 fn from_xml(text: &str) -> Option<Tree> {
-    let document = Document::parse(text).ok()?;
-    let root = document.root_element();
-    let section = |name: &str| root.children().find(|child| child.has_tag_name(name));
-    let mut tree = Tree::default();
-    for file in section("files")?.children().filter(Node::is_element) {
-        tree.files.insert(file.attribute("id")?.to_owned(), file.attribute("filename")?.to_owned());
+    let mut reader = Reader::from_str(text);
+    // The elements that have begun, each inside the one before it.
+    let mut open = vec![Element::default()];
+    loop {
+        match reader.read_event().ok()? {
+            Event::Start(tag) => open.push(xml_element(&tag)?),
+            Event::Empty(tag) => {
+                let element = xml_element(&tag)?;
+                open.last_mut()?.children.push(element);
+            }
+            Event::End(_) => {
+                let element = open.pop()?;
+                open.last_mut()?.children.push(element);
+            }
+            Event::Eof => break,
+            _ => {}
+        }
     }
-    for node in section("netlist")?.children().filter(Node::is_element) {
-        let element = xml_element(node);
-        if element.kind == "typetable" {
-            tree.types = element.children;
-        } else {
-            tree.modules.push(element);
+    let [document] = &mut open[..] else { return None };
+    let mut tree = Tree::default();
+    for section in document.children.pop()?.children {
+        for element in section.children {
+            match (&*section.kind, &*element.kind) {
+                ("files", _) => {
+                    let (id, name) = (element.get("id")?, element.get("filename")?);
+                    tree.files.insert(id.to_owned(), name.to_owned());
+                }
+                ("netlist", "typetable") => tree.types = element.children,
+                ("netlist", _) => tree.modules.push(element),
+                _ => {}
+            }
         }
     }
     Some(tree)
 }
 
-fn xml_element(node: Node<'_, '_>) -> Element {
-    let mut element = Element { kind: node.tag_name().name().to_owned(), ..Element::default() };
-    for name in ATTRIBUTES {
-        if let Some(value) = node.attribute(name) {
-            element.set(name, value);
+fn xml_element(tag: &BytesStart<'_>) -> Option<Element> {
+    let mut element = Element {
+        kind: str::from_utf8(tag.name().as_ref()).ok()?.to_owned(),
+        ..Element::default()
+    };
+    for attribute in tag.attributes() {
+        let attribute = attribute.ok()?;
+        let name = str::from_utf8(attribute.key.as_ref()).ok()?;
+        if let Some(name) = ATTRIBUTES.iter().find(|kept| **kept == name) {
+            // A string of the RTL may hold what is no reference of XML.
+            let value = str::from_utf8(&attribute.value).ok()?;
+            element.set(name, unescape(value).unwrap_or(value.into()));
         }
     }
-    element.children = node.children().filter(Node::is_element).map(xml_element).collect();
-    element
+    Some(element)
 }
 
 fn from_json(text: &str, meta: &str) -> Option<Tree> {
     let mut parser = serde_json::Deserializer::from_str(text);
     parser.disable_recursion_limit();
     let value = Value::deserialize(&mut parser).ok()?;
+    parser.end().ok()?;
     let meta: Value = serde_json::from_str(meta).ok()?;
     let mut tree = Tree::default();
     for (id, file) in meta["files"].as_object()? {
         tree.files.insert(id.clone(), file["filename"].as_str()?.to_owned());
     }
     let modules = value["modulesp"].as_array()?;
-    let text_of = |value: &Value| value.as_str().map(str::to_owned);
-    let names: HashMap<String, String> = modules
-        .iter()
-        .filter_map(|module| Some((text_of(&module["addr"])?, text_of(&module["name"])?)))
-        .collect();
+    let mut names = Names::new();
+    modules.iter().for_each(|module| add_names(module, &mut names));
     tree.modules = modules.iter().map(|module| json_element(module, &names)).collect();
     for misc in value["miscsp"].as_array()? {
         match misc["type"].as_str() {
@@ -159,7 +192,37 @@ fn from_json(text: &str, meta: &str) -> Option<Tree> {
     Some(tree)
 }
 
-fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
+/// The names and directions of modules and variables, by their addresses.
+type Names<'a> = HashMap<&'a str, (&'a str, &'a str)>;
+
+fn add_names<'a>(node: &'a Value, names: &mut Names<'a>) {
+    match node {
+        Value::Array(nodes) => nodes.iter().for_each(|node| add_names(node, names)),
+        Value::Object(fields) => {
+            if let (true, Some(address), Some(name)) = (
+                matches!(node["type"].as_str(), Some("VAR" | "MODULE" | "IFACE" | "PACKAGE")),
+                node["addr"].as_str(),
+                node["name"].as_str(),
+            ) {
+                names.insert(address, (name, direction(node)));
+            }
+            fields.values().for_each(|node| add_names(node, names));
+        }
+        _ => {}
+    }
+}
+
+/// The direction of a port, as the XML has it at connections; empty for anything else.
+fn direction(node: &Value) -> &'static str {
+    match node["direction"].as_str() {
+        Some("INPUT") => "in",
+        Some("OUTPUT") => "out",
+        Some("INOUT") => "inout",
+        _ => "",
+    }
+}
+
+fn json_element(node: &Value, names: &Names<'_>) -> Element {
     let text = |name: &str| node[name].as_str().unwrap_or_default();
     let kind = text("type").to_ascii_lowercase();
     let kind = match kind.as_str() {
@@ -185,12 +248,12 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
     }
     let target = if matches!(kind, "refdtype" | "paramtypedtype") { "dtypep" } else { "refDTypep" };
     element.set("sub_dtype_id", text(target));
-    let direction = match text("direction") {
-        "INPUT" => "in",
-        "OUTPUT" => "out",
-        "INOUT" => "inout",
-        _ => "",
-    };
+    // A connection has the direction of its port.
+    let port = node["modVarp"].as_str().and_then(|address| names.get(address));
+    if let Some((name, _)) = port {
+        element.set("portName", *name);
+    }
+    let direction = port.map_or_else(|| direction(node), |(_, direction)| *direction);
     if !direction.is_empty() {
         let long =
             if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
@@ -217,8 +280,17 @@ fn json_element(node: &Value, names: &HashMap<String, String>) -> Element {
         element.set("left", left);
         element.set("right", right);
     }
-    if let Some(module) = node["modp"].as_str().and_then(|address| names.get(address)) {
-        element.set("defName", module.clone());
+    if let Some((module, _)) = node["modp"].as_str().and_then(|address| names.get(address)) {
+        element.set("defName", *module);
+    }
+    if kind == "module" && node["level"] == 1 {
+        element.set("topModule", "1");
+    }
+    if kind == "always" && node["keyword"] == "cont_assign" {
+        element.set("isContinuous", "true");
+    }
+    if kind == "varref" {
+        element.set("access", text("access"));
     }
     if let Value::Object(map) = node {
         // What is assigned comes last, as in XML.

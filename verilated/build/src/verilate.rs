@@ -228,7 +228,9 @@ impl Design {
     /// The options that change what a model does, besides those of [`command`](Self::command).
     pub(crate) fn semantics(&self) -> Vec<String> {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
-        self.assertions.then(|| "--assert".to_owned()).into_iter().chain(parameters).collect()
+        // Newer Verilators compile assertions unless an option says no.
+        let assertions = if self.assertions { "--assert" } else { "--no-assert" };
+        std::iter::once(assertions.to_owned()).chain(parameters).collect()
     }
 
     /// Verilator with the options that every use needs. [`run`](Self::run) adds the sources.
