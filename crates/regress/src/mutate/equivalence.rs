@@ -159,7 +159,7 @@ impl<'a> EquivalenceChecker<'a> {
             true => None,
             false => monitor(width)?.filter(|monitor| monitor.missing(&base).is_empty()),
         };
-        script += "flatten\nopt_clean\n";
+        script += "flatten\ntribuf -logic\nopt_clean\n";
         if let Some(monitor) = &monitor {
             session.write(MONITOR, &monitor.text)?;
             script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));

@@ -37,9 +37,9 @@ mod tests {
         let (inside, outside) = parts(text, "package", "endpackage");
         let p = "package p; localparam A = 1;\nfunction f; endfunction : f\nendpackage";
         assert_eq!(inside, format!("{p}\npackage q; endpackage\n"));
-        assert_eq!(outside, "module my_package; endmodule\npackage open;");
+        assert_eq!(outside, "module my_package; endmodule\n\npackage open;");
         let (_, outside) = parts(p, "function", "endfunction");
-        assert_eq!(outside, "package p; localparam A = 1;\nendpackage");
+        assert_eq!(outside, "package p; localparam A = 1;\n\nendpackage");
         assert_eq!(parts("", "package", "endpackage"), (String::new(), String::new()));
     }
 }
