@@ -92,13 +92,16 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
     match arguments.formatting.format {
         Format::Json => {
             let examined = vector.loaded.examine(&rtl)?;
-            let report = |(explanation, suspects): (_, &Vec<Suspect>)| Report {
-                explanation,
-                suspects,
-                rtl_identity: &examined.identity,
-                rtl_files: &examined.files,
-            };
-            print_json(&explanations.iter().zip(&suspects).map(report).collect::<Vec<_>>())?;
+            let both = explanations.iter().zip(&suspects);
+            let reports: Vec<Report<'_>> = both
+                .map(|(explanation, suspects)| Report {
+                    explanation,
+                    suspects,
+                    rtl_identity: &examined.identity,
+                    rtl_files: &examined.files,
+                })
+                .collect();
+            print_json(&reports)?;
         }
         Format::Text => {
             let about = vector.loaded.about();
