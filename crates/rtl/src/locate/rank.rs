@@ -1,4 +1,5 @@
-//! Ranks lines: which expressions, with another value or in another form, make a failing case match.
+//! Ranks lines: which expressions, with another value or in another form, make a failing case
+//! match.
 //!
 //! - A value that is forced in one cycle shows that the failure depends on an expression.
 //! - An expression in another form is a *repair* if the failing case matches. It counts for much if
