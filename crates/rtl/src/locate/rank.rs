@@ -235,6 +235,10 @@ impl<'a> Ranking<'a> {
                 }
             }
         }
+        if self.simulator.effort >= limit {
+            // The lines that were examined so far are an arbitrary part.
+            return Vec::new();
+        }
         let limit = self.simulator.effort + EFFORT[1];
         let matters = |(_, root): &&(NodeId, NodeId)| matter.is_empty() || matter.contains(root);
         for (node, root) in nodes.iter().filter(matters) {
