@@ -56,7 +56,7 @@ macro_rules! program {
                 verilator: env!("COSIM_VERILATOR"),
             },
             folder: env!("CARGO_MANIFEST_DIR"),
-            blocks: &[$(&$crate::engine::Engine::<$block>::NEW),+],
+            blocks: &[$(&$crate::engine::BlockEngine::<$block>::NEW),+],
         };
         &PROGRAM
     }};

@@ -29,7 +29,7 @@ fn registers_before_reset_are_written_and_read() {
 
 #[test]
 fn an_invalid_stimulus_is_refused() {
-    for (text, said) in [
+    for (text, expected) in [
         ("{}", "missing field `traffic` or `cycles`"),
         (
             r#"{"cycles":[],"traffic":{"noise":"0x1","tables":{},"packets":[]}}"#,
@@ -41,6 +41,6 @@ fn an_invalid_stimulus_is_refused() {
         (r#"{"cycles":[],"before_reset":{"random":-1}}"#, "invalid value"),
     ] {
         let error = read(text).unwrap_err();
-        assert!(error.contains(said), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }

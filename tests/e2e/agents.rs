@@ -9,7 +9,7 @@ use tempfile::TempDir;
 const RTL: &str = include_str!("data/interfaces.sv");
 
 /// Runs the program of the crate with arguments, and returns its output.
-fn says(crate_folder: &std::path::Path, expected: i32, arguments: &[&str]) -> String {
+fn prints(crate_folder: &std::path::Path, expected: i32, arguments: &[&str]) -> String {
     let mut program = program_outside("interfaces_block");
     let output = program.args(arguments).current_dir(crate_folder).output().unwrap();
     assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
@@ -25,7 +25,7 @@ fn interfaces_of_all_protocols_get_agents() {
     let new = ["new", "interfaces_block", "--top", "interfaces", "interfaces.sv"];
     let output = run_in(folder.path(), &new);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let said = text(&output);
+    let printed = text(&output);
     for line in [
         "interface: AXI4 subordinate S_AXI_*,",
         "interface: AXI4 manager M_AXI_*,",
@@ -44,7 +44,7 @@ fn interfaces_of_all_protocols_get_agents() {
         "inputs that nothing drives, held at 0 in src/lib.rs: S_AXI_WUSER",
         "channels: source cmd (cmd_valid, cmd_ready), sink rsp (rsp_valid, rsp_ready);",
     ] {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(printed.contains(line), "{line}: {printed}");
     }
     let block = folder.path().join("interfaces_block");
     let library = block.join("src/lib.rs");
@@ -66,8 +66,8 @@ fn interfaces_of_all_protocols_get_agents() {
     let built = cargo_outside(&block).arg("build").output().unwrap();
     assert!(built.status.success(), "{}", text(&built));
     assert!(!text(&built).contains("warning"), "{}", text(&built));
-    let said = says(&block, 0, &["run", "--cases", "20", "--out", "good"]);
-    assert!(said.contains("PASS"), "{said}");
+    let printed = prints(&block, 0, &["run", "--cases", "20", "--out", "good"]);
+    assert!(printed.contains("PASS"), "{printed}");
     for (name, from, to) in [
         ("last", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (&S_AXI_AWADDR[15:2] ? 16'h40 : 16'h0), S"),
         ("longest", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (&S_AXI_AWLEN ? 16'h40 : 16'h0), S"),
@@ -80,8 +80,8 @@ fn interfaces_of_all_protocols_get_agents() {
         fs::create_dir(block.join(name)).unwrap();
         fs::write(block.join(name).join("interfaces.sv"), bad).unwrap();
         let run = ["run", "--rtl", name, "--cases", "60", "--max-failures", "1", "--no-shrink"];
-        let said = says(&block, 1, &[&run[..], &["--out", &format!("bad-{name}")]].concat());
-        assert!(said.contains("check-"), "{name}: {said}");
+        let printed = prints(&block, 1, &[&run[..], &["--out", &format!("bad-{name}")]].concat());
+        assert!(printed.contains("check-"), "{name}: {printed}");
     }
 }
 
@@ -113,8 +113,8 @@ fn the_guides_show_an_example_that_passes() {
         ("timer", "Timer.sv", "count >= limit ? 0", "count > limit ? 0"),
     ] {
         let run = ["run", "--block", block, "--cases", "10", "--out"];
-        let said = outside.says(0, &[&run[..], &[&format!("good-{block}")]].concat());
-        assert!(said.contains("PASS"), "{said}");
+        let printed = outside.prints(0, &[&run[..], &[&format!("good-{block}")]].concat());
+        assert!(printed.contains("PASS"), "{printed}");
         let rtl = fs::read_to_string(outside.path().join("rtl").join(file)).unwrap();
         let bad = rtl.replacen(from, to, 1);
         assert_ne!(bad, rtl);
@@ -122,6 +122,6 @@ fn the_guides_show_an_example_that_passes() {
         fs::create_dir(outside.path().join(&folder)).unwrap();
         fs::write(outside.path().join(&folder).join(file), bad).unwrap();
         let out = format!("out-{block}");
-        outside.says(1, &[&run[..], &[&out, "--rtl", &folder, "--max-failures", "1"]].concat());
+        outside.prints(1, &[&run[..], &[&out, "--rtl", &folder, "--max-failures", "1"]].concat());
     }
 }

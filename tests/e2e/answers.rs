@@ -87,9 +87,9 @@ fn a_second_proof_of_the_same_rtl_is_the_same_without_starting_abc() {
     assert_eq!(bench.starts(), 0, "every answer is kept");
     assert!(of("second") == of("first"), "kept answers give another result");
     // The answers of ABC, and the network of the RTL.
-    let asked = starts + 1;
-    let told = format!("{asked} of {asked} answers of Yosys and ABC were in the cache");
-    assert!(text(&second).contains(&told), "{told}: {}", text(&second));
+    let requested = starts + 1;
+    let reported = format!("{requested} of {requested} answers of Yosys and ABC were in the cache");
+    assert!(text(&second).contains(&reported), "{reported}: {}", text(&second));
 
     let third = bench.run(&[&options[..], &["--no-cache"]].concat(), "third");
     assert_eq!(code(&third), 1, "{}", text(&third));

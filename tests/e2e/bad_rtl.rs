@@ -33,7 +33,12 @@ const EXPECTED: [(&str, Bugs<'_>); 5] = [
     ("recv", Bugs { most_packets: packets_of_recv, open: Some(RECV_OPEN), ..Bugs::of(70) }),
     (
         "rx",
-        Bugs { most_packets: packets_of_rx, open: None, told_at: boundary_of_rx, ..Bugs::of(102) },
+        Bugs {
+            most_packets: packets_of_rx,
+            open: None,
+            reported_at: boundary_of_rx,
+            ..Bugs::of(102)
+        },
     ),
 ];
 
@@ -254,7 +259,7 @@ fn patches_without_effect_and_unwoven_bugs_are_reported() {
         ),
     );
     // Three bugs have no fourth quarter, so none gets the full treatment.
-    let bugs = Bugs { told_at: |_| &["evt_"], part: "4/4".parse().unwrap(), ..Bugs::of(3) };
+    let bugs = Bugs { reported_at: |_| &["evt_"], part: "4/4".parse().unwrap(), ..Bugs::of(3) };
     let failed = checks("qp").bugs_are_found(folder.path(), &bugs).unwrap_err().to_string();
     let expected = [
         "1-not-visible: seed 11 does not find the bug",

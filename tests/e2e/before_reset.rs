@@ -45,10 +45,10 @@ fn a_register_that_works_only_when_it_begins_as_ones_is_found() {
     assert_eq!(stimulus["before_reset"], "zeros", "shrunk to what is easiest to read");
     let vector = vector.to_str().unwrap();
     let explained = run(["explain", "--rtl", rtl.path().to_str().unwrap(), vector]);
-    let said = text(&explained);
-    assert!(said.contains("registers hold zeros before reset"), "{said}");
+    let printed = text(&explained);
+    assert!(printed.contains("registers hold zeros before reset"), "{printed}");
     // The waveform must show the failure, not a matching case.
-    assert!(said.contains("differs:"), "{said}");
+    assert!(printed.contains("differs:"), "{printed}");
 }
 
 #[test]

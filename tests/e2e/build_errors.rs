@@ -18,9 +18,9 @@ fn broken(example: &Outside, changes: &[(&str, &str)]) -> String {
     // `build` instead of `check`, because the dependencies are built already, but not checked.
     let output = example.cargo(&["build", "--lib", "--color", "never"]);
     fs::write(&path, good).unwrap();
-    let said = text(&output);
-    assert!(!output.status.success(), "{changes:?} goes unnoticed: {said}");
-    said
+    let printed = text(&output);
+    assert!(!output.status.success(), "{changes:?} goes unnoticed: {printed}");
+    printed
 }
 
 /// Each added, removed or resized port is named, and so is the place of a Verilog error. `outside`
@@ -34,7 +34,7 @@ fn a_port_that_appears_vanishes_or_changes_width_is_named() {
     fs::write(&manifest, named).unwrap();
 
     let clock = "input  wire        clk,";
-    let said = broken(
+    let printed = broken(
         &example,
         &[
             (clock, "input  wire        clk,\n  input  wire new_input,\n  output wire new_output,"),
@@ -44,10 +44,10 @@ fn a_port_that_appears_vanishes_or_changes_width_is_named() {
         ],
     );
     for port in ["new_input", "new_output", "req_last", "out_data", "out_ready", "out_taken"] {
-        assert!(said.contains("error[E") && said.contains(port), "{port}: {said}");
+        assert!(printed.contains("error[E") && printed.contains(port), "{port}: {printed}");
     }
 
-    let said = broken(&example, &[("localparam [0:0] FREE", "localparm [0:0] FREE")]);
-    assert!(said.contains("rtl/Arbiter.v:"), "file and line: {said}");
-    assert!(said.contains("%Error") && !said.contains("panicked"), "{said}");
+    let printed = broken(&example, &[("localparam [0:0] FREE", "localparm [0:0] FREE")]);
+    assert!(printed.contains("rtl/Arbiter.v:"), "file and line: {printed}");
+    assert!(printed.contains("%Error") && !printed.contains("panicked"), "{printed}");
 }

@@ -63,9 +63,9 @@ fn an_interruption_ends_compiling_at_once_and_says_so() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     while !pid.exists() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "Verilator was never asked");
+        assert!(started.elapsed() < Duration::from_secs(60), "Verilator was never asked");
         std::thread::yield_now();
     }
     let signal = |what: &str, pid: &str| {
@@ -129,8 +129,8 @@ fn a_cache_that_others_can_write_is_used_in_parts_or_refused() {
     assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written");
     // Each user has a private folder; files of others beside it are ignored.
     set(0o1777);
-    let told: serde_json::Value = serde_json::from_slice(&shown().stdout).unwrap();
-    let own = Path::new(told["folder"].as_str().unwrap());
+    let reported: serde_json::Value = serde_json::from_slice(&shown().stdout).unwrap();
+    let own = Path::new(reported["folder"].as_str().unwrap());
     assert_eq!(own.parent(), Some(cache.path()));
     assert_eq!(fs::metadata(own).unwrap().permissions().mode() & 0o777, 0o700);
 }

@@ -121,12 +121,12 @@ const RULES: [Rule; 3] = [
     Rule { name: "T3", meaning: "the 100th TLP is taken" },
 ];
 
-impl<const SAYS: bool> harness::Golden<Toy<SAYS>> for Counting {
+impl<const PRINTS: bool> harness::Golden<Toy<PRINTS>> for Counting {
     const RULES: &'static [Rule] = &RULES;
     type Cycle = ();
 
     fn unreachable(rule: usize, _: &Parameters) -> Option<String> {
-        let is_never_hit = RULES[rule].name == "T3" && SAYS == RIGHT;
+        let is_never_hit = RULES[rule].name == "T3" && PRINTS == RIGHT;
         is_never_hit.then(|| "no traffic does it".to_owned())
     }
 
@@ -173,7 +173,7 @@ struct Around {
     idle: u64,
 }
 
-impl<const SAYS: bool> harness::Environment<'_, Toy<SAYS>> for Around {
+impl<const PRINTS: bool> harness::Environment<'_, Toy<PRINTS>> for Around {
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { left: traffic.count, taken: 0, idle: 0 }
     }
@@ -219,9 +219,9 @@ struct Judge {
     due: u64,
 }
 
-impl<const SAYS: bool> harness::Scoreboard<'_, Toy<SAYS>> for Judge {
+impl<const PRINTS: bool> harness::Scoreboard<'_, Toy<PRINTS>> for Judge {
     const CHECKS: &'static [&'static str] =
-        if SAYS == WRONG { &["counted", "of-two-minds"] } else { &["counted", "complete"] };
+        if PRINTS == WRONG { &["counted", "of-two-minds"] } else { &["counted", "complete"] };
 
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { taken: 0, due: traffic.count }
@@ -246,30 +246,30 @@ impl<const SAYS: bool> harness::Scoreboard<'_, Toy<SAYS>> for Judge {
     }
 }
 
-struct Watching<const SAYS: bool>;
+struct Watching<const PRINTS: bool>;
 
-const fn tlps<const SAYS: bool>() -> [Covergroup; 1] {
+const fn tlps<const PRINTS: bool>() -> [Covergroup; 1] {
     const VALUES: [Value; 2] = [
         Value { name: "taken", meaning: "A takes a TLP" },
         Value { name: "never", meaning: "what does not happen" },
     ];
     const AXES: [Axis; 1] = [Axis::new("what", &VALUES)];
     [Covergroup::new("tlps", "TLPs", &AXES).unless(|at, _| match at {
-        [0] if SAYS == WRONG => Some("none is ever taken"),
-        [1] if SAYS == RIGHT => Some("it is told so"),
+        [0] if PRINTS == WRONG => Some("none is ever taken"),
+        [1] if PRINTS == RIGHT => Some("it is told so"),
         _ => None,
     })]
 }
 
-impl<const SAYS: bool> harness::Coverage<Toy<SAYS>> for Watching<SAYS> {
-    const GROUPS: &'static [Covergroup] = &tlps::<SAYS>();
+impl<const PRINTS: bool> harness::Coverage<Toy<PRINTS>> for Watching<PRINTS> {
+    const GROUPS: &'static [Covergroup] = &tlps::<PRINTS>();
 
     fn new(_: &Parameters) -> Self {
         Self
     }
 
-    fn after(&mut self, edge: &Edge<'_, Toy<SAYS>>, bins: &mut Bins<'_>) {
-        let place = const { Place::<1>::of(&tlps::<SAYS>(), "tlps") };
+    fn after(&mut self, edge: &Edge<'_, Toy<PRINTS>>, bins: &mut Bins<'_>) {
+        let place = const { Place::<1>::of(&tlps::<PRINTS>(), "tlps") };
         if edge.inputs.a_tlp_valid.get() == 1 {
             bins.hit(place.bin([0]));
         }
@@ -288,7 +288,7 @@ impl Checked for Weights {
     }
 }
 
-impl<const SAYS: bool> harness::Weights<Toy<SAYS>> for Weights {
+impl<const PRINTS: bool> harness::Weights<Toy<PRINTS>> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let weights = Self { most: 30 };
         vec![Scenario::new("default", "TLPs", weights)]
@@ -301,7 +301,7 @@ impl<const SAYS: bool> harness::Weights<Toy<SAYS>> for Weights {
     }
 }
 
-impl<const SAYS: bool> Block for Toy<SAYS> {
+impl<const PRINTS: bool> Block for Toy<PRINTS> {
     const NAME: &'static str = "toy";
     const TITLE: &'static str = "counts TLPs";
     const RTL: LinkedRtl<Inputs, Outputs> = rtl::RTL;
@@ -315,10 +315,10 @@ impl<const SAYS: bool> Block for Toy<SAYS> {
     type Environment<'a> = Around;
     type Scoreboard<'a> = Judge;
     type Weights = Weights;
-    type Coverage = Watching<SAYS>;
+    type Coverage = Watching<PRINTS>;
 }
 
-impl<const SAYS: bool> Explain for Toy<SAYS> {}
+impl<const PRINTS: bool> Explain for Toy<PRINTS> {}
 
 fn toy(part: Part) -> Checks {
     WRONG_PART.store(part as u8, Ordering::Relaxed);

@@ -20,7 +20,7 @@ for case in cases:
         print(case.classname, case.name, result.type, sep='|')
 ";
 
-fn python_says(script: &[&str]) -> String {
+fn python_prints(script: &[&str]) -> String {
     let output = python().args(script).output().unwrap();
     assert!(output.status.success(), "{script:?}: {}", text(&output));
     String::from_utf8(output.stdout).unwrap()
@@ -31,8 +31,8 @@ fn counted(folder: &Path) -> String {
     let file = folder.join("junit.xml").display().to_string();
     let schema = project().join("tests/e2e/data/junit-10.xsd").display().to_string();
     let validate = "import sys, xmlschema; xmlschema.validate(sys.argv[2], sys.argv[1])";
-    python_says(&["-c", validate, &schema, &file]);
-    python_says(&["-c", COUNT, &file])
+    python_prints(&["-c", validate, &schema, &file]);
+    python_prints(&["-c", COUNT, &file])
 }
 
 fn run_into(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
@@ -132,10 +132,13 @@ fn github_gets_annotations_and_a_page() {
     assert_eq!(code(&output), 1);
     // Standard output is still JSON.
     assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["passed"], false);
-    let said = String::from_utf8(output.stderr).unwrap();
-    let command = said.lines().find(|line| line.starts_with("::error ")).unwrap();
-    assert!(command.contains("title=cosim thread2%3A mismatch-fetch_cxt_egress_ready"), "{said}");
-    assert!(command.contains("%0Athe RTL violates the specification"), "{said}");
+    let printed = String::from_utf8(output.stderr).unwrap();
+    let command = printed.lines().find(|line| line.starts_with("::error ")).unwrap();
+    assert!(
+        command.contains("title=cosim thread2%3A mismatch-fetch_cxt_egress_ready"),
+        "{printed}"
+    );
+    assert!(command.contains("%0Athe RTL violates the specification"), "{printed}");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.starts_with("before\n## FAIL: `thread2`, seed 1\n"), "{page}");
 }
@@ -164,7 +167,7 @@ fn gitlab_gets_a_code_quality_report() {
 fn the_example_workflows_follow_their_schemas() {
     let check = |schema: &str, file: &str| {
         let file = project().join("docs/how-to/ci").join(file).display().to_string();
-        python_says(&["-m", "check_jsonschema", "--builtin-schema", schema, &file]);
+        python_prints(&["-m", "check_jsonschema", "--builtin-schema", schema, &file]);
     };
     check("vendor.github-workflows", "github.yml");
     check("vendor.gitlab-ci", "gitlab-ci.yml");

@@ -28,8 +28,8 @@ fn qp(out: &Path, arguments: &[&str]) -> String {
 fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them() {
     let folder = TempDir::new().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let said = qp(&at("one"), &["--threads", "1"]);
-    assert!(said.contains("\n  RTL: lines "), "{said}");
+    let printed = qp(&at("one"), &["--threads", "1"]);
+    assert!(printed.contains("\n  RTL: lines "), "{printed}");
     qp(&at("two"), &["--threads", "2"]);
     assert_eq!(written(&at("one")), written(&at("two")));
     // Replacing a run removes all of its files.
@@ -50,8 +50,8 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     let info = fs::read(at("one").join("coverage.info")).unwrap();
     assert_eq!(report(&["part-1", "part-2"]), info);
     assert_eq!(report(&["whole", "part-2", "one"]), info, "no case counts twice");
-    let told = text(&run_in(folder.path(), &["cover", "report", "one"]));
-    assert!(told.contains("spec: lines "), "{told}");
+    let reported = text(&run_in(folder.path(), &["cover", "report", "one"]));
+    assert!(reported.contains("spec: lines "), "{reported}");
     // The database conforms to its schema.
     let schema = serde_json::from_slice(&run(["schema", "coverage"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -67,8 +67,9 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
         .current_dir(at("one"))
         .output()
         .expect("scripts/test installs lcov");
-    let said = String::from_utf8_lossy(&genhtml.stdout) + String::from_utf8_lossy(&genhtml.stderr);
-    assert!(genhtml.status.success(), "{said}");
+    let printed =
+        String::from_utf8_lossy(&genhtml.stdout) + String::from_utf8_lossy(&genhtml.stderr);
+    assert!(genhtml.status.success(), "{printed}");
     let shown =
         fs::read_to_string(at("one").join("html/sources/QpStateCtrl.sv.gcov.html")).unwrap();
     assert!(shown.contains("qp_written"), "{shown}");
@@ -82,8 +83,12 @@ fn a_line_that_no_case_reaches_is_an_uncovered_point_of_user_rtl() {
         "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;\n      if (rst) answer_valid <= 1'b1;",
     );
     let folder = TempDir::new().unwrap();
-    let said = qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
-    assert!(said.contains("not reached: QpStateCtrl.sv:255, branch if, profile spec"), "{said}");
+    let printed =
+        qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
+    assert!(
+        printed.contains("not reached: QpStateCtrl.sv:255, branch if, profile spec"),
+        "{printed}"
+    );
 }
 
 #[test]

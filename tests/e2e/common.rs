@@ -178,21 +178,21 @@ pub fn code(output: &Output) -> i32 {
 #[track_caller]
 pub fn assert_error(output: &Output, number: &str) {
     let expected = codes::Code::find(number).unwrap_or_else(|| panic!("no error {number}"));
-    let said = text(output);
-    assert_eq!(code(output), i32::from(expected.exit()), "{number}: {said}");
+    let printed = text(output);
+    assert_eq!(code(output), i32::from(expected.exit()), "{number}: {printed}");
     let mark = format!("error[{number}]: ");
     let has_it =
         String::from_utf8_lossy(&output.stderr).lines().any(|line| line.starts_with(&mark));
-    assert!(has_it, "expected {number}: {said}");
-    assert!(!said.contains("panicked"), "{said}");
+    assert!(has_it, "expected {number}: {printed}");
+    assert!(!printed.contains("panicked"), "{printed}");
 }
 
 /// Like [`assert_error`]; the message must also contain `words`, such as a place or a name.
 #[track_caller]
 pub fn assert_error_at(output: &Output, number: &str, words: &str) {
     assert_error(output, number);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains(words), "{number}, expected `{words}`: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains(words), "{number}, expected `{words}`: {printed}");
 }
 
 /// A JSON file.

@@ -49,9 +49,9 @@ fn each_kind_finds_what_it_says(outside: &Outside) {
 }
 
 fn results_say_how_outputs_were_compared(outside: &Outside) {
-    let said = outside.says(0, &["run", "--block", "all", "--cases", "20", "--out", "good"]);
-    assert!(said.contains("compared: every output as transactions"), "{said}");
-    assert!(said.contains("except for don't-care bits"), "{said}");
+    let printed = outside.prints(0, &["run", "--block", "all", "--cases", "20", "--out", "good"]);
+    assert!(printed.contains("compared: every output as transactions"), "{printed}");
+    assert!(printed.contains("except for don't-care bits"), "{printed}");
     let comparison = |block: &str| {
         let results = json(&outside.path().join("good").join(block).join("results.json"));
         assert_eq!(results["version"], 1);
@@ -68,20 +68,20 @@ fn results_say_how_outputs_were_compared(outside: &Outside) {
 /// A failure of transactions is shrunk, replayed, explained and blamed.
 fn a_failure_of_transactions(outside: &Outside) {
     let run = ["run", "--block", "transactions", "--rtl", "wrong", "--max-failures", "1"];
-    let said = outside.says(1, &[&run[..], &["--out", "found"]].concat());
-    assert!(said.contains("the RTL violates the specification"), "{said}");
+    let printed = outside.prints(1, &[&run[..], &["--out", "found"]].concat());
+    assert!(printed.contains("the RTL violates the specification"), "{printed}");
     let results = json(&outside.path().join("found/results.json"));
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     let small = json(&outside.path().join(&vector));
     assert_eq!(small["stimulus"]["traffic"]["push"].as_array().unwrap().len(), 1, "{small}");
     assert_eq!(small["recorded"]["check"], "pop-differs", "{small}");
-    outside.says(0, &["replay", "--rtl", "wrong", "--expect-recorded", &vector]);
-    outside.says(0, &["replay", "--rtl", "built-in", &vector]);
-    let explained = outside.says(1, &["explain", "--recorded-rtl", &vector]);
+    outside.prints(0, &["replay", "--rtl", "wrong", "--expect-recorded", &vector]);
+    outside.prints(0, &["replay", "--rtl", "built-in", &vector]);
+    let explained = outside.prints(1, &["explain", "--recorded-rtl", &vector]);
     assert!(explained.contains("pop-differs"), "{explained}");
     // The testbench has the pins of the recorded run: it fails on this RTL as the case did, and
     // says so if the RTL behaves differently.
-    outside.says(0, &["export", "--recorded-rtl", &vector, "-o", "bench"]);
+    outside.prints(0, &["export", "--recorded-rtl", &vector, "-o", "bench"]);
     let simulated = icarus(&outside.path().join("bench"));
     assert!(simulated.starts_with("FAIL  check failed at cycle "), "{simulated}");
     fs::copy(outside.path().join("rtl/Fifo.sv"), outside.path().join("bench/rtl/Fifo.sv")).unwrap();
@@ -91,7 +91,7 @@ fn a_failure_of_transactions(outside: &Outside) {
         &["bench", "--block", "transactions"][..],
         &["mutate", "--golden", "--block", "transactions"],
     ] {
-        let refused = outside.says(2, command);
+        let refused = outside.prints(2, command);
         assert!(refused.contains("E0113"), "{command:?}: {refused}");
     }
 }
@@ -99,14 +99,14 @@ fn a_failure_of_transactions(outside: &Outside) {
 /// Open bits are skipped by the exported testbench and by four-value simulation, too.
 fn other_simulators_skip_open_bits(outside: &Outside) {
     let save = ["run", "--block", "dont_care", "--rtl", "open", "--cases", "4"];
-    outside.says(0, &[&save[..], &["--save-vectors", "1", "--out", "saved"]].concat());
+    outside.prints(0, &[&save[..], &["--save-vectors", "1", "--out", "saved"]].concat());
     let saved = fs::read_dir(outside.path().join("saved/saved")).unwrap();
     let vector = saved.map(|entry| entry.unwrap().path()).next().unwrap();
     let vector = vector.to_str().unwrap();
-    outside.says(0, &["export", "--rtl", "open", vector, "-o", "open-bench"]);
+    outside.prints(0, &["export", "--rtl", "open", vector, "-o", "open-bench"]);
     assert!(icarus(&outside.path().join("open-bench")).starts_with("PASS  "));
     let four = ["replay", "--rtl", "open", "--simulator", "icarus", vector];
-    outside.says(0, &four);
+    outside.prints(0, &four);
 }
 
 /// A golden model that never compares a bit is detected.
@@ -118,8 +118,9 @@ fn a_bit_that_is_never_compared_fails(outside: &Outside) {
     fs::write(&golden, hidden).unwrap();
     let built = outside.cargo(&["build"]);
     assert!(built.status.success(), "{}", text(&built));
-    let said = outside.says(1, &["run", "--block", "dont_care", "--cases", "20", "--out", "never"]);
-    assert!(said.contains("never compared these outputs: pop_data[7]"), "{said}");
+    let printed =
+        outside.prints(1, &["run", "--block", "dont_care", "--cases", "20", "--out", "never"]);
+    assert!(printed.contains("never compared these outputs: pop_data[7]"), "{printed}");
 }
 
 /// One test, because everything is built once.
@@ -147,10 +148,10 @@ fn two_clocks_are_compared_in_both_ways() {
     outside.cargo(&["clean", "--package", "async_fifo"]);
     let built = outside.cargo(&["build"]);
     assert!(built.status.success(), "{}", text(&built));
-    let said = outside.says(0, &["run", "--cases", "20", "--out", "good"]);
+    let printed = outside.prints(0, &["run", "--cases", "20", "--out", "good"]);
     let compared = "popped, pushed in every cycle; pop_data, pop_valid, push_ready as transactions";
-    assert!(said.contains(compared), "{said}");
-    let refused = outside.says(2, &["run", "--simulator", "icarus", "--out", "four"]);
+    assert!(printed.contains(compared), "{printed}");
+    let refused = outside.prints(2, &["run", "--simulator", "icarus", "--out", "four"]);
     assert!(refused.contains("E0113"), "{refused}");
     let tested = outside.cargo(&["test", "--", "--skip", "every_bug"]);
     assert!(tested.status.success(), "{}", text(&tested));
@@ -163,8 +164,8 @@ fn a_memory_is_verified_with_agents() {
     outside.cargo(&["clean", "--package", "axi_lite_memory"]);
     let built = outside.cargo(&["build"]);
     assert!(built.status.success(), "{}", text(&built));
-    let said = outside.says(0, &["run", "--cases", "20", "--out", "good"]);
-    assert!(said.contains("as transactions"), "{said}");
+    let printed = outside.prints(0, &["run", "--cases", "20", "--out", "good"]);
+    assert!(printed.contains("as transactions"), "{printed}");
     let tested = outside.cargo(&["test", "--", "--skip", "every_bug"]);
     assert!(tested.status.success(), "{}", text(&tested));
 }

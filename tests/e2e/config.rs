@@ -117,8 +117,8 @@ fn a_file_that_others_can_write_is_named_and_sets_nothing() {
     let output = run(folder.path(), &["run", "--cases", "1", "--out", "out"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_ne!(header(folder.path())["block"], "qp");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains(&file.display().to_string()), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains(&file.display().to_string()), "{printed}");
     // The user may decide otherwise.
     let mut command = cosim();
     command.current_dir(folder.path()).env("COSIM_CONFIG", &file);

@@ -58,10 +58,10 @@ fn coverage_fits_its_schema_and_adds_up() {
             );
             let profiles = results["profiles"].as_array().unwrap();
             let same = |other: &&Value| other["profile"] == profile["profile"];
-            let told = &profiles.iter().find(same).unwrap()["rules"];
+            let reported = &profiles.iter().find(same).unwrap()["rules"];
             for (rule, hits) in rules.iter().zip(&hits) {
                 let name = rule["name"].as_str().unwrap();
-                assert_eq!(told[name].as_u64().unwrap_or(0), *hits, "{block} {name}");
+                assert_eq!(reported[name].as_u64().unwrap_or(0), *hits, "{block} {name}");
             }
         }
     }
@@ -112,15 +112,18 @@ fn coverage_below_the_goal_is_a_failure() {
         let output = run_into(&out, &given);
         (code(&output), text(&output), json(&out.join("results.json"))["passed"].clone())
     };
-    let (exit, said, passed) = with("few", "99", "1");
-    assert_eq!((exit, passed), (1, false.into()), "{said}");
-    assert!(said.starts_with("FAIL") && said.contains("less than 99 % (--min-coverage)"), "{said}");
-    let (exit, said, passed) = with("enough", "10", "1");
-    assert_eq!((exit, passed), (0, true.into()), "{said}");
-    assert!(said.contains("% of 639 reachable bins, "), "{said}");
-    let (exit, said, _) = with("all", "100", "400");
-    assert_eq!(exit, 0, "{said}");
-    assert!(said.contains("coverage: 100 % of 639 reachable bins\n"), "{said}");
+    let (exit, printed, passed) = with("few", "99", "1");
+    assert_eq!((exit, passed), (1, false.into()), "{printed}");
+    assert!(
+        printed.starts_with("FAIL") && printed.contains("less than 99 % (--min-coverage)"),
+        "{printed}"
+    );
+    let (exit, printed, passed) = with("enough", "10", "1");
+    assert_eq!((exit, passed), (0, true.into()), "{printed}");
+    assert!(printed.contains("% of 639 reachable bins, "), "{printed}");
+    let (exit, printed, _) = with("all", "100", "400");
+    assert_eq!(exit, 0, "{printed}");
+    assert!(printed.contains("coverage: 100 % of 639 reachable bins\n"), "{printed}");
     for wrong in ["101", "-1", "all"] {
         let output = run(["run", "--block", "qp", "--min-coverage", wrong]);
         assert_error_at(&output, "E0101", "0 to 100");
@@ -290,8 +293,8 @@ fn pyucis_reads_and_merges_the_ucis_report() {
         (xml, coverage(&out)["profiles"][0].clone())
     };
     let [(one, first), (two, second)] = [report("one", "1"), report("two", "2")];
-    let said = pyucis(&["-m", "ucis", "show", "summary", &one]);
-    let summary: Value = serde_json::from_str(&said[said.find("\n{").unwrap()..]).unwrap();
+    let printed = pyucis(&["-m", "ucis", "show", "summary", &one]);
+    let summary: Value = serde_json::from_str(&printed[printed.find("\n{").unwrap()..]).unwrap();
     assert_eq!(summary["statistics"]["total_bins"], first["reachable"]);
     assert_eq!(summary["statistics"]["covered_bins"], first["hit"]);
     let unreachable = first["unreachable"].as_object().unwrap();

@@ -28,9 +28,9 @@ fn short(folder: &Path, rtl: &Path, more: &[&str]) -> Output {
 
 #[track_caller]
 fn ends(output: &Output, expected: i32) -> String {
-    let said = text(output);
-    assert_eq!(code(output), expected, "{said}");
-    said
+    let printed = text(output);
+    assert_eq!(code(output), expected, "{printed}");
+    printed
 }
 
 fn identity(folder: &Path) -> Value {
@@ -65,8 +65,8 @@ fn a_table_is_part_of_the_rtl() {
     ends(&replay(), 1);
     fs::write(&table, "0\n").unwrap();
     ends(&replay(), 0);
-    let said = ends(&run_in(place, &["rerun", "red", "--recorded-rtl"]), 0);
-    assert!(!said.contains("the same RTL"), "{said}");
+    let printed = ends(&run_in(place, &["rerun", "red", "--recorded-rtl"]), 0);
+    assert!(!printed.contains("the same RTL"), "{printed}");
     let exported = ["export", vector.to_str().unwrap(), "-o", "bench", "--rtl"];
     ends(&run_in(place, &[&exported[..], &[rtl.path().to_str().unwrap()]].concat()), 0);
     assert_eq!(fs::read_to_string(place.join("bench/flip.hex")).unwrap(), "0\n");
@@ -77,13 +77,13 @@ fn a_table_that_is_missing_or_there_twice_is_bad_input() {
     let place = TempDir::new().unwrap();
     let rtl = rtl("0\n");
     fs::write(place.path().join("flip.hex"), "1\n").unwrap();
-    let said = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 2);
-    assert!(said.contains("flip.hex"), "{said}");
+    let printed = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 2);
+    assert!(printed.contains("flip.hex"), "{printed}");
     for folder in [place.path(), rtl.path()] {
         fs::remove_file(folder.join("flip.hex")).unwrap();
     }
-    let said = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 2);
-    assert!(said.contains("flip.hex") && said.contains("QpStateCtrl.sv:"), "{said}");
+    let printed = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 2);
+    assert!(printed.contains("flip.hex") && printed.contains("QpStateCtrl.sv:"), "{printed}");
     assert!(!place.path().join("out").exists(), "nothing is written");
 }
 
@@ -94,6 +94,6 @@ fn a_computed_name_is_reported() {
     let computed = "reg [8*4:1] name;\n  reg flip [0:0];\n  initial begin\n    name = \"flip\";\n    \
                     if (name[1]) $readmemh({name, \".hex\"}, flip);\n  end\n  assign msg_nak = msg_naked;";
     let rtl = changed_rtl("QpStateCtrl.sv", from, computed);
-    let said = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 0);
-    assert!(said.contains("warning: ") && said.contains("QpStateCtrl.sv:208: "), "{said}");
+    let printed = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 0);
+    assert!(printed.contains("warning: ") && printed.contains("QpStateCtrl.sv:208: "), "{printed}");
 }

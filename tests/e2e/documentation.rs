@@ -3,41 +3,25 @@
 //! `docs/SUMMARY.md` is the table of contents. Each check is a function from a text to the problems
 //! in it. The last tests give each check a text with a problem.
 
-use crate::common::{files, program, project, run, text};
+use crate::common::{program, project, run, text};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
+use walkdir::WalkDir;
 
 /// Maximum length of a line of prose.
 const COLUMNS: usize = 100;
 
-/// Refused phrases, each with its replacement.
-const OLD_PHRASES: [(&str, &str); 22] = [
-    ("gone on with", "resumed"),
-    ("goes on with", "continues"),
-    ("to the letter", "as specified"),
-    ("told at", "reported at"),
-    ("told from", "distinguished from"),
-    ("of one's own", "your"),
-    ("given RTL", "user RTL"),
-    ("the program's own RTL", "built-in RTL"),
-    ("so many percent", "a percentage"),
-    ("nobody looks", "unused"),
-    ("words that mean the same", "abstraction of memory words"),
-    ("near the mutation", "in the fan-out cone of the mutation"),
-    ("raw pins", "unconstrained random stimulus"),
-    ("partners that keep to the protocol", "protocol assumptions"),
-    ("surrounds the block", "the environment"),
-    ("the court", "the equivalence checker"),
-    ("crew", "worker pool"),
-    ("workshop", "Yosys session"),
-    ("hole", "uncovered bin"),
-    ("grades the bench", "mutation analysis"),
-    ("page for people", "report"),
-    ("that which", "a noun"),
-];
+/// The rows of `tests/words.tsv` for a place: refused phrases, each with its replacement.
+fn refused(place: &str) -> Vec<(&'static str, &'static str)> {
+    let rows = include_str!("../words.tsv").lines().filter(|row| !row.starts_with('#'));
+    let rows = rows.map(|row| row.split('\t').collect::<Vec<_>>());
+    let here = rows.filter(|row| row[0] == place || row[0] == "all");
+    here.map(|row| (row[1], row[2])).collect()
+}
 
 /// Folders with Rust.
 const CODE: [&str; 8] =
@@ -91,33 +75,19 @@ struct Line<'a> {
     is_code: bool,
 }
 
-/// The lines of a document. Code is fenced, or indented outside of lists.
+/// The lines of a document, and whether each belongs to a block of code.
 fn lines(text: &str) -> Vec<Line<'_>> {
-    let mut lines = Vec::new();
-    let (mut fenced, mut indented, mut in_list, mut after_blank) = (false, false, false, true);
-    for (index, text) in text.lines().enumerate() {
-        let is_fence = text.trim_start().starts_with("```");
-        let depth = text.len() - text.trim_start().len();
-        if !text.is_empty() && !fenced {
-            // A line of code may begin as an item does.
-            let goes_on = indented && !in_list && depth >= 4;
-            in_list = depth > 0 && in_list || !goes_on && starts_item(text);
-            let code_from = if in_list { 6 } else { 4 };
-            indented = depth >= code_from && (indented || after_blank);
-        }
-        let is_code = fenced || is_fence || indented && !text.is_empty();
-        lines.push(Line { number: index + 1, text, is_code });
-        fenced ^= is_fence;
-        after_blank = text.is_empty();
+    let blocks = Parser::new(text).into_offset_iter();
+    let blocks = blocks.filter(|(event, _)| matches!(event, Event::Start(Tag::CodeBlock(_))));
+    let blocks: Vec<_> = blocks.map(|(_, range)| range).collect();
+    let (mut lines, mut start) = (Vec::new(), 0);
+    for (index, whole) in text.split_inclusive('\n').enumerate() {
+        let end = start + whole.len();
+        let is_code = blocks.iter().any(|block| block.start < end && start < block.end);
+        lines.push(Line { number: index + 1, text: whole.trim_end_matches('\n'), is_code });
+        start = end;
     }
     lines
-}
-
-/// Whether a line begins an item of a list.
-fn starts_item(text: &str) -> bool {
-    let text = text.trim_start();
-    let number = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
-    text.starts_with("- ") || number.len() < text.len() && number.starts_with(". ")
 }
 
 /// Prose and code of a line.
@@ -145,10 +115,12 @@ fn long_comments(text: &str) -> Vec<String> {
     lines.map(|(index, _)| format!("{}: longer than {COLUMNS} columns", index + 1)).collect()
 }
 
-/// Phrases of [`OLD_PHRASES`] in prose.
+/// Refused phrases in prose.
 fn old_phrases(text: &str) -> Vec<String> {
     let word = |phrase: &str| Regex::new(&format!(r"(?i)\b{}\b", regex::escape(phrase)));
-    let patterns = OLD_PHRASES.map(|(old, new)| (word(old).expect("a pattern"), old, new));
+    let patterns = refused("text").into_iter();
+    let patterns: Vec<_> =
+        patterns.map(|(old, new)| (word(old).expect("a pattern"), old, new)).collect();
     let mut problems = Vec::new();
     for line in lines(text).into_iter().filter(|line| !line.is_code) {
         for prose in parts(line.text) {
@@ -162,15 +134,41 @@ fn old_phrases(text: &str) -> Vec<String> {
     problems
 }
 
-/// The targets of the links in a document, with their lines.
+/// Refused words in the identifiers of sources, each source with its name.
+fn old_names(sources: &[(String, String)]) -> Vec<String> {
+    let tokens =
+        r##"(?s)//[^\n]*|r#".*?"#|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])'|([A-Za-z_][A-Za-z0-9_]*)"##;
+    let tokens = Regex::new(tokens).expect("a pattern");
+    let parts = Regex::new("[A-Z]?[a-z]+|[A-Z]+").expect("a pattern");
+    let refused: BTreeMap<_, _> = refused("names").into_iter().collect();
+    let mut problems = BTreeSet::new();
+    for (file, text) in sources {
+        for name in tokens.captures_iter(text).filter_map(|token| token.get(1)) {
+            for part in parts.find_iter(name.as_str()) {
+                let new = refused.get(&*part.as_str().to_lowercase());
+                let problem = |new| format!("{file}: `{}`: write `{new}`", name.as_str());
+                problems.extend(new.map(problem));
+            }
+        }
+    }
+    problems.into_iter().collect()
+}
+
+/// The targets of the links in a document to its neighbours, with their lines.
 fn links(text: &str) -> Vec<(usize, String)> {
-    let pattern = Regex::new(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\x22([^\x22]+)\x22");
-    let pattern = pattern.expect("a pattern");
+    let in_html = Regex::new(r"(?:src|srcset|href)=\x22([^\x22]+)\x22").expect("a pattern");
     let mut links = Vec::new();
-    for line in lines(text).into_iter().filter(|line| !line.is_code) {
-        for found in pattern.captures_iter(line.text) {
-            let target = found.get(1).or(found.get(2)).expect("one of the two");
-            links.push((line.number, target.as_str().to_owned()));
+    for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
+        let line = text[..=range.start].lines().count();
+        match event {
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                links.push((line, dest_url.to_string()));
+            }
+            Event::Html(html) | Event::InlineHtml(html) => {
+                let found = in_html.captures_iter(&html).map(|found| (line, found[1].to_owned()));
+                links.extend(found);
+            }
+            _ => {}
         }
     }
     links.retain(|(_, target)| !target.contains("://"));
@@ -179,17 +177,23 @@ fn links(text: &str) -> Vec<(usize, String)> {
 
 /// The anchors of a document: its headings, as Markdown renderers name them, and explicit ones.
 fn anchors(text: &str) -> BTreeSet<String> {
-    let mut anchors = BTreeSet::new();
     let explicit = Regex::new(r#"<a id="([^"]+)">"#).expect("a pattern");
-    for line in lines(text).into_iter().filter(|line| !line.is_code) {
-        anchors.extend(explicit.captures_iter(line.text).map(|found| found[1].to_owned()));
-        let title = line.text.trim_start_matches('#');
-        if title.len() == line.text.len() || !title.starts_with(' ') {
-            continue;
+    let mut anchors: BTreeSet<String> =
+        explicit.captures_iter(text).map(|found| found[1].to_owned()).collect();
+    let mut title: Option<String> = None;
+    for event in Parser::new(text) {
+        match event {
+            Event::Start(Tag::Heading { .. }) => title = Some(String::new()),
+            Event::End(TagEnd::Heading(_)) => anchors.extend(title.take().map(|title| {
+                let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
+                let slug: String = title.to_lowercase().chars().filter(kept).collect();
+                slug.replace(' ', "-")
+            })),
+            Event::Text(text) | Event::Code(text) => {
+                title.iter_mut().for_each(|title| title.push_str(&text));
+            }
+            _ => {}
         }
-        let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
-        let slug: String = title.trim().to_lowercase().chars().filter(kept).collect();
-        anchors.insert(slug.replace(' ', "-"));
     }
     anchors
 }
@@ -378,14 +382,8 @@ fn read(path: &Path) -> String {
 
 /// The files below a folder with this ending.
 fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = files(folder, ending);
-    for entry in fs::read_dir(folder).expect("a folder") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            found.extend(below(&path, ending));
-        }
-    }
-    found
+    let paths = WalkDir::new(folder).into_iter().map(|entry| entry.expect("an entry").into_path());
+    paths.filter(|path| path.extension().is_some_and(|found| found == ending)).collect()
 }
 
 /// The pages of the book, and those of [`BESIDE`].
@@ -426,6 +424,20 @@ fn comments_of_rust_fit_the_columns() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn identifiers_use_the_words_of_the_field() {
+    let name = |path: &Path| path.strip_prefix(project()).expect("a file").display().to_string();
+    let files = CODE.iter().flat_map(|root| below(&project().join(root), "rs"));
+    let sources: Vec<_> = files.map(|path| (name(&path), read(&path))).collect();
+    let problems = old_names(&sources);
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let text = "let workshop_of = ToldAt::new(\"hole\"); // said\nlet asking = r#\"a \"told\"#;";
+    let problems = old_names(&[("a.rs".to_owned(), text.to_owned())]);
+    let expected =
+        ["a.rs: `ToldAt`: write `reported`", "a.rs: `workshop_of`: write `Yosys session`"];
+    assert_eq!(problems, expected);
 }
 
 #[test]

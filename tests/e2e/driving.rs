@@ -142,8 +142,8 @@ fn a_falling_edge_works_as_without_registered_inputs() {
     let arguments = ["run", "--block", "dll", "--rtl", rtl, "--cases", "2", "--quiet", "--out"];
     let output = run(arguments.into_iter().chain([out.to_str().unwrap()]));
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let told = "two evaluations per cycle instead of one: something waits for @(negedge clk";
-    assert_eq!(text(&output).matches(told).count(), 1, "{}", text(&output));
+    let reported = "two evaluations per cycle instead of one: something waits for @(negedge clk";
+    assert_eq!(text(&output).matches(reported).count(), 1, "{}", text(&output));
     let header = &json(&out.join("results.json"))["run"];
     for profile in header["profiles"].as_array().unwrap() {
         let reason = &header["two_evaluations"][profile.as_str().unwrap()];

@@ -51,9 +51,9 @@ pub fn icarus(folder: &Path) -> String {
 
 /// The output in Verilator, with the README's command and without the output of `make`.
 fn verilator(folder: &Path) -> String {
-    let said = shell(folder, &commands(folder)[1]);
+    let printed = shell(folder, &commands(folder)[1]);
     let is_other = |line: &&str| !line.starts_with("PASS") && !line.starts_with("FAIL");
-    said.lines().skip_while(is_other).flat_map(|line| [line, "\n"]).collect()
+    printed.lines().skip_while(is_other).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The first line that the testbench must print for the outcome of a replay.
@@ -89,16 +89,16 @@ fn export(vector: &str, more: &[&str]) -> (TempDir, PathBuf) {
 fn agrees(replay: &Value) -> (TempDir, PathBuf) {
     let (vector, fixes) = (replay["vector"].as_str().unwrap(), replay["fixes"].as_str().unwrap());
     let (folder, out) = export(vector, &["--recorded-rtl", "--fixes", fixes]);
-    let said = icarus(&out);
+    let printed = icarus(&out);
     let mut wanted = expected(&replay["outcome"]);
-    if !said.starts_with(&wanted) {
+    if !printed.starts_with(&wanted) {
         // Memory that was never written is unknown in Icarus, as in a four-state replay.
         let four_valued = replayed(&["--simulator", "icarus", "--fixes", fixes, vector]);
         let outcome = &four_valued[0]["outcome"];
-        assert_eq!(outcome["verdict"], "unknown", "{vector} {fixes}: {said}, not {wanted}");
+        assert_eq!(outcome["verdict"], "unknown", "{vector} {fixes}: {printed}, not {wanted}");
         wanted = expected(outcome);
     }
-    assert!(said.starts_with(&wanted), "{vector} {fixes}: {said}, not {wanted}");
+    assert!(printed.starts_with(&wanted), "{vector} {fixes}: {printed}, not {wanted}");
     (folder, out)
 }
 
@@ -186,18 +186,18 @@ fn a_failure_is_printed_once_with_later_differences_and_waves() {
     let replay = replayed(&[&vector]).remove(0);
     let (_kept, out) = agrees(&replay);
     let first = expected(&replay["outcome"]);
-    let said = verilator(&out);
-    assert!(said.starts_with(&first), "{said}");
-    let (said, again) = (icarus(&out), shell(&out, "vvp -n cosim_tb.vvp +waves"));
-    assert_eq!(said.matches("FAIL").count(), 1, "{said}");
-    assert!(!said.contains("PASS"), "{said}");
+    let printed = verilator(&out);
+    assert!(printed.starts_with(&first), "{printed}");
+    let (printed, again) = (icarus(&out), shell(&out, "vvp -n cosim_tb.vvp +waves"));
+    assert_eq!(printed.matches("FAIL").count(), 1, "{printed}");
+    assert!(!printed.contains("PASS"), "{printed}");
     assert!(again.contains(&first), "{again}");
     let waves = fs::read_to_string(out.join("waves.vcd")).unwrap();
     assert!(waves.contains("cosim_cycle") && waves.contains("cur_state"));
     // The testbench drives ten more cycles, not the rest of the case.
     let cycle = replay["outcome"]["cycle"].as_u64().unwrap();
     let later = |line: &str| line.split("cycle ").nth(1)?.split(':').next()?.parse::<u64>().ok();
-    assert!(said.lines().filter_map(later).all(|later| later <= cycle + 10), "{said}");
+    assert!(printed.lines().filter_map(later).all(|later| later <= cycle + 10), "{printed}");
     // The testbench is strict Verilog 2005.
     shell(&out, "iverilog -g2005 -Wall -t null -s cosim_tb -c files.f");
 }
@@ -208,9 +208,9 @@ fn a_testbench_without_its_files_does_not_pass() {
     let (_folder, out) = export(vector.to_str().unwrap(), &["--fixes", "spec"]);
     assert!(icarus(&out).starts_with("PASS  "));
     fs::remove_file(out.join("expected.hex")).unwrap();
-    let said = shell(&out, "vvp -n cosim_tb.vvp 2>&1");
-    assert!(said.contains("FAIL  stimulus.hex or expected.hex is not here"), "{said}");
-    assert!(!said.contains("PASS"), "{said}");
+    let printed = shell(&out, "vvp -n cosim_tb.vvp 2>&1");
+    assert!(printed.contains("FAIL  stimulus.hex or expected.hex is not here"), "{printed}");
+    assert!(!printed.contains("PASS"), "{printed}");
 }
 
 /// A macro and a parameter are part of the case.
@@ -302,9 +302,9 @@ fn cocotb(folder: &Path) -> (i32, String) {
 fn cocotb_sees_what_a_replay_sees() {
     let vector = project().join("vectors/recv/decision-chosen-once.json");
     let (_folder, out) = export(vector.to_str().unwrap(), &["--cocotb", "--fixes", "repaired"]);
-    let (ended, said) = cocotb(&out);
-    assert_eq!(ended, 0, "{said}");
-    assert!(said.contains("TESTS=1 PASS=1"), "{said}");
+    let (ended, printed) = cocotb(&out);
+    assert_eq!(ended, 0, "{printed}");
+    assert!(printed.contains("TESTS=1 PASS=1"), "{printed}");
     // The last digit of a word is the lowest bits of the last port.
     let file = out.join("expected.hex");
     let words = fs::read_to_string(&file).unwrap();
@@ -313,8 +313,8 @@ fn cocotb_sees_what_a_replay_sees() {
     let digit = words.trim_end().chars().next_back().unwrap().to_digit(16).unwrap();
     let changed = words.trim_end()[..words.trim_end().len() - 1].to_owned();
     fs::write(&file, format!("{changed}{:x}\n", digit ^ 1)).unwrap();
-    let (ended, said) = cocotb(&out);
-    assert_eq!(ended, 1, "{said}");
+    let (ended, printed) = cocotb(&out);
+    assert_eq!(ended, 1, "{printed}");
     let place = format!("mismatch at cycle {}: {last} is ", cycles - 1);
-    assert!(said.contains(&place), "{place}: {said}");
+    assert!(printed.contains(&place), "{place}: {printed}");
 }

@@ -88,7 +88,7 @@ fn are_found(patches: &[PathBuf]) {
         let block = patch.parent().and_then(|folder| folder.file_name()).unwrap();
         let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
         let rtl = rtl.path().join("rtl");
-        let said = |simulator: &str, cases: &str, expected: i32| {
+        let run_on = |simulator: &str, cases: &str, expected: i32| {
             let out = folder.path().join(simulator);
             let options = ["--cases", cases, "--max-failures", "1", "--simulator", simulator];
             let places =
@@ -98,8 +98,8 @@ fn are_found(patches: &[PathBuf]) {
             assert_eq!(code(&output), expected, "{patch:?}: {}", text(&output));
             out
         };
-        said("verilator", "8", 0);
-        let out = said("icarus", "2", 1);
+        run_on("verilator", "8", 0);
+        let out = run_on("icarus", "2", 1);
         let failure = json(&out.join("results.json"))["failures"][0].clone();
         let signature = failure["signature"].as_str().unwrap();
         assert!(signature.starts_with("unknown-"), "{patch:?}: {signature}");

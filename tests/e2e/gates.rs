@@ -40,11 +40,11 @@ fn the_netlist_of_good_rtl_passes_the_corpus_in_both_simulators() {
             command.args(options).args(["--fixes", "spec"]).args(&vectors);
             let output = command.output().unwrap();
             assert_eq!(code(&output), 0, "{block}, {simulator}: {}", text(&output));
-            let said = text(&output);
+            let run_on = text(&output);
             let of_profile = format!("{block}, profile spec: ");
             let is_area =
                 |line: &&str| line.starts_with("netlist of ") && line.contains(&of_profile);
-            let area = said.lines().find(is_area).unwrap_or_else(|| panic!("{said}"));
+            let area = run_on.lines().find(is_area).unwrap_or_else(|| panic!("{run_on}"));
             assert!(area.contains(" cells, ") && area.contains("depth "), "{area}");
         }
     }
@@ -70,7 +70,7 @@ fn a_regression_of_the_netlist_passes_and_prints_its_area() {
 }
 
 /// The results of a run of bad RTL.
-fn said(rtl: &Path, out: &Path, more: &[&str]) -> (i32, Value, String) {
+fn run_on(rtl: &Path, out: &Path, more: &[&str]) -> (i32, Value, String) {
     let mut command = cosim();
     command.args(["run", "--block", "recv", "--fixes", "spec", "--cases", "3", "--quiet"]);
     command.args(["--max-failures", "1", "--packets", "30", "--rtl"]).arg(rtl);
@@ -103,8 +103,8 @@ fn are_found(patches: &[PathBuf]) {
         let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
         let rtl = rtl.path().join("rtl");
         let out = |name: &str| folder.path().join(name);
-        let (green, results, said_of_it) = said(&rtl, &out("rtl"), &[]);
-        assert_eq!(green, 0, "{patch:?}: {said_of_it}");
+        let (green, results, printed) = run_on(&rtl, &out("rtl"), &[]);
+        assert_eq!(green, 0, "{patch:?}: {printed}");
         assert!(results["cases"].is_array(), "{patch:?}: {results}");
         let given = ["--rtl", rtl.to_str().unwrap()];
         let of_spec = ["--block", "recv", "--fixes", "spec"];
@@ -133,12 +133,12 @@ fn are_found(patches: &[PathBuf]) {
 
 /// The case, cycle and port of the reported difference between RTL and netlist.
 #[track_caller]
-fn difference(said: &str) -> (String, u64, String) {
-    let words: Vec<&str> = said.split_whitespace().collect();
+fn difference(run_on: &str) -> (String, u64, String) {
+    let words: Vec<&str> = run_on.split_whitespace().collect();
     let at = words
         .windows(4)
         .position(|words| words[0].ends_with(':') && words[1..3] == ["at", "cycle"]);
-    let at = at.unwrap_or_else(|| panic!("no cycle: {said}"));
+    let at = at.unwrap_or_else(|| panic!("no cycle: {run_on}"));
     let plain = |word: &str| word.trim_end_matches([':', ',']).to_owned();
     (plain(words[at]), plain(words[at + 3]).parse().unwrap(), plain(words[at + 4]))
 }
@@ -183,10 +183,10 @@ fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
         (&["mutate", "--mutants", "5", "--cases", "1", "--no-judge"][..], "mutation"),
         (&["run", "--netlist", "--cases", "1", "--no-shrink", "--no-waves"], "netlist"),
     ] {
-        let said = ask(what, out);
+        let run_on = ask(what, out);
         assert!(
-            said.contains("mismatch at cycle 1 in ") && said.contains(": copy_id is "),
-            "{said}"
+            run_on.contains("mismatch at cycle 1 in ") && run_on.contains(": copy_id is "),
+            "{run_on}"
         );
     }
 }

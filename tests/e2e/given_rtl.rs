@@ -250,9 +250,9 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     write(&folder.path().join("inc").join(HEADER), &wrong_header());
     let output = with_rtl(folder.path(), &[]);
     assert_eq!(code(&output), 1, "{}", text(&output));
-    let said = text(&output);
-    assert!(said.contains(&format!("inc/{HEADER}")), "{said}");
-    assert!(said.contains("built-in: none"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains(&format!("inc/{HEADER}")), "{printed}");
+    assert!(printed.contains("built-in: none"), "{printed}");
     // A single file does not include the header, so the summary names the one used.
     let alone = with_rtl(&folder.path().join("src").join(TOP), &[]);
     assert_eq!(code(&alone), 0, "{}", text(&alone));
@@ -260,8 +260,8 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     assert!(text(&alone).contains(&own), "{}", text(&alone));
     // -I selects another header.
     let include = format!("-I{}", folder.path().join("inc").display());
-    let told = with_rtl(&folder.path().join("src").join(TOP), &[&include]);
-    assert_eq!(code(&told), 1, "{}", text(&told));
+    let reported = with_rtl(&folder.path().join("src").join(TOP), &[&include]);
+    assert_eq!(code(&reported), 1, "{}", text(&reported));
 }
 
 #[test]
@@ -386,16 +386,16 @@ fn a_vector_knows_its_rtl() {
         let output = run(arguments);
         assert_error_at(&output, "E0211", &named);
         assert!(output.stdout.is_empty(), "{}", text(&output));
-        let said = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stderr);
         let command = format!("{} --recorded-rtl", arguments[0]);
-        assert!(said.contains(&command) && said.contains("--rtl built-in"), "{said}");
+        assert!(printed.contains(&command) && printed.contains("--rtl built-in"), "{printed}");
     }
     assert!(!Path::new(bench).exists() && !Path::new(small).exists());
     assert_error(&run(["replay", "--recorded-rtl", "--rtl", "built-in", vector]), "E0101");
     let output = run(["explain", "--recorded-rtl", vector, "--format", "json"]);
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let told = told.as_array().map_or(&told, |all| &all[0]);
-    let read = told["rtl_files"].as_array().unwrap_or_else(|| panic!("{told}"));
+    let reported: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let reported = reported.as_array().map_or(&reported, |all| &all[0]);
+    let read = reported["rtl_files"].as_array().unwrap_or_else(|| panic!("{reported}"));
     let paths: Vec<&str> = read.iter().map(|file| file["path"].as_str().unwrap()).collect();
     assert_eq!(paths, [TOP, HEADER].map(|name| rtl.join(name).display().to_string()));
     assert!(read.iter().all(|file| file["built_in"] == false));
@@ -443,9 +443,9 @@ fn a_vector_never_chooses_what_is_compiled() {
             let output = run(arguments.iter().chain(&["--rtl", "built-in"]));
             assert_eq!(code(&output), expected, "{given} {arguments:?}: {}", text(&output));
             if arguments[0] == "replay" {
-                let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-                let read = told[0]["rtl_files"].as_array().unwrap();
-                assert!(read.iter().all(|file| file["built_in"] == true), "{told}");
+                let reported: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                let read = reported[0]["rtl_files"].as_array().unwrap();
+                assert!(read.iter().all(|file| file["built_in"] == true), "{reported}");
             }
         }
         for file in WalkDir::new(at("bench")) {

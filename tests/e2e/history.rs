@@ -37,11 +37,14 @@ fn a_failure_is_new_once_and_then_known() {
     assert_eq!(code(&first), 1);
     assert!(text(&first).contains("NEW: in no earlier run"), "{}", text(&first));
     let later = run_into(&out, &[&bad[..], &["--history", name]].concat());
-    let said = text(&later);
-    assert!(said.contains("    known since 20") && said.contains(", in 1 run\n"), "{said}");
+    let printed = text(&later);
+    assert!(
+        printed.contains("    known since 20") && printed.contains(", in 1 run\n"),
+        "{printed}"
+    );
     // `--baseline` adds nothing.
-    let asked = run_into(&out, &[&bad[..], &["--baseline", name]].concat());
-    assert!(text(&asked).contains(", in 2 runs\n"), "{}", text(&asked));
+    let requested = run_into(&out, &[&bad[..], &["--baseline", name]].concat());
+    assert!(text(&requested).contains(", in 2 runs\n"), "{}", text(&requested));
     let shown = shown(&file);
     assert_eq!(shown["runs"].as_array().unwrap().len(), 3);
     let [failure] = &shown["failures"].as_array().unwrap()[..] else { panic!("{shown}") };

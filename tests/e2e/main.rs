@@ -22,6 +22,7 @@ mod config;
 mod corpus;
 mod coverage;
 mod data_files;
+mod diff;
 mod documentation;
 mod driving;
 mod export;

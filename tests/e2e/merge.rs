@@ -150,11 +150,11 @@ fn a_coverage_goal_applies_to_all_shards_together() {
         }
         (expected, text(&output))
     };
-    let (green, said) = of("20", "low");
-    assert_eq!(green, 0, "{said}");
-    assert!(said.trim_end().ends_with("PASS  2 blocks: dll passed, qp passed"), "{said}");
-    let (red, said) = of("100", "high");
-    assert_eq!(red, 1, "{said}");
+    let (green, printed) = of("20", "low");
+    assert_eq!(green, 0, "{printed}");
+    assert!(printed.trim_end().ends_with("PASS  2 blocks: dll passed, qp passed"), "{printed}");
+    let (red, printed) = of("100", "high");
+    assert_eq!(red, 1, "{printed}");
 }
 
 const GREEN: [&str; 6] = ["--block", "qp", "--cases", "8", "--packets", "3"];

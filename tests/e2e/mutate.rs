@@ -78,9 +78,12 @@ fn assert_page(out: &Path, mutants: &[Value]) {
     // A killed mutant is listed at its line.
     let killed = mutants.iter().find(|mutant| mutant["verdict"] == "killed").unwrap();
     let line = format!("<b>{:5} ", killed["sources"][0]["line"].as_u64().unwrap());
-    let told =
+    let reported =
         text.lines().flat_map(|line| line.split("<span class=")).find(|part| part.contains(&line));
-    assert!(told.is_some_and(|told| told.contains(" killed")), "{killed}: {told:?}");
+    assert!(
+        reported.is_some_and(|reported| reported.contains(" killed")),
+        "{killed}: {reported:?}"
+    );
 }
 
 #[test]
@@ -409,11 +412,11 @@ fn faults_of_the_golden_model_are_detected_without_comparison() {
         !one["differs"].is_null() && one["noticed"].is_null() && one["vector"].is_null()
     };
     let left: Vec<&Value> = faults.iter().filter(left).collect();
-    let said = text(&output);
+    let printed = text(&output);
     for one in left.iter().take(3) {
         assert!(
-            said.contains(&format!("{} {} ", one["id"], one["rule"].as_str().unwrap())),
-            "{one}: {said}"
+            printed.contains(&format!("{} {} ", one["id"], one["rule"].as_str().unwrap())),
+            "{one}: {printed}"
         );
     }
     let (output, three) = grade("three", "3", &["--corpus", "vectors/qp", "--min-score", "100"]);

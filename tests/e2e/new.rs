@@ -132,13 +132,13 @@ fn build(folder: &Path) -> Output {
 #[track_caller]
 fn builds_without_warnings(folder: &Path) {
     let output = build(folder);
-    let said = text(&output);
-    assert!(output.status.success() && !said.contains("warning"), "{said}");
+    let printed = text(&output);
+    assert!(output.status.success() && !printed.contains("warning"), "{printed}");
 }
 
 /// Runs the new program in its folder and returns its output. It must end with `expected`.
 #[track_caller]
-fn says(folder: &Path, expected: i32, arguments: &[&str]) -> String {
+fn prints(folder: &Path, expected: i32, arguments: &[&str]) -> String {
     let output = program_outside("wide-block")
         .args(arguments)
         .current_dir(folder)
@@ -184,9 +184,9 @@ fn not_written(folder: &Path) {
     for port in ["box_", "__x", "cycle", "golden", "longer", "longest", "rst_n"] {
         assert!(environment.contains(&format!(" {port}: rtl::Bits")), "{port}: {environment}");
     }
-    let said = says(folder, 1, &["run", "--cases", "3", "--out", "none"]);
-    assert!(said.starts_with("NO GOLDEN MODEL  wide_block"), "{said}");
-    assert!(said.contains("IS_WRITTEN") && said.contains("0 cycles compared"), "{said}");
+    let printed = prints(folder, 1, &["run", "--cases", "3", "--out", "none"]);
+    assert!(printed.starts_with("NO GOLDEN MODEL  wide_block"), "{printed}");
+    assert!(printed.contains("IS_WRITTEN") && printed.contains("0 cycles compared"), "{printed}");
     let results = json(&folder.join("none/results.json"));
     assert_eq!(results["passed"], false);
     assert_eq!(results["totals"]["no_golden_model"], 6, "3 cases of 2 scenarios: {results}");
@@ -194,7 +194,7 @@ fn not_written(folder: &Path) {
     assert_eq!(results["totals"]["cycles"], 0);
     assert_eq!(results["failures"].as_array().unwrap().len(), 0, "nothing to shrink");
     // Commands that compare with the golden model fail, too.
-    let said = says(
+    let printed = prints(
         folder,
         1,
         &[
@@ -211,7 +211,7 @@ fn not_written(folder: &Path) {
             "given",
         ],
     );
-    assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
+    assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
     // Nothing can be exported, because there are no expected outputs.
     let vector = serde_json::json!({
         "format": "cosim-vector", "version": 1, "block": "wide_block", "fixes": "spec",
@@ -219,17 +219,17 @@ fn not_written(folder: &Path) {
         "recorded": null,
     });
     write(&folder.join("nothing.json"), &vector.to_string());
-    let said = says(folder, 2, &["export", "nothing.json", "-o", "bench"]);
-    assert!(said.contains("wide_block has no golden model yet"), "{said}");
+    let printed = prints(folder, 2, &["export", "nothing.json", "-o", "bench"]);
+    assert!(printed.contains("wide_block has no golden model yet"), "{printed}");
     assert!(!folder.join("bench").exists(), "nothing is written");
 }
 
 /// With a golden model, the program compares from the first cycle on, with asynchronous active-low
 /// resets.
 fn written(folder: &Path) {
-    let said = says(folder, 0, &["run", "--cases", "20", "--out", "good"]);
-    assert!(said.starts_with("PASS  wide_block"), "{said}");
-    assert!(!said.contains("not hit"), "{said}");
+    let printed = prints(folder, 0, &["run", "--cases", "20", "--out", "good"]);
+    assert!(printed.starts_with("PASS  wide_block"), "{printed}");
+    assert!(!printed.contains("not hit"), "{printed}");
     let results = json(&folder.join("good/results.json"));
     assert!(results["totals"]["cycles"].as_u64().unwrap() > 1000, "{results}");
 
@@ -237,11 +237,11 @@ fn written(folder: &Path) {
     assert_eq!(fs::read_to_string(folder.join("rtl/table.hex")).unwrap(), "0\n");
     let run = ["run", "--cases", "3", "--rtl", "rtl", "--out", "own"];
     let own = folder.join("own/results.json");
-    says(folder, 0, &run);
+    prints(folder, 0, &run);
     assert_eq!(json(&own)["run"]["rtl"], results["run"]["rtl"], "the same files are the same RTL");
     fs::write(folder.join("rtl/table.hex"), "1\n").unwrap();
-    let said = says(folder, 1, &[&run[..], &["--force"]].concat());
-    assert!(said.contains("match"), "{said}");
+    let printed = prints(folder, 1, &[&run[..], &["--force"]].concat());
+    assert!(printed.contains("match"), "{printed}");
     assert_ne!(json(&own)["run"]["rtl"], results["run"]["rtl"]);
     fs::write(folder.join("rtl/table.hex"), "0\n").unwrap();
 
@@ -253,21 +253,21 @@ fn written(folder: &Path) {
     );
     write(&bad.join("register.v"), &text);
     let run = ["run", "--cases", "3", "--rtl", "bad", "-D", "WITH_REGISTERS", "--out", "found"];
-    let said = says(folder, 1, &run);
-    assert!(said.starts_with("FAIL  wide_block") && said.contains("longestQ"), "{said}");
+    let printed = prints(folder, 1, &run);
+    assert!(printed.starts_with("FAIL  wide_block") && printed.contains("longestQ"), "{printed}");
     let results = json(&folder.join("found/results.json"));
     assert_eq!(results["totals"]["mismatched"], 6, "{results}");
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
-    says(folder, 0, &["replay", "--rtl", "built-in", &vector]);
-    says(folder, 1, &["replay", "--recorded-rtl", &vector]);
+    prints(folder, 0, &["replay", "--rtl", "built-in", &vector]);
+    prints(folder, 1, &["replay", "--recorded-rtl", &vector]);
     for name in ["waves.vcd", "waves.fst"] {
-        says(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
+        prints(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
         assert!(folder.join(name).is_file());
     }
     // Ports of every width and name, an active-low reset, a macro and a custom file ending.
-    says(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
+    prints(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
     assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
-    says(folder, 0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
+    prints(folder, 0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
     let simulated = icarus(&folder.join("bad-bench"));
     assert!(
         simulated.starts_with("FAIL  mismatch") && simulated.contains("longestQ is 600'h"),
@@ -339,8 +339,11 @@ fn a_reset_is_found_by_its_usual_names() {
         write(&folder.path().join("a.v"), &module);
         let output = run_in(folder.path(), &[&["new", "b", "--top", "a", "a.v"], options].concat());
         assert_eq!(code(&output), 0, "{}", text(&output));
-        let said = text(&output);
-        assert!(said.contains("clock CLK") && said.contains(expected), "{expected}: {said}");
+        let printed = text(&output);
+        assert!(
+            printed.contains("clock CLK") && printed.contains(expected),
+            "{expected}: {printed}"
+        );
     }
 }
 
@@ -391,12 +394,17 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     let at = |name: &str| folder.path().join(name);
     let part =
         "module part(input clk, input a, output reg b); always @(posedge clk) b <= a; endmodule\n";
-    let top = "`include \"../inc/defs.vh\"\nmodule Fifo(input clk, input `T a, output b);\n  \
-               wire part_x;\n  part p(.clk, .a, .b);\nendmodule\n";
+    let top = "`include \"../inc/defs.vh\"\n`include \"pkg/types.svh\"\n\
+               module Fifo(input clk, input `T [`BITS-1:0] a, output b);\n  \
+               wire part_x;\n  part p(.clk, .a(1'(a)), .b);\nendmodule\n";
     write(&at("r/rtl/Fifo.sv"), top);
     write(&at("r/rtl/part.sv"), part);
     write(&at("r/inc/defs.vh"), "`define T logic\n");
+    write(&at("r/inc/pkg/types.svh"), "`define TYPES 1\n");
+    write(&at("r/z/macros.v"), "`define BITS `TYPES\n");
     write(&at("r/rtl/checks.sv"), "  // of a bench\n  check_task(a);\n");
+    write(&at("r/z/list.sv"), "`include \"a_sequence.sv\"\n");
+    write(&at("r/z/a_sequence.sv"), "class a_sequence; `of_a_library(a_sequence) endclass\n");
     write(&at("r/rtl/other_ff.sv"), "module part_x(input a); endmodule\n");
     write(&at("r/rtl/other_latch.sv"), "module part_x(input b); endmodule\n");
     std::os::unix::fs::symlink("..", at("r/rtl/up")).unwrap();
@@ -407,7 +415,9 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let mut copied: Vec<_> = walk(&at("one/rtl"));
     copied.sort();
-    assert_eq!(copied, ["inc/defs.vh", "rtl/Fifo.sv", "rtl/part.sv"]);
+    let expected =
+        ["inc/defs.vh", "rtl/Fifo.sv", "rtl/macros.v", "rtl/part.sv", "rtl/pkg/types.svh"];
+    assert_eq!(copied, expected);
     assert_error_at(&new("two", "Fif"), "E0303", "no module Fif; did you mean `Fifo`?");
     assert_error_at(&new("two", "zzz"), "E0303", "its modules are Fifo, part, part_x");
     // What is wrong with what the top needs, and not with the fragment.
@@ -415,12 +425,21 @@ fn a_folder_may_hold_what_the_top_does_not_need() {
     let output = new("two", "Fifo");
     assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
     assert!(!text(&output).contains("checks.sv"), "{}", text(&output));
+    write(&at("r/rtl/part.sv"), &part.replace("always", "none n(); always"));
+    let output = new("two", "Fifo");
+    assert_error_at(&output, "E0307", "r/rtl/part.sv:1:");
+    let printed = text(&output);
+    assert!(printed.contains("'none'") && printed.contains("Name the missing file"), "{printed}");
+    assert!(!printed.contains("Looked in") && !printed.contains("sequence"), "{printed}");
     write(&at("r/rtl/part.sv"), part);
     write(&at("r/rtl/z_part.sv"), &format!("\n{part}"));
     let output = new("two", "Fifo");
     assert_error_at(&output, "E0304", "module part is declared in both");
-    let said = text(&output);
-    assert!(said.contains("r/rtl/part.sv:1") && said.contains("r/rtl/z_part.sv:2"), "{said}");
+    let printed = text(&output);
+    assert!(
+        printed.contains("r/rtl/part.sv:1") && printed.contains("r/rtl/z_part.sv:2"),
+        "{printed}"
+    );
 }
 
 /// The files below a folder.
@@ -452,16 +471,16 @@ fn a_module_is_taken_as_verilator_takes_it() {
     };
     let output = new(&[]);
     assert_error_at(&output, "E0307", "src/a.sv:5:");
-    let said = text(&output);
-    assert!(said.contains("--verilator-option") && !said.contains("cosim_ask"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains("--verilator-option") && !printed.contains("cosim_ask"), "{printed}");
     let future = ["--verilator-option", "-Wfuture-SOMENEWCODE"];
     let output = new(&[&future[..], &["--parameter", "MODE=SLOW"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let said = text(&output);
-    assert!(said.contains("3 inputs and 2 outputs"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains("3 inputs and 2 outputs"), "{printed}");
     assert!(
-        said.contains("warning: delays (#) are ignored") && said.contains("src/a.sv:4"),
-        "{said}"
+        printed.contains("warning: delays (#) are ignored") && printed.contains("src/a.sv:4"),
+        "{printed}"
     );
     let read = |name: &str| fs::read_to_string(folder.path().join("b").join(name)).unwrap();
     assert!(read("build.rs").contains(r#".verilator_option("-Wfuture-SOMENEWCODE")"#));
@@ -479,8 +498,8 @@ fn a_module_is_taken_as_verilator_takes_it() {
     let output =
         run_in(folder.path(), &["new", "d", "--top", "n", "src/n.sv", "--parameter", "N=X"]);
     assert_error_at(&output, "E0307", "module n: ");
-    let said = text(&output);
-    assert!(!said.contains("cosim_ask") && !said.contains("/tmp"), "{said}");
+    let printed = text(&output);
+    assert!(!printed.contains("cosim_ask") && !printed.contains("/tmp"), "{printed}");
 }
 
 /// A file that another one includes is read once, even if it is in the given folder. Without an
@@ -500,9 +519,9 @@ fn an_included_interface_is_declared_once() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     write(&folder.path().join("rtl/part.sv"), &format!("`include \"bus.sv\"\n{part}"));
     let output = run_in(folder.path(), &["new", "two", "--top", "a", "rtl"]);
-    let said = text(&output);
-    assert_eq!(code(&output), 2, "{said}");
-    assert!(said.contains("rtl/bus.sv:1") && !said.contains("both"), "{said}");
+    let printed = text(&output);
+    assert_eq!(code(&output), 2, "{printed}");
+    assert!(printed.contains("rtl/bus.sv:1") && !printed.contains("both"), "{printed}");
 }
 
 #[test]
@@ -565,16 +584,16 @@ fn a_fifo_is_verified_with_two_lines() {
     );
     edit("src/lib.rs", "Untimed<false>", "Untimed");
     builds_without_warnings(&made);
-    let said = run(0, &["run", "--cases", "20"]);
-    assert!(said.starts_with("PASS  queue"), "{said}");
-    assert!(said.contains("compared: every output as transactions"), "{said}");
+    let printed = run(0, &["run", "--cases", "20"]);
+    assert!(printed.starts_with("PASS  queue"), "{printed}");
+    assert!(printed.contains("compared: every output as transactions"), "{printed}");
     let lossy = fs::read_to_string(&rtl).unwrap().replace(
         "count_q + COUNT_BITS'(pushed) - COUNT_BITS'(popped)",
         "count_q + COUNT_BITS'(pushed && !popped) - COUNT_BITS'(popped)",
     );
     write(&made.join("lossy/Fifo.sv"), &lossy);
-    let said = run(1, &["run", "--rtl", "lossy", "--cases", "20"]);
-    assert!(said.contains("the RTL violates the specification"), "{said}");
+    let printed = run(1, &["run", "--rtl", "lossy", "--cases", "20"]);
+    assert!(printed.contains("the RTL violates the specification"), "{printed}");
 }
 
 /// RTL whose names contain what ends an identifier, a literal or a comment.
@@ -585,8 +604,10 @@ package p;
 endpackage
 module odd #(parameter int \n"; = 4) (
   input logic clk, input logic rst, input p::e_t \use , input p::s_t s, input logic \0a [1:0],
-  input logic \self , output p::e_t q, output logic [3:0] \a+b
+  input logic \self , output p::e_t q, output logic [3:0] \a+b ,
+  input logic set, eval, EOF, interrupt, output logic name
 );
+  assign name = set ^ eval ^ EOF ^ interrupt;
   always_ff @(posedge clk) begin
     if (rst) q <= p::e_t'(0); else q <= \use ;
     \a+b <= {s.a_b, \0a [0], \0a [1], \self };
@@ -686,15 +707,15 @@ fn a_crate_with_channels_of_any_name_and_width_builds_and_moves_packets() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("channels.sv"), CHANNELS).unwrap();
     let output = run_in(folder.path(), &["new", "odd", "--top", "channels", "channels.sv"]);
-    let said = text(&output);
-    assert_eq!(code(&output), 0, "{said}");
+    let printed = text(&output);
+    assert_eq!(code(&output), 0, "{printed}");
     for line in [
         "inputs in no channel, held by `tie` in src/lib.rs: enable = 1, flush_n = 1",
         "random values by `vary` in src/lib.rs: key, CLOCKS, PROGRAM, self, type_pin",
         "source push (winc, !wfull)",
         "source s_axis (S_AXIS_TVALID, S_AXIS_TREADY)",
     ] {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(printed.contains(line), "{line}: {printed}");
     }
     let made = folder.path().join("odd");
     let readme = fs::read_to_string(made.join("README.md")).unwrap();
@@ -706,7 +727,7 @@ fn a_crate_with_channels_of_any_name_and_width_builds_and_moves_packets() {
         .env("COSIM_CACHE", models())
         .output()
         .unwrap();
-    let said = text(&output);
-    assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
-    assert!(!said.contains("no packet moved"), "{said}");
+    let printed = text(&output);
+    assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
+    assert!(!printed.contains("no packet moved"), "{printed}");
 }

@@ -53,8 +53,8 @@ fn an_include_beside_the_rtl_works_in_copies() {
     assert_eq!(read(&header), built_in("thread2/ReqRecvCore_Thread_2.vh"));
     assert!(out.join("rtl/core/ReqRecvCore_Thread_2.v").is_file());
     assert!(read(&out.join("files.f")).contains("+incdir+rtl/core\n"));
-    let said = icarus(&out);
-    assert!(said.contains("PASS  "), "{said}");
+    let printed = icarus(&out);
+    assert!(printed.contains("PASS  "), "{printed}");
     let options = ["replay", "--simulator", "icarus", "--fixes", "spec", "--rtl", rtl, &vector];
     let output = run(options);
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -125,8 +125,8 @@ fn ports_with_negative_bounds_are_ports() {
     write(&folder.path().join("fx.sv"), module);
     let output = run_in(folder.path(), &["new", "fx", "--top", "fx", "fx.sv"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let said = text(&output);
-    assert!(said.contains("5 inputs and 2 outputs of module fx"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains("5 inputs and 2 outputs of module fx"), "{printed}");
 }
 
 /// Icarus connects ports by name and only warns if their widths differ.

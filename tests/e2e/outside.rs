@@ -69,7 +69,7 @@ impl Outside {
 
     /// Like [`Outside::run`]. Returns the output of a run that must end with `expected`.
     #[track_caller]
-    pub fn says(&self, expected: i32, arguments: &[&str]) -> String {
+    pub fn prints(&self, expected: i32, arguments: &[&str]) -> String {
         let output = self.run(arguments);
         assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
         text(&output)
@@ -77,28 +77,28 @@ impl Outside {
 }
 
 fn commands(outside: &Outside) {
-    let listed = outside.says(0, &["list"]);
+    let listed = outside.prints(0, &["list"]);
     assert!(listed.contains("arbiter: Arbiter, round robin"), "{listed}");
     assert!(!listed.contains("thread2"), "our blocks are not a stranger's: {listed}");
-    assert!(outside.says(0, &["--version"]).starts_with("cosim 0.1.0"));
+    assert!(outside.prints(0, &["--version"]).starts_with("cosim 0.1.0"));
 
     let run = ["run", "--cases", "20", "--out", "run"];
-    assert!(outside.says(0, &run).contains("PASS  arbiter"));
+    assert!(outside.prints(0, &run).contains("PASS  arbiter"));
     let results = json(&outside.path().join("run/results.json"));
     assert_eq!(results["passed"], true);
     assert_eq!(results["run"]["block"], "arbiter");
 
-    let replayed = outside.says(0, &["replay", "--expect-recorded", "vectors"]);
+    let replayed = outside.prints(0, &["replay", "--expect-recorded", "vectors"]);
     assert!(replayed.contains("17 as expected, 0 not"), "{replayed}");
-    let explained = outside.says(0, &["explain", "vectors/l4-cut-at-the-limit.json"]);
+    let explained = outside.prints(0, &["explain", "vectors/l4-cut-at-the-limit.json"]);
     assert!(explained.contains("matched"), "{explained}");
     // No linked model has this parameter, so its model is compiled and cached.
-    outside.says(0, &["run", "--cases", "5", "--parameter", "MAX_BEATS=3", "--out", "three"]);
-    assert!(outside.says(0, &["cache"]).contains("Arbiter"));
+    outside.prints(0, &["run", "--cases", "5", "--parameter", "MAX_BEATS=3", "--out", "three"]);
+    assert!(outside.prints(0, &["cache"]).contains("Arbiter"));
     let limit = ["--parameter", "MAX_BEATS=3", "-o", "bench"];
-    outside.says(0, &[&["export", "vectors/l4-cut-at-the-limit.json"][..], &limit].concat());
+    outside.prints(0, &[&["export", "vectors/l4-cut-at-the-limit.json"][..], &limit].concat());
     assert!(icarus(&outside.path().join("bench")).starts_with("PASS  "));
-    assert!(outside.says(0, &["bench"]).contains("lock-step"));
+    assert!(outside.prints(0, &["bench"]).contains("lock-step"));
 }
 
 /// A bug is found, shrunk, explained, replayed and blamed on the RTL.
@@ -111,24 +111,24 @@ fn a_bug(outside: &Outside) {
         Command::new("patch").args(["-p2", "-s", "-i"]).arg(patch).current_dir(bad).output();
     assert!(patched.unwrap().status.success());
     let run = ["run", "--rtl", "bad", "--no-shrink", "--max-failures", "1", "--out", "found"];
-    let found = outside.says(1, &run);
+    let found = outside.prints(1, &run);
     assert!(found.contains("the RTL violates the specification"), "{found}");
     let results = json(&outside.path().join("found/results.json"));
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
-    outside.says(0, &["shrink", "--rtl", "bad", &vector, "--out", "small.json"]);
-    outside.says(0, &["replay", "--rtl", "bad", "--expect-recorded", "small.json"]);
-    outside.says(0, &["replay", "--rtl", "built-in", "small.json"]);
+    outside.prints(0, &["shrink", "--rtl", "bad", &vector, "--out", "small.json"]);
+    outside.prints(0, &["replay", "--rtl", "bad", "--expect-recorded", "small.json"]);
+    outside.prints(0, &["replay", "--rtl", "built-in", "small.json"]);
     // The number of packets follows from what a packet that is cut needs.
     let small = json(&outside.path().join("small.json"));
     let lists = small["stimulus"]["traffic"]["req"].as_array().unwrap();
     let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
     assert!((1..=3).contains(&packets), "{small}");
-    outside.says(0, &["export", "--rtl", "bad", "small.json", "-o", "small"]);
+    outside.prints(0, &["export", "--rtl", "bad", "small.json", "-o", "small"]);
     let simulated = icarus(&outside.path().join("small"));
     let verdict = &small["recorded"];
     let place = format!("cycle {}: {} is", verdict["cycle"], verdict["port"].as_str().unwrap());
     assert!(simulated.starts_with(&format!("FAIL  mismatch at {place}")), "{simulated}");
-    let explained = outside.says(1, &["explain", "--recorded-rtl", "small.json"]);
+    let explained = outside.prints(1, &["explain", "--recorded-rtl", "small.json"]);
     assert!(explained.contains("L4") || explained.contains("F4"), "{explained}");
 }
 

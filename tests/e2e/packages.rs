@@ -115,7 +115,7 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
     }
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let outputs = folder.path().join("outputs");
-    let mut said = String::new();
+    let mut printed = String::new();
     for step in &steps {
         let ran = Command::new("bash")
             .args(["-eo", "pipefail", "-c", step])
@@ -128,13 +128,14 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
             .output()
             .unwrap();
         assert!(ran.status.success(), "{step}: {}", text(&ran));
-        said += &text(&ran);
+        printed += &text(&ran);
     }
     assert!(
-        said.contains("<sudo><apt-get><install>") && said.contains("<cargo><install><--locked>"),
-        "{said}"
+        printed.contains("<sudo><apt-get><install>")
+            && printed.contains("<cargo><install><--locked>"),
+        "{printed}"
     );
     let run = "<cosim><run><--out></out dir><--force><--rtl><my rtl><--seed><random><--time><10m>";
-    assert!(said.contains(run), "{said}");
+    assert!(printed.contains(run), "{printed}");
     assert_eq!(fs::read_to_string(outputs).unwrap(), "run=/out dir\n");
 }

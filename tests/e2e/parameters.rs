@@ -176,7 +176,7 @@ fn random_parameters_are_of_a_run_alone() {
 #[test]
 fn illegal_parameters_are_refused_with_name_and_range() {
     let dll = ["run", "--block", "dll", "--parameter"];
-    for (given, said) in [
+    for (given, message) in [
         ("REPLAY_DEPTH=3", "REPLAY_DEPTH is 3: expected a power of two from 2 to 2048"),
         ("REPLAY_DEPTH=4096", "expected a power of two from 2 to 2048"),
         ("REPLAY_LIMIT=1", "REPLAY_LIMIT is 1: expected a number from 2 to 65535"),
@@ -188,7 +188,7 @@ fn illegal_parameters_are_refused_with_name_and_range() {
         let output = run([&dll[..], &[given]].concat());
         assert_eq!(code(&output), 2, "{given}: {}", text(&output));
         assert!(text(&output).contains("--parameter: "), "{given}: {}", text(&output));
-        assert!(text(&output).contains(said), "{given}: {}", text(&output));
+        assert!(text(&output).contains(message), "{given}: {}", text(&output));
     }
     let none = run(["run", "--parameter", "REPLAY_DEPTH=2"]);
     assert_eq!(code(&none), 2);
@@ -199,7 +199,7 @@ fn illegal_parameters_are_refused_with_name_and_range() {
 fn parameters_of_a_vector_are_checked() {
     let folder = TempDir::new().unwrap();
     let good = json(&project().join("vectors/dll/b5-lost-tlp.json"));
-    for (parameters, said) in [
+    for (parameters, message) in [
         (value!({ "REPLAY_DEPTH": 3 }), "parameters: parameter REPLAY_DEPTH is 3"),
         (value!({ "DEPTH": 2 }), "parameters: unknown parameter `DEPTH`"),
         (value!({ "REPLAY_DEPTH": "2" }), "parameters.REPLAY_DEPTH: invalid type: string"),
@@ -212,7 +212,7 @@ fn parameters_of_a_vector_are_checked() {
         let output = run(["replay", path.to_str().unwrap()]);
         assert_eq!(code(&output), 2, "{}", text(&output));
         assert!(text(&output).contains("bad.json"), "{}", text(&output));
-        assert!(text(&output).contains(said), "expected `{said}` in {}", text(&output));
+        assert!(text(&output).contains(message), "expected `{message}` in {}", text(&output));
     }
 }
 

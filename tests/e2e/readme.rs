@@ -239,7 +239,7 @@ fn document(name: &str) -> String {
 }
 
 #[track_caller]
-fn says(name: &str, expected: &str) {
+fn states(name: &str, expected: &str) {
     assert!(document(name).contains(expected), "{name} does not say `{expected}`");
 }
 
@@ -250,15 +250,18 @@ fn the_number_of_bugs_is_that_of_the_patches() {
         .iter()
         .flat_map(|block| files(&project().join("tests/bad_rtl").join(block.info().name), "patch"));
     let count = patches.count();
-    says("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
-    says("docs/explanation/architecture.md", &format!("all {count} bugs"));
+    states("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
+    states("docs/explanation/architecture.md", &format!("all {count} bugs"));
 }
 
 #[test]
 fn every_profile_is_in_the_specification_of_its_block() {
     for block in PROGRAM.blocks {
         for profile in block.info().profiles {
-            says(&format!("docs/blocks/{}.md", block.info().name), &format!("`{}`", profile.name));
+            states(
+                &format!("docs/blocks/{}.md", block.info().name),
+                &format!("`{}`", profile.name),
+            );
         }
     }
 }

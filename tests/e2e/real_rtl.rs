@@ -99,10 +99,13 @@ fn crates_for_real_rtl_build_and_run() {
         words.extend(arguments.iter().map(below));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let output = run_in(place.path(), &words);
-        let said = text(&output);
-        assert!(said.contains(expected), "{top}: {said}");
+        let printed = text(&output);
+        assert!(printed.contains(expected), "{top}: {printed}");
         if code(&output) != 0 {
-            assert!(said.contains("error[E03") && !place.path().join(&name).exists(), "{said}");
+            assert!(
+                printed.contains("error[E03") && !place.path().join(&name).exists(),
+                "{printed}"
+            );
             continue;
         }
         runs(&place.path().join(&name), &name);
@@ -119,9 +122,9 @@ fn the_fifo_of_amaranth_is_verified() {
     let place = TempDir::new().unwrap();
     let rtl = format!("--rtl={}", packages.join("generated").display());
     let output = run_in(place.path(), &["new", "afifo", "--top", "async_fifo", &rtl]);
-    let said = text(&output);
-    assert_eq!(code(&output), 0, "{said}");
-    assert!(said.contains("source w (w_en, w_rdy), sink r (r_rdy, r_en)"), "{said}");
+    let printed = text(&output);
+    assert_eq!(code(&output), 0, "{printed}");
+    assert!(printed.contains("source w (w_en, w_rdy), sink r (r_rdy, r_en)"), "{printed}");
     let folder = place.path().join("afifo");
     let edit = |file: &str, from: &str, to: &str| {
         let before = fs::read_to_string(folder.join(file)).unwrap();
@@ -146,10 +149,10 @@ fn the_fifo_of_amaranth_is_verified() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let output = run(&["mutate", "--mutants", "80", "--cases", "20", "--out", "mutants"]);
     let report = crate::common::json(&folder.join("mutants/mutate.json"));
-    let said = text(&output);
-    let killed = said.split(" of ").next().and_then(|text| text.split(' ').next_back());
+    let printed = text(&output);
+    let killed = printed.split(" of ").next().and_then(|text| text.split(' ').next_back());
     let killed: u32 = killed.and_then(|count| count.parse().ok()).expect("a number of kills");
-    assert!(killed >= 40, "{said} {report}");
+    assert!(killed >= 40, "{printed} {report}");
 }
 
 /// The crate builds, and its program drives the RTL.
@@ -163,8 +166,8 @@ fn runs(folder: &Path, name: &str) {
         .env("COSIM_CACHE", models())
         .output()
         .unwrap();
-    let said = text(&output);
-    assert!(code(&output) == 1 && said.starts_with("NO GOLDEN MODEL"), "{name}: {said}");
+    let printed = text(&output);
+    assert!(code(&output) == 1 && printed.starts_with("NO GOLDEN MODEL"), "{name}: {printed}");
 }
 
 /// Installs the packages once, and writes what their generators make.

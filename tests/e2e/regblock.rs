@@ -21,8 +21,8 @@ fn built() -> Outside {
 #[ignore = "slow: fetches packages of PyPI and compiles a register block for each planted bug"]
 fn a_register_block_is_compared_in_every_cycle() {
     let outside = built();
-    let said = outside.says(0, &["run", "--cases", "60", "--out", "good"]);
-    assert!(said.contains("hwif_out in every cycle, except for don't-care bits"), "{said}");
+    let printed = outside.prints(0, &["run", "--cases", "60", "--out", "good"]);
+    assert!(printed.contains("hwif_out in every cycle, except for don't-care bits"), "{printed}");
     let results = json(&outside.path().join("good/results.json"));
     assert_eq!(results["run"]["comparison"]["dont_care"], serde_json::json!(["hwif_out"]));
     assert_eq!(results["passed"], true);

@@ -119,8 +119,8 @@ fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
     let drawn = run_with("drawn", &[]);
     assert_eq!(code(&drawn), 1, "{}", text(&drawn));
     // The printed command reproduces the failure.
-    let said = text(&drawn);
-    let case = said.split("--case ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let printed = text(&drawn);
+    let case = printed.split("--case ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     let out = folder.path().join("alone");
     let alone = ["--case", case, "--no-waves", "--no-shrink"];
     let alone = run_into(&out, &[&alone[..], &["--rtl", rtl.path().to_str().unwrap()]].concat());

@@ -114,20 +114,20 @@ fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
             killed(&["resume", "--quiet", place], &out, moments.below(time));
         }
         let output = resume(&out);
-        let said = text(&output);
-        if said.contains("nothing to resume") {
+        let printed = text(&output);
+        if printed.contains("nothing to resume") {
             // The run had ended or not started.
-            assert_eq!(code(&output), 2, "{said}");
-            if said.contains("has ended") {
+            assert_eq!(code(&output), 2, "{printed}");
+            if printed.contains("has ended") {
                 time = time.mul_f64(0.8);
             } else {
                 time = time.mul_f64(1.2);
                 let arguments = [arguments, &["--force"]].concat();
-                assert_eq!(code(&run_into(&out, &arguments)), expected, "{said}");
+                assert_eq!(code(&run_into(&out, &arguments)), expected, "{printed}");
             }
         } else {
-            assert_eq!(code(&output), expected, "{said}");
-            is_gone_on |= !said.contains(": 0 cases had ended before");
+            assert_eq!(code(&output), expected, "{printed}");
+            is_gone_on |= !printed.contains(": 0 cases had ended before");
         }
         assert_same(&whole, &out);
         fs::remove_dir_all(&out).unwrap();
@@ -247,8 +247,8 @@ fn a_run_of_something_else_is_not_resumed() {
     let nothing = resume(rtl.path());
     assert_eq!(code(&nothing), 2, "{}", text(&nothing));
     for more in [["--seed", "2"], ["--cases", "1"], ["--rtl", place]] {
-        let said = run(["resume", place].iter().chain(&more));
-        assert_eq!(code(&said), 2, "{}", text(&said));
+        let printed = run(["resume", place].iter().chain(&more));
+        assert_eq!(code(&printed), 2, "{}", text(&printed));
     }
     assert!(files(&out, "json").is_empty(), "no results");
 }
@@ -275,8 +275,8 @@ fn a_run_of_another_user_is_resumed_only_if_it_is_trusted() {
     };
     let output = resume(&[]).output().unwrap();
     assert_error_at(&output, "E0224", "--recorded-rtl");
-    let said = text(&output);
-    assert!(said.contains(history.to_str().unwrap()), "the command is shown: {said}");
+    let printed = text(&output);
+    assert!(printed.contains(history.to_str().unwrap()), "the command is shown: {printed}");
     assert!(!history.exists() && size() == before, "nothing was obeyed");
     for is_own in [false, true] {
         let mut command = if is_own { program() } else { resume(&["--recorded-rtl"]) };

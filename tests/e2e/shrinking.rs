@@ -166,8 +166,8 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
         cycle["fetch_cxt_egress_data"] = value!(format!("0x{top}{length}{middle}{qpn}{low}"));
     }
     let rtl = rare_bug();
-    let (said, small) = shrink(folder.path(), &vector, rtl.path());
-    assert_eq!(said["complete"], true, "{said}");
+    let (printed, small) = shrink(folder.path(), &vector, rtl.path());
+    assert_eq!(printed["complete"], true, "{printed}");
     let cycles = in_full(small["stimulus"]["cycles"].as_array().unwrap());
     assert!(cycles.len() <= 10, "{} cycles", cycles.len());
     // One cycle has a header with the two fields and an opcode that leads to the request.
@@ -206,9 +206,13 @@ fn a_long_case_shrinks_without_trying_all_of_it() {
     packets[19_900]["header"]["local_qpn"] = value!(173);
     packets[19_900]["header"]["pkt_length"] = value!(4096);
     let rtl = rare_bug();
-    let (said, small) = shrink(folder.path(), &vector, rtl.path());
-    assert_eq!((&said["complete"], &said["packets"]), (&value!(true), &value!(1)), "{said}");
-    assert!(said["candidates"].as_u64().unwrap() < 1000, "{said}");
+    let (printed, small) = shrink(folder.path(), &vector, rtl.path());
+    assert_eq!(
+        (&printed["complete"], &printed["packets"]),
+        (&value!(true), &value!(1)),
+        "{printed}"
+    );
+    assert!(printed["candidates"].as_u64().unwrap() < 1000, "{printed}");
     assert_eq!(small["stimulus"]["traffic"]["packets"].as_array().unwrap().len(), 1);
 }
 

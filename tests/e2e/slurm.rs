@@ -261,11 +261,11 @@ fn a_shard_that_is_lost_for_good(cluster: &Cluster, folder: &Path) {
     let out = folder.join("lost");
     let options = ["--shards", "3", "--retries", "1", "--out", out.to_str().unwrap()];
     let output = cluster.submit(&program, &options, &GREEN).output().unwrap();
-    let said = text(&output);
-    assert_eq!(code(&output), 1, "{said}");
-    assert!(said.contains("shard 2/3 left no result in 2 tries"), "{said}");
-    assert!(said.contains("this one dies"), "{said}");
-    assert!(said.contains("FAIL  1 of 3 shards are missing"), "{said}");
+    let printed = text(&output);
+    assert_eq!(code(&output), 1, "{printed}");
+    assert!(printed.contains("shard 2/3 left no result in 2 tries"), "{printed}");
+    assert!(printed.contains("this one dies"), "{printed}");
+    assert!(printed.contains("FAIL  1 of 3 shards are missing"), "{printed}");
     assert!(!out.join("run").exists(), "nothing passes for a result");
 }
 
@@ -278,9 +278,9 @@ fn a_full_folder(cluster: &Cluster, folder: &Path, program: &Path) {
     let options = ["--shards", "3", "--retries", "0", "--out", out.to_str().unwrap()];
     let arguments = ["--block", "qp", "--cases", "200", "--packets", "3"];
     let output = cluster.submit(program, &options, &arguments).output().unwrap();
-    let said = text(&output);
-    assert!([1, 3].contains(&code(&output)), "{said}");
-    assert!(said.contains("left no result in 1 tries"), "{said}");
-    assert!(said.contains("shards are missing"), "{said}");
+    let printed = text(&output);
+    assert!([1, 3].contains(&code(&output)), "{printed}");
+    assert!(printed.contains("left no result in 1 tries"), "{printed}");
+    assert!(printed.contains("shards are missing"), "{printed}");
     assert!(!out.join("run/results.json").exists(), "nothing passes for a result");
 }

@@ -19,22 +19,23 @@ fn a_run_ends_at_its_coverage_goal_with_any_number_of_threads() {
         let output = run_into(&out, &[&["--block", "qp"], arguments].concat());
         (code(&output), text(&output), out)
     };
-    let (exit, said, all) = of("all", &["--until-coverage", "100", "--threads", "1"]);
-    assert_eq!(exit, 0, "{said}");
+    let (exit, printed, all) = of("all", &["--until-coverage", "100", "--threads", "1"]);
+    assert_eq!(exit, 0, "{printed}");
     assert!(
-        said.contains(
+        printed.contains(
             "stopped when every profile covered 100 % (--until-coverage, at most 4400 cases)"
         ),
-        "{said}"
+        "{printed}"
     );
-    assert!(said.contains("coverage: 100 % of"), "{said}");
+    assert!(printed.contains("coverage: 100 % of"), "{printed}");
     let results = json(&all.join("results.json"));
     assert_eq!(results["ended"], "covered");
     let cases = results["totals"]["cases"].as_u64().unwrap();
     assert!(cases < 4400, "{cases}");
     for threads in ["2", "5"] {
-        let (exit, said, other) = of(threads, &["--until-coverage", "100", "--threads", threads]);
-        assert_eq!(exit, 0, "{said}");
+        let (exit, printed, other) =
+            of(threads, &["--until-coverage", "100", "--threads", threads]);
+        assert_eq!(exit, 0, "{printed}");
         for file in ["results.json", "coverage.json", "junit.xml"] {
             assert!(
                 fs::read(all.join(file)).unwrap() == fs::read(other.join(file)).unwrap(),
@@ -43,29 +44,29 @@ fn a_run_ends_at_its_coverage_goal_with_any_number_of_threads() {
         }
     }
     // Cases come in the order of the plan, so the run is a prefix of the full one.
-    let (exit, said, plain) = of("plain", &[]);
-    assert_eq!(exit, 0, "{said}");
+    let (exit, printed, plain) = of("plain", &[]);
+    assert_eq!(exit, 0, "{printed}");
     let whole = fs::read_to_string(plain.join("results.json")).unwrap();
     let lines = |text: &str| -> Vec<String> {
         let cases = text.lines().skip_while(|line| *line != "\"cases\": [").skip(1);
         let cases = cases.take_while(|line| !line.starts_with(']'));
         cases.map(|line| line.trim_end_matches(',').to_owned()).collect()
     };
-    let begun = lines(&fs::read_to_string(all.join("results.json")).unwrap());
-    assert!(lines(&whole).starts_with(&begun[..begun.len() - 1]));
-    assert!(begun.len() > 1);
+    let started = lines(&fs::read_to_string(all.join("results.json")).unwrap());
+    assert!(lines(&whole).starts_with(&started[..started.len() - 1]));
+    assert!(started.len() > 1);
     // A goal of 0 needs no case, and a run without a cycle fails.
-    let (exit, said, nothing) = of("nothing", &["--until-coverage", "0"]);
-    assert_eq!(exit, 1, "{said}");
+    let (exit, printed, nothing) = of("nothing", &["--until-coverage", "0"]);
+    assert_eq!(exit, 1, "{printed}");
     assert_eq!(json(&nothing.join("results.json"))["totals"]["cases"], 0);
 
-    let (exit, said, few) = of("few", &["--until-coverage", "100", "--cases", "4"]);
-    assert_eq!(exit, 1, "{said}");
+    let (exit, printed, few) = of("few", &["--until-coverage", "100", "--cases", "4"]);
+    assert_eq!(exit, 1, "{printed}");
     assert!(
-        said.starts_with("FAIL") && said.contains("less than 100 % (--until-coverage)"),
-        "{said}"
+        printed.starts_with("FAIL") && printed.contains("less than 100 % (--until-coverage)"),
+        "{printed}"
     );
-    assert!(said.contains("    not hit: "), "{said}");
+    assert!(printed.contains("    not hit: "), "{printed}");
     assert_eq!(json(&few.join("results.json"))["totals"]["cases"], 44);
 }
 
@@ -101,8 +102,8 @@ fn a_case_that_fails_is_run_again_like_any_other() {
     let quick = ["--no-shrink", "--no-waves", "--format", "json"];
     let output = run_into(&out, &[&arguments[..], &quick].concat());
     assert_eq!(code(&output), 1, "{}", text(&output));
-    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let commands = said["commands"].as_object().unwrap();
+    let printed: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let commands = printed["commands"].as_object().unwrap();
     assert!(!commands.is_empty());
     for (case, command) in commands {
         let words = shlex_words(command.as_str().unwrap());
@@ -117,7 +118,7 @@ fn a_case_that_fails_is_run_again_like_any_other() {
     }
     let rerun = run(["rerun", "--recorded-rtl", out.to_str().unwrap(), "--format", "json"]);
     let rerun: Value = serde_json::from_slice(&rerun.stdout).unwrap();
-    let totals = &said["totals"];
+    let totals = &printed["totals"];
     let failed = totals["cases"].as_u64().unwrap() - totals["matched"].as_u64().unwrap();
     assert_eq!(rerun["still_red"], failed, "{rerun}");
 }

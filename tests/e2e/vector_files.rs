@@ -49,9 +49,9 @@ fn every_vector_of_a_folder_is_replayed_and_skipped_files_are_listed() {
     symlink(at("elsewhere"), at("corpus/linked")).unwrap();
     fs::write(at("corpus/schema.json"), "{}").unwrap();
     fs::write(at("corpus/README.md"), "").unwrap();
-    let (count, said) = replayed(&[at("corpus")]);
-    assert_eq!(count, 4, "{said}");
-    assert!(said.contains("corpus/schema.json"), "{said}");
+    let (count, printed) = replayed(&[at("corpus")]);
+    assert_eq!(count, 4, "{printed}");
+    assert!(printed.contains("corpus/schema.json"), "{printed}");
     // A pattern also matches folders.
     assert_eq!(replayed(&[at("corp*")]).0, 4);
 
@@ -103,9 +103,9 @@ fn the_failures_of_a_run_are_replayed_and_exported() {
     let named = files(&failures, "json");
     assert_eq!(named.len(), 3, "as a shell gives them");
     for given in [vec![failures.clone()], vec![failures.join("*.json")], named] {
-        let (count, said) = replayed(&given);
-        assert_eq!(count, 2, "{given:?}: {said}");
-        assert!(said.contains("x.explained.json"), "{given:?}: {said}");
+        let (count, printed) = replayed(&given);
+        assert_eq!(count, 2, "{given:?}: {printed}");
+        assert!(printed.contains("x.explained.json"), "{given:?}: {printed}");
         let out = folder.path().join("bench");
         let options = ["export", "--fixes", "spec", "-o"].map(Path::new);
         let options = options.into_iter().chain([out.as_path()]);

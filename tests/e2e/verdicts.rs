@@ -173,7 +173,7 @@ fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
         let [mut left, mut right] = tampers.map(dut);
         let watch = Watch::default();
         let duts = [&mut left, &mut right];
-        let found = harness::first_difference::<Thread2, _>(&smoke(), &REPAIRED, duts, &watch);
+        let found = harness::first_difference::<Thread2, _>(&smoke(), &REPAIRED, duts, 0, &watch);
         let found = found.as_ref().map(|found| (found.cycle, found.port.as_deref()));
         assert_eq!(found, expected);
     }

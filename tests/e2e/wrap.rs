@@ -51,8 +51,8 @@ impl NewCrate {
     #[track_caller]
     fn builds(&self) {
         let output = cargo_outside(&self.path("")).arg("build").output().unwrap();
-        let said = text(&output);
-        assert!(output.status.success() && !said.contains("warning"), "{said}");
+        let printed = text(&output);
+        assert!(output.status.success() && !printed.contains("warning"), "{printed}");
     }
 
     #[track_caller]
@@ -63,7 +63,7 @@ impl NewCrate {
 
     /// What the program prints if it ends with `expected`.
     #[track_caller]
-    fn says(&self, expected: i32, arguments: &[&str]) -> String {
+    fn prints(&self, expected: i32, arguments: &[&str]) -> String {
         let output = program_outside(self.name)
             .args(arguments)
             .current_dir(self.path(""))
@@ -76,8 +76,8 @@ impl NewCrate {
 
     #[track_caller]
     fn has_no_golden_model(&self) {
-        let said = self.says(1, &["run", "--cases", "2", "--out", "none"]);
-        assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
+        let printed = self.prints(1, &["run", "--cases", "2", "--out", "none"]);
+        assert!(printed.starts_with("NO GOLDEN MODEL"), "{printed}");
         let results = json(&self.path("none/results.json"));
         let totals = &results["totals"];
         assert_eq!(totals["no_golden_model"], totals["cases"], "{results}");
@@ -88,8 +88,11 @@ impl NewCrate {
 /// as for one clock.
 #[test]
 fn a_block_has_several_clocks() {
-    let (new, said) = NewCrate::new("fifo", &data("afifo.sv"), &["--top", "afifo", "--pins"]);
-    assert!(said.contains("clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n"), "{said}");
+    let (new, printed) = NewCrate::new("fifo", &data("afifo.sv"), &["--top", "afifo", "--pins"]);
+    assert!(
+        printed.contains("clocks wclk, rclk, reset wrst_n, 0 in reset, reset rrst_n"),
+        "{printed}"
+    );
     let wrapper = new.wrapper("afifo");
     assert!(wrapper.contains(".wclk(wclk_i)") && wrapper.contains(".rclk(rclk_i)"), "{wrapper}");
     new.builds();
@@ -98,25 +101,28 @@ fn a_block_has_several_clocks() {
 
     write(&new.path("src/golden.rs"), &data("afifo_golden.rs"));
     new.builds();
-    let said = new.says(0, &["run", "--cases", "100", "--out", "good"]);
-    assert!(said.starts_with("PASS  fifo") && !said.contains("not hit"), "{said}");
+    let printed = new.prints(0, &["run", "--cases", "100", "--out", "good"]);
+    assert!(printed.starts_with("PASS  fifo") && !printed.contains("not hit"), "{printed}");
 
     // One synchronizer is too short. The user's RTL needs no wrapper.
     let bad = data("afifo.sv").replace("{w2, w1} <= {w1, rgray};", "{w2, w1} <= {rgray, rgray};");
     write(&new.path("bad/afifo.sv"), &bad);
     let run = ["run", "--rtl", "bad", "--scenario", "default", "--cases", "20", "--out", "found"];
-    let said = new.says(1, &run);
-    assert!(said.contains("built-in: afifo_wrapper.sv") && said.contains("wfull"), "{said}");
-    assert!(said.contains("waves: "), "a trace shows the same: {said}");
+    let printed = new.prints(1, &run);
+    assert!(
+        printed.contains("built-in: afifo_wrapper.sv") && printed.contains("wfull"),
+        "{printed}"
+    );
+    assert!(printed.contains("waves: "), "a trace shows the same: {printed}");
     let results = json(&new.path("found/results.json"));
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     let traffic = &json(&new.path(&vector))["stimulus"]["traffic"];
     assert_eq!(traffic["clocks"].as_array().unwrap().len(), 2, "{traffic}");
-    new.says(0, &["replay", "--rtl", "built-in", &vector]);
-    new.says(1, &["replay", "--recorded-rtl", &vector, "--trace", "waves.vcd"]);
-    new.says(0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
+    new.prints(0, &["replay", "--rtl", "built-in", &vector]);
+    new.prints(1, &["replay", "--recorded-rtl", &vector, "--trace", "waves.vcd"]);
+    new.prints(0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
     assert!(icarus(&new.path("bench")).starts_with("PASS  "));
-    new.says(0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
+    new.prints(0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
     assert!(icarus(&new.path("bad-bench")).starts_with("FAIL  mismatch"));
 
     // Ports that the wrapper does not fit are no warning.
@@ -126,18 +132,21 @@ fn a_block_has_several_clocks() {
         ("rinc", "rinx", "rinc"),
     ] {
         write(&new.path("other/afifo.sv"), &data("afifo.sv").replace(from, to));
-        let said = new.says(2, &["run", "--rtl", "other", "--cases", "1", "--out", "none2"]);
-        assert!(said.contains("E0308") && said.contains(&format!("  {port}: ")), "{said}");
-        assert!(said.contains("ports of afifo "), "the module is the user's: {said}");
+        let printed = new.prints(2, &["run", "--rtl", "other", "--cases", "1", "--out", "none2"]);
+        assert!(printed.contains("E0308") && printed.contains(&format!("  {port}: ")), "{printed}");
+        assert!(printed.contains("ports of afifo "), "the module is the user's: {printed}");
     }
     // A network has one clock.
-    let said = new.says(2, &["prove", "--out", "proof"]);
-    assert!(said.contains("E0507") && said.contains("wclk, rclk"), "{said}");
+    let printed = new.prints(2, &["prove", "--out", "proof"]);
+    assert!(printed.contains("E0507") && printed.contains("wclk, rclk"), "{printed}");
     let mutate =
         ["mutate", "--mutants", "20", "--cases", "1", "--packets", "1", "--out", "mutants"];
-    let said = new.says(0, &mutate);
+    let printed = new.prints(0, &mutate);
     let counts = &json(&new.path("mutants/mutate.json"));
-    assert!(said.contains("undecided") && said.contains(" 0 equivalent"), "{said} {counts}");
+    assert!(
+        printed.contains("undecided") && printed.contains(" 0 equivalent"),
+        "{printed} {counts}"
+    );
     let text = counts.to_string();
     assert!(text.contains(r#""module":"#), "{text}");
     assert!(!text.contains(r#""module":"afifo_wrapper""#), "the wrapper is not mutated: {text}");
@@ -180,8 +189,8 @@ const ALU_OUTPUTS: &str = "
 /// A block without registers is compared for every input vector, and its structs have fields.
 #[test]
 fn a_block_without_registers_is_compared_for_all_inputs() {
-    let (new, said) = NewCrate::new("alu", ALU, &["--top", "alu"]);
-    assert!(said.contains("no clock, no reset, 2 inputs and 2 outputs"), "{said}");
+    let (new, printed) = NewCrate::new("alu", ALU, &["--top", "alu"]);
+    assert!(printed.contains("no clock, no reset, 2 inputs and 2 outputs"), "{printed}");
     new.builds();
     new.is_formatted();
     let golden = read(&new.path("src/golden.rs"));
@@ -201,26 +210,29 @@ fn a_block_without_registers_is_compared_for_all_inputs() {
     let output = cargo_outside(&new.path("")).arg("build").output().unwrap();
     assert!(output.status.success(), "{}", text(&output));
     // The bits of `req` and `carry`.
-    let said = new.says(0, &["run", "--out", "good"]);
-    assert!(said.contains("PASS") && said.contains("exhaustive: all 2^15 input vectors"), "{said}");
+    let printed = new.prints(0, &["run", "--out", "good"]);
+    assert!(
+        printed.contains("PASS") && printed.contains("exhaustive: all 2^15 input vectors"),
+        "{printed}"
+    );
     let cycles = json(&new.path("good/results.json"))["totals"]["cycles"].as_u64().unwrap();
     assert!((1 << 15..(1 << 15) + 100).contains(&cycles), "{cycles}");
-    let said = new.says(0, &["run", "--cases", "2", "--out", "part"]);
-    assert!(!said.contains("exhaustive"), "{said}");
+    let printed = new.prints(0, &["run", "--cases", "2", "--out", "part"]);
+    assert!(!printed.contains("exhaustive"), "{printed}");
     // One vector of all: the largest sum with a carry.
     let wrong = ALU.replace("7'(carry);", "7'(carry & ~(&req.a & &req.b));");
     write(&new.path("bad/given.sv"), &wrong);
-    let said = new.says(1, &["run", "--rtl", "bad", "--out", "found"]);
-    assert!(said.contains("1 of them failed") && said.contains("y is 7'h7e"), "{said}");
+    let printed = new.prints(1, &["run", "--rtl", "bad", "--out", "found"]);
+    assert!(printed.contains("1 of them failed") && printed.contains("y is 7'h7e"), "{printed}");
     // A port whose type is an enum is shown with the names of its values.
     let wrong = ALU.replace("assign op = req.op;", "assign op = op_e'(req.op ^ 2'd1);");
     write(&new.path("names/given.sv"), &wrong);
     let run = ["run", "--rtl", "names", "--max-failures", "1", "--out", "named"];
-    new.says(1, &run);
+    new.prints(1, &run);
     let results = json(&new.path("named/results.json"));
     let vector = format!("named/{}", results["failures"][0]["vector"].as_str().unwrap());
-    let said = new.says(1, &["explain", "--recorded-rtl", &vector]);
-    assert!(said.contains("(ADD)") && said.contains("(SUB)"), "{said}");
+    let printed = new.prints(1, &["explain", "--recorded-rtl", &vector]);
+    assert!(printed.contains("(ADD)") && printed.contains("(SUB)"), "{printed}");
 }
 
 const ODD: &str = r"
@@ -271,8 +283,8 @@ fn a_block_has_arrays_interfaces_and_parameters() {
         "--parameter",
         "b.W=5",
     ];
-    let (new, said) = NewCrate::new("odd-ports", ODD, &arguments);
-    assert!(said.contains("clock clk_i, reset rst_ni, 0 in reset"), "{said}");
+    let (new, printed) = NewCrate::new("odd-ports", ODD, &arguments);
+    assert!(printed.contains("clock clk_i, reset rst_ni, 0 in reset"), "{printed}");
     let wrapper = new.wrapper("odd");
     for line in [
         "  parameter N = 4,",
@@ -310,13 +322,16 @@ module top import p::*; #(parameter N = LANES, localparam M = N + 1) (
   always_ff @(posedge clk) b <= s[0].v ^ s[1].v;
 endmodule
 ";
-    let (new, said) = NewCrate::new("stages", rtl, &["--top", "top"]);
-    assert!(said.contains("clock clk") && said.contains("6 inputs and 7 outputs"), "{said}");
+    let (new, printed) = NewCrate::new("stages", rtl, &["--top", "top"]);
+    assert!(
+        printed.contains("clock clk") && printed.contains("6 inputs and 7 outputs"),
+        "{printed}"
+    );
     let wrapper = new.wrapper("top");
     assert!(wrapper.contains("bus t_i [2:0] ();") && wrapper.contains("t_2_d"), "{wrapper}");
     let arguments = ["--top", "top", "--parameter", "N=3", "--parameter", "one.W=7"];
-    let (new, said) = NewCrate::new("more", rtl, &arguments);
-    assert!(said.contains("8 inputs and 9 outputs"), "{said}");
+    let (new, printed) = NewCrate::new("more", rtl, &arguments);
+    assert!(printed.contains("8 inputs and 9 outputs"), "{printed}");
     assert!(new.wrapper("top").contains("input  wire [6:0] one_d"));
 }
 
@@ -332,8 +347,8 @@ module pads(input [2:0] oe, d, inout wire [2:0] pad, inout one, output [2:0] see
   assign seen = pad;
 endmodule
 ";
-    let (new, said) = NewCrate::new("pads", rtl, &["--top", "pads"]);
-    assert!(said.contains("no clock, no reset, 6 inputs and 3 outputs"), "{said}");
+    let (new, printed) = NewCrate::new("pads", rtl, &["--top", "pads"]);
+    assert!(printed.contains("no clock, no reset, 6 inputs and 3 outputs"), "{printed}");
     let golden = read(&new.path("src/golden.rs"));
     let (before, rest) = golden.split_once("*outputs = rtl::Outputs {").unwrap();
     let (_, behind) = rest.split_once("        };\n").unwrap();
@@ -356,22 +371,25 @@ endmodule
         .replace("    const IS_WRITTEN: bool = false;\n", "");
     write(&new.path("src/golden.rs"), &golden);
     new.builds();
-    let said = new.says(0, &["run", "--out", "good"]);
-    assert!(said.contains("PASS") && said.contains("all 2^14 input vectors"), "{said}");
+    let printed = new.prints(0, &["run", "--out", "good"]);
+    assert!(printed.contains("PASS") && printed.contains("all 2^14 input vectors"), "{printed}");
     write(&new.path("bad/given.sv"), &rtl.replace("oe ? d", "oe & d ? d"));
-    let said = new.says(0, &["run", "--rtl", "bad", "--out", "same"]);
-    assert!(said.contains("PASS"), "a 0 that nothing else drives is no difference: {said}");
+    let printed = new.prints(0, &["run", "--rtl", "bad", "--out", "same"]);
+    assert!(printed.contains("PASS"), "a 0 that nothing else drives is no difference: {printed}");
     write(&new.path("bad/given.sv"), &rtl.replace("oe ? d", "oe ? ~d"));
-    let said = new.says(1, &["run", "--rtl", "bad", "--out", "found"]);
-    assert!(said.contains("pad_out"), "{said}");
+    let printed = new.prints(1, &["run", "--rtl", "bad", "--out", "found"]);
+    assert!(printed.contains("pad_out"), "{printed}");
 }
 
 /// A module that nothing drives but its clock is compared.
 #[test]
 fn a_module_without_inputs_is_taken() {
     let rtl = "module free(input clk, output reg [3:0] n); initial n = 0; always @(posedge clk) n <= n + 1; endmodule\n";
-    let (new, said) = NewCrate::new("free", rtl, &["--top", "free"]);
-    assert!(said.contains("clock clk") && said.contains("1 inputs and 1 outputs"), "{said}");
+    let (new, printed) = NewCrate::new("free", rtl, &["--top", "free"]);
+    assert!(
+        printed.contains("clock clk") && printed.contains("1 inputs and 1 outputs"),
+        "{printed}"
+    );
     assert!(new.wrapper("free").contains("input  wire unused"), "{}", new.wrapper("free"));
 }
 
@@ -416,13 +434,15 @@ module a(input fast, input slow, input nres, input en, input d, output q, output
   wire g;
   gate gate(.clk_i(fast), .en_i(en), .clk_o(g));
   cell_ff one(.ck(g), .rn(nres), .d, .q);
-  cell_ff two(.ck(slow), .rn(nres), .d, .q(p));
+  for (genvar n = 0; n < 1; n++) begin : each
+    cell_ff two(.ck(slow), .rn(nres), .d, .q(p));
+  end
 endmodule
 ";
-    let (_, said) = NewCrate::new("found", rtl, &["--top", "a"]);
-    assert!(said.contains("clocks fast, slow, reset nres, 0 in reset"), "{said}");
-    let (_, said) = NewCrate::new("named", rtl, &["--top", "a", "--clock", "slow"]);
-    assert!(said.contains("clock slow, reset nres"), "{said}");
+    let (_, printed) = NewCrate::new("found", rtl, &["--top", "a"]);
+    assert!(printed.contains("clocks fast, slow, reset nres, 0 in reset"), "{printed}");
+    let (_, printed) = NewCrate::new("named", rtl, &["--top", "a", "--clock", "slow"]);
+    assert!(printed.contains("clock slow, reset nres"), "{printed}");
 }
 
 /// Only files that the top needs are copied from whole folders; lists and their words work on the

@@ -231,8 +231,8 @@ mod tests {
     fn writing_a_field_leaves_its_neighbours() {
         let full = Wide::from_words([u32::MAX; 4]);
         assert_eq!(full.words()[3], 0xf, "bits above the width are cleared");
-        let hole = full.with(Field::new(47, 24), 0);
-        assert_eq!(hole.words(), &[0x00ff_ffff, 0xffff_0000, u32::MAX, 0xf]);
+        let uncovered = full.with(Field::new(47, 24), 0);
+        assert_eq!(uncovered.words(), &[0x00ff_ffff, 0xffff_0000, u32::MAX, 0xf]);
     }
 
     #[test]

@@ -166,7 +166,7 @@ impl Block {
 pub fn build(blocks: &[Block]) -> ExitCode {
     let tool = env::var_os(TOOL_VARIABLE).filter(|name| !name.is_empty());
     let tool = tool.unwrap_or_else(|| "cosim".into());
-    match asked(&tool, blocks) {
+    match verilated_by(&tool, blocks) {
         Ok(true) => ExitCode::SUCCESS,
         // `cosim` has said why.
         Ok(false) => ExitCode::FAILURE,
@@ -183,7 +183,7 @@ pub fn build(blocks: &[Block]) -> ExitCode {
 
 /// Asks `cosim` for the models. It inherits the environment and standard output, where Cargo reads
 /// its instructions.
-fn asked(tool: &std::ffi::OsStr, blocks: &[Block]) -> io::Result<bool> {
+fn verilated_by(tool: &std::ffi::OsStr, blocks: &[Block]) -> io::Result<bool> {
     let request = Request { version: VERSION.to_owned(), blocks: blocks.to_vec() };
     let request = serde_json::to_vec(&request)?;
     let mut child = Command::new(tool).arg(COMMAND).stdin(Stdio::piped()).spawn()?;

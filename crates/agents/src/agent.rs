@@ -116,6 +116,29 @@ pub trait AgentWeights:
     fn paced(self, pace: &Pace) -> Self;
 }
 
+/// The ports of an interface: its channels in reports, and its coverage. `M` holds the ports that
+/// the manager or the transmitter drives, `S` those of the other side.
+pub trait Interface<M, S>: Copy + 'static {
+    /// What the coverage remembers between two cycles.
+    type State: Default + 'static;
+
+    /// The covergroups.
+    const GROUPS: &'static [Covergroup];
+
+    /// The channels in a cycle.
+    fn transfers(&self, m: &M, s: &S) -> Vec<Transfer>;
+
+    /// Samples a rising edge. `hit` gets the number of a group, and the index on each of its axes.
+    fn sample(
+        &self,
+        state: &mut Self::State,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+        hit: impl FnMut(usize, &[usize]),
+    );
+}
+
 /// What a sampler does at a rising edge.
 type Sample<I, O> = dyn FnMut(bool, &I, &O, &mut Bins<'_>);
 
@@ -128,6 +151,35 @@ impl<I, O> Sampler<I, O> {
         Self(Box::new(sample))
     }
 
+    /// The sampler of an interface whose manager drives the inputs of the DUT. Its groups begin at
+    /// index `first` of `groups`.
+    pub fn of_manager<P: Interface<I, O>>(
+        pins: P,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Self {
+        let (mut state, firsts) = (P::State::default(), first_bins(groups));
+        Self::new(move |in_reset, inputs, outputs, bins| {
+            pins.sample(&mut state, in_reset, inputs, outputs, |group, at| {
+                bins.hit(groups[first + group].bin(firsts[first + group], at));
+            });
+        })
+    }
+
+    /// The sampler of an interface whose manager is the DUT.
+    pub fn of_subordinate<P: Interface<O, I>>(
+        pins: P,
+        groups: &'static [Covergroup],
+        first: usize,
+    ) -> Self {
+        let (mut state, firsts) = (P::State::default(), first_bins(groups));
+        Self::new(move |in_reset, inputs, outputs, bins| {
+            pins.sample(&mut state, in_reset, outputs, inputs, |group, at| {
+                bins.hit(groups[first + group].bin(firsts[first + group], at));
+            });
+        })
+    }
+
     /// Samples a rising edge.
     #[inline]
     pub fn sample(&mut self, in_reset: bool, inputs: &I, outputs: &O, bins: &mut Bins<'_>) {
@@ -135,8 +187,98 @@ impl<I, O> Sampler<I, O> {
     }
 }
 
+/// The first bin of each group.
+fn first_bins(groups: &[Covergroup]) -> Vec<usize> {
+    let next = |first: &mut usize, group: &Covergroup| {
+        Some(std::mem::replace(first, *first + group.bins()))
+    };
+    groups.iter().scan(0, next).collect()
+}
+
 impl<I, O> Debug for Sampler<I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Sampler")
     }
 }
+
+/// The reports and the coverage of an agent, in its `impl Agent`, with the names of the inputs and
+/// of the outputs. The agent is on the side of the manager, or on the other one.
+macro_rules! interface_of {
+    (manager $i:ident $o:ident) => {
+        crate::agent::interface_of!(@ manager <Self::Pins as crate::Interface<$i, $o>>::GROUPS, $i $o);
+    };
+    (manager $i:ident $o:ident, groups $groups:expr) => {
+        crate::agent::interface_of!(@ manager $groups, $i $o);
+    };
+    (subordinate $i:ident $o:ident) => {
+        crate::agent::interface_of!(@ subordinate <Self::Pins as crate::Interface<$o, $i>>::GROUPS, $i $o);
+    };
+    (@ $side:ident $groups:expr, $i:ident $o:ident) => {
+        const GROUPS: &'static [cosim_harness::harness::Covergroup] = $groups;
+
+        fn transfers(
+            pins: &Self::Pins,
+            inputs: &$i,
+            outputs: &$o,
+        ) -> Vec<cosim_harness::harness::Transfer> {
+            crate::agent::interface_of!(# $side pins, inputs, outputs)
+        }
+
+        fn sampler(
+            pins: Self::Pins,
+            groups: &'static [cosim_harness::harness::Covergroup],
+            first: usize,
+        ) -> Option<crate::Sampler<$i, $o>> {
+            Some(crate::agent::interface_of!(% $side pins, groups, first))
+        }
+    };
+    (# manager $pins:ident, $inputs:ident, $outputs:ident) => {
+        crate::Interface::transfers($pins, $inputs, $outputs)
+    };
+    (# subordinate $pins:ident, $inputs:ident, $outputs:ident) => {
+        crate::Interface::transfers($pins, $outputs, $inputs)
+    };
+    (% manager $pins:ident, $groups:ident, $first:ident) => {
+        crate::Sampler::of_manager($pins, $groups, $first)
+    };
+    (% subordinate $pins:ident, $groups:ident, $first:ident) => {
+        crate::Sampler::of_subordinate($pins, $groups, $first)
+    };
+}
+pub(crate) use interface_of;
+
+/// The contract of an agent that answers from a target, by its own `with_target`, `drive` and
+/// `clock`.
+macro_rules! subordinate {
+    ($agent:ident, $pins:ident, $traffic:ty, $(<$words:ident>,)? |$own:ident| $in_flight:expr) => {
+        impl<'a, I: Pins, O: Pins, T: Target + Default $(, const $words: usize)?> Agent<'a, I, O>
+            for $agent<'a, I, O, T $(, $words)?>
+        {
+            type Pins = $pins<O, I $(, $words)?>;
+            type Traffic = $traffic;
+
+            crate::agent::interface_of!(subordinate I O);
+
+            fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
+                Self::with_target(pins, traffic, T::default())
+            }
+
+            #[inline]
+            fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
+                self.drive(in_reset, noise, inputs);
+            }
+
+            #[inline]
+            fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
+                self.clock(in_reset, inputs, outputs);
+                Progress::new(None, self.is_idle(), self.counts)
+            }
+
+            fn in_flight(&self) -> Option<String> {
+                let $own = self;
+                (!self.is_idle()).then(|| $in_flight)
+            }
+        }
+    };
+}
+pub(crate) use subordinate;

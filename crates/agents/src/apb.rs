@@ -5,69 +5,40 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
+pub use crate::operations::BusAccess as ApbAccess;
 pub use agents::{ApbManager, ApbSubordinate};
-pub use monitor::{ApbMonitor, ApbSampler, ApbTransfer};
+pub use monitor::{ApbMonitor, ApbTransfer};
 
-use crate::agent::AgentWeights;
-use crate::channel::{AddressPool, AddressWeights};
-use crate::ports::{Finder, PortRule};
+use crate::agent::{AgentTraffic, AgentWeights};
+use crate::channel::{AddressPool, AddressWeights, Errors};
+use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
-use crate::transfer::transfer;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use verilated::{Pin, Pins};
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(&["psel"], "the subordinate is selected").bit(),
-    PortRule::manager(&["penable"], "the transfer is in its access phase").bit(),
-    PortRule::manager(&["pwrite"], "the transfer is a write").bit(),
-    PortRule::manager(&["paddr"], "the byte address"),
-    PortRule::manager(&["pwdata"], "the write data, at most 64 bits"),
-    PortRule::manager(&["pstrb"], "one bit for each byte: whether it is written").optional(),
-    PortRule::manager(&["pprot"], "the protection type").optional(),
-    PortRule::subordinate(
-        &["pready"],
-        "the subordinate completes the transfer; in one cycle without it",
-    )
-    .bit()
-    .optional(),
-    PortRule::subordinate(&["prdata"], "the read data"),
-    PortRule::subordinate(&["pslverr"], "the transfer failed").bit().optional(),
-];
-
-/// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
-/// subordinate.
-#[derive(Debug, Clone, Copy)]
-pub struct ApbPins<M, S> {
-    /// The subordinate is selected.
-    pub psel: Pin<M>,
-    /// The transfer is in its access phase.
-    pub penable: Pin<M>,
-    /// The transfer is a write.
-    pub pwrite: Pin<M>,
-    /// The byte address.
-    pub paddr: Pin<M>,
-    /// The write data, at most 32 bits (64 are accepted).
-    pub pwdata: Pin<M>,
-    /// One bit for each byte of write data: whether it is written.
-    pub pstrb: Option<Pin<M>>,
-    /// The protection type.
-    pub pprot: Option<Pin<M>>,
-    /// The subordinate completes the transfer. Without it, an access phase lasts one cycle.
-    pub pready: Option<Pin<S>>,
-    /// The read data.
-    pub prdata: Pin<S>,
-    /// The transfer failed.
-    pub pslverr: Option<Pin<S>>,
+interface_pins! {
+    /// The ports of an APB interface. `M` holds the ports that the manager drives, `S` those of the
+    /// subordinate.
+    ApbPins<M, S> {
+        psel: Pin<M> bit ["psel"] "the subordinate is selected";
+        penable: Pin<M> bit ["penable"] "the transfer is in its access phase";
+        pwrite: Pin<M> bit ["pwrite"] "the transfer is a write";
+        paddr: Pin<M> ["paddr"] "the byte address";
+        pwdata: Pin<M> ["pwdata"] "the write data, at most 64 bits";
+        pstrb: Optional<M> ["pstrb"] "one bit for each byte: whether it is written";
+        pprot: Optional<M> ["pprot"] "the protection type";
+        pready: Optional<S> bit ["pready"]
+            "the subordinate completes the transfer; in one cycle without it";
+        prdata: Pin<S> ["prdata"] "the read data";
+        pslverr: Optional<S> bit ["pslverr"] "the transfer failed";
+    }
 }
 
 impl<M: Pins, S: Pins> ApbPins<M, S> {
@@ -78,21 +49,17 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
     pub const fn of(pattern: &str) -> Self {
-        let ports = Finder::new(PORTS, pattern);
-        let pwdata = ports.of::<M>("pwdata");
-        check_bus::<2>(pwdata.width());
-        Self {
-            psel: ports.of("psel"),
-            penable: ports.of("penable"),
-            pwrite: ports.of("pwrite"),
-            paddr: ports.of("paddr"),
-            pwdata,
-            pstrb: ports.find("pstrb"),
-            pprot: ports.find("pprot"),
-            pready: ports.find("pready"),
-            prdata: ports.of("prdata"),
-            pslverr: ports.find("pslverr"),
-        }
+        Self::of_ports(Ports::new(pattern))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        let pins = Self::find(ports);
+        check_bus::<2>(pins.pwdata.width());
+        pins
     }
 
     /// The width of the data in bytes.
@@ -134,49 +101,6 @@ impl<M: Pins, S: Pins> ApbPins<M, S> {
     pub fn words(&self, manager: &M, subordinate: &S) -> Option<String> {
         self.complete(manager, subordinate).map(|transfer| transfer.to_string())
     }
-
-    /// The transfer of a cycle.
-    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
-        let waits = || match self.pwrite.is_high(m) {
-            true => format!("write {:#x} to {:#x}", self.pwdata.get(m), self.paddr.get(m)),
-            false => format!("read {:#x}", self.paddr.get(m)),
-        };
-        let item = self.psel.is_high(m).then(|| self.words(m, s).unwrap_or_else(waits));
-        let is_ready = self.penable.is_high(m) && self.is_ready(s);
-        vec![transfer::<M, S>(self.psel.port(), "sel", item, [true, is_ready])]
-    }
-}
-
-/// A read or a write of a manager.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum ApbAccess {
-    /// A write.
-    Write {
-        /// The byte address.
-        address: Uint<64>,
-        /// The data of all bytes of the bus.
-        data: Uint<64>,
-        /// The bytes that are written.
-        strobe: Uint<8>,
-    },
-    /// A read.
-    Read {
-        /// The byte address.
-        address: Uint<64>,
-    },
-}
-
-impl fmt::Display for ApbAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Write { address, data, strobe } => {
-                let (address, data) = (address.get(), data.get());
-                write!(f, "write {data:#x} strobe {:#x} to {address:#x}", strobe.get())
-            }
-            Self::Read { address } => write!(f, "read {:#x}", address.get()),
-        }
-    }
 }
 
 /// An operation of a manager.
@@ -196,6 +120,8 @@ pub struct ApbOperation {
     pub reset: Option<Reset>,
 }
 
+operation!(ApbOperation, |own| own.gap.get());
+
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -207,15 +133,7 @@ pub struct ApbTraffic {
 
 impl Traffic for ApbTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong =
-            |operation: &ApbOperation| operation.reset.is_some_and(|reset| reset.cycles.get() == 0);
-        match self.operations.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("operations[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("operations", &self.operations)
     }
 }
 
@@ -272,30 +190,52 @@ impl AgentWeights for ApbSubordinateWeights {
     }
 }
 
-impl ApbWeights {
-    /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins>(
-        &self,
+impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
+    type Weights = ApbWeights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &ApbPins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> ApbTraffic {
-        let mut pool = AddressPool::new(&self.addresses, pins.paddr.width());
+    ) -> Self {
+        let mut pool = AddressPool::new(&weights.addresses, pins.paddr.width());
+        let bus = BusDraw {
+            write: weights.write,
+            partial: pins.pstrb.map(|_| weights.partial),
+            bytes: pins.bytes(),
+            step: u64::from(pins.bytes()),
+        };
         let mut operation = || {
-            let offer = self.source.offer((), reset, rng);
-            let address = Uint::new(pool.draw(u64::from(pins.bytes()), rng));
-            let access = if rng.chance(self.write) {
-                let all = Uint::<8>::new((1 << pins.bytes()) - 1);
-                let is_partial = pins.pstrb.is_some() && rng.chance(self.partial);
-                let some = Uint::new(rng.bits::<8>().get() & all.get());
-                let data = Uint::new(rng.bits::<64>().get() >> (64 - 8 * pins.bytes()));
-                ApbAccess::Write { address, data, strobe: if is_partial { some } else { all } }
-            } else {
-                ApbAccess::Read { address }
-            };
+            let offer = weights.source.offer((), reset, rng);
+            let access = bus.access(&mut pool, rng);
             ApbOperation { gap: offer.gap, access, prot: rng.bits(), reset: offer.reset }
         };
-        ApbTraffic { operations: (0..operations).map(|_| operation()).collect() }
+        Self { operations: (0..operations).map(|_| operation()).collect() }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 3
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbSubordinateTraffic {
+    type Weights = ApbSubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &ApbPins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let stalls = delays(&weights.latency, operations, rng);
+        let errors = Errors::draw(pins.pslverr.is_none(), weights.errors, operations, rng);
+        Self { stalls, errors }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        longest(&self.stalls) + 1
     }
 }

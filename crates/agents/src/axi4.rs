@@ -1,33 +1,42 @@
 //! AXI4 (ARM IHI 0022, part A): bursts, and responses out of order between IDs.
 //!
 //! [`Axi4Manager`] drives a subordinate DUT, [`Axi4Subordinate`] answers a manager DUT, and
-//! [`Axi4Monitor`] checks the rules of the protocol. Exclusive accesses ("Exclusive accesses") are refused: the agents do not
-//! start them, and the monitor reports them.
+//! [`Axi4Monitor`] checks the rules of the protocol. Exclusive accesses ("Exclusive accesses") are
+//! refused: the agents do not start them, and the monitor reports them.
+//!
+//! [AXI4-Lite](crate::axi_lite) is the subset with single beats, without IDs, and with at most 64
+//! bits of data. `WORDS` is the size of the data in 32-bit words, and 2 stands for that subset.
 
 mod coverage;
 mod manager;
 mod memory_check;
 mod monitor;
 mod subordinate;
-#[cfg(test)]
-mod tests;
 mod traffic;
 
-pub use coverage::Axi4Sampler;
 pub use manager::Axi4Manager;
 pub use monitor::{Axi4Events, Axi4Monitor, Axi4ReadBeat, Axi4WriteBeat};
 pub use subordinate::{Axi4Subordinate, Axi4SubordinateTraffic, Axi4SubordinateWeights};
 pub use traffic::{Axi4Access, Axi4Beat, Axi4Operation, Axi4Traffic, Axi4Weights};
 
-pub use crate::axi_lite::{AxiResponse, NAMING};
-
-use crate::ports::{Finder, PortRule};
-use crate::wide::{Lanes, check_bus};
-use cosim_harness::harness::Transfer;
+use crate::ports::{Finder, PortRule, Ports};
+use crate::target::Response;
+use crate::transfer::without;
+use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::harness::Naming;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use verilated::{Pin, Pins};
+use verilated::{Pin, PinName, Pins};
+
+/// The naming rules of ports like `s_axi_awvalid`, for
+/// [`Block::NAMING`](cosim_harness::harness::Block::NAMING). Its channel is `s_axi_aw`.
+pub const NAMING: Naming = Naming {
+    valid: &["awvalid", "wvalid", "bvalid", "arvalid", "rvalid"],
+    ready: &["awready", "wready", "bready", "arready", "rready"],
+    joined: &["aw", "w", "b", "ar", "r"],
+    ..Naming::DEFAULT
+};
 
 /// The ports of the protocol.
 pub const PORTS: &[PortRule] = &[
@@ -111,7 +120,7 @@ pub struct Axi4AddressPins<M, S> {
 /// The ports of an AXI4 interface. `M` holds the ports that the manager drives, `S` those of the
 /// subordinate.
 #[derive(Debug, Clone, Copy)]
-pub struct Axi4Pins<M, S> {
+pub struct Axi4Pins<M, S, const WORDS: usize = 32> {
     /// The write address channel.
     pub aw: Axi4AddressPins<M, S>,
     /// The manager offers a beat of write data.
@@ -150,34 +159,38 @@ pub struct Axi4Pins<M, S> {
 
 /// The ports of an address channel.
 macro_rules! address_pins {
-    ($find:ident, $channel:literal) => {
+    ($find:ident, $more:ident, $channel:literal) => {
         Axi4AddressPins {
             valid: $find.of(concat!($channel, "valid")),
             ready: $find.of(concat!($channel, "ready")),
             addr: $find.of(concat!($channel, "addr")),
-            id: $find.find(concat!($channel, "id")),
-            len: $find.find(concat!($channel, "len")),
-            size: $find.find(concat!($channel, "size")),
-            burst: $find.find(concat!($channel, "burst")),
-            lock: $find.find(concat!($channel, "lock")),
-            cache: $find.find(concat!($channel, "cache")),
+            id: $more.find(concat!($channel, "id")),
+            len: $more.find(concat!($channel, "len")),
+            size: $more.find(concat!($channel, "size")),
+            burst: $more.find(concat!($channel, "burst")),
+            lock: $more.find(concat!($channel, "lock")),
+            cache: $more.find(concat!($channel, "cache")),
             prot: $find.find(concat!($channel, "prot")),
-            qos: $find.find(concat!($channel, "qos")),
-            region: $find.find(concat!($channel, "region")),
-            user: $find.find(concat!($channel, "user")),
+            qos: $more.find(concat!($channel, "qos")),
+            region: $more.find(concat!($channel, "region")),
+            user: $more.find(concat!($channel, "user")),
         }
     };
 }
 
-impl<M: Pins, S: Pins> Axi4Pins<M, S> {
+impl<M: Pins, S: Pins, const WORDS: usize> Axi4Pins<M, S, WORDS> {
+    /// Whether the interface is AXI4-Lite.
+    pub(crate) const IS_LITE: bool = WORDS == 2;
+
     /// The ports whose names are `pattern` and the names of the specification, as in
     /// `s_axi_awvalid` ([`ports`](crate::ports)). An interface may have the channels of writes or
     /// those of reads alone. `wuser`, `buser` and `ruser` are not known.
     ///
     /// # Panics
-    /// If a port is missing that is not optional; in a constant, this does not compile.
+    /// If a port is missing that is not optional, or the data is too wide; in a constant, this does
+    /// not compile.
     pub const fn of(pattern: &str) -> Self {
-        Self::of_two(pattern, pattern)
+        Self::of_ports(Ports::new(pattern))
     }
 
     /// The ports of an interface whose channels of writes have another pattern than those of reads.
@@ -185,29 +198,42 @@ impl<M: Pins, S: Pins> Axi4Pins<M, S> {
     /// # Panics
     /// As [`Axi4Pins::of`].
     pub const fn of_two(writes: &str, reads: &str) -> Self {
+        Self::of_halves(Ports::new(writes), Ports::new(reads))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Axi4Pins::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        Self::of_halves(ports, ports)
+    }
+
+    const fn of_halves(writes: Ports<'_>, reads: Ports<'_>) -> Self {
         let w = Finder::new(PORTS, writes).with::<M>("awvalid");
         let r = Finder::new(PORTS, reads).with::<M>("arvalid");
         assert!(w.is_there() || r.is_there(), "the block has no awvalid or arvalid of this name");
+        let (more_w, more_r) = (w.only_if(!Self::IS_LITE), r.only_if(!Self::IS_LITE));
         let pins = Self {
-            aw: address_pins!(w, "aw"),
+            aw: address_pins!(w, more_w, "aw"),
             wvalid: w.of("wvalid"),
             wready: w.of("wready"),
             wdata: w.of("wdata"),
             wstrb: w.find("wstrb"),
-            wlast: w.of("wlast"),
+            wlast: more_w.of("wlast"),
             bvalid: w.of("bvalid"),
             bready: w.of("bready"),
-            bid: w.find("bid"),
+            bid: more_w.find("bid"),
             bresp: w.find("bresp"),
-            ar: address_pins!(r, "ar"),
+            ar: address_pins!(r, more_r, "ar"),
             rvalid: r.of("rvalid"),
             rready: r.of("rready"),
-            rid: r.find("rid"),
+            rid: more_r.find("rid"),
             rdata: r.of("rdata"),
             rresp: r.find("rresp"),
-            rlast: r.of("rlast"),
+            rlast: more_r.of("rlast"),
         };
-        check_bus::<32>(8 * pins.bytes());
+        check_bus::<WORDS>(8 * pins.bytes());
         pins
     }
 
@@ -248,52 +274,146 @@ impl<M: Pins, S: Pins> Axi4Pins<M, S> {
         })
     }
 
-    /// The payload of a channel in a cycle with a high valid, for
-    /// [`Explain::words`](cosim_harness::harness::Explain::words).
-    pub fn words(&self, channel: &str, manager: &M, subordinate: &S) -> Option<String> {
-        let (m, s) = (manager, subordinate);
-        let is_of = |valid: &str| valid.strip_suffix("valid") == Some(channel);
-        let response = |pin: Option<Pin<S>>| AxiResponse::of(pin.map_or(0, |pin| pin.get(s)));
-        let id = |pin: Option<Pin<S>>| pin.map_or(0, |pin| pin.get(s));
-        for (address, kind) in [(&self.aw, "write"), (&self.ar, "read")] {
-            if is_of(address.valid.port().name) {
-                return self.offered(address, m).map(|address| format!("{kind} {address}"));
-            }
-        }
-        if is_of(self.wvalid.port().name) {
-            let last = if self.wlast.is_high(m) { " last" } else { "" };
-            Some(format!("{}{last}", crate::Wide::<32>(self.wdata.words(m))))
-        } else if is_of(self.bvalid.port().name) {
-            Some(format!("{} id {:#x}", response(self.bresp), id(self.bid)))
-        } else if is_of(self.rvalid.port().name) {
-            let last = if self.rlast.is_high(s) { " last" } else { "" };
-            let data = crate::Wide::<32>(self.rdata.words(s));
-            Some(format!("{data} {} id {:#x}{last}", response(self.rresp), id(self.rid)))
-        } else {
-            None
+    /// The response that a channel offers.
+    #[inline]
+    pub(crate) fn response(pin: Option<Pin<S>>, s: &S) -> AxiResponse {
+        AxiResponse::of(pin.map_or(0, |pin| pin.get(s)))
+    }
+
+    /// Whether a beat is the last one of its burst.
+    #[inline]
+    pub(crate) fn is_last<P: Pins>(pin: Pin<P>, pins: &P) -> bool {
+        Self::IS_LITE || pin.is_high(pins)
+    }
+
+    /// The strobes of write data.
+    #[inline]
+    pub(crate) fn strobe(&self, m: &M) -> Lanes {
+        self.wstrb.map_or_else(|| Lanes::ones(self.bytes()), |pin| Wide(pin.words(m)))
+    }
+
+    /// The lanes of a beat as strobes. A beat of AXI4-Lite has all lanes, whatever its address.
+    #[inline]
+    pub(crate) fn lanes(&self, burst: &Axi4Address, beat: u32) -> Lanes {
+        match Self::IS_LITE {
+            true => Lanes::ones(self.bytes()),
+            false => burst.strobes(beat, self.bytes()),
         }
     }
 
-    /// The channels in a cycle.
-    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
-        let channels = [
-            (self.aw.valid.port(), self.aw.valid.is_high(m), self.aw.ready.is_high(s)),
-            (self.wvalid.port(), self.wvalid.is_high(m), self.wready.is_high(s)),
-            (self.bvalid.port(), self.bvalid.is_high(s), self.bready.is_high(m)),
-            (self.ar.valid.port(), self.ar.valid.is_high(m), self.ar.ready.is_high(s)),
-            (self.rvalid.port(), self.rvalid.is_high(s), self.rready.is_high(m)),
-        ];
-        crate::transfer::axi::<M, S>(channels, |channel| self.words(channel, m, s))
+    /// Valid and ready of `aw`, `w`, `b`, `ar` and `r`.
+    #[inline]
+    pub(crate) fn handshakes(&self, m: &M, s: &S) -> [(bool, bool); 5] {
+        [
+            (self.aw.valid.is_high(m), self.aw.ready.is_high(s)),
+            (self.wvalid.is_high(m), self.wready.is_high(s)),
+            (self.bvalid.is_high(s), self.bready.is_high(m)),
+            (self.ar.valid.is_high(m), self.ar.ready.is_high(s)),
+            (self.rvalid.is_high(s), self.rready.is_high(m)),
+        ]
+    }
+
+    /// The names of the ports of their valids.
+    pub(crate) fn valids(&self) -> [PinName; 5] {
+        let [aw, ar, w] = [self.aw.valid, self.ar.valid, self.wvalid].map(|pin| pin.name());
+        [aw, w, self.bvalid.name(), ar, self.rvalid.name()]
+    }
+
+    /// The payload of a channel in a cycle with a high valid, for
+    /// [`Explain::words`](cosim_harness::harness::Explain::words).
+    pub fn words(&self, channel: &str, manager: &M, subordinate: &S) -> Option<String> {
+        let is_it = |valid: &PinName| without(valid.port, "valid") == Some(channel);
+        let place = self.valids().iter().position(is_it)?;
+        Some(self.item(place, manager, subordinate))
+    }
+
+    /// The payload of the channel at this place of [`Self::valids`].
+    pub(crate) fn item(&self, place: usize, m: &M, s: &S) -> String {
+        let id = |pin: Option<Pin<S>>| {
+            pin.map_or_else(String::new, |pin| format!(" id {:#x}", pin.get(s)))
+        };
+        let last = |is_last| if is_last && !Self::IS_LITE { " last" } else { "" };
+        let address = |kind, channel| match self.offered(channel, m) {
+            Some(address) if Self::IS_LITE => format!("{kind} {:#x}", address.address),
+            Some(address) => format!("{kind} {address}"),
+            None => String::new(),
+        };
+        match place {
+            0 => address("write", &self.aw),
+            1 => {
+                let strobe = |pin| format!(" strobe {}", Lanes::of(pin, m));
+                let strobe = self.wstrb.map_or_else(String::new, strobe);
+                let data = Wide::<WORDS>::of(self.wdata, m);
+                format!("{data}{strobe}{}", last(self.wlast.is_high(m)))
+            }
+            2 => format!("{}{}", Self::response(self.bresp, s), id(self.bid)),
+            3 => address("read", &self.ar),
+            _ => {
+                let (data, response) =
+                    (Wide::<WORDS>::of(self.rdata, s), Self::response(self.rresp, s));
+                format!("{data} {response}{}{}", id(self.rid), last(self.rlast.is_high(s)))
+            }
+        }
+    }
+}
+
+/// A response (IHI 0022, "Read and write response structure").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AxiResponse {
+    /// `OKAY`: the access succeeded.
+    #[default]
+    Okay,
+    /// `EXOKAY`: the exclusive access succeeded. AXI4-Lite does not have it.
+    ExOkay,
+    /// `SLVERR`: the subordinate reports an error.
+    SlvErr,
+    /// `DECERR`: there is no subordinate at the address.
+    DecErr,
+}
+
+impl AxiResponse {
+    /// The response with a code, of which the low two bits count.
+    #[inline]
+    pub const fn of(code: u64) -> Self {
+        match code & 3 {
+            0 => Self::Okay,
+            1 => Self::ExOkay,
+            2 => Self::SlvErr,
+            _ => Self::DecErr,
+        }
+    }
+
+    /// The code.
+    #[inline]
+    pub const fn code(self) -> u64 {
+        self as u64
+    }
+}
+
+impl From<Response> for AxiResponse {
+    fn from(response: Response) -> Self {
+        match response {
+            Response::Okay => Self::Okay,
+            Response::DecodeError => Self::DecErr,
+            Response::Error | Response::Retry => Self::SlvErr,
+        }
+    }
+}
+
+impl fmt::Display for AxiResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(["OKAY", "EXOKAY", "SLVERR", "DECERR"][*self as usize])
     }
 }
 
 /// The kind of a burst (IHI 0022).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Axi4Burst {
     /// Every beat has the same address.
     Fixed,
     /// The address increments.
+    #[default]
     Incr,
     /// The address increments, and wraps at a boundary of the size of the burst.
     Wrap,
@@ -366,7 +486,7 @@ impl Axi4Address {
     pub(crate) fn strobes(&self, beat: u32, bus: u32) -> Lanes {
         let (first, count) = self.lanes(beat, bus);
         let (low, high) = (Lanes::ones(first), Lanes::ones(first + count));
-        crate::wide::Wide(std::array::from_fn(|word| high.0[word] & !low.0[word]))
+        Wide(std::array::from_fn(|word| high.0[word] & !low.0[word]))
     }
 }
 

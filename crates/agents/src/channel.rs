@@ -1,14 +1,12 @@
-//! Parts that all protocols share: readies with stalls, drawn addresses, and the rules of a
-//! channel with valid and ready.
+//! Parts that all protocols share: readies with stalls, errors, and drawn addresses.
 
 use crate::scenarios::Pace;
-use cosim_harness::channels::SinkWeights;
-use cosim_harness::harness::{CaseRng, Delays, Draw, Percent, Violation};
+use cosim_harness::channels::{Sink, SinkWeights};
+use cosim_harness::harness::{CaseRng, Draw, Percent};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt::Debug;
 use std::slice::Iter;
 
 /// When a receiver is ready, as a traffic stores it.
@@ -27,58 +25,17 @@ pub struct Readiness {
 impl Readiness {
     /// The longest stall in cycles.
     pub fn longest_delay(&self) -> u64 {
-        self.stalls.iter().map(|stall| stall.get()).max().unwrap_or(0) + 1
+        Sink::longest_delay(&self.stalls) + 1
+    }
+
+    /// The driver of the ready.
+    pub fn sink(&self) -> Sink<'_> {
+        Sink::new(&self.stalls).waiting(self.stall_after_valid)
     }
 
     /// Whether all fields have their defaults.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-/// Drives a ready.
-#[derive(Debug, Clone)]
-pub struct ReadyDriver<'a> {
-    stalls: Delays<'a>,
-    after_valid: bool,
-    /// Whether valid was high in the cycle before.
-    seen: bool,
-}
-
-impl<'a> ReadyDriver<'a> {
-    /// A ready at the beginning of its stalls.
-    pub fn new(readiness: &'a Readiness) -> Self {
-        let after_valid = readiness.stall_after_valid;
-        Self { stalls: Delays::new(&readiness.stalls), after_valid, seen: false }
-    }
-
-    /// Whether ready is high in this cycle.
-    #[inline]
-    pub fn ready(&self) -> bool {
-        self.stalls.is_over() && (self.seen || !self.after_valid)
-    }
-
-    /// Takes the edge of a cycle outside reset. `ready` is the value of the pin in this cycle.
-    /// Returns whether an item was taken.
-    #[inline]
-    pub fn clock(&mut self, valid: bool, ready: bool) -> bool {
-        let taken = valid && ready;
-        if taken {
-            self.stalls.next();
-            self.seen = false;
-            return true;
-        }
-        if valid || !self.after_valid {
-            self.stalls.wait();
-        }
-        self.seen = valid;
-        false
-    }
-
-    /// Takes the edge of a cycle in reset.
-    #[inline]
-    pub fn reset(&mut self) {
-        self.seen = false;
     }
 }
 
@@ -258,107 +215,10 @@ impl<'a> AddressPool<'a> {
     }
 }
 
-/// The names of the checks of a channel with valid and ready. Without a name, a rule is not
-/// checked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ChannelRules {
-    /// Valid stays high until the handshake.
-    pub valid_held: Option<&'static str>,
-    /// The payload does not change until the handshake.
-    pub payload_held: Option<&'static str>,
-    /// Valid is low in reset. The first cycle of a reset is not checked: the registers of a
-    /// synchronous reset change at its end.
-    pub quiet_in_reset: Option<&'static str>,
-    /// Valid is low in the first cycle after a reset.
-    pub quiet_after_reset: Option<&'static str>,
-}
-
-/// Checks the rules of a channel with valid and ready. `T` is the payload.
-#[derive(Debug, Clone)]
-pub struct Channel<T> {
-    rules: ChannelRules,
-    /// The name of the valid, for messages.
-    valid: &'static str,
-    /// The item that was on offer in the cycle before and was not taken.
-    waiting: Option<T>,
-    was_reset: bool,
-}
-
-impl<T: Copy + PartialEq + Debug> Channel<T> {
-    /// An idle channel.
-    pub fn new(rules: ChannelRules, valid: &'static str) -> Self {
-        Self { rules, valid, waiting: None, was_reset: false }
-    }
-
-    /// Observes a cycle: the item on offer, if valid is high, and ready. Returns the item if it
-    /// was taken.
-    ///
-    /// # Errors
-    /// A rule that the cycle breaks.
-    #[inline]
-    pub fn observe(
-        &mut self,
-        in_reset: bool,
-        offer: Option<T>,
-        ready: bool,
-    ) -> Result<Option<T>, Violation> {
-        let was_reset = std::mem::replace(&mut self.was_reset, in_reset);
-        if was_reset && let Some(item) = offer {
-            let (check, when) = match in_reset {
-                true => (self.rules.quiet_in_reset, "in reset"),
-                false => (self.rules.quiet_after_reset, "in the first cycle after reset"),
-            };
-            if let Some(check) = check {
-                let message = format_args!("{} is high {when}, with {item:x?}", self.valid);
-                return Err(Violation::new(check, message));
-            }
-        }
-        if in_reset {
-            self.waiting = None;
-            return Ok(None);
-        }
-        if let Some(waiting) = self.waiting {
-            match (offer, self.rules.valid_held, self.rules.payload_held) {
-                (None, Some(check), _) => {
-                    let message = format_args!("{} falls before {waiting:x?} is taken", self.valid);
-                    return Err(Violation::new(check, message));
-                }
-                (Some(item), _, Some(check)) if item != waiting => {
-                    let message = format_args!(
-                        "{}: {waiting:x?} becomes {item:x?} before it is taken",
-                        self.valid
-                    );
-                    return Err(Violation::new(check, message));
-                }
-                _ => {}
-            }
-        }
-        self.waiting = offer.filter(|_| !ready);
-        Ok(offer.filter(|_| ready))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use rand::SeedableRng;
-
-    #[test]
-    fn a_ready_waits_for_its_stall_and_for_valid() {
-        let ready = |after_valid, valid: &[bool]| -> Vec<bool> {
-            let readiness =
-                Readiness { stalls: vec![Uint::new(1)], stall_after_valid: after_valid };
-            let mut driver = ReadyDriver::new(&readiness);
-            let clock = |valid: &bool| {
-                let ready = driver.ready();
-                driver.clock(*valid, ready);
-                ready
-            };
-            valid.iter().map(clock).collect()
-        };
-        assert_eq!(ready(false, &[false, false, true, true]), [false, true, true, true]);
-        assert_eq!(ready(true, &[false, true, true, true]), [false, false, true, false]);
-    }
 
     #[test]
     fn addresses_stay_in_their_range_and_repeat() {

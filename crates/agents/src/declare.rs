@@ -16,6 +16,9 @@
 /// ```
 ///
 /// - `pins` names the structs of the pins. Several blocks with these pins may use the declaration.
+/// - `clocks` names the clock inputs of a wrapper around RTL with several clocks. Their timing is
+///   part of the traffic, and each agent names its clock: `on AXI, at axi_clk`. Its monitor and the
+///   scoreboard observe the steps in which this clock rises.
 /// - `reset` names a reset and its active level. Several resets are active together. Leave it out
 ///   if there is none.
 /// - `drain N;` changes the number of idle cycles at the end of a case, 32.
@@ -40,11 +43,12 @@
 ///   parameters or a golden model implements [`Block`](cosim_harness::harness::Block) itself.
 ///
 /// A case ends when every agent is idle. A DUT that starts transfers without end needs an
-/// environment of its own, which calls the agents as this one does. All agents have one clock.
+/// environment of its own, which calls the agents as this one does.
 #[macro_export]
 macro_rules! agents {
     (
         pins $inputs:ty, $outputs:ty;
+        $( clocks $($clk:ident),+; )?
         $( reset $rst:ident $level:ident; )*
         $( drain $drain:literal; )?
         $( pace $pace:literal; )?
@@ -52,7 +56,7 @@ macro_rules! agents {
         $( weights { $($own:tt)* } )?
         $( scenarios $file:literal; )?
         $( agent $name:ident: $agent:ident $([ $($arg:ty),* ])? on $pins:expr
-            $(, with $weights:expr)? $(, drawn by $draw:path)?; )+
+            $(, at $at:ident)? $(, with $weights:expr)? $(, drawn by $draw:path)?; )+
         $( unreachable $group:literal: $reason:expr; )*
         $( block $block:ident = $block_name:literal: $title:literal, $scoreboard:ty; )?
     ) => {
@@ -64,6 +68,17 @@ macro_rules! agents {
         #[allow(dead_code)]
         const COSIM_RESETS: &[$crate::cosim_harness::harness::ResetPin] =
             &[$( $crate::cosim_harness::harness::ResetPin::$level(stringify!($rst)) ),*];
+
+        /// The clocks of a block with several.
+        #[allow(dead_code)]
+        const COSIM_CLOCKS: &[&str] = &[$( $( stringify!($clk) ),+ )?];
+
+        $(
+            const _: () = assert!(
+                COSIM_CLOCKS.is_empty() == stringify!($($at)?).is_empty(),
+                "each agent of a block with `clocks` has its clock: `on PINS, at CLOCK`"
+            );
+        )+
 
         #[allow(non_camel_case_types)]
         mod agent_types {
@@ -120,6 +135,9 @@ macro_rules! agents {
             /// Key of the values on idle payload pins; 0 gives zeros.
             #[serde(default)]
             pub noise: $crate::cosim_harness::value::Uint<64>,
+            /// The timing of each clock, of a block with several.
+            #[serde(default, skip_serializing_if = "::std::vec::Vec::is_empty")]
+            pub clocks: ::std::vec::Vec<$crate::cosim_harness::harness::clocks::ClockTiming>,
             $(
                 /// The traffic of the agent of this name.
                 #[serde(default)]
@@ -130,6 +148,8 @@ macro_rules! agents {
         impl $crate::cosim_harness::harness::Traffic for Traffic {
             fn check(&self) -> ::core::result::Result<(), $crate::cosim_harness::harness::TrafficError> {
                 use $crate::cosim_harness::harness::TrafficError;
+                let clocks = COSIM_CLOCKS.len();
+                $crate::cosim_harness::channels::check_clocks(&self.clocks, clocks)?;
                 $(
                     self.$name.check().map_err(|error| TrafficError {
                         path: ::std::format!("{}.{}", stringify!($name), error.path),
@@ -145,8 +165,13 @@ macro_rules! agents {
         pub struct Environment<'a> {
             noise: $crate::cosim_harness::harness::Noise,
             $( $name: agent_types::$name<'a>, )+
-            reset: $crate::cosim_harness::harness::ResetTimer,
-            counts: $crate::Counts,
+            reset: $crate::cosim_harness::channels::DomainReset,
+            #[allow(dead_code)]
+            clocks: $crate::cosim_harness::harness::clocks::Clocks,
+            /// The progress of each agent at the last edge of its clock.
+            progress: [$crate::Progress; { [$( stringify!($name) ),+].len() }],
+            /// Idle steps at the end of the case.
+            drain: u64,
             idle: u64,
             progress_timeout: u64,
         }
@@ -179,6 +204,9 @@ macro_rules! agents {
                 Traffic = Traffic,
             >,
         {
+            const TIED: &'static [(&'static str, &'static str)] =
+                &[$((stringify!($tied), stringify!($value))),*];
+
             fn new(traffic: &'a Traffic, _: &$crate::cosim_harness::harness::Parameters) -> Self {
                 use $crate::Agent;
                 type I = $inputs;
@@ -186,20 +214,35 @@ macro_rules! agents {
                 let delays = [$(
                     $crate::longest_delay::<agent_pins::$name, _>(&$pins, &traffic.$name)
                 ),+];
+                let scale = $crate::cosim_harness::channels::steps_per_edge(&traffic.clocks);
+                let (noise, drain) = (traffic.noise.get(), Self::DRAIN * scale);
                 Self {
-                    noise: $crate::cosim_harness::harness::Noise::new(traffic.noise.get()),
+                    noise: $crate::cosim_harness::harness::Noise::new(noise),
                     $( $name: Agent::<'_, I, O>::new($pins, &traffic.$name), )+
-                    reset: $crate::cosim_harness::harness::ResetTimer::default(),
-                    counts: $crate::Counts::default(),
+                    reset: $crate::cosim_harness::channels::DomainReset::new(COSIM_CLOCKS.len()),
+                    clocks: $crate::cosim_harness::harness::clocks::Clocks::new(
+                        &traffic.clocks, noise,
+                    ),
+                    progress: ::core::default::Default::default(),
+                    drain,
                     idle: 0,
-                    progress_timeout: $crate::cosim_harness::channels::SLACK
-                        + Self::DRAIN
-                        + delays.iter().sum::<u64>(),
+                    progress_timeout: drain
+                        + scale
+                            * ($crate::cosim_harness::channels::SLACK
+                                + delays.iter().sum::<u64>()),
                 }
             }
 
             #[inline]
             fn drive(&mut self, inputs: &mut $inputs) {
+                $(
+                    let rising = self.clocks.step();
+                    let mut _clock = 0;
+                    $(
+                        inputs.$clk = $crate::verilated::Bits::from(rising.has(_clock));
+                        _clock += 1;
+                    )+
+                )?
                 $(
                     let is_high = stringify!($level).len() == "high".len();
                     inputs.$rst =
@@ -216,33 +259,34 @@ macro_rules! agents {
 
             #[inline]
             fn clock(&mut self, inputs: &$inputs, outputs: &$outputs) {
+                let _rising: &[bool] = &[$( $( inputs.$clk.is_high() ),+ )?];
                 let in_reset = in_reset(inputs);
-                let mut is_idle = !in_reset;
-                let mut counts = $crate::Counts::default();
+                let mut _place = 0;
                 $(
-                    let progress = $crate::Agent::<$inputs, $outputs>::clock(
-                        &mut self.$name, in_reset, inputs, outputs,
-                    );
-                    if let ::core::option::Option::Some(reset) = progress.reset {
-                        self.reset.start(reset);
+                    if true $( & inputs.$at.is_high() )? {
+                        let progress = $crate::Agent::<$inputs, $outputs>::clock(
+                            &mut self.$name, in_reset, inputs, outputs,
+                        );
+                        if let ::core::option::Option::Some(reset) = progress.reset {
+                            self.reset.start(reset);
+                        }
+                        self.progress[_place] = progress;
                     }
-                    is_idle &= progress.is_idle;
-                    counts.handshakes += progress.counts.handshakes;
-                    counts.operations += progress.counts.operations;
+                    _place += 1;
                 )+
-                self.counts = counts;
+                let is_idle = !in_reset && self.progress.iter().all(|agent| agent.is_idle);
                 self.idle = if is_idle { self.idle + 1 } else { 0 };
-                self.reset.clock();
+                self.reset.clock(_rising);
             }
 
             #[inline]
             fn finished(&self) -> bool {
-                self.idle >= Self::DRAIN && self.reset.is_over()
+                self.idle >= self.drain && self.reset.is_over()
             }
 
             #[inline]
             fn handshakes(&self) -> u64 {
-                self.counts.handshakes
+                self.progress.iter().map(|agent| agent.counts.handshakes).sum()
             }
 
             #[inline]
@@ -252,7 +296,7 @@ macro_rules! agents {
 
             #[inline]
             fn packets(&self) -> u64 {
-                self.counts.operations
+                self.progress.iter().map(|agent| agent.counts.operations).sum()
             }
 
             fn in_flight(&self) -> ::std::vec::Vec<::std::string::String> {
@@ -329,8 +373,15 @@ macro_rules! agents {
                 packets: u32,
                 rng: &mut $crate::cosim_harness::harness::CaseRng,
             ) -> Traffic {
+                let mut _clocks = ::std::vec::Vec::new();
+                $(
+                    const COUNT: usize = [$( stringify!($clk) ),+].len();
+                    type Timing = $crate::cosim_harness::harness::clocks::ClockTiming;
+                    _clocks = Timing::draw::<COUNT>(rng).to_vec();
+                )?
                 Traffic {
                     noise: $crate::cosim_harness::harness::Draw::bits(rng),
+                    clocks: _clocks,
                     $(
                         $name: $crate::drawn_traffic!(
                             [self _parameters packets rng] $name, &$pins $(, drawn by $draw)?
@@ -407,7 +458,10 @@ macro_rules! agents {
                 let (inputs, outputs) = (edge.inputs, edge.outputs);
                 let in_reset = in_reset(inputs);
                 $(
-                    if let ::core::option::Option::Some(sampler) = &mut self.$name {
+                    let _is_clocked = true $( & inputs.$at.is_high() )?;
+                    if let ::core::option::Option::Some(sampler) = &mut self.$name
+                        && (in_reset || _is_clocked)
+                    {
                         sampler.sample(in_reset, inputs, outputs, bins);
                     }
                 )+
@@ -458,6 +512,7 @@ macro_rules! agent_block {
                     ::core::option::Option::Some((_, others)) => others,
                     ::core::option::Option::None => &[],
                 };
+            const CLOCKS: &'static [&'static str] = COSIM_CLOCKS;
             const TRANSACTION_OUTPUTS: &'static [&'static str] = $crate::port_names!($outputs);
 
             type Inputs = $inputs;

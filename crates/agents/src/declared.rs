@@ -7,6 +7,7 @@ use crate::testing::rng;
 use cosim_harness::harness::{
     self, Block, BuiltInRtl, LinkedRtl, Parameters, ResetPin, Traffic as _, Untimed, Violation,
 };
+use verilated::Pins;
 
 pins!(Inputs {
     rst_n: 1 u8, clear: 1 u8, mode: 2 u8, in_tvalid: 1 u8, in_tdata: 16 u16, out_tready: 1 u8,
@@ -37,14 +38,8 @@ crate::agents! {
     unreachable "registers responses": |at, _| (at[1] > 0).then_some("there is no bresp");
 }
 
-/// A block with these pins, without RTL.
-#[derive(Debug, Clone, Copy)]
-struct Declared;
-
-impl Block for Declared {
-    const NAME: &'static str = "declared";
-    const TITLE: &'static str = "a block without RTL";
-    const RTL: LinkedRtl<Inputs, Outputs> = LinkedRtl {
+const fn no_rtl<I: Pins, O: Pins>() -> LinkedRtl<I, O> {
+    LinkedRtl {
         rtl: BuiltInRtl {
             top: "declared",
             clock: "clk",
@@ -59,7 +54,17 @@ impl Block for Declared {
             assertions: None,
         },
         model: |_| None,
-    };
+    }
+}
+
+/// A block with these pins, without RTL.
+#[derive(Debug, Clone, Copy)]
+struct Declared;
+
+impl Block for Declared {
+    const NAME: &'static str = "declared";
+    const TITLE: &'static str = "a block without RTL";
+    const RTL: LinkedRtl<Inputs, Outputs> = no_rtl();
     const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
     const OTHER_RESETS: &'static [ResetPin] = &[ResetPin::high("clear")];
     const TRANSACTION_OUTPUTS: &'static [&'static str] = &["in_tready", "out_tvalid"];
@@ -74,14 +79,14 @@ impl Block for Declared {
     type Coverage = Coverage;
 }
 
-struct NoChecks;
+pub struct NoChecks;
 
-impl<'a> harness::Scoreboard<'a, Declared> for NoChecks {
-    fn new(_: &'a Traffic, _: &Parameters) -> Self {
+impl<'a, B: Block> harness::Scoreboard<'a, B> for NoChecks {
+    fn new(_: &'a B::Traffic, _: &Parameters) -> Self {
         Self
     }
 
-    fn observe(&mut self, _: &Inputs, _: &Outputs) -> Result<(), Violation> {
+    fn observe(&mut self, _: &B::Inputs, _: &B::Outputs) -> Result<(), Violation> {
         Ok(())
     }
 
@@ -137,7 +142,7 @@ fn traffic_is_an_object_with_the_agents() {
     let text = r#"{
         "noise": "0x5",
         "input": { "beats": [{ "gap": 3, "item": { "data": "0x1f", "last": true } }] },
-        "registers": { "operations": [{ "access": { "read": { "address": "0x10" } } }] }
+        "registers": { "operations": [{ "address": "0x10", "access": { "read": {} } }] }
     }"#;
     let traffic: Traffic = serde_json::from_str(text).unwrap();
     assert_eq!(traffic.check(), Ok(()));
@@ -187,4 +192,75 @@ fn reports_show_each_channel_with_its_item() {
     assert_eq!([item(1), item(2)], [(None, false), (Some("write 0x14"), true)]);
     assert_eq!(all[2].pins, ["s_awvalid", "s_awaddr", "s_awready"]);
     assert!(all.iter().skip(3).all(|one| one.item.is_none() && !one.is_taken), "{all:?}");
+}
+
+/// A block whose interfaces have clocks of their own.
+mod clocked {
+    use super::*;
+
+    pins!(In {
+        wclk: 1 u8, rclk: 1 u8, rst: 1 u8, in_tvalid: 1 u8, in_tdata: 16 u16, out_tready: 1 u8,
+    });
+    pins!(Out { in_tready: 1 u8, out_tvalid: 1 u8, out_tdata: 16 u16, });
+
+    const WRITE: StreamPins<In, Out> = StreamPins::of("in_");
+    const READ: StreamPins<Out, In> = StreamPins::of("out_");
+
+    mod rtl {
+        pub const RTL: super::LinkedRtl<super::In, super::Out> = super::no_rtl();
+    }
+
+    crate::agents! {
+        pins In, Out;
+        clocks wclk, rclk;
+        reset rst high;
+        agent write: StreamSource on WRITE, at wclk;
+        agent read: StreamSink on READ, at rclk;
+        block Fifo = "fifo": "a FIFO with two clocks", NoChecks;
+    }
+
+    /// Does each agent act at the edges of its clock alone, and does a reset reach both?
+    #[test]
+    fn agents_act_at_the_edges_of_their_clocks() {
+        assert_eq!(<Fifo as Block>::CLOCKS, ["wclk", "rclk"]);
+        let parameters = Parameters::of::<Fifo>(0);
+        let (mut beats, mut resets) = (0, 0);
+        for seed in 0..20 {
+            let reset = harness::Percent::new(10);
+            let weights = Weights { reset, ..Weights::default() };
+            let traffic =
+                harness::Weights::<Fifo>::traffic(&weights, &parameters, 40, &mut rng(seed));
+            assert_eq!((traffic.check(), traffic.clocks.len()), (Ok(()), 2));
+            let wrong = Traffic { clocks: Vec::new(), ..traffic.clone() };
+            assert_eq!(wrong.check().unwrap_err().path, "clocks");
+            let mut environment =
+                <Environment<'_> as harness::Environment<'_, Fifo>>::new(&traffic, &parameters);
+            let (mut inputs, mut outputs, mut before) = (In::default(), Out::default(), None);
+            verilated::Pin::<Out>::of("", "in_tready").set(&mut outputs, 1);
+            let mut in_case = 0;
+            for _ in 0..200_000 {
+                if harness::Environment::<Fifo>::finished(&environment) {
+                    break;
+                }
+                harness::Environment::<Fifo>::drive(&mut environment, &mut inputs);
+                assert!(inputs.wclk.is_high() || inputs.rclk.is_high(), "no step is empty");
+                let now = (WRITE.tvalid.is_high(&inputs), READ.is_ready(&inputs));
+                if let Some(((valid, ready), wrote, read)) = before
+                    && !in_reset(&inputs)
+                {
+                    assert!(wrote || valid == now.0, "tvalid changes without its clock");
+                    assert!(read || ready == now.1, "tready changes without its clock");
+                }
+                let (wrote, read) = (inputs.wclk.is_high(), inputs.rclk.is_high());
+                before = Some((now, wrote, read)).filter(|_| !in_reset(&inputs));
+                in_case += u64::from(now.0 && wrote && !in_reset(&inputs));
+                resets += u64::from(in_reset(&inputs));
+                harness::Environment::<Fifo>::clock(&mut environment, &inputs, &outputs);
+            }
+            assert!(harness::Environment::<Fifo>::finished(&environment), "seed {seed}");
+            assert_eq!(in_case, traffic.write.beats.len() as u64);
+            beats += in_case;
+        }
+        assert!(beats > 800 && resets > 20, "{beats}, {resets}");
+    }
 }

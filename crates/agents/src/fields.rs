@@ -14,9 +14,7 @@ mod tests;
 use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
 use crate::scenarios::Pace;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{
-    CaseRng, Covergroup, Draw, Layout, Noise, Percent, Reset, Traffic, TrafficError,
-};
+use cosim_harness::harness::{CaseRng, Draw, Layout, Noise, Percent, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -189,32 +187,9 @@ impl<I, O, T: Layout> FieldDriver<'_, I, O, T> {
     }
 }
 
-impl<'a, I: Pins, O: Pins, T: Layout + 'static> FieldDriver<'a, I, O, T> {
-    #[inline]
-    fn edge(&mut self, _: bool, _: &I, _: &O) -> Option<Reset> {
-        let (_, rest) = self.rest.split_first()?;
-        if self.hold > 0 {
-            self.hold -= 1;
-        } else {
-            self.rest = rest;
-            self.counts.handshakes += 1;
-            self.load();
-        }
-        None
-    }
-
-    /// Whether all operations are complete and nothing is pending.
-    #[inline]
-    pub fn is_idle(&self) -> bool {
-        self.rest.is_empty()
-    }
-}
-
 impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<'a, I, O, T> {
     type Pins = Pin<I>;
     type Traffic = FieldTraffic<T>;
-
-    const GROUPS: &'static [Covergroup] = &[];
 
     fn new(pin: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         let words = vec![0; pin.width().div_ceil(32) as usize];
@@ -230,9 +205,15 @@ impl<'a, I: Pins, O: Pins, T: Layout + 'static> Agent<'a, I, O> for FieldDriver<
     }
 
     #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        let reset = self.edge(in_reset, inputs, outputs);
-        Progress::new(reset, self.is_idle(), self.counts)
+    fn clock(&mut self, _: bool, _: &I, _: &O) -> Progress {
+        if self.hold > 0 {
+            self.hold -= 1;
+        } else if let Some((_, rest)) = self.rest.split_first() {
+            self.rest = rest;
+            self.counts.handshakes += 1;
+            self.load();
+        }
+        Progress::new(None, self.rest.is_empty(), self.counts)
     }
 
     fn in_flight(&self) -> Option<String> {

@@ -2,12 +2,11 @@
 //! of such channels alone is declared by [`channels!`](cosim_harness::channels).
 
 use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
-use crate::channel::ReadyDriver;
+use crate::operations::{check_resets, longest_delay};
 use crate::scenarios::Pace;
 use crate::stream::StreamSinkTraffic;
-use crate::stream::StreamSinkWeights;
 use crate::wide::Data;
-use cosim_harness::channels::{Offer, SourceWeights};
+use cosim_harness::channels::{Offer, Sink, SourceWeights};
 use cosim_harness::harness::{CaseRng, Noise, Percent, Reset, Traffic, TrafficError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +52,7 @@ impl<T: Pins, R: Pins> HandshakePins<T, R> {
     /// The payload of the item that is taken, a value for each port.
     pub fn taken(&self, transmitter: &T, receiver: &R) -> Option<Vec<Data>> {
         let is_taken = self.is_offered(transmitter) && self.is_ready(receiver);
-        let value = |pin: &Pin<T>| crate::Wide(pin.words(transmitter));
+        let value = |pin: &Pin<T>| Data::of(*pin, transmitter);
         is_taken.then(|| self.payload.iter().map(value).collect())
     }
 }
@@ -69,15 +68,7 @@ pub struct HandshakeTraffic {
 
 impl Traffic for HandshakeTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong =
-            |item: &Offer<Vec<Data>>| item.reset.is_some_and(|reset| reset.cycles.get() == 0);
-        match self.items.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("items[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("items", &self.items)
     }
 }
 
@@ -113,9 +104,7 @@ impl<T: Pins, R: Pins> AgentTraffic<HandshakePins<T, R>> for HandshakeTraffic {
     }
 
     fn longest_delay(&self) -> u64 {
-        let delay =
-            |item: &Offer<Vec<Data>>| item.gap.get() + item.reset.map_or(0, |reset| reset.total());
-        self.items.iter().map(delay).max().unwrap_or(0) + 1
+        longest_delay(&self.items) + 1
     }
 }
 
@@ -160,7 +149,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
         for (place, pin) in pins.payload.iter().enumerate() {
             match item.and_then(|item| item.item.get(place)) {
                 Some(value) => pin.set_words(inputs, &value.0),
-                None => pin.set_words(inputs, &noise.words::<32>()),
+                None => pin.set_words(inputs, &Data::noise(pin.width(), noise).0),
             }
         }
     }
@@ -185,26 +174,8 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSource<'a, I, O> {
 #[derive(Debug, Clone)]
 pub struct HandshakeSink<'a, I, O: 'static> {
     pins: HandshakePins<O, I>,
-    ready: ReadyDriver<'a>,
+    ready: Sink<'a>,
     counts: Counts,
-}
-
-impl<T: Pins, R: Pins> AgentTraffic<HandshakePins<T, R>> for StreamSinkTraffic {
-    type Weights = StreamSinkWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &HandshakePins<T, R>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        Self { ready: weights.ready.draw(operations, rng) }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.ready.longest_delay()
-    }
 }
 
 impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSink<'a, I, O> {
@@ -212,7 +183,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSink<'a, I, O> {
     type Traffic = StreamSinkTraffic;
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self { pins, ready: ReadyDriver::new(&traffic.ready), counts: Counts::default() }
+        Self { pins, ready: traffic.ready.sink(), counts: Counts::default() }
     }
 
     #[inline]
@@ -229,7 +200,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for HandshakeSink<'a, I, O> {
         match in_reset {
             true => self.ready.reset(),
             false => {
-                let taken = self.ready.clock(is_offered, self.pins.is_ready(inputs));
+                let taken = self.ready.take(is_offered, self.pins.is_ready(inputs));
                 self.counts.handshakes += u64::from(taken);
             }
         }

@@ -11,17 +11,15 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use agents::{InterruptSink, InterruptSource};
-pub use monitor::{InterruptMonitor, InterruptSampler};
+pub use monitor::InterruptMonitor;
 
-use crate::agent::AgentWeights;
+use crate::agent::{AgentTraffic, AgentWeights};
+use crate::operations::{check_resets, delays, longest, longest_delay, operation, wrong};
 use crate::scenarios::Pace;
-use crate::transfer::transfer;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -68,12 +66,6 @@ impl<D: Pins, R: Pins> InterruptPins<D, R> {
         let (lines, ack) = (self.irq.get(driver), self.acknowledged(receiver));
         (lines | ack > 0).then(|| format!("lines {lines:#x}, acknowledged {ack:#x}"))
     }
-
-    /// The lines in a cycle.
-    pub(crate) fn transfers(&self, driver: &D, receiver: &R) -> Vec<Transfer> {
-        let words = self.words(driver, receiver);
-        vec![transfer::<D, R>(self.irq.port(), "", words, [false, true])]
-    }
 }
 
 /// An interrupt of a source.
@@ -93,6 +85,8 @@ pub struct Interrupt {
     pub reset: Option<Reset>,
 }
 
+operation!(Interrupt, |own| own.gap.get() + own.hold_cycles.get());
+
 /// The interrupts of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -104,19 +98,12 @@ pub struct InterruptTraffic {
 
 impl Traffic for InterruptTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        for (index, interrupt) in self.interrupts.iter().enumerate() {
-            let wrong = |field: &str, message: &str| {
-                let path = format!("interrupts[{index}].{field}");
-                Err(TrafficError { path, message: message.to_owned() })
-            };
-            if interrupt.lines.get() == 0 {
-                return wrong("lines", "0; an interrupt has at least one line");
-            }
-            if interrupt.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-                return wrong("reset.cycles", "0; a reset lasts at least one cycle");
+        match self.interrupts.iter().position(|interrupt| interrupt.lines.get() == 0) {
+            None => check_resets("interrupts", &self.interrupts),
+            Some(at) => {
+                Err(wrong("interrupts", at, "lines", "0; an interrupt has at least one line"))
             }
         }
-        Ok(())
     }
 }
 
@@ -161,30 +148,50 @@ impl AgentWeights for InterruptWeights {
 
 impl AgentWeights for InterruptSinkWeights {
     fn paced(self, pace: &Pace) -> Self {
-        Self {
-            latency: SourceWeights { gap: pace.sink.stall, longest_gap: pace.sink.longest_stall },
-        }
+        Self { latency: pace.latency() }
     }
 }
 
-impl InterruptWeights {
-    /// Draws a traffic of `interrupts` interrupts.
-    pub(crate) fn draw<D: Pins, R: Pins>(
-        &self,
+impl<D: Pins, R: Pins> AgentTraffic<InterruptPins<D, R>> for InterruptTraffic {
+    type Weights = InterruptWeights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &InterruptPins<D, R>,
         interrupts: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> InterruptTraffic {
+    ) -> Self {
         let width = pins.irq.width().min(64);
         let mut interrupt = || {
-            let offer = self.source.offer((), reset, rng);
+            let offer = weights.source.offer((), reset, rng);
             let one = 1 << rng.random_range(0..width);
-            let several = if rng.chance(self.several) { rng.bits::<64>().get() } else { 0 };
+            let several = if rng.chance(weights.several) { rng.bits::<64>().get() } else { 0 };
             let lines = Uint::new((one | several) & (u64::MAX >> (64 - width)));
-            let hold_cycles = Uint::new(rng.random_range(0..=self.longest_hold.get()));
+            let hold_cycles = Uint::new(rng.random_range(0..=weights.longest_hold.get()));
             Interrupt { gap: offer.gap, lines, hold_cycles, reset: offer.reset }
         };
-        InterruptTraffic { interrupts: (0..interrupts).map(|_| interrupt()).collect() }
+        Self { interrupts: (0..interrupts).map(|_| interrupt()).collect() }
+    }
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.interrupts) + 2
+    }
+}
+
+impl<P> AgentTraffic<P> for InterruptSinkTraffic {
+    type Weights = InterruptSinkWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &P,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        Self { delays: delays(&weights.latency, operations, rng) }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        longest(&self.delays) + 2
     }
 }

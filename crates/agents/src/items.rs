@@ -1,6 +1,7 @@
 //! A traffic for agents of your own: items, each after its gap.
 
 use crate::agent::{AgentTraffic, AgentWeights, Counts, Progress};
+use crate::operations::{check_resets, longest_delay};
 use crate::scenarios::Pace;
 use cosim_harness::channels::{Offer, SourceWeights};
 use cosim_harness::harness::{CaseRng, Percent, Reset, Traffic, TrafficError};
@@ -37,14 +38,7 @@ impl<T> Default for Items<T> {
 
 impl<T: Item> Traffic for Items<T> {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |item: &Offer<T>| item.reset.is_some_and(|reset| reset.cycles.get() == 0);
-        match self.items.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("items[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("items", &self.items)
     }
 }
 
@@ -80,8 +74,7 @@ impl<P, T: Item> AgentTraffic<P> for Items<T> {
     }
 
     fn longest_delay(&self) -> u64 {
-        let delay = |item: &Offer<T>| item.gap.get() + item.reset.map_or(0, |reset| reset.total());
-        self.items.iter().map(delay).max().unwrap_or(0) + T::CYCLES + 1
+        longest_delay(&self.items) + T::CYCLES + 1
     }
 }
 

@@ -50,6 +50,7 @@ mod lanes;
 mod memory_check;
 pub mod memory_port;
 mod names;
+mod operations;
 #[cfg(test)]
 mod pages;
 pub mod ports;
@@ -58,18 +59,22 @@ pub mod stream;
 mod target;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod wide;
 pub mod wishbone;
 
-pub use agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler, longest_delay};
-pub use channel::{AddressWeights, Channel, ChannelRules, Readiness, ReadyDriver, ReadyWeights};
+pub use agent::{
+    Agent, AgentTraffic, AgentWeights, Counts, Interface, Progress, Sampler, longest_delay,
+};
+pub use channel::{AddressWeights, Readiness, ReadyWeights};
 pub use inputs::{InputDriver, InputTraffic, InputWeights};
 pub use items::{Item, ItemWeights, Items, Queue};
 pub use memory_check::MemoryCheck;
-pub use names::{
-    GroupNames, count_groups, group_names, join, length, named_groups, names_of, with_reasons,
-};
+pub use names::{GroupNames, count_groups, group_names, named_groups, names_of, with_reasons};
+pub use operations::BusAccess;
+pub use ports::Ports;
 pub use scenarios::{Pace, default_scenarios};
 pub use target::{Access, Memory, Response, Target};
 pub use wide::{Data, Lanes, Wide};

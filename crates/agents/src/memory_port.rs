@@ -12,107 +12,53 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
 pub use agents::{MemoryPortManager, MemoryPortSubordinate};
-pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor, MemoryPortSampler};
+pub use monitor::{MemoryPortAccess, MemoryPortEvents, MemoryPortMonitor};
 
-use crate::agent::AgentWeights;
+use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights};
-use crate::ports::{Finder, PortRule};
+use crate::operations::{check_resets, longest_delay, operation};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
-use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(
-        &["en", "cs", "ce", "ena", "enable", "sel", "select", "chip_select", "req"],
-        "an access; each cycle is one without it",
-    )
-    .bit()
-    .optional(),
-    PortRule::manager(
-        &["we", "wr", "wen", "wr_en", "write", "write_en", "write_enable", "wren", "w_en"],
-        "the access is a write; all are reads without it",
-    )
-    .bit()
-    .optional(),
-    PortRule::manager(
-        &["be", "wstrb", "bwe", "byte_en", "byteen", "byte_enable", "wmask", "strb", "bsel"],
-        "one bit for each byte: whether it is written",
-    )
-    .optional(),
-    PortRule::manager(
-        &["re", "rd", "ren", "rd_en", "read", "read_en", "read_enable", "rden", "r_en"],
-        "the access is a read; without it, each access that is no write",
-    )
-    .bit()
-    .optional(),
-    PortRule::manager(&["addr", "address", "adr"], "the address in words"),
-    PortRule::manager(
-        &[
-            "wdata",
-            "write_data",
-            "din",
-            "data_in",
-            "wr_data",
-            "data_w",
-            "writedata",
-            "d",
-            "di",
-            "w_data",
-        ],
-        "the write data, at most 1024 bits",
-    )
-    .optional(),
-    PortRule::subordinate(
-        &[
-            "rdata",
-            "read_data",
-            "dout",
-            "data_out",
-            "rd_data",
-            "data_r",
-            "readdata",
-            "q",
-            "do",
-            "r_data",
-        ],
-        "the read data",
-    ),
-];
-
-/// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
-/// memory.
-#[derive(Debug, Clone, Copy)]
-pub struct MemoryPortPins<M, S> {
-    /// Cycles between an access and its read data.
-    pub latency: u32,
-    /// The number of words; addresses are below it.
-    pub depth: u64,
-    /// An access. Without it, each cycle is one.
-    pub en: Option<Pin<M>>,
-    /// The access is a write. Without it, every access is a read.
-    pub we: Option<Pin<M>>,
-    /// The access is a read. Without it, each access that is no write is one.
-    pub re: Option<Pin<M>>,
-    /// One bit for each byte: whether it is written. All without it.
-    pub be: Option<Pin<M>>,
-    /// The address in words.
-    pub addr: Pin<M>,
-    /// The write data.
-    pub wdata: Option<Pin<M>>,
-    /// The read data.
-    pub rdata: Pin<S>,
+interface_pins! {
+    /// The ports of a memory port. `M` holds the ports that the manager drives, `S` those of the
+    /// memory.
+    MemoryPortPins<M, S> {
+        en: Optional<M> bit
+            ["en", "cs", "ce", "ena", "enable", "sel", "select", "chip_select", "req"]
+            "an access; each cycle is one without it";
+        we: Optional<M> bit
+            ["we", "wr", "wen", "wr_en", "write", "write_en", "write_enable", "wren", "w_en"]
+            "the access is a write; all are reads without it";
+        be: Optional<M>
+            ["be", "wstrb", "bwe", "byte_en", "byteen", "byte_enable", "wmask", "strb", "bsel"]
+            "one bit for each byte: whether it is written";
+        re: Optional<M> bit
+            ["re", "rd", "ren", "rd_en", "read", "read_en", "read_enable", "rden", "r_en"]
+            "the access is a read; without it, each access that is no write";
+        addr: Pin<M> ["addr", "address", "adr"] "the address in words";
+        wdata: Optional<M>
+            ["wdata", "write_data", "din", "data_in", "wr_data", "data_w", "writedata", "d", "di", "w_data"]
+            "the write data, at most 1024 bits";
+        rdata: Pin<S>
+            ["rdata", "read_data", "dout", "data_out", "rd_data", "data_r", "readdata", "q", "do", "r_data"]
+            "the read data";
+    } with {
+        /// Cycles between an access and its read data.
+        latency: u32 = 1;
+        /// The number of words; addresses are below it.
+        depth: u64 = 0;
+    }
 }
 
 impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
@@ -122,20 +68,17 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     /// # Panics
     /// If `addr` or `rdata` is missing; in a constant, this does not compile.
     pub const fn of(pattern: &str) -> Self {
-        let ports = Finder::new(PORTS, pattern);
-        let addr = ports.of::<M>("addr");
-        let bits = addr.width();
-        Self {
-            latency: 1,
-            depth: if bits < 64 { 1 << bits } else { u64::MAX },
-            en: ports.find("en"),
-            we: ports.find("we"),
-            re: ports.find("re"),
-            be: ports.find("be"),
-            addr,
-            wdata: ports.find("wdata"),
-            rdata: ports.of("rdata"),
-        }
+        Self::of_ports(Ports::new(pattern))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        let pins = Self::find(ports);
+        let bits = pins.addr.width();
+        pins.with_depth(if bits < 64 { 1 << bits } else { u64::MAX })
     }
 
     /// The same ports with another latency in cycles.
@@ -195,12 +138,6 @@ impl<M: Pins, S: Pins> MemoryPortPins<M, S> {
     pub fn words(&self, manager: &M) -> Option<String> {
         self.access(manager).map(|access| access.to_string())
     }
-
-    /// The access of a cycle.
-    pub(crate) fn transfers(&self, m: &M) -> Vec<Transfer> {
-        let first = self.en.map_or((self.addr.port(), "addr"), |en| (en.port(), "en"));
-        vec![transfer::<M, S>(first.0, first.1, self.words(m), [false, true])]
-    }
 }
 
 /// A read or a write of a manager.
@@ -248,6 +185,8 @@ pub struct MemoryPortOperation {
     pub reset: Option<Reset>,
 }
 
+operation!(MemoryPortOperation, |own| own.gap.get());
+
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -259,16 +198,7 @@ pub struct MemoryPortTraffic {
 
 impl Traffic for MemoryPortTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |operation: &MemoryPortOperation| {
-            operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
-        };
-        match self.operations.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("operations[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("operations", &self.operations)
     }
 }
 
@@ -312,23 +242,24 @@ impl AgentWeights for MemoryPortSubordinateWeights {
     }
 }
 
-impl MemoryPortWeights {
-    /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins>(
-        &self,
+impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortTraffic {
+    type Weights = MemoryPortWeights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &MemoryPortPins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> MemoryPortTraffic {
+    ) -> Self {
         let mut pool =
-            AddressPool::new(&self.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
+            AddressPool::new(&weights.addresses, pins.addr.width()).up_to(pins.depth.max(1) - 1);
         let mut operation = || {
-            let offer = self.source.offer((), reset, rng);
+            let offer = weights.source.offer((), reset, rng);
             let address = Uint::new(pool.draw(1, rng));
-            let access = if pins.we.is_some() && rng.chance(self.write) {
+            let access = if pins.we.is_some() && rng.chance(weights.write) {
                 let data = Wide::any(8 * pins.bytes(), rng);
-                let is_partial = pins.be.is_some() && rng.chance(self.partial);
+                let is_partial = pins.be.is_some() && rng.chance(weights.partial);
                 let some = Lanes::any(pins.bytes(), rng);
                 let lanes = if is_partial { some } else { Lanes::ones(pins.bytes()) };
                 MemoryPortOperationKind::Write { address, data, lanes }
@@ -337,6 +268,27 @@ impl MemoryPortWeights {
             };
             MemoryPortOperation { gap: offer.gap, access, reset: offer.reset }
         };
-        MemoryPortTraffic { operations: (0..operations).map(|_| operation()).collect() }
+        Self { operations: (0..operations).map(|_| operation()).collect() }
+    }
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 2
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<MemoryPortPins<M, S>> for MemoryPortSubordinateTraffic {
+    type Weights = MemoryPortSubordinateWeights;
+
+    fn draw(
+        _: &Self::Weights,
+        _: &MemoryPortPins<M, S>,
+        _: u32,
+        _: Percent,
+        _: &mut CaseRng,
+    ) -> Self {
+        Self {}
+    }
+
+    fn longest_delay(&self) -> u64 {
+        0
     }
 }

@@ -4,7 +4,7 @@
 //! The functions below join the names in constants.
 
 use cosim_harness::harness::{Covergroup, Parameters, Violation};
-use verilated::Port;
+use verilated::{PinName, Port};
 
 /// The longest joined name, in bytes.
 const LONGEST: usize = 64;
@@ -45,7 +45,7 @@ impl GroupNames {
 
 /// A violation whose message begins with the name of a port, because a block may have several
 /// interfaces.
-pub(crate) fn at(port: &str, violation: Violation) -> Violation {
+pub(crate) fn at(port: PinName, violation: Violation) -> Violation {
     Violation { message: format!("{port}: {}", violation.message), ..violation }
 }
 
@@ -106,7 +106,9 @@ pub const fn named_groups<const N: usize>(
 macro_rules! checks {
     ($($list:expr),+ $(,)?) => {{
         const LISTS: &[&[&str]] = &[$($list),+];
-        const ALL: &[&str] = &$crate::join::<{ $crate::length(LISTS) }>(LISTS);
+        const ALL: &[&str] = &$crate::cosim_harness::harness::joined_names::<
+            { $crate::cosim_harness::harness::count_names(LISTS) },
+        >(LISTS);
         ALL
     }};
 }
@@ -121,33 +123,6 @@ macro_rules! port_names {
         const NAMES: &[&str] = &$crate::names_of::<{ PORTS.len() }>(PORTS);
         NAMES
     }};
-}
-
-/// The number of names in all lists.
-#[doc(hidden)]
-pub const fn length(lists: &[&[&str]]) -> usize {
-    let (mut count, mut list) = (0, 0);
-    while list < lists.len() {
-        count += lists[list].len();
-        list += 1;
-    }
-    count
-}
-
-/// The names of all lists, of which there are `N`.
-#[doc(hidden)]
-pub const fn join<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
-    let mut all = [""; N];
-    let (mut count, mut list) = (0, 0);
-    while list < lists.len() {
-        let mut index = 0;
-        while index < lists[list].len() {
-            all[count] = lists[list][index];
-            (count, index) = (count + 1, index + 1);
-        }
-        list += 1;
-    }
-    all
 }
 
 /// The names of ports, of which there are `N`.

@@ -5,7 +5,7 @@
 //! that only says the direction: `S_AXI_AWVALID`, `s_axi_aw_valid_i` and `i_s_axi_awvalid` are
 //! `awvalid` with the pattern `s_axi_`.
 
-use verilated::{Pin, Pins};
+use verilated::{Field, Pin, Pins};
 
 /// A port of a protocol.
 #[derive(Debug, Clone, Copy)]
@@ -151,8 +151,8 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
                 all.push(left.to_owned());
             }
             // `addr_a`, and `addra` of a memory with two ports.
-            let is_letter = right.len() == 1 && !left.ends_with('_');
-            if (right.starts_with('_') || is_letter) && is_it(Name::whole(left), "", word) {
+            let is_same_name = right.len() == 1 && !left.ends_with('_');
+            if (right.starts_with('_') || is_same_name) && is_it(Name::whole(left), "", word) {
                 all.push(format!("*{right}"));
             }
         }
@@ -164,24 +164,95 @@ pub fn patterns(port: &str, word: &str) -> Vec<String> {
     all
 }
 
+/// A struct port: its name, and its members.
+pub type Struct = (&'static str, &'static [(&'static str, Field)]);
+
+/// Where the ports of an interface are.
+///
+/// ```ignore
+/// // The second of four interfaces in ports like `s_axil_awaddr[4*32-1:0]`.
+/// const AXI: AxiLitePins<Inputs, Outputs> =
+///     AxiLitePins::of_ports(Ports::new("s_axil_").lane(1, 4));
+/// // Members of packed structs, as in `req.aw_valid` and `resp.aw_ready`.
+/// const BUS: AxiLitePins<Inputs, Outputs> =
+///     AxiLitePins::of_ports(Ports::new("").of(&[("req", Req::FIELDS), ("resp", Resp::FIELDS)]));
+/// ```
+#[derive(Clone, Copy)]
+pub struct Ports<'a> {
+    pattern: &'a str,
+    lane: (u32, u32),
+    structs: &'a [Struct],
+}
+
+impl<'a> Ports<'a> {
+    /// The ports whose names are `pattern` and those of the protocol.
+    pub const fn new(pattern: &'a str) -> Self {
+        Self { pattern, lane: (0, 1), structs: &[] }
+    }
+
+    /// One of several interfaces whose ports have an equal part for each, from the low end on.
+    #[must_use]
+    pub const fn lane(self, lane: u32, lanes: u32) -> Self {
+        Self { lane: (lane, lanes), ..self }
+    }
+
+    /// The members of packed structs, in place of ports. A member has at most 64 bits.
+    #[must_use]
+    pub const fn of(self, structs: &'a [Struct]) -> Self {
+        Self { structs, ..self }
+    }
+
+    /// The port or the member with a name of the protocol.
+    const fn find<P: Pins>(&self, word: &str) -> Option<Pin<P>> {
+        let mut port = 0;
+        while port < P::PORTS.len() && self.structs.is_empty() {
+            if is_port(P::PORTS[port].name, self.pattern, word) {
+                return Pin::find("", P::PORTS[port].name);
+            }
+            port += 1;
+        }
+        let mut index = 0;
+        while index < self.structs.len() {
+            let (port, members) = self.structs[index];
+            if let Some(pin) = Pin::<P>::find("", port) {
+                let mut member = 0;
+                while member < members.len() {
+                    let (name, Field { lsb, width }) = members[member];
+                    if is_port(name, self.pattern, word) {
+                        return Some(pin.bits(lsb, width));
+                    }
+                    member += 1;
+                }
+            }
+            index += 1;
+        }
+        None
+    }
+}
+
 /// Finds the ports of an interface.
 #[derive(Clone, Copy)]
 pub(crate) struct Finder<'a> {
     rules: &'a [PortRule],
-    pattern: &'a str,
+    ports: Ports<'a>,
     /// Whether the interface has this half.
     is_there: bool,
 }
 
 impl<'a> Finder<'a> {
     /// Finds the ports of these rules.
-    pub(crate) const fn new(rules: &'a [PortRule], pattern: &'a str) -> Self {
-        Self { rules, pattern, is_there: true }
+    pub(crate) const fn new(rules: &'a [PortRule], ports: Ports<'a>) -> Self {
+        Self { rules, ports, is_there: true }
     }
 
     /// Finds no port, unless there is this one.
     pub(crate) const fn with<P: Pins>(self, name: &str) -> Self {
-        Self { is_there: self.find::<P>(name).is_some(), ..self }
+        self.only_if(self.find::<P>(name).is_some())
+    }
+
+    /// Finds no port, unless this holds.
+    pub(crate) const fn only_if(self, is_there: bool) -> Self {
+        Self { is_there: self.is_there && is_there, ..self }
     }
 
     /// Whether the interface has this half.
@@ -200,12 +271,8 @@ impl<'a> Finder<'a> {
         }
         let (names, mut index) = (self.rules[rule].names, 0);
         while index < names.len() {
-            let mut port = 0;
-            while port < P::PORTS.len() {
-                if is_port(P::PORTS[port].name, self.pattern, names[index]) {
-                    return Pin::find("", P::PORTS[port].name);
-                }
-                port += 1;
+            if let Some(pin) = self.ports.find::<P>(names[index]) {
+                return Some(pin.lane(self.ports.lane.0, self.ports.lane.1));
             }
             index += 1;
         }
@@ -223,6 +290,67 @@ impl<'a> Finder<'a> {
             None => panic!("the block has no port of this name and direction"),
         }
     }
+}
+
+/// A port that may be missing.
+pub type Optional<P> = Option<Pin<P>>;
+
+/// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line has
+/// the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it, `bit`
+/// if it has one bit, its names, and what it is for. Other fields follow in `with`, with their
+/// defaults.
+macro_rules! interface_pins {
+    (
+        $(#[$meta:meta])*
+        $pins:ident<$first:ident, $second:ident> {
+            $(
+                $field:ident: $kind:ident<$side:ident> $($bit:ident)?
+                    [$($name:literal),+] $about:literal;
+            )+
+        }
+        $( with { $( $(#[$other_meta:meta])* $other:ident: $type:ty = $default:expr; )* } )?
+    ) => {
+        /// The ports of the protocol.
+        pub const PORTS: &[crate::ports::PortRule] = &[$(
+            crate::ports::PortRule {
+                names: &[$($name),+],
+                about: $about,
+                is_of_manager: crate::ports::is_same_name(
+                    stringify!($side),
+                    stringify!($first),
+                ),
+                is_required: crate::ports::is_same_name(stringify!($kind), "Pin"),
+                is_bit: !stringify!($($bit)?).is_empty(),
+            }
+        ),+];
+
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy)]
+        pub struct $pins<$first, $second> {
+            $( #[doc = $about] pub $field: $kind<$side>, )+
+            $( $( $(#[$other_meta])* pub $other: $type, )* )?
+        }
+
+        impl<$first: Pins, $second: Pins> $pins<$first, $second> {
+            const fn find(ports: crate::ports::Ports<'_>) -> Self {
+                let finder = crate::ports::Finder::new(PORTS, ports);
+                Self {
+                    $( $field: crate::ports::interface_pins!(# $kind finder, $($name),+), )+
+                    $( $( $other: $default, )* )?
+                }
+            }
+        }
+    };
+    (# Pin $finder:ident, $name:literal $(, $other:literal)*) => { $finder.of($name) };
+    (# Optional $finder:ident, $name:literal $(, $other:literal)*) => {
+        $finder.find($name)
+    };
+}
+pub(crate) use interface_pins;
+
+/// Whether two names are equal, for [`interface_pins!`].
+pub(crate) const fn is_same_name(left: &str, right: &str) -> bool {
+    is_it(Name::whole(left), "", right)
 }
 
 #[cfg(test)]

@@ -5,20 +5,18 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
-pub use agents::{StreamSink, StreamSinkTraffic, StreamSource};
-pub use monitor::{StreamMonitor, StreamSampler};
+pub use agents::{StreamSink, StreamSource};
+pub use monitor::StreamMonitor;
 
-use crate::agent::AgentWeights;
-use crate::channel::ReadyWeights;
-use crate::ports::{Finder, PortRule};
+use crate::agent::{AgentTraffic, AgentWeights};
+use crate::channel::{Readiness, ReadyWeights};
+use crate::operations::{check_resets, wrong};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
-use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
-use cosim_harness::channels::{Burst, Offer, SourceWeights};
-use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError, Transfer};
+use cosim_harness::channels::{Burst, Offer, Source, SourceWeights};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use rand::RngExt;
 use schemars::JsonSchema;
@@ -26,44 +24,20 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Pin, Pins};
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(&["tvalid"], "the transmitter offers a beat").bit(),
-    PortRule::subordinate(&["tready"], "the receiver takes it; it takes every beat without it")
-        .bit()
-        .optional(),
-    PortRule::manager(&["tdata"], "the data, at most 1024 bits").optional(),
-    PortRule::manager(&["tkeep"], "one bit for each byte: whether it is part of the stream")
-        .optional(),
-    PortRule::manager(&["tstrb"], "one bit for each byte: whether it is data").optional(),
-    PortRule::manager(&["tlast"], "the beat is the last one of its packet").bit().optional(),
-    PortRule::manager(&["tid"], "the stream of the beat").optional(),
-    PortRule::manager(&["tdest"], "where the beat is routed").optional(),
-    PortRule::manager(&["tuser"], "sideband bits, at most 128").optional(),
-];
-
-/// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
-/// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
-#[derive(Debug, Clone, Copy)]
-pub struct StreamPins<T, R> {
-    /// The transmitter offers a beat.
-    pub tvalid: Pin<T>,
-    /// The receiver takes the beat. Without it, the receiver takes every beat.
-    pub tready: Option<Pin<R>>,
-    /// The data.
-    pub tdata: Option<Pin<T>>,
-    /// One bit for each byte of data: whether the byte is part of the stream.
-    pub tkeep: Option<Pin<T>>,
-    /// One bit for each byte of data: whether the byte is data or a position byte.
-    pub tstrb: Option<Pin<T>>,
-    /// The beat is the last one of its packet.
-    pub tlast: Option<Pin<T>>,
-    /// The stream of the beat.
-    pub tid: Option<Pin<T>>,
-    /// Where the beat is routed.
-    pub tdest: Option<Pin<T>>,
-    /// Sideband bits, at most 128.
-    pub tuser: Option<Pin<T>>,
+interface_pins! {
+    /// The ports of a stream. `T` holds the ports that the transmitter drives, `R` those of the
+    /// receiver. All ports but `tvalid` are optional (IHI 0051, "Default value signaling").
+    StreamPins<T, R> {
+        tvalid: Pin<T> bit ["tvalid"] "the transmitter offers a beat";
+        tready: Optional<R> bit ["tready"] "the receiver takes it; it takes every beat without it";
+        tdata: Optional<T> ["tdata"] "the data, at most 1024 bits";
+        tkeep: Optional<T> ["tkeep"] "one bit for each byte: whether it is part of the stream";
+        tstrb: Optional<T> ["tstrb"] "one bit for each byte: whether it is data";
+        tlast: Optional<T> bit ["tlast"] "the beat is the last one of its packet";
+        tid: Optional<T> ["tid"] "the stream of the beat";
+        tdest: Optional<T> ["tdest"] "where the beat is routed";
+        tuser: Optional<T> ["tuser"] "sideband bits, at most 128";
+    }
 }
 
 impl<T: Pins, R: Pins> StreamPins<T, R> {
@@ -73,18 +47,15 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.
     pub const fn of(pattern: &str) -> Self {
-        let ports = Finder::new(PORTS, pattern);
-        Self {
-            tvalid: ports.of("tvalid"),
-            tready: ports.find("tready"),
-            tdata: ports.find("tdata"),
-            tkeep: ports.find("tkeep"),
-            tstrb: ports.find("tstrb"),
-            tlast: ports.find("tlast"),
-            tid: ports.find("tid"),
-            tdest: ports.find("tdest"),
-            tuser: ports.find("tuser"),
-        }
+        Self::of_ports(Ports::new(pattern))
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>) -> Self {
+        Self::find(ports)
     }
 
     /// The width of the data in bytes; 0 without `tdata`.
@@ -103,17 +74,16 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
             return None;
         }
         let number = |pin: &Option<Pin<T>>| pin.map_or(0, |pin| pin.get(transmitter));
-        let keep = self
-            .tkeep
-            .map_or_else(|| Lanes::ones(self.lanes()), |pin| Wide(pin.words(transmitter)));
+        let keep =
+            self.tkeep.map_or_else(|| Lanes::ones(self.lanes()), |pin| Wide::of(pin, transmitter));
         Some(StreamBeat {
-            data: self.tdata.map_or(Wide::ZERO, |pin| Wide(pin.words(transmitter))),
+            data: self.tdata.map_or(Wide::ZERO, |pin| Wide::of(pin, transmitter)),
             keep,
-            strb: self.tstrb.map_or(keep, |pin| Wide(pin.words(transmitter))),
+            strb: self.tstrb.map_or(keep, |pin| Wide::of(pin, transmitter)),
             last: self.tlast.is_none_or(|pin| pin.is_high(transmitter)),
             id: Uint::new(number(&self.tid)),
             dest: Uint::new(number(&self.tdest)),
-            user: self.tuser.map_or(Wide::ZERO, |pin| Wide(pin.words(transmitter))),
+            user: self.tuser.map_or(Wide::ZERO, |pin| Wide::of(pin, transmitter)),
         })
     }
 
@@ -127,20 +97,6 @@ impl<T: Pins, R: Pins> StreamPins<T, R> {
     #[inline]
     pub fn taken(&self, transmitter: &T, receiver: &R) -> Option<StreamBeat> {
         self.offered(transmitter).filter(|_| self.is_ready(receiver))
-    }
-
-    /// The beat of a cycle.
-    pub(crate) fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
-        // Only what the ports say.
-        let said = |beat: StreamBeat| StreamBeat {
-            keep: if self.tkeep.is_some() { beat.keep } else { all() },
-            strb: if self.tstrb.is_some() { beat.strb } else { all() },
-            last: self.tlast.is_some() && beat.last,
-            ..beat
-        };
-        let item = self.offered(t).map(|beat| said(beat).to_string());
-        let ready = [self.tready.is_some(), self.is_ready(r)];
-        vec![transfer::<T, R>(self.tvalid.port(), "tvalid", item, ready)]
     }
 }
 
@@ -184,6 +140,11 @@ impl StreamBeat {
     pub fn new(data: Data, last: bool) -> Self {
         let (id, user) = (Uint::new(0), Lanes::ZERO);
         Self { data, keep: all(), strb: all(), last, id, dest: id, user }
+    }
+
+    /// Whether a byte is in `strb` and not in `keep`.
+    pub(crate) fn is_reserved(&self) -> bool {
+        self.strb.exceeds(&self.keep)
     }
 }
 
@@ -239,19 +200,31 @@ pub struct StreamTraffic {
 
 impl Traffic for StreamTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        for (index, beat) in self.beats.iter().enumerate() {
-            let wrong = |field: &str, message: &str| {
-                let path = format!("beats[{index}].{field}");
-                Err(TrafficError { path, message: message.to_owned() })
-            };
-            if beat.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-                return wrong("reset.cycles", "0; a reset lasts at least one cycle");
-            }
-            let StreamBeat { keep, strb, .. } = &beat.item;
-            if !is_all(strb) && strb.0.iter().zip(&keep.0).any(|(strb, keep)| strb & !keep != 0) {
-                return wrong("item.strb", "has a byte that is not in `keep`, which is reserved");
-            }
+        let is_reserved =
+            |beat: &Offer<StreamBeat>| !is_all(&beat.item.strb) && beat.item.is_reserved();
+        match self.beats.iter().position(is_reserved) {
+            None => check_resets("beats", &self.beats),
+            Some(at) => Err(wrong(
+                "beats",
+                at,
+                "item.strb",
+                "has a byte that is not in `keep`, which is reserved",
+            )),
         }
+    }
+}
+
+/// The stalls of a receiver.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StreamSinkTraffic {
+    /// The stalls of `tready`.
+    #[serde(default, skip_serializing_if = "Readiness::is_default")]
+    pub ready: Readiness,
+}
+
+impl Traffic for StreamSinkTraffic {
+    fn check(&self) -> Result<(), TrafficError> {
         Ok(())
     }
 }
@@ -293,33 +266,59 @@ impl AgentWeights for StreamSinkWeights {
     }
 }
 
-impl StreamWeights {
+impl<T: Pins, R: Pins> AgentTraffic<StreamPins<T, R>> for StreamTraffic {
+    type Weights = StreamWeights;
+
     /// Draws packets of about `beats` beats. The last packet is complete.
-    pub(crate) fn draw<T: Pins, R: Pins>(
-        &self,
+    fn draw(
+        weights: &Self::Weights,
         pins: &StreamPins<T, R>,
         beats: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> StreamTraffic {
+    ) -> Self {
         let mut traffic = StreamTraffic::default();
         while (traffic.beats.len() as u32) < beats {
-            let length = self.beats.draw(rng).min(u64::from(beats));
+            let length = weights.beats.draw(rng).min(u64::from(beats));
             let number = |pin: &Option<Pin<T>>, most: Uint<32>, rng: &mut CaseRng| {
                 let limit = pin.map_or(0, |pin| (1_u64 << pin.width().min(32)) - 1);
                 Uint::new(rng.random_range(0..=limit.min(most.get())))
             };
-            let id = number(&pins.tid, self.ids, rng);
-            let dest = number(&pins.tdest, self.dests, rng);
+            let id = number(&pins.tid, weights.ids, rng);
+            let dest = number(&pins.tdest, weights.dests, rng);
             for left in (0..length).rev() {
-                let mut beat = self.beat(pins, left == 0, rng);
+                let mut beat = weights.beat(pins, left == 0, rng);
                 (beat.id, beat.dest) = (id, dest);
-                traffic.beats.push(self.source.offer(beat, reset, rng));
+                traffic.beats.push(weights.source.offer(beat, reset, rng));
             }
         }
         traffic
     }
 
+    fn longest_delay(&self) -> u64 {
+        Source::longest_delay(&self.beats) + 1
+    }
+}
+
+impl<P> AgentTraffic<P> for StreamSinkTraffic {
+    type Weights = StreamSinkWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        _: &P,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        Self { ready: weights.ready.draw(operations, rng) }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        self.ready.longest_delay()
+    }
+}
+
+impl StreamWeights {
     fn beat<T: Pins, R: Pins>(
         &self,
         pins: &StreamPins<T, R>,
@@ -335,9 +334,7 @@ impl StreamWeights {
             if rng.chance(self.sparse) {
                 beat.keep = Lanes::any(lanes, rng);
                 let strb = Lanes::any(lanes, rng);
-                let has_strb = pins.tstrb.is_some();
-                let both = |word: usize| beat.keep.0[word] & strb.0[word];
-                beat.strb = if has_strb { Wide(std::array::from_fn(both)) } else { beat.keep };
+                beat.strb = if pins.tstrb.is_some() { beat.keep.and(&strb) } else { beat.keep };
             } else if last && rng.chance(self.partial) {
                 beat.keep = Lanes::ones(rng.random_range(1..lanes));
                 beat.strb = beat.keep;

@@ -102,5 +102,7 @@ mod tests {
         let mut read = [9; 6];
         memory.access(Access::Read { address: 0xfd, data: &mut read });
         assert_eq!(read, [0, 1, 2, 0, 4, 0]);
+        let mut closure = |_: Access<'_>| Response::Retry;
+        assert_eq!(closure.access(Access::Read { address: 0, data: &mut [] }), Response::Retry);
     }
 }

@@ -1,19 +1,23 @@
 //! Channels of interfaces in one cycle, as reports show them.
 
 use cosim_harness::harness::Transfer;
-use verilated::{Pins, Port};
+use verilated::{PinName, Pins, Port};
 
 /// A channel with the item on offer, whether the receiver can let it wait, and whether it takes
 /// it. `first` is one of its ports, and `name` the end of that port's name by the protocol: the
 /// channel has all ports of the same prefix.
 pub(crate) fn transfer<M: Pins, S: Pins>(
-    first: &'static Port,
+    first: PinName,
     name: &str,
     item: Option<String>,
     [has_ready, is_ready]: [bool; 2],
 ) -> Transfer {
     let ports: [&'static [Port]; 2] = [M::PORTS, S::PORTS];
-    let (channel, pins) = of_prefix(&ports, first.name, name);
+    let (mut channel, pins) = of_prefix(&ports, first.port, name);
+    // A lane, or a member of a struct.
+    if first.part.is_some() {
+        channel += &first.to_string()[first.port.len()..];
+    }
     let is_taken = is_ready && item.is_some();
     Transfer { channel, pins, item, has_ready, is_taken }
 }
@@ -33,20 +37,7 @@ fn of_prefix(
 }
 
 /// A name without an ending in any case.
-fn without<'a>(name: &'a str, end: &str) -> Option<&'a str> {
+pub(crate) fn without<'a>(name: &'a str, end: &str) -> Option<&'a str> {
     let (begin, rest) = name.split_at_checked(name.len().checked_sub(end.len())?)?;
     rest.eq_ignore_ascii_case(end).then_some(begin)
-}
-
-/// The channels of an AXI interface: the port of each valid, and whether valid and ready are high.
-pub(crate) fn axi<M: Pins, S: Pins>(
-    channels: [(&'static Port, bool, bool); 5],
-    words: impl Fn(&str) -> Option<String>,
-) -> Vec<Transfer> {
-    let channel = |(port, is_valid, is_ready): (&'static Port, bool, bool)| {
-        let name = without(port.name, "valid").unwrap_or(port.name);
-        let item = is_valid.then(|| words(name).unwrap_or_default());
-        transfer::<M, S>(port, "valid", item, [true, is_ready])
-    };
-    channels.into_iter().map(channel).collect()
 }

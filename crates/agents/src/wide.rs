@@ -1,12 +1,13 @@
 //! Values of wide ports, as a traffic stores them.
 
-use cosim_harness::harness::{CaseRng, Draw};
+use cosim_harness::harness::{CaseRng, Draw, Noise};
 use cosim_harness::value::hex_pattern;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
+use verilated::{Pin, Pins};
 
 /// A value of `WORDS` 32-bit words, the least significant first; a hex string like `"0x1f"` in
 /// JSON. 32 words hold a port of 1024 bits.
@@ -39,6 +40,12 @@ impl<const WORDS: usize> Wide<WORDS> {
             1 => (value >> 32) as u32,
             _ => 0,
         }))
+    }
+
+    /// The value of a port.
+    #[inline]
+    pub fn of<P: Pins>(pin: Pin<P>, pins: &P) -> Self {
+        Self(pin.words(pins))
     }
 
     /// The lowest `bits` bits are 1.
@@ -83,6 +90,52 @@ impl<const WORDS: usize> Wide<WORDS> {
             let shift = 8 * (lane % 4);
             *word = *word & !(0xff << shift) | u32::from(byte) << shift;
         }
+    }
+
+    /// A value with noise in the words of its lowest `bits` bits.
+    #[inline]
+    pub(crate) fn noise(bits: u32, noise: &mut Noise) -> Self {
+        let mut value = Self::ZERO;
+        for word in value.0.iter_mut().take(bits.div_ceil(32) as usize) {
+            [*word] = noise.words();
+        }
+        value
+    }
+
+    /// The bytes of the lowest `bytes` lanes, for an access of a target.
+    pub(crate) fn to_bytes(self, bytes: u32) -> ([u8; 128], usize) {
+        let mut all = [0; 128];
+        for (lane, byte) in (0..bytes).zip(&mut all) {
+            *byte = self.byte(lane);
+        }
+        (all, bytes as usize)
+    }
+
+    /// The value of some bytes.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let mut value = Self::ZERO;
+        for (lane, byte) in (0..).zip(bytes) {
+            value.set_byte(lane, *byte);
+        }
+        value
+    }
+
+    /// The lowest 128 bits.
+    pub(crate) fn low_128(&self) -> u128 {
+        let word = |at: usize| u128::from(self.0.get(at).copied().unwrap_or(0)) << (32 * at);
+        word(0) | word(1) | word(2) | word(3)
+    }
+
+    /// The bits that both have.
+    #[must_use]
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        Self(std::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    /// Whether it has a bit that the other one lacks.
+    #[inline]
+    pub(crate) fn exceeds(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(own, other)| own & !other != 0)
     }
 
     /// A value with random bits in its lowest `bits` bits.
@@ -183,5 +236,51 @@ mod tests {
         assert_eq!(value.get(), 0x102);
         assert_eq!(Wide::<2>::ones(33).get(), 0x1_ffff_ffff);
         assert_eq!(value.low(2).get(), 2);
+    }
+    /// Are the bits around a part kept, whatever its place, and are the values those of the part?
+    #[test]
+    fn parts_of_ports_are_read_and_set_alone() {
+        crate::testing::pins!(P { low: 7 u8, wide: 100 [u32; 4], high: 64 u64, });
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            seed >> 16
+        };
+        for port in ["low", "wide", "high"] {
+            let whole = Pin::<P>::of("", port);
+            for _ in 0..2000 {
+                let bits = whole.width();
+                let lsb = random() as u32 % bits;
+                let width = 1 + random() as u32 % (bits - lsb);
+                let mut pins = P::default();
+                for other in ["low", "wide", "high"] {
+                    let words = [0; 4].map(|_: u32| random() as u32);
+                    Pin::<P>::of("", other).set_words(&mut pins, &words);
+                }
+                let (before, part) = (Wide::<4>::of(whole, &pins), whole.bits(lsb, width));
+                let shifted = |value: &Wide<4>, at: u32| value.bit(lsb + at);
+                let read = Wide::<4>::of(part, &pins);
+                assert!((0..128).all(|at| read.bit(at) == (at < width && shifted(&before, at))));
+                assert_eq!(part.get(&pins), read.get());
+                let value = Wide([0; 4].map(|_: u32| random() as u32));
+                let other = pins;
+                part.set_words(&mut pins, &value.0);
+                assert_eq!(Wide::<4>::of(part, &pins), value.low(width));
+                let after = Wide::<4>::of(whole, &pins);
+                let is_inside = |at: u32| (lsb..lsb + width).contains(&at);
+                assert!((0..128).all(|at| is_inside(at) || after.bit(at) == before.bit(at)));
+                part.set_words(&mut pins, &read.0);
+                assert_eq!(
+                    zerocopy::IntoBytes::as_bytes(&pins),
+                    zerocopy::IntoBytes::as_bytes(&other)
+                );
+            }
+        }
+        let bus = Pin::<P>::of("", "wide");
+        assert_eq!(bus.lane(1, 4).name().to_string(), "wide[49:25]");
+        assert_eq!(
+            (bus.name().to_string(), bus.bits(3, 1).name().to_string()),
+            ("wide".to_owned(), "wide[3]".to_owned(),)
+        );
     }
 }

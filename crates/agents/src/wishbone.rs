@@ -7,25 +7,23 @@
 
 mod agents;
 mod monitor;
-#[cfg(test)]
-mod tests;
 
+pub use crate::operations::BusAccess as WishboneAccess;
 pub use agents::{WishboneManager, WishboneSubordinate};
-pub use monitor::{WishboneMonitor, WishboneSampler, WishboneTransfer};
+pub use monitor::{WishboneMonitor, WishboneTransfer};
 
-use crate::agent::AgentWeights;
-use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
-use crate::ports::{Finder, PortRule};
+use crate::agent::{AgentTraffic, AgentWeights};
+use crate::channel::{AddressPool, AddressWeights, Errors, Readiness, ReadyWeights};
+use crate::operations::{BusDraw, check_resets, delays, longest, longest_delay, operation};
+use crate::ports::{Optional, Ports, interface_pins};
 use crate::scenarios::Pace;
 use crate::target::Response;
-use crate::transfer::transfer;
 use crate::wide::check_bus;
 use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError, Transfer};
+use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use verilated::{Pin, Pins};
 
 /// The mode of an interface.
@@ -37,59 +35,31 @@ pub enum WishboneMode {
     Pipelined,
 }
 
-/// The ports of the protocol.
-pub const PORTS: &[PortRule] = &[
-    PortRule::manager(&["cyc"], "a bus cycle is in progress").bit(),
-    PortRule::manager(&["stb"], "a request is valid").bit(),
-    PortRule::manager(&["we"], "the request is a write").bit(),
-    PortRule::manager(&["adr", "addr"], "the address"),
-    PortRule::manager(
-        &["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi"],
-        "the write data, at most 64 bits",
-    ),
-    PortRule::manager(&["sel"], "one bit for each byte: whether it takes part").optional(),
-    PortRule::subordinate(&["ack"], "the transfer succeeded").bit(),
-    PortRule::subordinate(&["err"], "the transfer failed").bit().optional(),
-    PortRule::subordinate(&["rty"], "the manager should retry it").bit().optional(),
-    PortRule::subordinate(
-        &["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso"],
-        "the read data",
-    ),
-    PortRule::subordinate(&["stall"], "the request is not taken; only in the pipelined mode")
-        .bit()
-        .optional(),
-];
-
-/// The ports of a Wishbone interface. `M` holds the ports that the manager drives, `S` those of
-/// the subordinate.
-#[derive(Debug, Clone, Copy)]
-pub struct WishbonePins<M, S> {
-    /// The mode.
-    pub mode: WishboneMode,
-    /// Bytes from an address to the next one: 1, or the width of the data for word addresses.
-    pub address_step: u32,
-    /// A bus cycle is in progress.
-    pub cyc: Pin<M>,
-    /// A request is valid.
-    pub stb: Pin<M>,
-    /// The request is a write.
-    pub we: Pin<M>,
-    /// The address.
-    pub adr: Pin<M>,
-    /// The write data, at most 64 bits.
-    pub write_data: Pin<M>,
-    /// One bit for each byte of data: whether it takes part.
-    pub sel: Option<Pin<M>>,
-    /// The transfer succeeded.
-    pub ack: Pin<S>,
-    /// The transfer failed.
-    pub err: Option<Pin<S>>,
-    /// The manager should retry the transfer.
-    pub rty: Option<Pin<S>>,
-    /// The read data.
-    pub read_data: Pin<S>,
-    /// The request is not taken in this cycle. Only in the pipelined mode.
-    pub stall: Option<Pin<S>>,
+interface_pins! {
+    /// The ports of a Wishbone interface. `M` holds the ports that the manager drives, `S` those of
+    /// the subordinate.
+    WishbonePins<M, S> {
+        cyc: Pin<M> bit ["cyc"] "a bus cycle is in progress";
+        stb: Pin<M> bit ["stb"] "a request is valid";
+        we: Pin<M> bit ["we"] "the request is a write";
+        adr: Pin<M> ["adr", "addr"] "the address";
+        write_data: Pin<M>
+            ["dat_w", "dat", "data", "data_w", "wdata", "dat_m", "dat_ms", "mosi"]
+            "the write data, at most 64 bits";
+        sel: Optional<M> ["sel"] "one bit for each byte: whether it takes part";
+        ack: Pin<S> bit ["ack"] "the transfer succeeded";
+        err: Optional<S> bit ["err"] "the transfer failed";
+        rty: Optional<S> bit ["rty"] "the manager should retry it";
+        read_data: Pin<S>
+            ["dat_r", "dat", "data", "data_r", "rdata", "dat_s", "dat_sm", "miso"]
+            "the read data";
+        stall: Optional<S> bit ["stall"] "the request is not taken; only in the pipelined mode";
+    } with {
+        /// The mode.
+        mode: WishboneMode = WishboneMode::Classic;
+        /// Bytes from an address to the next one: 1, or the width of the data for word addresses.
+        address_step: u32 = 1;
+    }
 }
 
 impl<M: Pins, S: Pins> WishbonePins<M, S> {
@@ -100,24 +70,17 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
     /// If a port is missing that is not optional, or the data has more than 64 bits; in a
     /// constant, this does not compile.
     pub const fn of(pattern: &str, mode: WishboneMode) -> Self {
-        let ports = Finder::new(PORTS, pattern);
-        let write_data = ports.of::<M>("dat_w");
-        check_bus::<2>(write_data.width());
-        Self {
-            mode,
-            address_step: 1,
-            cyc: ports.of("cyc"),
-            stb: ports.of("stb"),
-            we: ports.of("we"),
-            adr: ports.of("adr"),
-            write_data,
-            sel: ports.find("sel"),
-            ack: ports.of("ack"),
-            err: ports.find("err"),
-            rty: ports.find("rty"),
-            read_data: ports.of("dat_r"),
-            stall: ports.find("stall"),
-        }
+        Self::of_ports(Ports::new(pattern), mode)
+    }
+
+    /// The ports at these places.
+    ///
+    /// # Panics
+    /// As [`Self::of`].
+    pub const fn of_ports(ports: Ports<'_>, mode: WishboneMode) -> Self {
+        let pins = Self { mode, ..Self::find(ports) };
+        check_bus::<2>(pins.write_data.width());
+        pins
     }
 
     /// The same ports with addresses that count words of the data bus.
@@ -169,17 +132,6 @@ impl<M: Pins, S: Pins> WishbonePins<M, S> {
         words.extend(rty.then(|| "rty".to_owned()));
         (!words.is_empty()).then(|| words.join(", "))
     }
-
-    /// The request and the termination of a cycle.
-    pub(crate) fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
-        let port = self.cyc.port();
-        let name = port.name.rfind("cyc").map_or("", |place| &port.name[place..]);
-        let is_taken = match self.is_pipelined() {
-            true => self.is_taken(s),
-            false => self.terminations(s).contains(&true),
-        };
-        vec![transfer::<M, S>(port, name, self.words(m, s), [true, is_taken])]
-    }
 }
 
 /// The termination of a transfer.
@@ -203,38 +155,6 @@ impl From<Response> for WishboneTermination {
     }
 }
 
-/// A read or a write of a manager.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum WishboneAccess {
-    /// A write.
-    Write {
-        /// The address, in units of the port.
-        address: Uint<64>,
-        /// The data of all bytes of the bus.
-        data: Uint<64>,
-        /// The bytes that are written.
-        select: Uint<8>,
-    },
-    /// A read of all bytes of the bus.
-    Read {
-        /// The address, in units of the port.
-        address: Uint<64>,
-    },
-}
-
-impl fmt::Display for WishboneAccess {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Write { address, data, select } => {
-                let (address, data) = (address.get(), data.get());
-                write!(f, "write {data:#x} select {:#x} to {address:#x}", select.get())
-            }
-            Self::Read { address } => write!(f, "read {:#x}", address.get()),
-        }
-    }
-}
-
 /// An operation of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -253,6 +173,8 @@ pub struct WishboneOperation {
     pub reset: Option<Reset>,
 }
 
+operation!(WishboneOperation, |own| own.gap.get());
+
 /// The operations of a manager.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -264,16 +186,7 @@ pub struct WishboneTraffic {
 
 impl Traffic for WishboneTraffic {
     fn check(&self) -> Result<(), TrafficError> {
-        let is_wrong = |operation: &WishboneOperation| {
-            operation.reset.is_some_and(|reset| reset.cycles.get() == 0)
-        };
-        match self.operations.iter().position(is_wrong) {
-            None => Ok(()),
-            Some(index) => Err(TrafficError {
-                path: format!("operations[{index}].reset.cycles"),
-                message: "0; a reset lasts at least one cycle".to_owned(),
-            }),
-        }
+        check_resets("operations", &self.operations)
     }
 }
 
@@ -339,32 +252,54 @@ impl AgentWeights for WishboneSubordinateWeights {
     }
 }
 
-impl WishboneWeights {
-    /// Draws a traffic of `operations` operations.
-    pub(crate) fn draw<M: Pins, S: Pins>(
-        &self,
+impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
+    type Weights = WishboneWeights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &WishbonePins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> WishboneTraffic {
-        let step = u64::from(pins.bytes() / pins.address_step.max(1)).max(1);
-        let mut pool = AddressPool::new(&self.addresses, pins.adr.width());
+    ) -> Self {
+        let mut pool = AddressPool::new(&weights.addresses, pins.adr.width());
+        let bus = BusDraw {
+            write: weights.write,
+            partial: pins.sel.map(|_| weights.partial),
+            bytes: pins.bytes(),
+            step: u64::from(pins.bytes() / pins.address_step.max(1)).max(1),
+        };
         let mut operation = || {
-            let offer = self.source.offer((), reset, rng);
-            let address = Uint::new(pool.draw(step, rng));
-            let access = if rng.chance(self.write) {
-                let all = Uint::<8>::new((1 << pins.bytes()) - 1);
-                let is_partial = pins.sel.is_some() && rng.chance(self.partial);
-                let some = Uint::new(rng.bits::<8>().get() & all.get());
-                let data = Uint::new(rng.bits::<64>().get() >> (64 - 8 * pins.bytes()));
-                WishboneAccess::Write { address, data, select: if is_partial { some } else { all } }
-            } else {
-                WishboneAccess::Read { address }
-            };
-            let block = rng.chance(self.block);
+            let offer = weights.source.offer((), reset, rng);
+            let access = bus.access(&mut pool, rng);
+            let block = rng.chance(weights.block);
             WishboneOperation { gap: offer.gap, block, access, reset: offer.reset }
         };
-        WishboneTraffic { operations: (0..operations).map(|_| operation()).collect() }
+        Self { operations: (0..operations).map(|_| operation()).collect() }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        longest_delay(&self.operations) + 3
+    }
+}
+
+impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
+    type Weights = WishboneSubordinateWeights;
+
+    fn draw(
+        weights: &Self::Weights,
+        pins: &WishbonePins<M, S>,
+        operations: u32,
+        _: Percent,
+        rng: &mut CaseRng,
+    ) -> Self {
+        let delays = delays(&weights.latency, operations, rng);
+        let ready = weights.ready.draw(operations, rng);
+        let errors = Errors::draw(pins.err.is_none(), weights.errors, operations, rng);
+        Self { ready, delays, errors }
+    }
+
+    fn longest_delay(&self) -> u64 {
+        self.ready.longest_delay() + longest(&self.delays) + 1
     }
 }

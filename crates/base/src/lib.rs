@@ -15,7 +15,7 @@
 //! ```
 
 #![warn(missing_docs)]
-// `println!` panics when the reader of a pipe is gone; `program::say` does not.
+// `println!` panics when the reader of a pipe is gone; `program::print_note` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod checksum;

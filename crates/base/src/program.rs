@@ -31,7 +31,7 @@ pub fn set_writer(writer: fn(&str)) {
 }
 
 /// Prints a note on standard error. Unlike `eprintln!`, it does not panic when the reader is gone.
-pub fn say(line: fmt::Arguments<'_>) {
+pub fn print_note(line: fmt::Arguments<'_>) {
     show(&format!("note: {line}\n"));
 }
 

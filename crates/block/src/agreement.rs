@@ -1,11 +1,11 @@
 //! Compares two models of an RTL on the same stimulus.
 
 use crate::built::Built;
-use crate::engine::{Cases, Engine, load};
+use crate::engine::{BlockEngine, Cases, load};
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Block, Case, Difference, Dut, Explain, Profile, Scenario, Watch, first_difference,
+    Block, Case, Difference, Drive, Dut, Explain, Profile, Scenario, Watch, first_difference,
 };
 use serde::{Deserialize, Serialize};
 use verilated::{BeforeReset, Model, ModelKind};
@@ -13,14 +13,16 @@ use zerocopy::IntoBytes as _;
 
 /// The stimulus of both models.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct ModelComparison {
     /// The scenarios, as JSON.
     pub scenarios: String,
     /// The cases.
     pub cases: Vec<Case>,
     /// The vectors. The worker skips those of other profiles.
     pub vectors: Vec<VectorFile>,
-    /// Whether the inputs of all cycles are returned.
+    /// The first cycle in which outputs count.
+    pub first: u64,
+    /// Whether the inputs of all cases are returned, and not only those of a disagreement.
     pub is_recorded: bool,
 }
 
@@ -29,6 +31,8 @@ pub struct Comparison {
 pub struct RecordedInputs {
     /// The name of the case.
     pub case: String,
+    /// Whether the inputs are unconstrained random stimulus.
+    pub is_raw: bool,
     /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
     #[serde(with = "hex")]
     pub cycles: Vec<u8>,
@@ -48,7 +52,10 @@ pub struct Disagreement {
 pub struct Compared {
     /// The first case in which the models differ. The comparison ends there.
     pub disagreement: Option<Disagreement>,
-    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded).
+    /// The number of cases and vectors that ran.
+    pub cases: u64,
+    /// The inputs of all cases, if they are [recorded](Comparison::is_recorded); those of the case
+    /// with the disagreement come last.
     pub recorded: Vec<RecordedInputs>,
 }
 
@@ -62,17 +69,17 @@ pub trait CompareBlock {
         &self,
         profile: &str,
         models: [&Built; 2],
-        comparison: &Comparison,
+        comparison: &ModelComparison,
         watch: &Watch,
     ) -> Result<Compared, Error>;
 }
 
-impl<B: Explain> CompareBlock for Engine<B> {
+impl<B: Explain> CompareBlock for BlockEngine<B> {
     fn compare(
         &self,
         profile: &str,
         [rtl, netlist]: [&Built; 2],
-        comparison: &Comparison,
+        comparison: &ModelComparison,
         watch: &Watch,
     ) -> Result<Compared, Error> {
         let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
@@ -86,7 +93,7 @@ impl<B: Explain> CompareBlock for Engine<B> {
 /// # Errors
 /// [`Error::Environment`] if the scenarios cannot be read, or an error in a vector.
 pub fn compare<B: Block>(
-    comparison: &Comparison,
+    comparison: &ModelComparison,
     profile: &Profile,
     rtl: &ModelKind<B::Inputs, B::Outputs>,
     netlist: ModelKind<B::Inputs, B::Outputs>,
@@ -107,6 +114,7 @@ pub fn compare<B: Block>(
     }
     let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
     let mut recorded = Vec::new();
+    let mut ran = 0;
     for (name, stimulus) in drawn.chain(all) {
         // A random seed selects the bits of a register by its name, and the netlist has other
         // names.
@@ -117,17 +125,19 @@ pub fn compare<B: Block>(
         let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
         let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
         let duts = [&mut left, &mut right];
-        if let Some(difference) = first_difference(&stimulus, &profile.parameters, duts, watch) {
-            return Ok(Compared {
-                disagreement: Some(Disagreement { name, difference }),
-                recorded: Vec::new(),
-            });
+        let difference =
+            first_difference(&stimulus, &profile.parameters, duts, comparison.first, watch);
+        ran += 1;
+        if comparison.is_recorded || difference.is_some() {
+            let is_raw = matches!(stimulus.drive, Drive::Cycles(_));
+            recorded.push(RecordedInputs { case: name.clone(), is_raw, cycles: left.inputs });
         }
-        if comparison.is_recorded {
-            recorded.push(RecordedInputs { case: name, cycles: left.inputs });
+        if let Some(difference) = difference {
+            let disagreement = Some(Disagreement { name, difference });
+            return Ok(Compared { disagreement, cases: ran, recorded });
         }
     }
-    Ok(Compared { disagreement: None, recorded })
+    Ok(Compared { disagreement: None, cases: ran, recorded })
 }
 
 /// A model that records its inputs.

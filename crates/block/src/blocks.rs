@@ -1,7 +1,7 @@
 //! The blocks of a program.
 
 use crate::agreement::CompareBlock;
-use crate::engine::{Engine, MeasureBlock, RunBlock};
+use crate::engine::{BlockEngine, MeasureBlock, RunBlock};
 use crate::mutate::MutateBlock;
 use cosim_base::error::{Error, codes};
 use cosim_base::program::Identity;
@@ -11,7 +11,7 @@ use cosim_harness::harness::Explain;
 /// about a block is in [`BlockInfo`].
 pub trait AnyBlock: RunBlock + MeasureBlock + CompareBlock + MutateBlock {}
 
-impl<B: Explain> AnyBlock for Engine<B> {}
+impl<B: Explain> AnyBlock for BlockEngine<B> {}
 
 /// A program with blocks; created by `program!`.
 #[derive(Clone, Copy)]

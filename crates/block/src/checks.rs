@@ -247,7 +247,7 @@ impl Checks {
 }
 
 /// Standard output and standard error.
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let streams = [&output.stdout, &output.stderr];
     streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n")
 }

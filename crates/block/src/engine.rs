@@ -1,8 +1,8 @@
-//! A block without its types: [`Engine`] implements [`RunBlock`] once for every [`Block`].
+//! A block without its types: [`BlockEngine`] implements [`RunBlock`] once for every [`Block`].
 //!
 //! A command makes one dynamic call per case; the code inside a case is compiled for its block.
-//! Each feature that needs the types of a block has its own trait, which `Engine` also implements.
-//! [`AnyBlock`](crate::blocks::AnyBlock) combines them.
+//! Each feature that needs the types of a block has its own trait, which `BlockEngine` also
+//! implements. [`AnyBlock`](crate::blocks::AnyBlock) combines them.
 
 mod bench;
 mod explain;
@@ -103,14 +103,14 @@ pub trait Models: Send {
 
 /// The implementation of [`RunBlock`] for a block.
 #[derive(Debug, Clone, Copy)]
-pub struct Engine<B>(PhantomData<fn() -> B>);
+pub struct BlockEngine<B>(PhantomData<fn() -> B>);
 
-impl<B> Engine<B> {
+impl<B> BlockEngine<B> {
     /// The engine, which has no state.
     pub const NEW: Self = Self(PhantomData);
 }
 
-impl<B: Explain> RunBlock for Engine<B> {
+impl<B: Explain> RunBlock for BlockEngine<B> {
     fn info(&self) -> &'static BlockInfo {
         BlockInfo::of::<B>()
     }

@@ -123,6 +123,11 @@ impl VectorFile {
         Self::from_text(text, path)
     }
 
+    /// Its text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Parses the head of a text; `path` is for messages.
     ///
     /// # Errors

@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn several_interfaces_and_other_ports_are_told_apart() {
+    fn several_interfaces_and_other_ports_are_distinguished() {
         let of = |prefix: &str| of(AxiLite, prefix, "", &[]);
         let [[m0, s0], [m1, s1]] = [of("s00_axil_"), of("s01_axil_")];
         let [[m2, s2], [m3, s3]] = [of("m00_axil_"), of("m01_axil_")];

@@ -225,17 +225,54 @@ fn named<'a>(sides: [&[&'a Port]; 2]) -> [Vec<Named<'a>>; 2] {
             Some(name) => (name, &whole[name.len()..]),
             None => (whole, ""),
         };
-        let begun = begins.iter().find_map(|begin| whole.strip_prefix(&begin[side]));
+        let started = begins.iter().find_map(|begin| whole.strip_prefix(&begin[side]));
         let ended = ends.iter().find_map(|end| whole.strip_suffix(&end[side]));
-        let bare = begun.or(ended).filter(|bare| !bare.is_empty()).unwrap_or(whole);
+        let bare = started.or(ended).filter(|bare| !bare.is_empty()).unwrap_or(whole);
         format!("{bare}{lane}")
     };
-    [0, 1].map(|side| {
+    let mut named = [0, 1].map(|side| {
         let names = sides[side].iter().zip(&wholes[side]);
         names
             .map(|(port, whole)| Named { port, whole: whole.clone(), bare: bare(whole, side) })
             .collect()
-    })
+    });
+    number_channels(&mut named);
+    named
+}
+
+/// Gives each element of an array of channels a name of its own: `req_valid_0`, `req_ready_0` and
+/// `req_data_0` are of the channel `req_0`.
+fn number_channels(sides: &mut [Vec<Named<'_>>; 2]) {
+    /// What is before a word and a number, and the number.
+    fn before<'a>(named: &'a Named<'_>, word: &str) -> Option<(&'a str, u32)> {
+        let (name, number) = lane_of(&named.bare).filter(|_| named.port.width == 1)?;
+        let stem = name.strip_suffix(word)?;
+        let stem = if stem.is_empty() { stem } else { stem.strip_suffix('_')? };
+        Some((stem, number))
+    }
+    let mut found: BTreeSet<(String, u32)> = BTreeSet::new();
+    for (from, to) in [(&sides[0], &sides[1]), (&sides[1], &sides[0])] {
+        for words in &HANDSHAKES {
+            let all = |side: &[Named<'_>], words: &[&str]| -> BTreeSet<(String, u32)> {
+                let all = side.iter().flat_map(|named| words.iter().map(move |word| (named, word)));
+                let all = all.filter_map(|(named, word)| before(named, word));
+                all.map(|(stem, number)| (stem.to_owned(), number)).collect()
+            };
+            let (offers, takes) = (all(from, words.offers), all(to, words.takes));
+            found.extend(offers.intersection(&takes).cloned());
+        }
+    }
+    for named in sides.iter_mut().flatten() {
+        let Some((name, number)) = lane_of(&named.bare) else { continue };
+        let of = found.iter().rev().filter(|(_, of)| *of == number).find_map(|(stem, _)| {
+            let rest =
+                if stem.is_empty() { name } else { name.strip_prefix(stem)?.strip_prefix('_')? };
+            Some((if stem.is_empty() { "lane" } else { stem.as_str() }, rest))
+        });
+        if let Some((stem, rest)) = of {
+            named.bare = format!("{stem}_{number}_{rest}");
+        }
+    }
 }
 
 /// The fields of channels whose ports have a letter or two before the word, as in `awaddr`.
@@ -369,13 +406,25 @@ impl Channels {
     /// Inputs of no channel that a test bench holds by default, each with its value: an enable is
     /// on, and what stops or clears the block is off. The others vary.
     pub fn held(&self) -> Vec<(&Port, u64)> {
-        let held = |port| held(port).map(|value| (port, value));
+        let held = |port| self.held_at(port).map(|value| (port, value));
         self.other_inputs.iter().filter_map(held).collect()
+    }
+
+    /// The value at which an input of no channel is held. The environment does not drive a
+    /// bidirectional port of the module: `pad_enable` beside `pad_in` and `pad_out` is off.
+    fn held_at(&self, port: &Port) -> Option<u64> {
+        let pad = port.name.strip_suffix("_enable");
+        let has = |ports: &[Port], name: &str| ports.iter().any(|port| port.name == name);
+        let is_of_pad = pad.is_some_and(|pad| {
+            has(&self.other_inputs, &format!("{pad}_in"))
+                && has(&self.other_outputs, &format!("{pad}_out"))
+        });
+        if is_of_pad { Some(0) } else { held(port) }
     }
 
     /// The other inputs of no channel.
     pub fn varied(&self) -> Vec<&Port> {
-        self.other_inputs.iter().filter(|port| held(port).is_none()).collect()
+        self.other_inputs.iter().filter(|port| self.held_at(port).is_none()).collect()
     }
 
     /// Whether the module can be declared by its channels: the environment offers items on one. A
@@ -386,10 +435,11 @@ impl Channels {
 }
 
 /// Words for inputs that let the block run, and for those that stop or clear it.
-const ENABLES: [&str; 8] = ["en", "ena", "enable", "enabled", "ce", "cke", "clken", "power"];
-const DISABLES: [&str; 16] = [
+const ENABLES: [&str; 10] =
+    ["en", "ena", "enable", "enabled", "ce", "cke", "clken", "power", "vdd", "vcc"];
+const DISABLES: [&str; 18] = [
     "flush", "clear", "clr", "abort", "cancel", "kill", "scan", "test", "testmode", "dft", "bist",
-    "isolate", "sleep", "rst", "reset", "srst",
+    "isolate", "sleep", "rst", "reset", "srst", "vss", "gnd",
 ];
 
 /// The value at which an input of no channel is held, if it is.
@@ -699,7 +749,7 @@ mod tests {
     }
 
     #[test]
-    fn enables_of_writer_and_reader_are_told_apart_by_their_direction() {
+    fn enables_of_writer_and_reader_differ_by_their_direction() {
         let found = lines(
             &[("w_en", 1), ("w_data", 8), ("r_en", 1)],
             &[("w_rdy", 1), ("r_rdy", 1), ("r_data", 8)],
@@ -795,6 +845,22 @@ mod tests {
                     "sink output {data=data_o} valid_o ready_i",
                 ],
             ),
+            (
+                "arr_valid_i_0 arr_valid_i_1 arr_data_i_0:8 arr_data_i_1:8 / arr_ready_o_0 arr_ready_o_1",
+                &[
+                    "source arr_0 {data=arr_data_i_0} arr_valid_i_0 arr_ready_o_0",
+                    "source arr_1 {data=arr_data_i_1} arr_valid_i_1 arr_ready_o_1",
+                ],
+            ),
+            (
+                "valid_i_0 valid_i_1 data_i_0:8 data_i_1:8 ready_i_0 / \
+                 ready_o_0 ready_o_1 valid_o_0 data_o_0:8",
+                &[
+                    "source lane_0_in {data=data_i_0} valid_i_0 ready_o_0",
+                    "source lane_1 {data=data_i_1} valid_i_1 ready_o_1",
+                    "sink lane_0_out {data=data_o_0} valid_o_0 ready_i_0",
+                ],
+            ),
             ("wrValid wrData:8 / wrReady", &["source wr {data=wrData} wrValid wrReady"]),
             (
                 "data_valid_i data_i:8 data_ready_i / data_ready_o data_o:8 data_valid_o",
@@ -854,9 +920,25 @@ mod tests {
             ("soft_rst_ni", 1, Some(1)),
             ("enable", 2, None),
             ("mode", 1, None),
+            ("vdd", 1, Some(1)),
+            ("VSS", 1, Some(0)),
         ] {
             assert_eq!(held(&Port { name: name.to_owned(), width }), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn bidirectional_ports_are_not_driven() {
+        let all = ports(
+            &[("pad_in", 1), ("pad_enable", 1), ("req", 1)],
+            &[("pad_out", 1), ("gnt", 1), ("q", 8)],
+        );
+        let mut channels = Channels::of(&all, &[]);
+        channels.other_inputs = all.inputs[..2].to_vec();
+        channels.other_outputs = all.outputs[..1].to_vec();
+        let held: Vec<_> =
+            channels.held().iter().map(|(port, value)| (port.name.clone(), *value)).collect();
+        assert_eq!(held, [("pad_enable".to_owned(), 0)]);
     }
 
     #[test]

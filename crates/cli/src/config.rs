@@ -37,11 +37,11 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 63] = [
+const DEFAULTS: [(&str, &str); 64] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("baseline", ""),
-    ("block", "run watch mutate prove bench list"),
+    ("block", "run watch mutate prove diff bench list"),
     ("budget", ""),
     ("build", ""),
     ("case", ""),
@@ -54,13 +54,17 @@ const DEFAULTS: [(&str, &str); 63] = [
     ("coverage", "run"),
     ("details", "run resume merge"),
     ("expect-recorded", ""),
-    ("fixes", "run watch mutate prove bench"),
+    ("fixes", "run watch mutate prove diff bench"),
     ("force", ""),
-    ("format", "run replay shrink explain bench cache list resume rerun merge mutate prove doctor"),
+    (
+        "format",
+        "run replay shrink explain bench cache list resume rerun merge mutate prove diff doctor",
+    ),
     ("golden", ""),
     ("help", ""),
     ("history", ""),
     ("instructions", ""),
+    ("legal-only", ""),
     ("markdown", ""),
     ("max-failures", "run watch"),
     ("max-hangs", "run watch"),
@@ -69,15 +73,15 @@ const DEFAULTS: [(&str, &str); 63] = [
     ("min-score", "mutate"),
     ("mutants", "mutate"),
     ("netlist", ""),
-    ("no-cache", "run watch mutate prove resume"),
+    ("no-cache", "run watch mutate prove diff resume"),
     ("no-judge", ""),
     ("no-sandbox", ""),
     ("no-shrink", "run watch"),
-    ("no-waves", "run watch"),
+    ("no-waves", "run watch diff"),
     ("only", ""),
     ("out", ""),
     ("packets", "run watch mutate"),
-    ("parameter", "run watch mutate prove bench"),
+    ("parameter", "run watch mutate prove diff bench"),
     ("pins", ""),
     ("plan", ""),
     ("print", ""),
@@ -93,7 +97,7 @@ const DEFAULTS: [(&str, &str); 63] = [
     ("simulator", ""),
     ("stuck-after", ""),
     ("threads", "run watch mutate resume rerun"),
-    ("time", "run watch"),
+    ("time", "run watch diff"),
     ("top", ""),
     ("trace", ""),
     ("trace-all", ""),
@@ -347,7 +351,7 @@ fn unknown(option: &str, table: &str, commands: &[&Command]) -> String {
 /// Prints where defaults come from, so that the file's influence is visible.
 pub fn show(note: Option<&str>) {
     if let Some(note) = note {
-        program::say(format_args!("defaults from {}", text::line(note)));
+        program::print_note(format_args!("defaults from {}", text::line(note)));
     }
 }
 

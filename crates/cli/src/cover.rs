@@ -103,7 +103,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let ranked = rank(&database);
             if let Some(out) = out {
                 let written = vectors::write(out, &ranked)?;
-                program::say(format_args!(
+                program::print_note(format_args!(
                     "wrote {} to {}",
                     counted(written as u64, "vector"),
                     out.display()
@@ -170,7 +170,7 @@ fn report(database: &Database) -> String {
             let hit = bins.clone().filter(can_be).filter(is_hit).count();
             let _ = writeln!(text, "  {:16} {hit:5} of {reachable:5}  {}", group.name, group.about);
         }
-        for bin in database.holes(name, &covered) {
+        for bin in database.uncovered(name, &covered) {
             let meaning = database.group_of(bin).map(|(group, bin)| group.bin_meaning(bin));
             let meaning = meaning.unwrap_or_default();
             let _ = writeln!(text, "  not hit: {} ({meaning})", database.bin_name(bin));
@@ -182,13 +182,13 @@ fn report(database: &Database) -> String {
     for reached in database.reached() {
         let (rtl, profile) = (reached.rtl, reached.profile);
         let _ = writeln!(text, "RTL {rtl} {profile}: {}", reached.shares().text());
-        for point in reached.holes() {
+        for point in reached.uncovered() {
             let _ = writeln!(text, "  not reached: {}", point.place());
         }
         for (point, hits, reason) in reached.points() {
             let Some(reason) = reason else { continue };
-            let told = if hits > 0 { "waived but reached" } else { "waived" };
-            let _ = writeln!(text, "  {told}: {} ({reason})", point.place());
+            let label = if hits > 0 { "waived but reached" } else { "waived" };
+            let _ = writeln!(text, "  {label}: {} ({reason})", point.place());
         }
     }
     let _ = writeln!(text, "cases that hit bins which no earlier case of their run hit:");
@@ -223,7 +223,7 @@ fn report_json(database: &Database) -> Value {
         json!({ "case": find.name, "seed": find.run.seed, "cycles": find.cycles, "new": find.new })
     });
     let code = database.reached().into_iter().map(|reached| {
-        let holes: Vec<String> = reached.holes().map(Point::place).collect();
+        let uncovered: Vec<String> = reached.uncovered().map(Point::place).collect();
         let waived = reached.points().filter_map(|(point, hits, reason)| {
             Some(json!({ "point": point.place(), "reason": reason?, "cases": hits }))
         });
@@ -231,7 +231,7 @@ fn report_json(database: &Database) -> Value {
             "rtl": reached.rtl,
             "profile": reached.profile,
             "shares": reached.shares(),
-            "holes": holes,
+            "uncovered": uncovered,
             "waived": waived.collect::<Vec<_>>(),
         })
     });

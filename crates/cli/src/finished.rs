@@ -67,7 +67,7 @@ impl FinishedRuns {
     }
 
     /// Prints the result of a run, followed by `more`.
-    pub fn tell(
+    pub fn print(
         &mut self,
         name: &str,
         report: &RunReport,
@@ -84,7 +84,7 @@ impl FinishedRuns {
             }
         }
         if let Some(ci) = &self.ci {
-            tell(ci, report);
+            annotate(ci, report);
         }
         self.codes.push((name.to_owned(), exit_code(&report.run)));
         self.folder = report.run.folder.parent().map(Path::to_owned);
@@ -142,7 +142,7 @@ impl FinishedRuns {
                 }
                 Ok(_) => {}
                 Err(error) => {
-                    program::say(format_args!("error: {error}"));
+                    program::print_note(format_args!("error: {error}"));
                     self.unwritten = true;
                 }
             }
@@ -199,7 +199,7 @@ impl FinishedRuns {
 
 /// Reports to the CI system of this process. Failures only cause a warning, because the run
 /// directory has all results.
-fn tell(ci: &Ci, report: &RunReport) {
+fn annotate(ci: &Ci, report: &RunReport) {
     if report.run.results.is_some() {
         match report::annotate(ci, &report.run.folder) {
             Ok(lines) => program::show(&lines),

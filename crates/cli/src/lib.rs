@@ -7,7 +7,7 @@
 //! }
 //! ```
 
-// `println!` panics when the reader of a pipe is gone; `program::say` does not.
+// `println!` panics when the reader of a pipe is gone; `program::print_note` does not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agents;

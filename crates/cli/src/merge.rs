@@ -61,7 +61,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut done = FinishedRuns::new(names.clone(), arguments.output.format());
     for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
         let report = one(shards, &place, earlier)?;
-        done.tell(name, &report, arguments.output.detail(), "")?;
+        done.print(name, &report, arguments.output.detail(), "")?;
     }
     done.end(earlier)
 }

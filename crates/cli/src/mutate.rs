@@ -184,7 +184,7 @@ fn grade(
             is_interrupted = true;
             // Name the common folder if there are several blocks.
             let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
-            program::say(format_args!(
+            program::print_note(format_args!(
                 "interrupted; to continue: {} resume {}",
                 program::name(),
                 all.display()

@@ -13,7 +13,7 @@ use cosim_harness::harness::{self, Overrides, Profile, ProfileError};
 use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::loaded::LoadedVector;
-use cosim_regress::worker::{Limits, Program};
+use cosim_regress::worker::{Limits, WorkerProgram};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models;
 use std::collections::BTreeSet;
@@ -350,7 +350,7 @@ pub fn command_with(options: &[&str]) -> String {
 fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
     let command = rtl.command_line();
     let words = text::line(&command);
-    program::say(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
+    program::print_note(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
     rtl.check_there().map_err(|error| Error::File { code: codes::RECORDED_RTL_MISSING,
         path: path.to_owned(),
         message: format!(
@@ -361,6 +361,12 @@ fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
 }
 
 impl Target {
+    /// These blocks and profiles, with the built-in RTL.
+    pub fn of(block: &[String], choice: &Choice) -> Self {
+        let (block, choice) = (block.to_vec(), choice.clone());
+        Self { block, choice, rtl: UserRtlOptions::default() }
+    }
+
     /// The selected blocks without duplicates, in the given order.
     ///
     /// # Errors
@@ -556,11 +562,14 @@ impl ModelLimits {
     ///
     /// # Errors
     /// [`Error::Environment`] if this program cannot be started again.
-    pub fn program(&self) -> Result<Program, Error> {
+    pub fn program(&self) -> Result<WorkerProgram, Error> {
         let memory = self.memory_limit.0;
         let sandbox = if self.sandboxing.no_sandbox { Sandbox::Off } else { Sandbox::On };
         let program = blocks::program().ok_or_else(blocks::missing)?;
-        Ok(Program::at(program.start(), Limits { stuck_after: self.stuck_after, memory, sandbox }))
+        Ok(WorkerProgram::at(
+            program.start(),
+            Limits { stuck_after: self.stuck_after, memory, sandbox },
+        ))
     }
 }
 

@@ -16,7 +16,7 @@ use verilated_build::activity::{self, Snapshot};
 /// How often a terminal is drawn.
 const TICK: Duration = Duration::from_millis(100);
 /// Activities that end sooner are not shown.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PROGRESS_DELAY: Duration = Duration::from_secs(1);
 /// How often a log gets a line.
 const INTERVAL: Duration = Duration::from_secs(30);
 /// Width of a bar in characters.
@@ -70,7 +70,7 @@ impl Display {
                     true => draw(&now),
                     false => {
                         if let Some(line) = log.line(&now) {
-                            cosim_base::program::say(format_args!("{line}"));
+                            cosim_base::program::print_note(format_args!("{line}"));
                         }
                     }
                 }
@@ -94,7 +94,7 @@ impl Drop for Display {
 
 /// Draws the activities on the terminal.
 fn draw(now: &[Snapshot]) {
-    let is_long = |one: &Snapshot| one.began.elapsed() >= PATIENCE;
+    let is_long = |one: &Snapshot| one.began.elapsed() >= PROGRESS_DELAY;
     if !now.iter().any(is_long) {
         if let Some(line) = LINE.get() {
             line.finish_and_clear();

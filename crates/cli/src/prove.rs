@@ -71,10 +71,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
-    let mut asked =
+    let mut selected =
         jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
     if let Some(only) = only
-        && !asked.any(|prover| !places(prover, Some(only)).is_empty())
+        && !selected.any(|prover| !places(prover, Some(only)).is_empty())
     {
         let message = format!(
             "--only: no property contains `{only}`; run without --only to list all properties"
@@ -119,9 +119,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         claim.release();
         proofs.push(proof);
     }
-    let [asked, found] = answers.counts();
-    if asked > 0 {
-        program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
+    let [selected, found] = answers.counts();
+    if selected > 0 {
+        program::print_note(format_args!(
+            "{found} of {selected} answers of Yosys and ABC were in the cache"
+        ));
     }
     let holds = proofs.iter().all(Proof::holds);
     if proofs.iter().any(|proof| proof.solver.is_none()) {

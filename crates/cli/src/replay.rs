@@ -228,7 +228,7 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     if !beside.is_empty() {
         let names: Vec<String> = beside.iter().map(|path| text::path(path)).collect();
         let files = counted(beside.len() as u64, "file");
-        program::say(format_args!("skipped {files}, not vectors: {}", names.join(", ")));
+        program::print_note(format_args!("skipped {files}, not vectors: {}", names.join(", ")));
     }
     Ok(vectors)
 }

@@ -15,7 +15,7 @@ use cosim_harness::harness::{Case, Signature, Verdict};
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::runner::{Replay, replay_all};
 use cosim_regress::setup::{Session, Setup};
-use cosim_regress::worker::Program;
+use cosim_regress::worker::WorkerProgram;
 use cosim_report::report::{Entry, Results};
 use cosim_rtl::models::Examined;
 use cosim_rtl::models::RtlModels as _;
@@ -118,7 +118,7 @@ impl PreparedRerun {
     /// Runs the cases. `reported` receives each in order.
     fn run(
         &self,
-        program: &Program,
+        program: &WorkerProgram,
         threads: usize,
         interrupted: &AtomicBool,
         reported: &mut dyn FnMut(RerunCase) -> Result<(), Error>,

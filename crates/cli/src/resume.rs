@@ -56,7 +56,7 @@ impl Arguments {
         is_own: bool,
     ) -> Result<(), Error> {
         let command = command_line(words);
-        program::say(format_args!(
+        program::print_note(format_args!(
             "{} was begun by: {}, in {}",
             text::path(folder),
             text::line(&command),
@@ -216,7 +216,7 @@ fn run_remaining(
                 }
                 let run = ready.run(begin, job.time(), &mut |event| renderer.show(event))?;
                 let report = earlier.publish(run);
-                done.tell(name, &report, arguments.output.detail(), "")?;
+                done.print(name, &report, arguments.output.detail(), "")?;
                 if exit_code(&report.run) == INTERRUPTED {
                     break;
                 }

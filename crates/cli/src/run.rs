@@ -92,7 +92,7 @@ impl Arguments {
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
             job.goal = job.goal.or(self.min_coverage);
-            self.until.tell(job)?;
+            self.until.configure(job)?;
             job.setup.coverage = self.coverage;
             if self.coverage {
                 backend::check(&job.setup.rtl, Feature::Coverage)?;
@@ -124,12 +124,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let earlier = arguments.earlier.files();
     earlier.check()?;
     let mut renderer = Renderer::new(arguments.output.is_quiet());
-    let begun = begin(arguments, &jobs, &interrupted, &mut renderer)?;
+    let started = begin(arguments, &jobs, &interrupted, &mut renderer)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = FinishedRuns::new(names, arguments.output.format());
     let began = Instant::now();
-    let mut left = begun.len() as u32;
-    for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
+    let mut left = started.len() as u32;
+    for ((ready, begin), job) in started.into_iter().zip(&jobs) {
         // The remaining time is divided equally among the remaining blocks.
         let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
         left -= 1;
@@ -140,7 +140,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             ready.trace(Waves { path: path.clone(), all: arguments.tracing.trace_all })?;
             more = format!("waves: {}", path.display());
         }
-        done.tell(&job.name, &report, arguments.output.detail(), &more)?;
+        done.print(&job.name, &report, arguments.output.detail(), &more)?;
         if exit_code(&report.run) == INTERRUPTED {
             break;
         }

@@ -49,8 +49,8 @@ pub struct Arguments {
 struct Shown(Activity);
 
 impl ShrinkProgress for Shown {
-    fn candidate(&mut self, tried: u64, kept: u64) {
-        self.0.note(format!("{tried} candidates tried, {kept} accepted"));
+    fn candidate(&mut self, candidates: u64, kept: u64) {
+        self.0.note(format!("{candidates} candidates tried, {kept} accepted"));
     }
 }
 
@@ -78,7 +78,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     drop(shown);
     let shrunk = shrunk?.done()?;
     write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
-    let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
+    let ShrunkVector { outcome, candidates, out_of_budget, .. } = &shrunk;
     let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
         (true, _) => ", interrupted",
         (false, true) => ", stopped by --budget",
@@ -89,7 +89,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "vector": out.to_string_lossy(),
             "packets": outcome.packets,
             "cycles": outcome.cycles,
-            "candidates": tried,
+            "candidates": candidates,
             "complete": ended.is_empty(),
             "signature": Signature::of(&outcome.verdict),
             "outcome": outcome.verdict,
@@ -99,7 +99,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             text::path(&out),
             counted(outcome.packets, "packet"),
             counted(outcome.cycles, "cycle"),
-            counted(*tried, "candidate"),
+            counted(*candidates, "candidate"),
             outcome.verdict
         ))?,
     }

@@ -107,11 +107,11 @@ impl Summary<'_> {
     fn coverage_json(&self) -> Value {
         let profiles = self.run.coverage.profiles.keys().map(|name| {
             let covered = self.run.coverage.covered(name);
-            let holes = self.run.coverage.holes(name, &covered);
-            let holes: Vec<String> =
-                holes.into_iter().map(|bin| self.run.coverage.bin_name(bin)).collect();
+            let uncovered = self.run.coverage.uncovered(name, &covered);
+            let uncovered: Vec<String> =
+                uncovered.into_iter().map(|bin| self.run.coverage.bin_name(bin)).collect();
             let ProfileCoverage { reachable, hit, .. } = covered;
-            (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
+            (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": uncovered }))
         });
         Value::Object(profiles.collect())
     }
@@ -407,11 +407,11 @@ fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<Str
             by_reason.entry(reason).or_default().push(profile);
         }
     }
-    let told = by_reason.iter().map(|(reason, of)| match of.len() {
+    let reported = by_reason.iter().map(|(reason, of)| match of.len() {
         all if all == profiles.len() => (*reason).to_owned(),
         _ => format!("{reason} (profile {})", of.join(", ")),
     });
-    Some(told.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty())
+    Some(reported.collect::<Vec<_>>().join("; ")).filter(|reported| !reported.is_empty())
 }
 
 /// Names of bits in which consecutive bits of a port are one range, as in `data[7:0]`.
@@ -454,17 +454,17 @@ mod tests {
     #[test]
     fn a_reason_for_two_evaluations_appears_once() {
         let profiles = ["spec", "repaired", "0x01"].map(str::to_owned);
-        let told = |reasons: &[(&str, &str)]| {
+        let reported = |reasons: &[(&str, &str)]| {
             let reasons = reasons.iter().map(|(name, why)| ((*name).to_owned(), (*why).to_owned()));
             driven(&reasons.collect(), &profiles)
         };
-        assert_eq!(told(&[]), None);
+        assert_eq!(reported(&[]), None);
         let all = [("spec", "a latch"), ("repaired", "a latch"), ("0x01", "a latch")];
-        assert_eq!(told(&all).as_deref(), Some("a latch"));
-        assert_eq!(told(&all[..2]).as_deref(), Some("a latch (profile spec, repaired)"));
+        assert_eq!(reported(&all).as_deref(), Some("a latch"));
+        assert_eq!(reported(&all[..2]).as_deref(), Some("a latch (profile spec, repaired)"));
         let two = [("spec", "a latch"), ("repaired", "a clock"), ("0x01", "a latch")];
         let expected = "a clock (profile repaired); a latch (profile spec, 0x01)";
-        assert_eq!(told(&two).as_deref(), Some(expected));
+        assert_eq!(reported(&two).as_deref(), Some(expected));
     }
 
     #[test]

@@ -66,9 +66,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let mut read = None;
         match job.prepare(&interrupted, &mut |event| renderer.show(event)) {
             Ok(ready) => {
-                let begun = ready.begin(&place, &mut |event| renderer.show(event))?;
-                let run =
-                    ready.run(begun, arguments.options.time, &mut |event| renderer.show(event))?;
+                let started = ready.begin(&place, &mut |event| renderer.show(event))?;
+                let run = ready
+                    .run(started, arguments.options.time, &mut |event| renderer.show(event))?;
                 let report = EarlierRuns::default().publish(run).run;
                 if report.end == End::Interrupted {
                     return Ok(ExitCode::from(INTERRUPTED));

@@ -10,36 +10,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Refused phrases, each with its replacement.
-const REFUSED: [(&str, &str); 27] = [
-    ("is told", "is reported"),
-    ("are told", "are reported"),
-    ("told at", "reported at"),
-    ("so many", "a number, or PCT"),
-    ("gone on with", "resumed"),
-    ("goes on", "continues"),
-    ("go on with", "continue"),
-    ("nobody", "the actor that is missing"),
-    ("everybody", "all users"),
-    ("of which there", "a noun"),
-    ("of which is", "a noun"),
-    ("becomes of", "the outcome of"),
-    ("became of", "the outcome of"),
-    ("what is to be", "a noun"),
-    ("of one's own", "your"),
-    ("of its own; ", "separate"),
-    ("be said", "be set"),
-    ("is said", "is set"),
-    ("are said", "are set"),
-    ("was said", "was set"),
-    ("is asked of", "is required of"),
-    ("the given RTL", "the user RTL"),
-    ("the program's own", "built-in"),
-    ("promise", "property"),
-    ("patience", "timeout"),
-    ("cut short", "interrupted, truncated"),
-    ("to the letter", "as specified"),
-];
+/// Refused phrases, each with its replacement: `tests/words.tsv`.
+fn refused_phrases() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let rows = include_str!("../../../tests/words.tsv").lines().filter(|row| !row.starts_with('#'));
+    rows.filter_map(|row| {
+        let [place, phrase, instead] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("three columns: {row}")
+        };
+        (place != "names").then_some((phrase, instead))
+    })
+}
 
 /// The first refused phrase in a text.
 fn refused(text: &str) -> Option<String> {
@@ -49,7 +29,13 @@ fn refused(text: &str) -> Option<String> {
         return None;
     }
     let text = words.join(" ").to_lowercase();
-    let found = REFUSED.iter().find(|(phrase, _)| text.contains(&phrase.to_lowercase()));
+    let found = refused_phrases().find(|(phrase, _)| {
+        let starts = text.match_indices(phrase).map(|(at, _)| (at, at + phrase.len()));
+        let is_word = |edge: Option<char>| !edge.is_some_and(char::is_alphanumeric);
+        starts.into_iter().any(|(from, to)| {
+            is_word(text[..from].chars().next_back()) && is_word(text[to..].chars().next())
+        })
+    });
     found.map(|(phrase, instead)| format!("`{phrase}`, write {instead}: {text}"))
 }
 

@@ -20,13 +20,20 @@ use verilated_build::module::{
 const MOST_ELEMENTS: i64 = 16;
 /// Names for the clock of the harness, if several clocks or none are the module's own.
 const HARNESS_CLOCKS: [&str; 4] = ["clk", "step_clk", "harness_clk", "step_of_harness"];
-/// Names of ports that C++, the harness or generated code has for something else.
-const TAKEN: &str = "alignas alignof and_eq asm auto bitand bitor bool catch char char16_t char32_t char8_t class co_await \
-    co_return co_yield compl concept const_cast consteval constexpr constinit decltype delete double dynamic_cast \
-    explicit false float friend goto inline int long mutable namespace new noexcept not_eq nullptr operator or_eq \
-    private protected public register reinterpret_cast requires short signed sizeof static_assert static_cast switch \
-    template this thread_local throw true try typeid typename unsigned using virtual void volatile wchar_t xor_eq dut \
-    padding";
+/// Names of ports that C++, its macros, Verilator's model, the harness or generated code have for something else.
+const TAKEN: &str = "abort alignas alignof and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bit_vector \
+    bitand bitor bool catch cdecl char char16_t char32_t char8_t class co_await co_return co_yield \
+    compl complex concept const_cast const_iterator consteval constexpr constinit decltype delete \
+    deque double dynamic_cast explicit false far float friend goto huge inline int interrupt list \
+    long map mutable namespace near new noexcept not_eq nullptr operator or_eq override pascal \
+    private protected public queue register reinterpret_cast requires sc_clock sc_in sc_inout \
+    sc_out sc_signal sensitive sensitive_neg sensitive_pos set short signed sizeof stack \
+    static_assert static_cast switch synchronized template this thread_local throw \
+    transaction_safe_dynamic true try type_info typeid typename uint16_t uint32_t uint8_t unsigned \
+    using vector virtual void volatile wchar_t xor_eq BUFSIZ EOF EXIT_FAILURE EXIT_SUCCESS M_PI \
+    NULL RAND_MAX SEEK_CUR SEEK_END SEEK_SET errno linux unix CData EData IData QData SData \
+    VerilatedContext atClone contextp eval eval_end_step eval_step eventsPending final hierName \
+    modelName name nextTimeSlot prepareClone rootp std threads trace vlSymsp dut padding";
 
 /// A reason for a wrapper.
 const HAS_INTERFACES: &str = "it has interfaces as ports";

@@ -1,5 +1,6 @@
 //! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
 
+mod joined;
 mod miter;
 mod simulation;
 
@@ -25,6 +26,8 @@ struct Latch {
     initial: Option<bool>,
     /// Index of the latch that is the first bit of the same register.
     word: usize,
+    /// Index of an earlier latch that starts with the same unknown value.
+    twin: Option<usize>,
 }
 
 /// A netlist with all its mutations, in the format of `write_aiger -ascii -symbols`.
@@ -131,7 +134,7 @@ impl Aig {
                 [1] => Some(true),
                 _ => None,
             };
-            aig.latches.push(Latch { node: node / 2, next, initial, word: place });
+            aig.latches.push(Latch { node: node / 2, next, initial, word: place, twin: None });
         }
         for _ in 0..outputs {
             let line = numbers(lines.next()?)?;

@@ -1,7 +1,10 @@
 //! Finds cells that Yosys and Verilator interpret differently or that cannot be checked, and cuts
 //! the memories out of a netlist.
 
+mod paired;
+
 use crate::rtlil::{Unknown, plain, width, widths};
+pub use paired::cut_pair;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -193,10 +196,27 @@ pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
 /// # Errors
 /// [`Unknown`] if the netlist cannot be checked: several clocks or edges, a latch, or a division.
 pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
+    let followed = followed(netlist);
+    cut_as(
+        netlist,
+        clock,
+        &|cell, count| match cell.memory().and_then(|name| followed.get(&name)) {
+            Some(memory) => format!("{count}{OF}{memory}"),
+            None => count.to_string(),
+        },
+    )
+}
+
+/// As [`cut`]; `named` gives the stem of the names of a memory cell's ports, from the cell and the
+/// number of memory cells so far.
+fn cut_as(
+    netlist: &str,
+    clock: &str,
+    named: &dyn Fn(&Cell<'_>, usize) -> String,
+) -> Result<String, Unknown> {
     let clock = format!("\\{clock}");
     let widths = widths(netlist);
     let wires = widths.values().next();
-    let followed = followed(netlist);
     let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
     let mut attributes = String::new();
     let mut lines = netlist.lines();
@@ -217,11 +237,7 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
             if let Some(ports) = memory_ports(&cell)? {
                 attributes.clear();
                 cuts += 1;
-                let memory = cell.memory().and_then(|memory| followed.get(&memory));
-                let cut = match memory {
-                    Some(memory) => format!("{cuts}{OF}{memory}"),
-                    None => cuts.to_string(),
-                };
+                let cut = named(&cell, cuts);
                 open(&cell, ports, (cuts, &cut), wires, (&mut declared, &mut text))?;
                 continue;
             }

@@ -59,7 +59,7 @@ pub enum Reply {
     /// The output is 1 in the last cycle of this trace: a line with the initial values of the
     /// registers, and a line with the inputs of each cycle, the first of which is the reset cycle.
     /// A line ends at a blank or `#`.
-    Seen(String),
+    Reached(String),
     /// Undecided.
     Open {
         /// Cycles in which the output is known to be 0.
@@ -74,12 +74,12 @@ const STEPS: u32 = 3;
 
 /// Whether a property output can ever be 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum Decision {
     /// The engine says that the output is never 1, by this evidence.
     Never(Evidence),
     /// The output is 1 after these inputs: the names of the bits that are 1, for each cycle after
     /// the reset cycle.
-    Seen(Vec<Vec<String>>),
+    Reached(Vec<Vec<String>>),
     /// Undecided.
     Open {
         /// Cycles in which the output is known to be 0.
@@ -89,7 +89,7 @@ pub enum Answer {
     },
 }
 
-impl Answer {
+impl Decision {
     /// Whether the engine says that the output is never 1.
     pub fn is_never(&self) -> bool {
         matches!(self, Self::Never(_))
@@ -110,7 +110,7 @@ pub fn ask(
     file: &[u8],
     inputs: &[String],
     attempt: Attempt,
-) -> Result<Answer, Error> {
+) -> Result<Decision, Error> {
     let engine = attempt.engine;
     let key = engine.key(&attempt);
     let parts: Vec<&[u8]> = key.iter().map(Vec::as_slice).chain([file]).collect();
@@ -122,7 +122,8 @@ pub fn ask(
     let EngineRun { reply, is_repeatable } = engine.run(session, name, file, &attempt)?;
     let answer = answer(reply.clone(), file, inputs, engine);
     // A trace that is wrong or cannot be parsed may be truncated: do not cache it.
-    let is_understood = matches!(reply, Reply::Seen(_)) == matches!(answer, Answer::Seen(_));
+    let is_understood =
+        matches!(reply, Reply::Reached(_)) == matches!(answer, Decision::Reached(_));
     if is_understood
         && is_repeatable
         && let Ok(bytes) = serde_json::to_vec(&reply)
@@ -133,15 +134,15 @@ pub fn ask(
 }
 
 /// The answer of a reply, with the evidence for a proof. A trace is simulated.
-fn answer(reply: Reply, file: &[u8], inputs: &[String], engine: &dyn Engine) -> Answer {
-    let wrong = |flaw: &str| Answer::Open {
+fn answer(reply: Reply, file: &[u8], inputs: &[String], engine: &dyn Engine) -> Decision {
+    let wrong = |flaw: &str| Decision::Open {
         cycles: None,
         because: format!("{}'s trace {flaw}", engine.name()),
     };
     match reply {
-        Reply::Open { cycles, because } => Answer::Open { cycles, because },
-        Reply::Never(invariant) => Answer::Never(engine.evidence(invariant)),
-        Reply::Seen(trace) => {
+        Reply::Open { cycles, because } => Decision::Open { cycles, because },
+        Reply::Never(invariant) => Decision::Never(engine.evidence(invariant)),
+        Reply::Reached(trace) => {
             let is_violated = |network: Network| match inputs {
                 // Its rows are empty, and it has one course only.
                 [] => network.is_violated_by(trace.lines().map(|_| &[][..])),
@@ -152,7 +153,7 @@ fn answer(reply: Reply, file: &[u8], inputs: &[String], engine: &dyn Engine) -> 
                 Some(_) if !Network::parse(file).is_some_and(is_violated) => {
                     wrong("does not violate the property")
                 }
-                Some(cycles) => Answer::Seen(cycles),
+                Some(cycles) => Decision::Reached(cycles),
             }
         }
     }

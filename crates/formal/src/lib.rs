@@ -1,6 +1,7 @@
 //! Formal verification of RTL, with Yosys and ABC.
 //!
 //! - [`prove`] proves the properties of a block for all inputs.
+//! - [`diff`] compares two RTLs of a block.
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
 //!   RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
 //! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
@@ -23,6 +24,7 @@ pub mod aig;
 pub mod assertions;
 pub mod certificate;
 pub mod cut;
+pub mod diff;
 pub mod engine;
 pub mod graph;
 pub mod monitor;

@@ -59,7 +59,7 @@ pub struct Property {
 
 impl Property {
     /// Whether `only` selects the property: its text contains `only`. `None` selects all.
-    pub fn is_asked(&self, only: Option<&str>) -> bool {
+    pub fn is_selected(&self, only: Option<&str>) -> bool {
         only.is_none_or(|only| self.text.contains(only))
     }
 }
@@ -118,14 +118,15 @@ impl Monitor {
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
         // Properties that are not selected are left out of the network. The others keep their
         // numbers.
-        let is_asked =
-            |property: &Property| property.kind == Kind::Always || property.is_asked(only);
-        let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
-        outputs(&bad, &asked, &breaks, info.rtl.clock, &mut text);
+        let is_selected =
+            |property: &Property| property.kind == Kind::Always || property.is_selected(only);
+        let requested: Vec<usize> =
+            (0..bad.len()).filter(|place| is_selected(&bad[*place].0)).collect();
+        outputs(&bad, &requested, &breaks, info.rtl.clock, &mut text);
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
-        let pins: Vec<String> = asked.into_iter().flat_map(of).collect();
+        let pins: Vec<String> = requested.into_iter().flat_map(of).collect();
         let text = format!("{}{text}endmodule\n", around(info, &pins, &[], assertions, &text));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
@@ -162,6 +163,31 @@ impl Monitor {
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let signals = signals(assertions).to_vec();
         Ok(Some(Self { text, state: info.state_register, signals, properties, assumes: false }))
+    }
+
+    /// A monitor of the protocol. It has the ports of the RTL, and an output for each channel on
+    /// which the environment offers something: `offer` and a number, which is 1 in a cycle in which
+    /// an offer is withdrawn or changed. Returns it with what each output means.
+    pub fn of_protocol(info: &'static BlockInfo, offer: &str) -> (String, Vec<String>) {
+        let mut text = String::new();
+        let mut pins: Vec<String> =
+            info.outputs.iter().map(|port| format!("output {}", range(port))).collect();
+        let mut meanings = Vec::new();
+        for (place, waits) in offers(info).iter().enumerate() {
+            let breaks = withdrawn(info, waits, &format!("cosim_wait_{place}"), &mut text);
+            let _ = writeln!(text, "  assign {offer}{place} = {breaks};");
+            pins.push(format!("output {offer}{place}"));
+            let payload = if waits.payload.is_empty() { "" } else { " or its payload" };
+            let Handshake { valid, ready, .. } = waits;
+            meanings.push(format!("{valid}{payload} changed before {ready}"));
+        }
+        let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).collect();
+        let mut around = around(info, &pins, &shared, None, &text);
+        // The RTL may be any, so that nothing inside of it is connected.
+        if let Some(state) = info.state_register {
+            around = around.replace(&format!(", {}", connection(state, STATE)), "");
+        }
+        (format!("{around}{text}endmodule\n"), meanings)
     }
 
     /// What it looks at inside of the RTL.
@@ -216,7 +242,7 @@ impl Monitor {
 /// `legal` once an invariant has failed.
 pub fn outputs(
     bad: &[(Property, String)],
-    asked: &[usize],
+    requested: &[usize],
     breaks: &str,
     clock: &str,
     text: &mut String,
@@ -230,7 +256,7 @@ pub fn outputs(
              always @(posedge {clock}) {so_far} <= {so_far} | {now};"
         );
     }
-    for place in asked {
+    for place in requested {
         let (_, expression) = &bad[*place];
         let _ = writeln!(
             text,

@@ -354,7 +354,7 @@ impl Prover {
             }
         };
         session.script(&format!(
-            "read_rtlil {rtl}\nflatten\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
+            "read_rtlil {rtl}\nflatten\ntribuf -logic\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
         ))?;
         let netlist = session.text(both)?;

@@ -307,7 +307,7 @@ impl ProfileCoverage {
     }
 
     /// Number of uncovered reachable bins.
-    pub fn holes(&self) -> u32 {
+    pub fn uncovered(&self) -> u32 {
         self.reachable - self.hit
     }
 
@@ -372,6 +372,18 @@ impl Database {
         }
     }
 
+    /// The groups of channels, which cross the stalls of items, in which no case hit a bin.
+    pub fn idle_channels(&self) -> Vec<String> {
+        let is_channel =
+            |group: &&Group| group.axes.last().is_some_and(|axis| axis.name == "stall");
+        let groups = self.groups.iter().filter(is_channel);
+        let is_idle = |group: &&Group| {
+            let mut hit = self.parts.iter().flat_map(|part| part.hits.iter());
+            !hit.any(|(bin, _)| self.group_of(*bin).is_some_and(|(of, _)| of.name == group.name))
+        };
+        groups.filter(is_idle).map(|group| group.name.clone()).collect()
+    }
+
     /// The bins of a group that no case of a profile hit; none if there is no such group.
     pub fn missed_in(&self, profile: &str, group: &str) -> Vec<String> {
         let covered = self.covered(profile);
@@ -413,13 +425,13 @@ impl Database {
     }
 
     /// The uncovered reachable bins of a profile.
-    pub fn holes(&self, profile: &str, covered: &ProfileCoverage) -> Vec<u32> {
+    pub fn uncovered(&self, profile: &str, covered: &ProfileCoverage) -> Vec<u32> {
         let reasons = self.profiles.get(profile).map(|profile| &profile.unreachable);
-        let is_hole = |bin: &u32| {
+        let is_uncovered = |bin: &u32| {
             covered.hits[*bin as usize] == 0
                 && reasons.is_none_or(|reasons| !reasons.contains_key(bin))
         };
-        (0..covered.hits.len() as u32).filter(is_hole).collect()
+        (0..covered.hits.len() as u32).filter(is_uncovered).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //! - [`vector`] is one case in a file.
 //! - [`run`] is a run directory: results, journal, times.
 //! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
-//! - [`begun`] tells own run directories from those of other people.
+//! - [`started`] tells own run directories from those of other people.
 //! - [`coverage`] is a coverage database of one or several runs.
 //! - [`record`] reads and writes records, each with one version and a checksum.
 //!
@@ -15,13 +15,13 @@
 //! # Ok::<(), cosim_base::error::Error>(())
 //! ```
 
-// Printing must not panic when the reader of a pipe is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::print_note`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod begun;
 pub mod coverage;
-
+pub mod diff;
 pub mod mutation;
 pub mod proof;
 pub mod record;
 pub mod run;
+pub mod started;

@@ -5,8 +5,8 @@
 
 mod fault;
 
-use crate::begun::BegunCommand;
 use crate::record::RecordFormat;
+use crate::started::StartedCommand;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
@@ -84,14 +84,14 @@ impl RunCommand {
     pub fn now(given: &Rtl) -> Self {
         let command = program::command();
         let folder = env::current_dir().unwrap_or_default();
-        let mark = BegunCommand { words: &command, folder: &folder, rtl: Some(given) }.record();
+        let mark = StartedCommand { words: &command, folder: &folder, rtl: Some(given) }.record();
         Self { command, folder, mark }
     }
 
     /// Whether this user began the analysis of this RTL on this machine.
     pub fn is_own(&self, given: &Rtl) -> bool {
         let Self { command, folder, mark } = self;
-        BegunCommand { words: command, folder, rtl: Some(given) }.is_recorded(mark)
+        StartedCommand { words: command, folder, rtl: Some(given) }.is_recorded(mark)
     }
 }
 

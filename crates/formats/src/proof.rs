@@ -316,7 +316,8 @@ mod tests {
         });
         let counts = Counts { proved: 2, certified: 1, known: 0, bounded: 1, failed: 3 };
         assert_eq!(Counts::of([&all]), counts);
-        let said = "2 proved (1 certified, 1 not certified), 0 known hangs, 1 bounded, 3 failed";
-        assert_eq!(counts.to_string(), said);
+        let expected =
+            "2 proved (1 certified, 1 not certified), 0 known hangs, 1 bounded, 3 failed";
+        assert_eq!(counts.to_string(), expected);
     }
 }

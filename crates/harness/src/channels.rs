@@ -23,7 +23,7 @@ mod sink;
 mod source;
 mod weights;
 
-pub use coverage::{ChannelSampler, GAP, STALL};
+pub use coverage::{ChannelSampler, GAP, STALL, cycles_index};
 #[doc(hidden)]
 pub use declare::check_outputs;
 pub use declare::{

@@ -10,7 +10,7 @@ use crate::mutate::grade::cases_of;
 use crate::setup::{Session, Setup};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
-use cosim_block::agreement::{Compared, Comparison, Disagreement, RecordedInputs};
+use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::VectorFile;
@@ -25,7 +25,7 @@ use walkdir::WalkDir;
 /// The folder of the corpora, one folder per block, below the working directory.
 const CORPUS: &str = "vectors";
 /// The seed of the cases.
-const SEED: u64 = 1;
+pub const SEED: u64 = 1;
 /// Cases of each scenario.
 const CASES: u64 = 3;
 
@@ -67,14 +67,15 @@ impl Pair<'_> {
             coverage: false,
         };
         let session = Session::new(block, &setup)?;
-        let mut cases = cases_of(block.info(), &session, profile, SEED, CASES);
+        let mut cases = cases_of(block.info(), &session, profile, SEED, 0..CASES);
         cases.retain(|case| session.length(case) <= LONGEST);
         let recorded = self.compare(
             worker,
-            Comparison {
+            ModelComparison {
                 scenarios: session.scenarios_text(),
                 cases,
                 vectors: corpus(block.info().name)?,
+                first: 0,
                 is_recorded: network.is_some(),
             },
         )?;
@@ -87,7 +88,7 @@ impl Pair<'_> {
     fn compare(
         &self,
         worker: &OneShotWorker,
-        comparison: Comparison,
+        comparison: ModelComparison,
     ) -> Result<Vec<RecordedInputs>, Error> {
         let Self { block, profile, rtl, netlist } = *self;
         let task = Task {
@@ -97,7 +98,7 @@ impl Pair<'_> {
             action: Action::Compare(netlist.clone(), comparison),
         };
         match worker.have::<Compared>(task)? {
-            Finish::Done(Compared { disagreement: None, recorded }) => Ok(recorded),
+            Finish::Done(Compared { disagreement: None, recorded, .. }) => Ok(recorded),
             Finish::Done(Compared {
                 disagreement: Some(Disagreement { name, difference }),
                 ..
@@ -129,7 +130,7 @@ impl Pair<'_> {
 }
 
 /// The vectors of a block, sorted.
-fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
+pub fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
     let folder = Path::new(CORPUS).join(block);
     if !folder.is_dir() {
         return Ok(Vec::new());

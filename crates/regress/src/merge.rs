@@ -241,7 +241,7 @@ impl Shards {
     ) -> Result<(), Error> {
         let case = || self.plan.case(ended.place);
         match &ended.failure {
-            Some(Failure { signature, verdict }) if directory.is_told(signature) => {
+            Some(Failure { signature, verdict }) if directory.is_reported(signature) => {
                 let Some(verdict) = verdict else {
                     let name = case().name;
                     let message = format!("lacks the full verdict of {name}");

@@ -43,8 +43,8 @@ pub type ProofEvents<'a> = dyn Fn(ProofEvent<'_>) + std::marker::Sync + 'a;
 /// The places of the properties that `only` selects.
 pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
     let all = prover.properties().iter().enumerate();
-    let asked = all.filter(|(_, property)| property.is_asked(only));
-    asked.map(|(place, _)| place).collect()
+    let selected = all.filter(|(_, property)| property.is_selected(only));
+    selected.map(|(place, _)| place).collect()
 }
 
 /// The proofs of one block.

@@ -16,7 +16,7 @@ use crate::blocks::BlockHandle;
 use crate::judged::Judged;
 use crate::runner::{FailureHandling, Limits};
 use crate::setup::{Session, Setup};
-use crate::worker::{Finish, OneShotWorker, Program};
+use crate::worker::{Finish, OneShotWorker, WorkerProgram};
 use code::CodeCoverage;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
@@ -99,7 +99,7 @@ pub struct Regression {
     /// Waivers of failures, each with an expiry day.
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
-    pub program: Program,
+    pub program: WorkerProgram,
     /// Whether to ignore cached results of earlier runs.
     pub judges_all: bool,
 }

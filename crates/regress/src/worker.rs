@@ -22,4 +22,4 @@ pub mod worker_pool;
 
 pub use loss::Loss;
 pub use one_shot::{Finish, OneShotWorker};
-pub use process::{Limits, Program};
+pub use process::{Limits, WorkerProgram};

@@ -10,7 +10,7 @@ use crate::blocks::BlockHandle;
 use crate::mutate::grade::{CaseSet, Workers, cases_of, rounds};
 use crate::mutate::woven_model;
 use crate::setup::{Session, Setup};
-use crate::worker::Program;
+use crate::worker::WorkerProgram;
 use cosim_base::error::Error;
 use cosim_block::built::Built;
 use cosim_block::checks::{CheckFailures, Result, SEEDS, WovenBug, patched};
@@ -40,7 +40,7 @@ struct BugSearch<'a> {
     good: String,
     /// The preprocessed RTL of each bug, by the bug's number.
     bugs: BTreeMap<u32, String>,
-    program: Program,
+    program: WorkerProgram,
     kept: Kept,
 }
 
@@ -51,7 +51,7 @@ struct BugSearch<'a> {
 pub fn find_bugs(
     block: &'static BlockHandle,
     patches: &[PathBuf],
-    program: Program,
+    program: WorkerProgram,
 ) -> Result<Vec<WovenBug>> {
     let examined = Rtl::default().examined(block.info())?;
     let verilator = Verilator::find().map_err(Error::from)?;
@@ -153,8 +153,8 @@ impl BugSearch<'_> {
                 coverage: false,
             },
         )?;
-        let cases =
-            SEEDS.map(|seed| cases_of(block.info(), &session, profile, seed, block.info().cases));
+        let cases = SEEDS
+            .map(|seed| cases_of(block.info(), &session, profile, seed, 0..block.info().cases));
         let opening = session.opening()?;
         Ok(ProfileRun {
             block,
@@ -183,7 +183,7 @@ impl ProfileRun<'_> {
     /// is found.
     fn round(
         &self,
-        program: &Program,
+        program: &WorkerProgram,
         seed: usize,
         round: Range<u64>,
         bugs: &[u32],

@@ -11,7 +11,7 @@
 //! # Ok::<(), cosim_base::error::Error>(())
 //! ```
 
-// Printing must not panic when the reader of a pipe is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::add`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod history;

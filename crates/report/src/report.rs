@@ -8,6 +8,7 @@ mod charts;
 mod code;
 mod coverage;
 mod diagram;
+mod diff;
 mod fields;
 mod grading;
 mod html;
@@ -27,6 +28,7 @@ use crate::paths::absolute;
 use cases::Cases;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_inside, write_whole};
+use cosim_formats::diff::{DIFF, Diff};
 use cosim_formats::mutation;
 use cosim_formats::proof::{PROOF, Proof};
 use cosim_formats::run::{HTML, JUNIT, MARKDOWN, RESULTS, runs_in};
@@ -59,8 +61,8 @@ pub fn write(folder: &Path, trend: &[Run], blocks: Blocks<'_>) -> Result<(), Err
     first.and(second).and(page(folder, &results, &cases, trend, blocks).map(drop))
 }
 
-/// Writes `report.html` of a run directory, of runs of several blocks, of a mutation analysis or of
-/// a proof again and returns its path.
+/// Writes `report.html` of a run directory, of runs of several blocks, of a mutation analysis, of
+/// a proof or of a comparison again and returns its path.
 ///
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails. Errors
@@ -77,6 +79,10 @@ pub fn regenerate(
     }
     if !has(RESULTS) && has(PROOF) {
         write_proof(folder, &Proof::read(folder)?, blocks)?;
+        return Ok(folder.join(HTML));
+    }
+    if !has(RESULTS) && has(DIFF) {
+        write_diff(folder, &Diff::read(folder)?, blocks)?;
         return Ok(folder.join(HTML));
     }
     let runs = if has(RESULTS) { Vec::new() } else { runs_in(folder, &[RESULTS])? };
@@ -141,6 +147,14 @@ pub fn write_grading(
     blocks: Blocks<'_>,
 ) -> Result<(), Error> {
     write_inside(folder, HTML, grading::page(report, blocks)?.as_bytes())
+}
+
+/// Writes `report.html` of a comparison of two RTLs.
+///
+/// # Errors
+/// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
+pub fn write_diff(folder: &Path, diff: &Diff, blocks: Blocks<'_>) -> Result<(), Error> {
+    write_inside(folder, HTML, diff::page(diff, blocks)?.as_bytes())
 }
 
 /// Writes `report.html` of a proof.

@@ -21,7 +21,7 @@ struct Session {
     store: Store,
     /// Identifies the versions of Yosys and ABC.
     programs: String,
-    asked: AtomicU64,
+    queries: AtomicU64,
     found: AtomicU64,
     has_warned: AtomicBool,
 }
@@ -37,7 +37,7 @@ impl Answers {
         Self(Some(Arc::new(Session {
             store,
             programs,
-            asked: AtomicU64::new(0),
+            queries: AtomicU64::new(0),
             found: AtomicU64::new(0),
             has_warned: AtomicBool::new(false),
         })))
@@ -46,7 +46,7 @@ impl Answers {
     /// Number of lookups, and how many of them were hits.
     pub fn counts(&self) -> [u64; 2] {
         let count = |session: &Arc<Session>| {
-            [&session.asked, &session.found].map(|counter| counter.load(Ordering::Relaxed))
+            [&session.queries, &session.found].map(|counter| counter.load(Ordering::Relaxed))
         };
         self.0.as_ref().map_or([0; 2], count)
     }
@@ -60,7 +60,7 @@ impl Answers {
     ) -> CacheLookup<'_, T> {
         let Some(session) = &self.0 else { return CacheLookup::Missing(PendingAnswer(None)) };
         let key = Key::new([session.programs.as_bytes()].into_iter().chain(parts.iter().copied()));
-        session.asked.fetch_add(1, Ordering::Relaxed);
+        session.queries.fetch_add(1, Ordering::Relaxed);
         match session.store.get(&key).and_then(|value| read(&value)) {
             Some(answer) => {
                 session.found.fetch_add(1, Ordering::Relaxed);

@@ -188,8 +188,8 @@ fn number(text: &str) -> Option<u64> {
 }
 
 /// The length of the longest path, from the output of `ltp`.
-fn depth_of(said: &str) -> Option<u64> {
-    said.split_once("(length=")?.1.split_once(')')?.0.parse().ok()
+fn depth_of(printed: &str) -> Option<u64> {
+    printed.split_once("(length=")?.1.split_once(')')?.0.parse().ok()
 }
 
 #[cfg(test)]
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn an_area_is_told_in_words() {
+    fn an_area_is_printed_in_words() {
         let area = Area { cells: 9, flip_flops: 2, depth: 3, ..Area::default() };
         assert_eq!(area.to_string(), "9 cells, 2 of them flip-flops, depth 3");
         let area = Area { latches: 1, memory_bits: 16, ..area };

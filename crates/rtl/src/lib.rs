@@ -15,7 +15,7 @@
 //! assert!(!rtl.is_built_in());
 //! ```
 
-// Printing must not panic when the reader of a pipe is gone: see `program::say`.
+// Printing must not panic when the reader of a pipe is gone: see `program::print_note`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod answers;

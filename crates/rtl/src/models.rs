@@ -50,7 +50,7 @@ const CACHE_LIMIT: u64 = 2 << 30;
 /// Subfolder of the cache for answers of Yosys and ABC.
 const ANSWERS: &str = "answers";
 /// Subfolder of the cache for records of begun run directories.
-const BEGUN: &str = "begun";
+const STARTED: &str = "begun";
 /// Subfolder of the cache for the library for blocks.
 const LIBRARY: &str = "library";
 /// Answers get 1/8 of the cache limit, compiled models the rest.
@@ -362,8 +362,8 @@ fn cache_folder() -> Result<Option<PathBuf>, Error> {
 ///
 /// # Errors
 /// As [`kept`].
-pub fn begun_folder() -> Result<Option<PathBuf>, Error> {
-    Ok(cache_folder()?.map(|folder| folder.join(BEGUN)))
+pub fn started_folder() -> Result<Option<PathBuf>, Error> {
+    Ok(cache_folder()?.map(|folder| folder.join(STARTED)))
 }
 
 /// The folder in the cache for the library for blocks.

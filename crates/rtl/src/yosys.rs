@@ -5,12 +5,14 @@
 //! everything else works on that.
 
 mod front_end;
+mod parts;
 
 use crate::answers::Answers;
 use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
 use front_end::{FrontEnd, Unread};
+use parts::parts;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -119,7 +121,7 @@ impl YosysSession {
     /// # Errors
     /// [`Error::Environment`] with the first error that Yosys reports.
     pub fn script(&self, script: &str) -> Result<(), Error> {
-        let words = |said: &str| format!("Yosys: {}", self.typed(said));
+        let words = |message: &str| format!("Yosys: {}", self.typed(message));
         self.run(yosys(), script, self.folder.path(), words)
     }
 
@@ -152,12 +154,12 @@ impl YosysSession {
         let Err(error) = self.run(yosys(), &script, &self.data, str::to_owned) else {
             return Ok(());
         };
-        let said = match error {
-            Error::Environment(code, said) if code == codes::YOSYS_FAILED => said,
+        let message = match error {
+            Error::Environment(code, message) if code == codes::YOSYS_FAILED => message,
             other => return Err(other),
         };
         let Some(front_end) = FrontEnd::installed() else {
-            return Err(self.unread(&said, &own_version()?, false));
+            return Err(self.unread(&message, &own_version()?, false));
         };
         // The files are those of the session, beside the data files.
         let number = self.scripts.fetch_add(1, Ordering::Relaxed);
@@ -175,14 +177,14 @@ impl YosysSession {
         let script = front_end::script(top, parameters, [libraries, sources], &netlist);
         self.run(front_end.command(), &script, &self.data, str::to_owned).map_err(|error| {
             match error {
-                Error::Environment(code, said) if code == codes::YOSYS_FAILED => {
-                    self.unread(&said, &front_end.version, true)
+                Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
+                    self.unread(&message, &front_end.version, true)
                 }
                 other => other,
             }
         })?;
         let script = format!("read_rtlil {netlist}\nhierarchy -check -top {top}\n{commands}\n");
-        let words = |said: &str| format!("Yosys: {}", self.typed(said));
+        let words = |message: &str| format!("Yosys: {}", self.typed(message));
         self.run(yosys(), &script, &self.data, words)
     }
 
@@ -211,35 +213,77 @@ impl YosysSession {
         let name = format!("{module}.sv");
         // To Yosys, the last directive of a file counts for all of its modules.
         self.write(&name, &text.replace("`default_nettype wire", "`default_nettype none"))?;
-        let mut script = self.read_texts(" -defer");
         let written = self.path(&name);
-        script += &format!(
-            "read_verilog -sv -formal -noautowire \"{}\"\nhierarchy -check -top {module}",
-            written.display()
-        );
-        for (name, value) in parameters {
-            script += &format!(" -chparam {name} {value}");
+        let read = |texts: &str| {
+            let mut script = format!(
+                "{texts}read_verilog -sv -formal -noautowire \"{}\"\nhierarchy -check -top {module}",
+                written.display()
+            );
+            for (name, value) in parameters {
+                script += &format!(" -chparam {name} {value}");
+            }
+            script += &format!("\n{commands}\n");
+            self.run(yosys(), &script, &self.data, str::to_owned)
+        };
+        // What Yosys cannot read of the RTL is seldom what the assertions need of it.
+        let mut result = read(&self.read_texts(" -defer"));
+        for with_functions in [true, false] {
+            if result.as_ref().is_err_and(|error| self.is_of_rtl(error, &name)) {
+                let texts = self.read_packages(with_functions)?;
+                result = read(&texts).or(result);
+            }
         }
-        script += &format!("\n{commands}\n");
-        self.run(yosys(), &script, &self.data, str::to_owned).map_err(|error| match error {
-            Error::Environment(code, said) if code == codes::YOSYS_FAILED => {
+        result.map_err(|error| match error {
+            Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
                 // A place in the file has its name, relative to the data files; any other place is
                 // in the RTL, which the front end cannot read for assertions.
-                let is_of_rtl = front_end::place(&said, &self.examined.texts).is_some();
-                if is_of_rtl && !said.contains(&name) {
-                    return self.unread(&said, &own_version().unwrap_or_default(), true);
+                let is_of_rtl = front_end::place(&message, &self.examined.texts).is_some();
+                if is_of_rtl && !message.contains(&name) {
+                    return self.unread(&message, &own_version().unwrap_or_default(), true);
                 }
-                let place = said.find(&name).unwrap_or(0);
-                let ups = said[..place].trim_end_matches("../").len();
-                refused(path, &name, &self.typed(&format!("{}{}", &said[..ups], &said[place..])))
+                let place = message.find(&name).unwrap_or(0);
+                let ups = message[..place].trim_end_matches("../").len();
+                refused(
+                    path,
+                    &name,
+                    &self.typed(&format!("{}{}", &message[..ups], &message[place..])),
+                )
             }
             other => other,
         })
     }
 
+    /// Whether Yosys failed at a place in the RTL and not in the file of assertions.
+    fn is_of_rtl(&self, error: &Error, assertions: &str) -> bool {
+        matches!(error, Error::Environment(code, message) if *code == codes::YOSYS_FAILED
+            && !message.contains(assertions)
+            && front_end::place(message, &self.examined.texts).is_some())
+    }
+
+    /// Commands that read the packages of the RTL alone, with or without their functions.
+    fn read_packages(&self, with_functions: bool) -> Result<String, Error> {
+        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
+        let mut commands = String::new();
+        for (place, text) in self.expanded.sources.iter().enumerate() {
+            let (mut packages, _) = parts(text, "package", "endpackage");
+            if !with_functions {
+                packages = parts(&packages, "function", "endfunction").1;
+                packages = parts(&packages, "task", "endtask").1;
+            }
+            if !packages.is_empty() {
+                let name = format!("packages-{number}-{place}.sv");
+                self.write(&name, &packages)?;
+                let path = self.path(&name);
+                commands += &format!("read_verilog -sv -defer \"{}\"\n", path.display());
+            }
+        }
+        Ok(commands)
+    }
+
     /// The error of RTL that a tool cannot read.
-    fn unread(&self, said: &str, tool: &str, has_front_end: bool) -> Error {
-        let message = Unread { said, tool, has_front_end }.message(&self.examined.texts);
+    fn unread(&self, message: &str, tool: &str, has_front_end: bool) -> Error {
+        let message =
+            Unread { printed: message, tool, has_front_end }.message(&self.examined.texts);
         Error::Environment(codes::YOSYS_FAILED, self.typed(&message))
     }
 
@@ -263,7 +307,7 @@ impl YosysSession {
         mut program: Command,
         script: &str,
         folder: &Path,
-        told: impl Fn(&str) -> String,
+        describe: impl Fn(&str) -> String,
     ) -> Result<(), Error> {
         let own = self.folder.path();
         let depth = folder.strip_prefix(own).map_or(0, |inner| inner.components().count());
@@ -271,16 +315,16 @@ impl YosysSession {
         let name = format!("script-{}.ys", self.scripts.fetch_add(1, Ordering::Relaxed));
         self.write(&name, &script.replace(&format!("{}/", own.display()), &up))?;
         program.arg("-q").arg("-s").arg(format!("{up}{name}")).current_dir(folder);
-        let said = said_by(program)?;
-        if said.status.success() {
+        let output = printed_by(program)?;
+        if output.status.success() {
             return Ok(());
         }
-        let text =
-            [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = [output.stdout, output.stderr]
+            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.join("\n");
         let find = |mark: &str| text.lines().find(|line| line.contains(mark));
         let line = find(": error: ").or_else(|| find("ERROR")).unwrap_or_else(|| text.trim());
-        Err(Error::Environment(codes::YOSYS_FAILED, told(line.trim_start_matches("ERROR: "))))
+        Err(Error::Environment(codes::YOSYS_FAILED, describe(line.trim_start_matches("ERROR: "))))
     }
 }
 
@@ -328,7 +372,7 @@ pub fn own_version() -> Result<String, Error> {
     }
     let mut command = yosys();
     command.arg("-V");
-    let version = String::from_utf8_lossy(&said_by(command)?.stdout).trim().to_owned();
+    let version = String::from_utf8_lossy(&printed_by(command)?.stdout).trim().to_owned();
     Ok(VERSION.get_or_init(|| version).clone())
 }
 
@@ -384,13 +428,13 @@ pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
     needed(answer_within(seconds, command))
 }
 
-fn said_by(command: Command) -> Result<Output, Error> {
+fn printed_by(command: Command) -> Result<Output, Error> {
     needed(messages(command))
 }
 
 /// Converts an error to start a program of Yosys.
-fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
-    said.map_err(|error| match error {
+fn needed(output: Result<Output, BuildError>) -> Result<Output, Error> {
+    output.map_err(|error| match error {
         BuildError::Program { program, source } => Error::Environment(
             codes::YOSYS_MISSING,
             format!("cannot run Yosys as `{program}` ({source}); {INSTALL}"),

@@ -6,13 +6,9 @@ pub mod rtl {
     cosim_core::rtl!("axi_lite_memory");
 }
 
-use cosim_core::agents::axi_lite::{
-    self, AxiLiteManager, AxiLiteMonitor, AxiLitePins, AxiResponse,
-};
+use cosim_core::agents::axi_lite::{AxiLiteManager, AxiLiteMonitor, AxiLitePins, AxiResponse};
 use cosim_core::agents::{self, MemoryCheck};
-use cosim_core::harness::{
-    self, Block, Explain, LinkedRtl, Naming, Parameters, Profile, ResetPin, Untimed, Violation,
-};
+use cosim_core::harness::{self, Parameters, Violation};
 use rtl::{Inputs, Outputs};
 
 const AXI: AxiLitePins<Inputs, Outputs> = AxiLitePins::of("s_axi_");
@@ -24,36 +20,11 @@ cosim_core::agents::agents! {
     unreachable "axi outstanding": |at, _| (at[1] > 1 - at[0])
         .then_some("the memory holds two writes and one read");
     unreachable "axi responses": |at, _| (at[1] == 1).then_some("the memory has no SLVERR");
+    block AxiLiteMemory = "axi_lite_memory": "memory behind AXI4-Lite", Scoreboard;
 }
 
 /// Bytes of the memory.
 const BYTES: u64 = 256;
-
-/// The block.
-#[derive(Debug, Clone, Copy)]
-pub struct AxiLiteMemory;
-
-impl Block for AxiLiteMemory {
-    const NAME: &'static str = "axi_lite_memory";
-    const TITLE: &'static str = "memory behind AXI4-Lite";
-    const RTL: LinkedRtl<Inputs, Outputs> = rtl::RTL;
-    const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::of::<Self>(0))];
-    const CASES: u64 = 100;
-    const RESET: Option<ResetPin> = Some(ResetPin::low("rst_n"));
-    const NAMING: Naming = axi_lite::NAMING;
-    const TRANSACTION_OUTPUTS: &'static [&'static str] = agents::port_names!(Outputs);
-
-    type Inputs = Inputs;
-    type Outputs = Outputs;
-    type Golden = Untimed;
-    type Traffic = Traffic;
-    type Environment<'a> = Environment<'a>;
-    type Scoreboard<'a> = Scoreboard;
-    type Weights = Weights;
-    type Coverage = Coverage;
-}
-
-impl Explain for AxiLiteMemory {}
 
 /// A read returns other data than the writes before it explain.
 const READ_DATA: &str = "read-data";
@@ -77,13 +48,13 @@ fn check_response(address: u64, response: AxiResponse) -> Result<(), Violation> 
     Err(Violation::new(RESPONSE, message))
 }
 
-impl<'a> harness::Scoreboard<'a, AxiLiteMemory> for Scoreboard {
+impl harness::Scoreboard<'_, AxiLiteMemory> for Scoreboard {
     const CHECKS: &'static [&'static str] = agents::checks![
         AxiLiteMonitor::<Inputs, Outputs>::SUBORDINATE_CHECKS,
         &[READ_DATA, RESPONSE],
     ];
 
-    fn new(_: &'a Traffic, _: &Parameters) -> Self {
+    fn new(_: &Traffic, _: &Parameters) -> Self {
         Self { monitor: AxiLiteMonitor::new(AXI), memory: MemoryCheck::new(READ_DATA) }
     }
 

@@ -24,7 +24,7 @@ pub struct Golden {
 impl Golden {
     /// The strobes: low if no access can take place, otherwise open.
     fn strobes(&self, inputs: &Inputs) -> Strobes {
-        let offers = AXI.awvalid.is_high(inputs) || AXI.arvalid.is_high(inputs);
+        let offers = AXI.aw.valid.is_high(inputs) || AXI.ar.valid.is_high(inputs);
         if self.pending > 0 || offers { Strobes::open() } else { Strobes::of(None) }
     }
 
@@ -67,8 +67,8 @@ impl harness::Golden<Regblock> for Golden {
     fn observe(&mut self, inputs: &Inputs, (): &(), outputs: &Outputs) {
         let is_taken = |valid: bool, ready: bool| i64::from(valid && ready);
         self.access = Access::of(outputs);
-        self.taken = is_taken(AXI.awvalid.is_high(inputs), AXI.awready.is_high(outputs))
-            + is_taken(AXI.arvalid.is_high(inputs), AXI.arready.is_high(outputs));
+        self.taken = is_taken(AXI.aw.valid.is_high(inputs), AXI.aw.ready.is_high(outputs))
+            + is_taken(AXI.ar.valid.is_high(inputs), AXI.ar.ready.is_high(outputs));
     }
 
     fn clock(&mut self, inputs: &Inputs, (): &()) -> RuleSet {

@@ -156,7 +156,7 @@ pub struct Coverage {
     in_reset: bool,
     /// The QPs whose command and event were accepted at the edge before.
     commanded: Option<u8>,
-    happened: Option<u8>,
+    last_event: Option<u8>,
     /// The pins of a command and of an event that were not accepted at the edge before.
     waiting: [Option<u64>; 2],
 }
@@ -194,7 +194,7 @@ impl Coverage {
     fn met(&self, same_qp: bool, kind: u8) -> QueuePair {
         let mut qp = self.before.of_command;
         if same_qp {
-            qp.happens(kind);
+            qp.apply_event(kind);
         }
         qp
     }
@@ -307,21 +307,22 @@ impl harness::Coverage<Qp> for Coverage {
             if !self.in_reset {
                 self.count_reset(bins);
             }
-            (self.in_reset, self.commanded, self.happened) = (true, None, None);
+            (self.in_reset, self.commanded, self.last_event) = (true, None, None);
             self.waiting = [None; 2];
             return;
         }
         self.in_reset = false;
-        let asked = Some(inputs.query_qpn.get() as u8);
-        let since = usize::from(self.commanded == asked) | usize::from(self.happened == asked) << 1;
+        let requested = Some(inputs.query_qpn.get() as u8);
+        let since = usize::from(self.commanded == requested)
+            | usize::from(self.last_event == requested) << 1;
         bins.hit(QUERY.bin([outputs.query_state.get() as usize, since]));
         if inputs.msg_valid.is_high() {
             let QueuePair { state, service, .. } = self.before.of_packet;
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
             bins.hit(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
         }
-        let happens = inputs.hw_valid.is_high() && outputs.hw_ready.is_high();
-        let event = happens.then(|| inputs.hw_kind.get() as u8);
+        let apply_event = inputs.hw_valid.is_high() && outputs.hw_ready.is_high();
+        let event = apply_event.then(|| inputs.hw_kind.get() as u8);
         if let Some(kind) = event {
             let QueuePair { state, service, .. } = self.before.of_event;
             bins.hit(EVENTS.bin([usize::from(kind), state as usize, class(service)]));
@@ -330,13 +331,13 @@ impl harness::Coverage<Qp> for Coverage {
         if modifies {
             self.count_command(edge, event, bins);
         }
-        self.count_offers(inputs, [modifies, happens], bins);
+        self.count_offers(inputs, [modifies, apply_event], bins);
         self.count_queue(edge, bins);
         if self.before.level == LEVEL.values.len() - 1 {
-            self.count_full(edge, happens, bins);
+            self.count_full(edge, apply_event, bins);
         }
         self.commanded = modifies.then(|| inputs.cmd_qpn.get() as u8);
-        self.happened = happens.then(|| inputs.hw_qpn.get() as u8);
+        self.last_event = apply_event.then(|| inputs.hw_qpn.get() as u8);
     }
 }
 

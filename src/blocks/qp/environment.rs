@@ -19,7 +19,7 @@ pub struct Environment<'a> {
     noise: Noise,
     steps: &'a [Step],
     /// Number of steps that have begun.
-    begun: usize,
+    started: usize,
     /// Cycles before the next step begins.
     gap: u64,
     command: Option<Command>,
@@ -35,7 +35,7 @@ impl Environment<'_> {
     /// Begins the next step, if it is due.
     #[inline]
     fn begin(&mut self) {
-        let Some(step) = self.steps.get(self.begun) else { return };
+        let Some(step) = self.steps.get(self.started) else { return };
         if self.gap > 0 {
             self.gap -= 1;
             return;
@@ -55,8 +55,8 @@ impl Environment<'_> {
         self.pace.start(step.reset);
         self.pace.handshakes += 1;
         self.pace.packets += 1;
-        self.begun += 1;
-        self.gap = self.steps.get(self.begun).map_or(0, |step| step.gap.get());
+        self.started += 1;
+        self.gap = self.steps.get(self.started).map_or(0, |step| step.gap.get());
     }
 
     /// Whether no reset is active or planned.
@@ -75,7 +75,7 @@ impl Environment<'_> {
             let kind = KINDS[event.kind.get() as usize];
             format!("event on offer: QP {} {kind}", event.qpn.get())
         });
-        let next = format!("{} of {} steps have begun", self.begun, self.steps.len());
+        let next = format!("{} of {} steps have begun", self.started, self.steps.len());
         command.into_iter().chain(event).chain([next]).collect()
     }
 }
@@ -89,7 +89,7 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
         let mut environment = Self {
             noise: Noise::new(traffic.noise.get()),
             steps: &traffic.steps,
-            begun: 0,
+            started: 0,
             gap: traffic.steps.first().map_or(0, |step| step.gap.get()),
             command: None,
             event: None,
@@ -126,7 +126,7 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
         }
         let shows_event = outputs.evt_valid.is_high();
         self.pace.handshakes += u64::from(shows_event && self.software.clock());
-        let is_idle = self.begun == self.steps.len()
+        let is_idle = self.started == self.steps.len()
             && self.command.is_none()
             && self.event.is_none()
             && !shows_event

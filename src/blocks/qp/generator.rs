@@ -17,11 +17,11 @@ const RESET_WITHIN: u64 = 12;
 pub fn traffic(weights: &Weights, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
     let noise = rng.bits();
     let few = few(weights, rng);
-    life(weights, noise, few, &[], packets, rng)
+    software_traffic(weights, noise, few, &[], packets, rng)
 }
 
 /// Draws `packets` steps for a few QPs, after the given commands.
-pub(crate) fn life(
+pub(crate) fn software_traffic(
     weights: &Weights,
     noise: Uint<64>,
     few: Vec<u8>,
@@ -144,7 +144,7 @@ impl Generator<'_> {
             }
             if state == SQE {
                 event = Some(Event { qpn, kind: Uint::new(2) });
-                self.qps[qpn.get() as usize].happens(2);
+                self.qps[qpn.get() as usize].apply_event(2);
             }
         }
         steps.push(Step { event, ..Step::default() });
@@ -224,7 +224,7 @@ impl Generator<'_> {
         // The event comes first, and half of the commands take it into account.
         let mut state = self.qps[usize::from(qpn)].state;
         if let Some(event) = event {
-            self.qps[event.qpn.get() as usize].happens(event.kind.get() as u8);
+            self.qps[event.qpn.get() as usize].apply_event(event.kind.get() as u8);
         }
         if self.rng.random() {
             state = self.qps[usize::from(qpn)].state;

@@ -59,14 +59,14 @@ impl QueuePair {
 
     /// The row that applies to a hardware event.
     #[inline]
-    fn happening(&self, kind: u8) -> &'static rules::HardwareEventRule {
-        rules::happening(self.state, self.service, self.notify, kind)
+    fn hardware_event(&self, kind: u8) -> &'static rules::HardwareEventRule {
+        rules::hardware_event(self.state, self.service, self.notify, kind)
     }
 
     /// Applies a hardware event. Returns the row that applied.
     #[inline]
-    pub(super) fn happens(&mut self, kind: u8) -> &'static rules::HardwareEventRule {
-        let row = self.happening(kind);
+    pub(super) fn apply_event(&mut self, kind: u8) -> &'static rules::HardwareEventRule {
+        let row = self.hardware_event(kind);
         self.follow(row);
         row
     }
@@ -84,8 +84,8 @@ pub struct Cycle {
     /// The row for the request packet on the pins.
     reception: Option<&'static rules::RequestRule>,
     /// The row for the hardware event on the pins.
-    happening: Option<&'static rules::HardwareEventRule>,
-    takes_happenings: bool,
+    hardware_event: Option<&'static rules::HardwareEventRule>,
+    takes_events: bool,
 }
 
 impl Golden {
@@ -140,11 +140,11 @@ impl harness::Golden<Qp> for Golden {
             rules::reception(qp.state, qp.service, inputs.msg_error.is_high())
         });
         let kind = inputs.hw_kind.get() as u8;
-        let happening = inputs.hw_valid.is_high();
-        let happening = happening.then(|| self.qp(inputs.hw_qpn).happening(kind));
+        let hardware_event = inputs.hw_valid.is_high();
+        let hardware_event = hardware_event.then(|| self.qp(inputs.hw_qpn).hardware_event(kind));
         // Section 7: an event that notifies software waits while the queue is full.
-        let tells = happening.is_some_and(|row| row.event.is_some());
-        Cycle { reception, happening, takes_happenings: !(tells && self.queue.is_full()) }
+        let reports = hardware_event.is_some_and(|row| row.event.is_some());
+        Cycle { reception, hardware_event, takes_events: !(reports && self.queue.is_full()) }
     }
 
     #[inline]
@@ -167,7 +167,7 @@ impl harness::Golden<Qp> for Golden {
             rsp_valid: Bits1::from(self.response.is_some()),
             rsp_qpn: Bits8::new(self.response.map_or(0, |response| u64::from(response.qpn))),
             rsp_code: Bits2::new(self.response.map_or(0, |response| response.answer as u64)),
-            hw_ready: Bits1::from(cycle.takes_happenings),
+            hw_ready: Bits1::from(cycle.takes_events),
             msg_accept: packet(|row| row.accept),
             msg_take_wqe: Bits1::from(takes_wqe && inputs.msg_consumes_wqe.is_high()),
             msg_ack: packet(|row| row.ack),
@@ -178,8 +178,8 @@ impl harness::Golden<Qp> for Golden {
             query_sq_run: Bits1::from(sq_run),
             query_rq_run: Bits1::from(rq_run),
             evt_valid: Bits1::from(shown.is_some()),
-            evt_qpn: Bits8::new(shown.map_or(0, |told| u64::from(told.qpn))),
-            evt_code: Bits2::new(shown.map_or(0, |told| told.event as u64)),
+            evt_qpn: Bits8::new(shown.map_or(0, |event| u64::from(event.qpn))),
+            evt_code: Bits2::new(shown.map_or(0, |event| event.event as u64)),
             padding: [0; _],
         };
     }
@@ -195,14 +195,14 @@ impl harness::Golden<Qp> for Golden {
             fired = fired.with(row.rule);
         }
         // Both readies depend on the registers before the edge.
-        let happening = cycle.happening.filter(|_| cycle.takes_happenings);
-        let happens = happening.is_some();
+        let hardware_event = cycle.hardware_event.filter(|_| cycle.takes_events);
+        let applies = hardware_event.is_some();
         let modifies = inputs.cmd_valid.is_high() && self.takes_commands();
-        fired = fired.with(E4.only_if(inputs.hw_valid.is_high() && !happens));
+        fired = fired.with(E4.only_if(inputs.hw_valid.is_high() && !applies));
         fired = fired.with(E3.only_if(inputs.cmd_valid.is_high() && !modifies));
         // Section 5, step 1.
         let mut made = None;
-        if let Some(row) = happening {
+        if let Some(row) = hardware_event {
             self.qp_mut(inputs.hw_qpn).follow(row);
             let qpn = inputs.hw_qpn.get() as u8;
             made = row.event.map(|event| SoftwareEvent { qpn, event });
@@ -219,14 +219,14 @@ impl harness::Golden<Qp> for Golden {
             self.response = Some(Response { qpn, answer: row.answer });
             fired = fired.with(row.rule);
         }
-        fired = fired.with(X1.only_if(happens && modifies && inputs.hw_qpn == inputs.cmd_qpn));
+        fired = fired.with(X1.only_if(applies && modifies && inputs.hw_qpn == inputs.cmd_qpn));
         // Step 3.
         if self.queue.first().is_some() && inputs.evt_ready.is_high() {
             self.queue.pop();
             fired = fired.with(E2);
         }
-        if let Some(told) = made {
-            self.queue.push(told);
+        if let Some(event) = made {
+            self.queue.push(event);
             fired = fired.with(E1);
         }
         fired

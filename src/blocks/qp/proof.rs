@@ -2,7 +2,7 @@
 //! over the registers and wires that `rtl/qp/qp_sva.sv` names.
 
 use super::rules::{
-    Answer, HAPPENINGS, HardwareEventRule, RECEPTIONS, RULES, RequestRule, State, Store,
+    Answer, HARDWARE_EVENTS, HardwareEventRule, RECEPTIONS, RULES, RequestRule, State, Store,
     TRANSITIONS, Transition, permits,
 };
 use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
@@ -90,12 +90,12 @@ fn of_commands() -> Vec<TransitionProperty> {
 }
 
 /// Whether the hardware event on the pins notifies software: see E4.
-fn tells() -> String {
-    let telling = HAPPENINGS.iter().filter(|row| row.event.is_some()).map(happens);
+fn reports() -> String {
+    let telling = HARDWARE_EVENTS.iter().filter(|row| row.event.is_some()).map(event_matches);
     telling.map(|case| format!("({case})")).collect::<Vec<_>>().join(" | ")
 }
 
-fn happens(row: &HardwareEventRule) -> String {
+fn event_matches(row: &HardwareEventRule) -> String {
     let case = is_in(row.cases, "hw_state, hw_service, hw_notify");
     format!("hw_kind == 2'd{} & ({case})", row.kind)
 }
@@ -106,7 +106,7 @@ fn of_hardware() -> Vec<TransitionProperty> {
     let row = |row: &HardwareEventRule| {
         let enters = u8::from(row.event.is_some());
         let code = row.event.map(|event| ("hw_code", format!("2'd{}", event as u64)));
-        TransitionProperty::new(name(row.rule), format!("hw_known & {}", happens(row)))
+        TransitionProperty::new(name(row.rule), format!("hw_known & {}", event_matches(row)))
             .one_of(FAMILY)
             .shows([
                 ("hw_state_d", led_to(row.to, "hw_state")),
@@ -117,7 +117,7 @@ fn of_hardware() -> Vec<TransitionProperty> {
     };
     let [idle, code_7] = others(FAMILY, "~hw_taken", "hw_code_7");
     let idle = idle.loads([("evt_count", "evt_left")]);
-    HAPPENINGS.iter().map(row).chain([idle, code_7]).collect()
+    HARDWARE_EVENTS.iter().map(row).chain([idle, code_7]).collect()
 }
 
 /// M1 to M4.
@@ -139,13 +139,13 @@ fn of_packets() -> Vec<TransitionProperty> {
 
 /// E1 to E4, but for the contents of the queue, which is a memory.
 fn of_the_queue() -> [TransitionProperty; 4] {
-    let tells = tells();
+    let reports = reports();
     let rule = TransitionProperty::new;
     [
-        rule("E1", format!("hw_known & ({tells})")).loads([("evt_count", "evt_left + 5'd1")]),
+        rule("E1", format!("hw_known & ({reports})")).loads([("evt_count", "evt_left + 5'd1")]),
         rule("E2", "evt_leaves & ~hw_taken".to_owned()).loads([("evt_count", "evt_left")]),
         rule("E3", "cmd_offered".to_owned()).shows([("cmd_ready", "1'b0")]),
-        rule("E4", format!("hw_offered & ({tells})")).shows([("hw_ready", "1'b0")]),
+        rule("E4", format!("hw_offered & ({reports})")).shows([("hw_ready", "1'b0")]),
     ]
 }
 

@@ -259,7 +259,7 @@ const BREAKS_SQ: u128 = qps(Rts, !RELIABLE);
 const BREAKS_QP: u128 = qps(Rts, RELIABLE);
 const UNUSED: u128 = qps(Reset, ANY_SERVICE);
 
-const fn happens(
+const fn row(
     rule: RuleSet,
     kind: u8,
     cases: u128,
@@ -275,15 +275,15 @@ const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> HardwareEventRule {
 }
 
 /// Section 7 of the specification. The bit of a case is the notification flag.
-pub const HAPPENINGS: [HardwareEventRule; 9] = [
-    happens(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
+pub const HARDWARE_EVENTS: [HardwareEventRule; 9] = [
+    row(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
     ignored(H2, 0, EVERY & !ESTABLISHES),
-    happens(H3, 1, DRAINS, Sqd, Clear, Some(Event::Drained)),
+    row(H3, 1, DRAINS, Sqd, Clear, Some(Event::Drained)),
     ignored(H4, 1, EVERY & !DRAINS),
-    happens(H5, 2, BREAKS_SQ, Sqe, Keep, None),
-    happens(H6, 2, BREAKS_QP, Err, Keep, None),
+    row(H5, 2, BREAKS_SQ, Sqe, Keep, None),
+    row(H6, 2, BREAKS_QP, Err, Keep, None),
     ignored(H7, 2, EVERY & !(BREAKS_SQ | BREAKS_QP)),
-    happens(H8, 3, EVERY & !UNUSED, Err, Clear, Some(Event::Fatal)),
+    row(H8, 3, EVERY & !UNUSED, Err, Clear, Some(Event::Fatal)),
     ignored(H9, 3, UNUSED),
 ];
 
@@ -318,11 +318,11 @@ const CASES: usize = 128;
 
 /// The index of the row of each case, and that of hardware events by kind.
 macro_rules! row_of_case {
-    ($rows:ident, |$row:ident| $is_asked:expr) => {
+    ($rows:ident, |$row:ident| $is_selected:expr) => {
         cosim_core::case_table!(
             $rows,
             CASES,
-            |$row, case| $is_asked && $row.cases >> case & 1 == 1,
+            |$row, case| $is_selected && $row.cases >> case & 1 == 1,
             if EVERY >> case & 1 == 1
         )
     };
@@ -330,11 +330,11 @@ macro_rules! row_of_case {
 
 static TRANSITION_OF: [u8; CASES] = row_of_case!(TRANSITIONS, |row| true);
 static RECEPTION_OF: [u8; CASES] = row_of_case!(RECEPTIONS, |row| true);
-static HAPPENING_OF: [[u8; CASES]; 4] = [
-    row_of_case!(HAPPENINGS, |row| row.kind == 0),
-    row_of_case!(HAPPENINGS, |row| row.kind == 1),
-    row_of_case!(HAPPENINGS, |row| row.kind == 2),
-    row_of_case!(HAPPENINGS, |row| row.kind == 3),
+static HARDWARE_EVENT_OF: [[u8; CASES]; 4] = [
+    row_of_case!(HARDWARE_EVENTS, |row| row.kind == 0),
+    row_of_case!(HARDWARE_EVENTS, |row| row.kind == 1),
+    row_of_case!(HARDWARE_EVENTS, |row| row.kind == 2),
+    row_of_case!(HARDWARE_EVENTS, |row| row.kind == 3),
 ];
 
 /// The index of a case: state, 3 bits of command or service, 1 bit.
@@ -351,9 +351,14 @@ pub fn transition(state: State, next: u8, notify: bool) -> &'static Transition {
 
 /// The row for a hardware event.
 #[inline]
-pub fn happening(state: State, service: u8, owed: bool, kind: u8) -> &'static HardwareEventRule {
-    let of_kind = &HAPPENING_OF[usize::from(kind & 3)];
-    &HAPPENINGS[usize::from(of_kind[case(state, service, owed)])]
+pub fn hardware_event(
+    state: State,
+    service: u8,
+    owed: bool,
+    kind: u8,
+) -> &'static HardwareEventRule {
+    let of_kind = &HARDWARE_EVENT_OF[usize::from(kind & 3)];
+    &HARDWARE_EVENTS[usize::from(of_kind[case(state, service, owed)])]
 }
 
 /// The row for a request packet.
@@ -427,14 +432,14 @@ mod tests {
             assert_eq!(rows[0].rule, reception(state, three_bits, bit).rule);
             for kind in 0..4 {
                 let applies = |row: &&HardwareEventRule| row.kind == kind && row.cases & case != 0;
-                let rows: Vec<_> = HAPPENINGS.iter().filter(applies).collect();
+                let rows: Vec<_> = HARDWARE_EVENTS.iter().filter(applies).collect();
                 assert_eq!(rows.len(), 1);
-                assert_eq!(rows[0].rule, happening(state, three_bits, bit, kind).rule);
+                assert_eq!(rows[0].rule, hardware_event(state, three_bits, bit, kind).rule);
             }
         }
         let all = |cases: u128| cases & !EVERY == 0;
         assert!(TRANSITIONS.iter().all(|row| all(row.cases)));
-        assert!(HAPPENINGS.iter().all(|row| all(row.cases)));
+        assert!(HARDWARE_EVENTS.iter().all(|row| all(row.cases)));
         assert!(RECEPTIONS.iter().all(|row| all(row.cases)));
     }
 }

@@ -71,7 +71,7 @@ struct QpRecord {
     state: u64,
     service: u64,
     /// Software requested an event for the end of the drain.
-    owes_news: bool,
+    owes_event: bool,
 }
 
 /// An event that software must receive.
@@ -116,8 +116,8 @@ cosim_core::counters! {
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
-    lives: Box<[QpRecord; 256]>,
-    untold: VecDeque<ExpectedEvent>,
+    records: Box<[QpRecord; 256]>,
+    pending_events: VecDeque<ExpectedEvent>,
     due: Option<ExpectedResponse>,
     /// Commands and events still to be accepted. If offers may be withdrawn: 1 while there is one.
     on_offer: u64,
@@ -139,7 +139,7 @@ fn is_connected(service: u64) -> bool {
 }
 
 impl QpRecord {
-    const NEW: Self = Self { state: RESET, service: 0, owes_news: false };
+    const NEW: Self = Self { state: RESET, service: 0, owes_event: false };
 
     /// Whether software can move a QP from this state to `next`.
     #[inline]
@@ -156,10 +156,10 @@ impl QpRecord {
 
     /// The event code for software when a hardware event of this kind is accepted.
     #[inline]
-    fn tells(&self, kind: u64) -> Option<u64> {
+    fn reports(&self, kind: u64) -> Option<u64> {
         match kind {
             0 if self.state == RTR && is_connected(self.service) => Some(ESTABLISHED_CODE),
-            1 if self.state == SQD && self.owes_news => Some(DRAINED_CODE),
+            1 if self.state == SQD && self.owes_event => Some(DRAINED_CODE),
             3 if self.state != RESET => Some(FATAL_CODE),
             _ => None,
         }
@@ -176,13 +176,13 @@ impl QpRecord {
             return 2;
         }
         if begins_to_drain {
-            self.owes_news = notify;
+            self.owes_event = notify;
         }
         if self.state == RESET && next == INIT {
             self.service = service;
         }
         // Leaving SQD cancels the notification.
-        self.owes_news &= next == SQD;
+        self.owes_event &= next == SQD;
         self.state = if next == DESTROY { RESET } else { next };
         0
     }
@@ -192,9 +192,9 @@ impl QpRecord {
     fn event(&mut self, kind: u64) {
         match (kind, self.state) {
             (0, RTR) if is_connected(self.service) => self.state = RTS,
-            (1, SQD) => self.owes_news = false,
+            (1, SQD) => self.owes_event = false,
             (2, RTS) => self.state = if is_reliable(self.service) { ERR } else { SQE },
-            (3, RTR | RTS | SQD | SQE | INIT) => (self.state, self.owes_news) = (ERR, false),
+            (3, RTR | RTS | SQD | SQE | INIT) => (self.state, self.owes_event) = (ERR, false),
             _ => {}
         }
     }
@@ -209,13 +209,13 @@ impl Scoreboard {
     /// The state and the service of a QP.
     #[inline]
     pub(crate) fn state_and_service(&self, qpn: u64) -> (u64, u64) {
-        let QpRecord { state, service, .. } = self.lives[qpn as usize];
+        let QpRecord { state, service, .. } = self.records[qpn as usize];
         (state, service)
     }
 
     #[inline]
-    fn life(&mut self, qpn: u64) -> &mut QpRecord {
-        &mut self.lives[qpn as usize]
+    fn record(&mut self, qpn: u64) -> &mut QpRecord {
+        &mut self.records[qpn as usize]
     }
 
     #[inline]
@@ -256,7 +256,7 @@ impl Scoreboard {
     #[inline]
     fn observe_query(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let qpn = inputs.query_qpn.get();
-        let state = self.life(qpn).state;
+        let state = self.record(qpn).state;
         let seen = outputs.query_state.get();
         if seen != state {
             let message = format!("QP {qpn} is in {}, expected {}", name_of(seen), name_of(state));
@@ -266,7 +266,7 @@ impl Scoreboard {
             (outputs.query_sq_post, "WRs to the SQ", matches!(state, RTS | SQD | SQE | ERR)),
             (outputs.query_rq_post, "WRs to the RQ", state != RESET),
             (outputs.query_sq_run, "processing of the SQ", state == RTS),
-            (outputs.query_rq_run, "processing of the RQ", self.life(qpn).takes_packets()),
+            (outputs.query_rq_run, "processing of the RQ", self.record(qpn).takes_packets()),
         ];
         for (pin, what, expected) in pins {
             if pin.is_high() != expected {
@@ -290,20 +290,20 @@ impl Scoreboard {
             return Ok(());
         }
         let qpn = inputs.msg_qpn.get();
-        let life = *self.life(qpn);
+        let record = *self.record(qpn);
         let object = |check: &str, message: &str| {
-            let state = name_of(life.state);
+            let state = name_of(record.state);
             let message =
-                format!("packet for QP {qpn} in {state}, service {}: {message}", life.service);
+                format!("packet for QP {qpn} in {state}, service {}: {message}", record.service);
             Err(Violation::new(check, message))
         };
-        if accept && !life.takes_packets() {
+        if accept && !record.takes_packets() {
             return object(CLOSED, "taken");
         }
-        if !accept && life.takes_packets() {
+        if !accept && record.takes_packets() {
             return object(OPEN, "not taken");
         }
-        let answered = accept && is_reliable(life.service);
+        let answered = accept && is_reliable(record.service);
         if ack && nak {
             return object(ACK_OR_NAK, "both an Ack and a Nak");
         }
@@ -324,13 +324,13 @@ impl Scoreboard {
 
     /// The event on the pins must be the oldest that software has not accepted.
     #[inline]
-    fn observe_news(&self, outputs: &Outputs) -> Result<(), Violation> {
+    fn observe_event(&self, outputs: &Outputs) -> Result<(), Violation> {
         let shown = ExpectedEvent { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
-        let oldest = self.untold.front();
+        let oldest = self.pending_events.front();
         if !outputs.evt_valid.is_high() {
             return match oldest {
-                Some(news) => {
-                    let message = format!("event {} of QP {} is not shown", news.code, news.qpn);
+                Some(event) => {
+                    let message = format!("event {} of QP {} is not shown", event.code, event.qpn);
                     Err(Violation::new(SHOWN, message))
                 }
                 None if shown != (ExpectedEvent { qpn: 0, code: 0 }) => {
@@ -343,8 +343,8 @@ impl Scoreboard {
         if oldest == Some(&shown) {
             return Ok(());
         }
-        let check = match self.untold.iter().find(|news| news.qpn == shown.qpn) {
-            _ if !self.untold.contains(&shown) => match shown.code {
+        let check = match self.pending_events.iter().find(|event| event.qpn == shown.qpn) {
+            _ if !self.pending_events.contains(&shown) => match shown.code {
                 DRAINED_CODE => DRAINED,
                 _ => CAUSED,
             },
@@ -352,7 +352,7 @@ impl Scoreboard {
             _ => ORDER,
         };
         let expected = match oldest {
-            Some(news) => format!("event {} of QP {}", news.code, news.qpn),
+            Some(event) => format!("event {} of QP {}", event.code, event.qpn),
             None => "none".to_owned(),
         };
         let message = format!("event {} of QP {}, expected {expected}", shown.code, shown.qpn);
@@ -361,15 +361,15 @@ impl Scoreboard {
 
     #[inline]
     fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let waiting = self.untold.len();
+        let waiting = self.pending_events.len();
         if outputs.cmd_ready.is_high() == (waiting >= ROOM) {
             let message =
                 format!("cmd_ready is {}, {waiting} events wait", outputs.cmd_ready.get());
             return Err(Violation::new(COMMAND_WAITS, message));
         }
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-        let tells = inputs.hw_valid.is_high() && self.life(qpn).tells(kind).is_some();
-        if outputs.hw_ready.is_high() == (tells && waiting >= ROOM) {
+        let reports = inputs.hw_valid.is_high() && self.record(qpn).reports(kind).is_some();
+        if outputs.hw_ready.is_high() == (reports && waiting >= ROOM) {
             let message = format!(
                 "hw_ready is {} for kind {kind} of QP {qpn}, {waiting} events wait",
                 outputs.hw_ready.get()
@@ -383,17 +383,17 @@ impl Scoreboard {
     #[inline]
     fn take(&mut self, inputs: &Inputs, outputs: &Outputs) {
         if outputs.evt_valid.is_high() && inputs.evt_ready.is_high() {
-            self.untold.pop_front();
+            self.pending_events.pop_front();
         }
         if inputs.hw_valid.is_high() && outputs.hw_ready.is_high() {
             let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-            let told = self.life(qpn).tells(kind);
-            let before = self.life(qpn).state;
-            self.life(qpn).event(kind);
-            self.untold.extend(told.map(|code| ExpectedEvent { qpn, code }));
-            self.counts.established += u64::from(told == Some(ESTABLISHED_CODE));
-            self.counts.drained += u64::from(told == Some(DRAINED_CODE));
-            self.counts.fatal += u64::from(told == Some(FATAL_CODE));
+            let event = self.record(qpn).reports(kind);
+            let before = self.record(qpn).state;
+            self.record(qpn).event(kind);
+            self.pending_events.extend(event.map(|code| ExpectedEvent { qpn, code }));
+            self.counts.established += u64::from(event == Some(ESTABLISHED_CODE));
+            self.counts.drained += u64::from(event == Some(DRAINED_CODE));
+            self.counts.fatal += u64::from(event == Some(FATAL_CODE));
             self.counts.send_errors += u64::from(kind == 2 && before == RTS);
             self.on_offer = self.on_offer.saturating_sub(1);
         }
@@ -401,8 +401,8 @@ impl Scoreboard {
         if inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high() {
             let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get());
             let (service, notify) = (inputs.cmd_service.get(), inputs.cmd_notify.is_high());
-            let from = self.life(qpn).state;
-            let code = self.life(qpn).command(next, service, notify);
+            let from = self.record(qpn).state;
+            let code = self.record(qpn).command(next, service, notify);
             self.due = Some(ExpectedResponse { qpn, code, from, next, notify });
             self.counts.done += u64::from(code == 0);
             self.counts.illegal += u64::from(code == 1);
@@ -419,9 +419,9 @@ impl Scoreboard {
 
     /// In reset all state is cleared and all outputs are 0.
     fn observe_reset(&mut self, outputs: &Outputs) -> Result<(), Violation> {
-        self.counts.lost_to_resets += self.untold.len() as u64;
-        *self.lives = [QpRecord::NEW; 256];
-        self.untold.clear();
+        self.counts.lost_to_resets += self.pending_events.len() as u64;
+        *self.records = [QpRecord::NEW; 256];
+        self.pending_events.clear();
         self.due = None;
         in_reset(IN_RESET, outputs, &Outputs::default())
     }
@@ -434,8 +434,8 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
         let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
         let events = traffic.steps.iter().filter(|step| step.event.is_some()).count();
         Self {
-            lives: Box::new([QpRecord::NEW; 256]),
-            untold: VecDeque::with_capacity(2 * ROOM),
+            records: Box::new([QpRecord::NEW; 256]),
+            pending_events: VecDeque::with_capacity(2 * ROOM),
             due: None,
             on_offer: (commands + events) as u64,
             may_withdraw: traffic.steps.iter().any(|step| step.instead.get() == 1),
@@ -449,7 +449,7 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
             return self.observe_reset(outputs);
         }
         self.observe_answer(outputs)?;
-        self.observe_news(outputs)?;
+        self.observe_event(outputs)?;
         self.observe_packet(inputs, outputs)?;
         self.observe_query(inputs, outputs)?;
         self.observe_readies(inputs, outputs)?;
@@ -458,7 +458,7 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let left = self.untold.len();
+        let left = self.pending_events.len();
         if self.on_offer > 0 {
             let message = format!("{} commands and events were not taken", self.on_offer);
             return Err(Violation::new(COMPLETE, message));

@@ -257,7 +257,7 @@ struct Open<'a> {
 #[derive(Debug, Clone, Copy)]
 enum Phase {
     /// The block asks whether it is posted; cycles until the answer.
-    Asked(u64),
+    Requested(u64),
     /// Its data is received; cycles of additional delay until it is finished.
     Receiving(u64),
 }
@@ -265,7 +265,7 @@ enum Phase {
 impl<'a> Open<'a> {
     fn new(number: usize, message: &'a Message) -> Option<Self> {
         let phase = match message.kind.get() {
-            EAGER => Phase::Asked(message.match_wait.get()),
+            EAGER => Phase::Requested(message.match_wait.get()),
             _ if message.is_posted() => Phase::Receiving(message.done_wait.get()),
             _ => return None,
         };
@@ -338,7 +338,7 @@ impl<'a> Host<'a> {
 
     #[inline]
     fn answers(&self) -> bool {
-        matches!(self.open, Some(Open { phase: Phase::Asked(0), .. }))
+        matches!(self.open, Some(Open { phase: Phase::Requested(0), .. }))
     }
 
     /// Advances the open message by one cycle. Returns whether there was progress.
@@ -346,11 +346,11 @@ impl<'a> Host<'a> {
     fn clock_open(&mut self, arrived: ArrivalProgress) -> bool {
         let Some(open) = self.open else { return false };
         let phase = match open.phase {
-            Phase::Asked(0) if open.message.is_posted() => {
+            Phase::Requested(0) if open.message.is_posted() => {
                 Some(Phase::Receiving(open.message.done_wait.get()))
             }
-            Phase::Asked(0) => None,
-            Phase::Asked(wait) => Some(Phase::Asked(wait - 1)),
+            Phase::Requested(0) => None,
+            Phase::Requested(wait) => Some(Phase::Requested(wait - 1)),
             Phase::Receiving(wait) if !self.may_finish(&open, arrived) => {
                 Some(Phase::Receiving(wait))
             }
@@ -417,7 +417,7 @@ impl<'a> Host<'a> {
     pub(crate) fn in_flight(&self, next: Option<String>) -> Vec<String> {
         let open = self.open.map(|open| {
             let what = match open.phase {
-                Phase::Asked(_) => "asked for a posted receive",
+                Phase::Requested(_) => "asked for a posted receive",
                 Phase::Receiving(_) => "receiving posted data",
             };
             format!("messages[{}]: {what}", open.number)

@@ -48,7 +48,7 @@ pub struct Cycle {
     /// A refill is wanted and possible, but the pending credit would overflow.
     too_much: bool,
     /// A temporary buffer is requested.
-    asks_temp: bool,
+    requests_temp: bool,
     /// The latched CP is copied, in the cycle of the choice.
     copies: bool,
 }
@@ -132,7 +132,7 @@ impl harness::Golden<Recv> for Golden {
         let ready = self.ready(inputs);
         let taken = ready && inputs.pkt_valid.is_high();
 
-        let asked = [
+        let requested = [
             (inputs.pkt_valid.is_high(), ask::VALID),
             (taken, ask::TAKEN),
             (registers.complete, ask::COMPLETE),
@@ -142,8 +142,9 @@ impl harness::Golden<Recv> for Golden {
             (inputs.match_found.is_high(), ask::FOUND),
             (inputs.posted_done.is_high(), ask::DONE),
         ];
-        let asked = asked.iter().fold(0, |all, (holds, bit)| all | (u16::from(*holds) * bit));
-        let row = rules::the_row(registers.state, asked, inputs.pkt_kind.get() as u8);
+        let requested =
+            requested.iter().fold(0, |all, (holds, bit)| all | (u16::from(*holds) * bit));
+        let row = rules::the_row(registers.state, requested, inputs.pkt_kind.get() as u8);
 
         // Section 6: the level without the packet that is taken, and the number of missing buffers.
         let left = registers.ring_level - u64::from(taken);
@@ -156,15 +157,16 @@ impl harness::Golden<Recv> for Golden {
         let fits = registers.credit_pending + wanted <= MOST_PENDING;
 
         // Section 7, the choice.
-        let asks_temp = row.outcome == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
+        let requests_temp =
+            row.outcome == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
         Cycle {
             row,
             ready,
             taken,
             refill: if fits { wanted } else { 0 },
             too_much: !fits,
-            asks_temp,
-            copies: asks_temp && inputs.temp_alloc_ok.is_high(),
+            requests_temp,
+            copies: requests_temp && inputs.temp_alloc_ok.is_high(),
         }
     }
 
@@ -192,12 +194,12 @@ impl harness::Golden<Recv> for Golden {
                 (id, len) = (registers.cp_id, registers.cp_len);
             }
         }
-        let asks_match = registers.state == State::CheckPosted;
+        let requests_match = registers.state == State::CheckPosted;
         // Exhaustive, so that a changed port list of the RTL does not compile.
         *outputs = Outputs {
             pkt_ready: Bits1::from(cycle.ready),
-            match_req: Bits1::from(asks_match),
-            match_id: handle(asks_match, registers.cp_id),
+            match_req: Bits1::from(requests_match),
+            match_id: handle(requests_match, registers.cp_id),
             alloc_valid: Bits1::from(cycle.refill > 0),
             alloc_count: Bits8::new(cycle.refill),
             ring_level: Bits8::new(registers.ring_level),
@@ -210,8 +212,8 @@ impl harness::Golden<Recv> for Golden {
             keep_id: handle(keeps, id),
             release_valid: Bits1::from(releases),
             release_id: handle(releases, id),
-            temp_alloc_valid: Bits1::from(cycle.asks_temp),
-            temp_alloc_len: if cycle.asks_temp { registers.cp_msg_len } else { Bits32::new(0) },
+            temp_alloc_valid: Bits1::from(cycle.requests_temp),
+            temp_alloc_len: if cycle.requests_temp { registers.cp_msg_len } else { Bits32::new(0) },
             protocol_error: Bits1::from(cycle.row.error),
             state: Bits3::new(registers.state as u64),
             padding: [0; _],
@@ -242,8 +244,8 @@ impl harness::Golden<Recv> for Golden {
         fires(K3, refill == 0 && sent);
         if row.outcome == PacketOutcome::Choose {
             fires(U1, cycle.copies);
-            fires(U2, cycle.asks_temp && !cycle.copies);
-            fires(U3, !cycle.asks_temp);
+            fires(U2, cycle.requests_temp && !cycle.copies);
+            fires(U3, !cycle.requests_temp);
             registers.copying = cycle.copies;
         }
         registers.ring_level = left + refill;

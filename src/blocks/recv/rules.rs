@@ -233,11 +233,11 @@ impl Row {
         (self.when.all, self.when.none, self.when.kinds)
     }
 
-    /// Whether the guard holds. `asked`: bits of [`ask`]; `kind`: the packet on the pins.
+    /// Whether the guard holds. `requested`: bits of [`ask`]; `kind`: the packet on the pins.
     #[inline]
-    pub const fn applies(&self, asked: u16, kind: u8) -> bool {
+    pub const fn applies(&self, requested: u16, kind: u8) -> bool {
         let Guard { all, none, kinds } = self.when;
-        asked & all == all && asked & none == 0 && kinds >> kind & 1 == 1
+        requested & all == all && requested & none == 0 && kinds >> kind & 1 == 1
     }
 }
 
@@ -306,22 +306,22 @@ static ROW_OF: [u8; 8 << 11] = {
     let mut index = 0;
     while index < ROWS.len() {
         let row = &ROWS[index];
-        let mut asked_and_kind = 0;
-        while asked_and_kind < 1 << 11 {
-            if row.applies(asked_and_kind >> 3, (asked_and_kind & 7) as u8) {
-                row_of[(row.from as usize) << 11 | asked_and_kind as usize] = index as u8;
+        let mut requested_and_kind = 0;
+        while requested_and_kind < 1 << 11 {
+            if row.applies(requested_and_kind >> 3, (requested_and_kind & 7) as u8) {
+                row_of[(row.from as usize) << 11 | requested_and_kind as usize] = index as u8;
             }
-            asked_and_kind += 1;
+            requested_and_kind += 1;
         }
         index += 1;
     }
     row_of
 };
 
-/// The row that applies. `asked`: 8 bits of [`ask`]; `kind`: the packet on the pins, 3 bits.
+/// The row that applies. `requested`: 8 bits of [`ask`]; `kind`: the packet on the pins, 3 bits.
 #[inline]
-pub fn the_row(state: State, asked: u16, kind: u8) -> &'static Row {
-    let case = (state as usize) << 11 | usize::from(asked & 0xff) << 3 | usize::from(kind & 7);
+pub fn the_row(state: State, requested: u16, kind: u8) -> &'static Row {
+    let case = (state as usize) << 11 | usize::from(requested & 0xff) << 3 | usize::from(kind & 7);
     &ROWS[usize::from(ROW_OF[case])]
 }
 
@@ -379,33 +379,35 @@ mod tests {
 
     /// Whether the conditions are consistent: an accepted packet is valid, and the state accepts
     /// it.
-    fn is_possible(state: State, asked: u16, kind: u8) -> bool {
+    fn is_possible(state: State, requested: u16, kind: u8) -> bool {
         let takes = match state.takes() {
             PacketSelector::No => false,
             PacketSelector::Any => true,
-            PacketSelector::AnyWhileIncomplete => asked & COMPLETE == 0,
+            PacketSelector::AnyWhileIncomplete => requested & COMPLETE == 0,
             PacketSelector::Dps => kind == 6,
         };
-        (asked & TAKEN == 0 || takes && asked & VALID != 0)
-            && (asked & OVER == 0 || asked & COMPLETE != 0)
+        (requested & TAKEN == 0 || takes && requested & VALID != 0)
+            && (requested & OVER == 0 || requested & COMPLETE != 0)
     }
 
     /// Evaluates every guard for every case. Exactly one holds.
     #[test]
     fn exactly_one_row_applies_to_each_case() {
         for state in State::ALL {
-            let all = (0..256_u16).flat_map(|asked| (0..8).map(move |kind| (asked, kind)));
-            for (asked, kind) in all.filter(|(asked, kind)| is_possible(state, *asked, *kind)) {
-                let holds = |row: &&Row| row.from == state && row.applies(asked, kind);
+            let all = (0..256_u16).flat_map(|requested| (0..8).map(move |kind| (requested, kind)));
+            for (requested, kind) in
+                all.filter(|(requested, kind)| is_possible(state, *requested, *kind))
+            {
+                let holds = |row: &&Row| row.from == state && row.applies(requested, kind);
                 let holding: Vec<&Row> = ROWS.iter().filter(holds).collect();
-                assert_eq!(holding.len(), 1, "{state:?} {asked:#010b} {kind}");
-                assert_eq!(the_row(state, asked, kind).rule, holding[0].rule);
+                assert_eq!(holding.len(), 1, "{state:?} {requested:#010b} {kind}");
+                assert_eq!(the_row(state, requested, kind).rule, holding[0].rule);
             }
         }
     }
 
     #[test]
-    fn rules_that_parameters_exclude_are_told() {
+    fn rules_that_parameters_exclude_are_listed() {
         let reason = |rule: RuleSet, parameters: &Parameters| {
             unreachable(rule.iter().next().unwrap(), parameters)
         };

@@ -40,7 +40,7 @@ cosim_core::check_names! {
     /// A packet that can be accepted does not wait too long.
     PROMPT = "packet-not-left-waiting";
     /// The block asks about an eager message until there is an answer.
-    ASKED = "match-asked-until-answered";
+    REQUESTED = "match-asked-until-answered";
     /// If the pool is low, the block requests a temporary buffer for the whole message.
     TEMPORARY = "temporary-buffer-when-pool-low";
     /// Data is copied once if its message is copied.
@@ -76,7 +76,7 @@ enum MessageState {
     /// It is over; the block may be in one of these states.
     Over(u8),
     /// The block asks whether it is posted.
-    Asked(Cp),
+    Requested(Cp),
     /// It is not posted; the block chooses whether to copy.
     Chosen(Cp),
     /// Its DPs are copied or kept.
@@ -151,7 +151,7 @@ impl MessageState {
     fn states(self) -> u8 {
         match self {
             Self::Over(states) => states,
-            Self::Asked(_) => CHECK_POSTED,
+            Self::Requested(_) => CHECK_POSTED,
             Self::Chosen(_) => PROC_UNEXP_CP,
             Self::Unexpected { .. } => AWAIT_UNEXP_DP | PROC_UNEXP_DP,
             Self::Posted => RECV_POSTED_DATA,
@@ -163,7 +163,7 @@ impl MessageState {
     fn can_take(self, kind: u64) -> bool {
         match self {
             Self::Over(_) | Self::Unexpected { .. } => true,
-            Self::Asked(_) | Self::Chosen(_) => false,
+            Self::Requested(_) | Self::Chosen(_) => false,
             Self::Posted => kind == DP,
         }
     }
@@ -336,7 +336,7 @@ impl Scoreboard<'_> {
             MessageState::Over(_) if kind == EAGER => {
                 due.release = None;
                 let msg_len = inputs.pkt_msg_len.get();
-                self.message_state = MessageState::Asked(Cp { id, len, msg_len, last });
+                self.message_state = MessageState::Requested(Cp { id, len, msg_len, last });
             }
             MessageState::Over(_) if kind == RNDV_DATA => {
                 due.copy = Some((id, len));
@@ -353,7 +353,7 @@ impl Scoreboard<'_> {
                 }
             }
             MessageState::Posted => due.copy = Some((id, len)),
-            MessageState::Asked(_) | MessageState::Chosen(_) => {}
+            MessageState::Requested(_) | MessageState::Chosen(_) => {}
         }
         self.counts.errors += u64::from(due.error);
     }
@@ -386,14 +386,14 @@ impl Scoreboard<'_> {
             self.take(inputs, &mut due);
         }
         match before {
-            MessageState::Asked(cp)
+            MessageState::Requested(cp)
                 if inputs.match_rsp.is_high() && inputs.match_found.is_high() =>
             {
                 due.copy = Some((cp.id, cp.len));
                 due.release = Some(cp.id);
                 self.message_state = MessageState::Posted;
             }
-            MessageState::Asked(cp) if inputs.match_rsp.is_high() => {
+            MessageState::Requested(cp) if inputs.match_rsp.is_high() => {
                 self.message_state = MessageState::Chosen(cp)
             }
             MessageState::Chosen(cp) => self.choose(cp, inputs, &mut due),
@@ -471,14 +471,14 @@ impl Scoreboard<'_> {
 
     #[inline]
     fn observe_match(&self, outputs: &Outputs) -> Result<(), Violation> {
-        let asked = match self.message_state {
-            MessageState::Asked(cp) => Some(cp.id),
+        let requested = match self.message_state {
+            MessageState::Requested(cp) => Some(cp.id),
             _ => None,
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
-        if seen != asked {
-            let message = format!("asked for: {}, expected {}", packet(seen), packet(asked));
-            return Err(Violation::new(ASKED, message));
+        if seen != requested {
+            let message = format!("asked for: {}, expected {}", packet(seen), packet(requested));
+            return Err(Violation::new(REQUESTED, message));
         }
         Ok(())
     }

@@ -51,7 +51,7 @@ impl Descriptor {
     /// Encodes to 32 bits; ignored bits are taken from `ignored`.
     #[inline]
     pub fn encode(self, ignored: u32) -> Bits32 {
-        let (said, value) = match self {
+        let (defined, value) = match self {
             Self::Request(Request { consumes_wqe, error, handle, qpn }) => {
                 let flags = 1 | u8::from(consumes_wqe) << 1 | u8::from(error) << 2;
                 (0x00ff_ff07, u32::from_le_bytes([flags, handle, qpn, 0]))
@@ -61,7 +61,7 @@ impl Descriptor {
                 (0x0000_ffe9, u32::from_le_bytes([flags, handle, 0, 0]))
             }
         };
-        Bits32::new(u64::from(value | ignored & !said))
+        Bits32::new(u64::from(value | ignored & !defined))
     }
 
     #[inline]

@@ -108,7 +108,8 @@ fn software(
     let noise = rng.bits();
     let few = qps.iter().map(|(qpn, _)| *qpn).collect();
     let steps = (u64::from(packets) * weights.steps.get()).div_ceil(100) as u32;
-    let mut software = qp::generator::life(&weights.software, noise, few, opening, steps, rng);
+    let mut software =
+        qp::generator::software_traffic(&weights.software, noise, few, opening, steps, rng);
     let mut reopened = Vec::new();
     for step in &mut software.steps {
         // QPs with long SENDs must stay open.

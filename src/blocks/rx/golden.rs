@@ -127,8 +127,8 @@ impl Golden {
 
     /// Evaluates qp with a query for a request packet, or without one.
     #[inline]
-    fn qp(&self, inputs: &Inputs, asked: Option<Request>) -> BlockCycle<Qp> {
-        let Request { consumes_wqe, error, qpn, .. } = asked.unwrap_or_default();
+    fn qp(&self, inputs: &Inputs, requested: Option<Request>) -> BlockCycle<Qp> {
+        let Request { consumes_wqe, error, qpn, .. } = requested.unwrap_or_default();
         let qpn = Bits8::new(u64::from(qpn));
         let (hw_valid, hw_qpn, hw_kind) = match (self.glue.established, self.glue.fatal) {
             (Some(qpn), _) => (Bits1::new(1), qpn, Bits2::new(FIRST_REQUEST)),
@@ -139,11 +139,11 @@ impl Golden {
             hw_valid,
             hw_qpn,
             hw_kind,
-            msg_valid: Bits1::from(asked.is_some()),
+            msg_valid: Bits1::from(requested.is_some()),
             msg_qpn: qpn,
             msg_consumes_wqe: Bits1::from(consumes_wqe),
             msg_error: Bits1::from(error),
-            query_qpn: if asked.is_some() { qpn } else { inputs.qp_query_qpn },
+            query_qpn: if requested.is_some() { qpn } else { inputs.qp_query_qpn },
         }]);
         BlockCycle::new(&self.qp, pins)
     }
@@ -301,16 +301,16 @@ impl TopRegisters {
             self.fifo.push(dll.b_deliver_data.get() as u32);
         }
 
-        let tells_first = self.established.is_some();
-        let tells_fatal = self.fatal.is_some() && !tells_first;
-        fires(EV3, tells_first);
-        fires(EV4, tells_fatal);
+        let reports_first = self.established.is_some();
+        let reports_fatal = self.fatal.is_some() && !reports_first;
+        fires(EV3, reports_first);
+        fires(EV4, reports_fatal);
         fires(EV5, !pending && inputs.qp_hw_valid.is_high());
         fires(EV6, pending && inputs.qp_hw_valid.is_high());
-        if tells_first && qp.hw_ready.is_high() {
+        if reports_first && qp.hw_ready.is_high() {
             self.established = None;
         }
-        if tells_fatal && qp.hw_ready.is_high() {
+        if reports_fatal && qp.hw_ready.is_high() {
             self.fatal = None;
         }
         if let Some((request, PacketOutcome::Taken | PacketOutcome::Refused)) = cycle.fate
@@ -350,10 +350,10 @@ impl harness::Golden<Rx> for Golden {
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let head = self.glue.head();
-        let asked = match head {
+        let requested = match head {
             Some(Descriptor::Request(request)) => {
-                let is_asked = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
-                is_asked.then_some(request)
+                let is_selected = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
+                is_selected.then_some(request)
             }
             _ => None,
         };
@@ -361,13 +361,13 @@ impl harness::Golden<Rx> for Golden {
             Some(Descriptor::Message(message)) => inputs.len_valid.is_high().then_some(message),
             _ => None,
         };
-        let qp = self.qp(inputs, asked);
+        let qp = self.qp(inputs, requested);
         let answer = &qp.outputs;
         let offered = answer.msg_accept.is_high() && !answer.msg_nak.is_high();
         let thread2 = self.thread2(inputs, offered, answer.query_state);
         let recv = self.recv(inputs, packet);
 
-        let fate = asked.and_then(|request| {
+        let fate = requested.and_then(|request| {
             let fate = match (answer.msg_accept.is_high(), answer.msg_nak.is_high()) {
                 (false, false) => PacketOutcome::Dropped,
                 (_, true) => PacketOutcome::Refused,

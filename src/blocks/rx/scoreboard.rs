@@ -34,7 +34,7 @@ cosim_core::check_names! {
     /// Accepted packets that need an Ack or a WQE get one.
     ANSWER = "answer-by-fate";
     /// The head is shown to qp or recv as soon as its context or lengths are available.
-    ASKED = "asked-and-shown-in-time";
+    REQUESTED = "asked-and-shown-in-time";
     /// thread2 gets the state from qp; the rest of the context is unchanged.
     STATE = "state-handed-on";
     /// qp gets the first request packet of a QP in RTR once, before another request packet leaves.
@@ -201,7 +201,7 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_question(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let head = self.fifo.front().map(|sent| sent.descriptor());
-        let asked = match head {
+        let requested = match head {
             Some(Descriptor::Request(request)) if inputs.cxt_valid.is_high() => {
                 self.owed.is_empty().then_some(request)
             }
@@ -211,17 +211,18 @@ impl Scoreboard<'_> {
             let qpn = outputs.x_msg_qpn.get();
             (qpn, outputs.x_msg_consumes_wqe.is_high(), outputs.x_msg_error.is_high())
         });
-        let expected = asked.map(|asked| (u64::from(asked.qpn), asked.consumes_wqe, asked.error));
+        let expected = requested
+            .map(|requested| (u64::from(requested.qpn), requested.consumes_wqe, requested.error));
         if seen != expected {
             let message = format!("(QP, WQE, error) asked of qp: {seen:?}, expected {expected:?}");
             // If the query is too early, an event is still pending.
             let early = self.owed.front().filter(|_| seen.is_some());
-            return Err(Violation::new(early.map_or(ASKED, ExpectedEvent::check), message));
+            return Err(Violation::new(early.map_or(REQUESTED, ExpectedEvent::check), message));
         }
         let query = expected.map_or(inputs.qp_query_qpn.get(), |(qpn, ..)| qpn);
         if outputs.x_query_qpn.get() != query {
             let message = format!("x_query_qpn is {}, expected {query}", outputs.x_query_qpn.get());
-            return Err(Violation::new(ASKED, message));
+            return Err(Violation::new(REQUESTED, message));
         }
         let is_message = matches!(head, Some(Descriptor::Message(_)));
         let expected = (is_message && inputs.len_valid.is_high())
@@ -232,7 +233,7 @@ impl Scoreboard<'_> {
             .then(|| (outputs.x_pkt_len.get(), outputs.x_pkt_msg_len.get()));
         if seen != expected {
             let message = format!("lengths shown to recv: {seen:?}, expected {expected:?}");
-            return Err(Violation::new(ASKED, message));
+            return Err(Violation::new(REQUESTED, message));
         }
         Ok(())
     }
@@ -338,26 +339,26 @@ impl Scoreboard<'_> {
     /// Checks events for qp, before the cycle adds to the pending ones.
     #[inline]
     fn observe_events(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let told = outputs.x_hw_valid.is_high();
+        let reported = outputs.x_hw_valid.is_high();
         let seen = ExpectedEvent { qpn: outputs.x_hw_qpn.get(), kind: outputs.x_hw_kind.get() };
         let outside = ExpectedEvent { qpn: inputs.qp_hw_qpn.get(), kind: inputs.qp_hw_kind.get() };
         let (is_outside, expected) = match self.owed.front() {
             Some(owed) => (false, Some(*owed)),
             None => (true, inputs.qp_hw_valid.is_high().then_some(outside)),
         };
-        if told.then_some(seen) != expected {
+        if reported.then_some(seen) != expected {
             let check = match expected {
                 Some(owed) if !is_outside => owed.check(),
                 _ => EVENTS,
             };
-            let seen = told.then_some(seen);
+            let seen = reported.then_some(seen);
             return Err(Violation::new(check, format!("{seen:?}, expected {expected:?}")));
         }
         if outputs.qp_hw_ready.is_high() != (outputs.x_hw_ready.is_high() && is_outside) {
             let message = format!("qp_hw_ready is {}", outputs.qp_hw_ready.get());
             return Err(Violation::new(EVENTS, message));
         }
-        if told && outputs.x_hw_ready.is_high() && !is_outside {
+        if reported && outputs.x_hw_ready.is_high() && !is_outside {
             self.owed.pop_front();
         }
         Ok(())
@@ -366,12 +367,12 @@ impl Scoreboard<'_> {
     /// Notes a length error that thread2 reports at this edge.
     #[inline]
     fn note_length_error(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let told = outputs.t2_fetch_mr_ingress_valid.is_high()
+        let reported = outputs.t2_fetch_mr_ingress_valid.is_high()
             && inputs.t2_fetch_mr_ingress_ready.is_high();
         let data = outputs.t2_fetch_mr_ingress_data.words();
         let is_cqe = u64::from(data[1] >> 24 & 0x1f) == GEN_CQE;
         let status = data[4] >> 29;
-        if !told || !is_cqe || status != 1 {
+        if !reported || !is_cqe || status != 1 {
             return;
         }
         let fatal = ExpectedEvent { qpn: u64::from(data[0] & 0xff), kind: 3 };

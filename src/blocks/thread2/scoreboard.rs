@@ -99,9 +99,9 @@ enum Obligation {
     Loss,
     Wqe,
     Beats,
-    CqAsked,
+    CqRequested,
     CqAnswered,
-    EqAsked,
+    EqRequested,
     EqAnswered,
     Payload,
     Remote,
@@ -116,9 +116,9 @@ impl Obligation {
         Self::Loss,
         Self::Wqe,
         Self::Beats,
-        Self::CqAsked,
+        Self::CqRequested,
         Self::CqAnswered,
-        Self::EqAsked,
+        Self::EqRequested,
         Self::EqAnswered,
         Self::Payload,
         Self::Remote,
@@ -134,9 +134,9 @@ impl Obligation {
             Self::Loss => (LOST, "losses"),
             Self::Wqe => (WQE, "WQEs taken"),
             Self::Beats => (BEATS, "beats of its WQE taken"),
-            Self::CqAsked => (QUEUE, "CQ requests"),
+            Self::CqRequested => (QUEUE, "CQ requests"),
             Self::CqAnswered => (ANSWERED, "answers of the CQ taken"),
-            Self::EqAsked => (QUEUE, "EQ requests"),
+            Self::EqRequested => (QUEUE, "EQ requests"),
             Self::EqAnswered => (ANSWERED, "answers of the EQ taken"),
             Self::Payload => (PAYLOAD, "payload bytes requested"),
             Self::Remote => (REMOTE, "RDMA checks"),
@@ -187,8 +187,8 @@ impl PacketObligations {
 
     /// Whether a request was made and has no answer yet.
     #[inline]
-    fn awaits(&self, asked: Obligation, answered: Obligation) -> bool {
-        self.paid[asked as usize] > self.paid[answered as usize]
+    fn awaits(&self, requested: Obligation, answered: Obligation) -> bool {
+        self.paid[requested as usize] > self.paid[answered as usize]
     }
 
     /// Checks the request to the CQ or EQ with this number.
@@ -287,10 +287,10 @@ impl<'a> Scoreboard<'a> {
             // The NextUnit is a beat, too.
             account.owe(Obligation::Beats, 1 + units(packet).count() as u64);
         }
-        for due in [Obligation::CqAsked, Obligation::CqAnswered] {
+        for due in [Obligation::CqRequested, Obligation::CqAnswered] {
             account.owe(due, u64::from(has_cqe));
         }
-        for due in [Obligation::EqAsked, Obligation::EqAnswered] {
+        for due in [Obligation::EqRequested, Obligation::EqAnswered] {
             account.owe(due, u64::from(has_event));
         }
         account.owe(Obligation::RqStep, u64::from(account.completes));
@@ -339,14 +339,14 @@ impl<'a> Scoreboard<'a> {
     fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "a CQ request")?;
-            account.pay(Obligation::CqAsked, 1)?;
+            account.pay(Obligation::CqRequested, 1)?;
             let context = &self.packets[account.packet].context;
             let (number, log_size) = (context.rcv_cqn.get(), context.cq_log_size.get());
             account.queue_head("cq", outputs.cq_req_head.get(), number, log_size)?;
         }
         if outputs.eq_req_valid.is_high() && inputs.eq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "an EQ request")?;
-            account.pay(Obligation::EqAsked, 1)?;
+            account.pay(Obligation::EqRequested, 1)?;
             let context = &self.packets[account.packet].context;
             let (number, log_size) = (context.cq_comp_eqn.get(), context.eq_log_size.get());
             account.queue_head("eq", outputs.eq_req_head.get(), number, log_size)?;
@@ -368,17 +368,17 @@ impl<'a> Scoreboard<'a> {
             }
             return Ok(());
         };
-        if (cq != account.awaits(Obligation::CqAsked, Obligation::CqAnswered))
-            | (eq != account.awaits(Obligation::EqAsked, Obligation::EqAnswered))
+        if (cq != account.awaits(Obligation::CqRequested, Obligation::CqAnswered))
+            | (eq != account.awaits(Obligation::EqRequested, Obligation::EqAnswered))
         {
             let what = format_args!(
                 "cq_resp_ready is {}, eq_resp_ready {}; asked and answered were {}/{} of the CQ and \
                  {}/{} of the EQ",
                 u64::from(cq),
                 u64::from(eq),
-                account.paid[Obligation::CqAsked as usize],
+                account.paid[Obligation::CqRequested as usize],
                 account.paid[Obligation::CqAnswered as usize],
-                account.paid[Obligation::EqAsked as usize],
+                account.paid[Obligation::EqRequested as usize],
                 account.paid[Obligation::EqAnswered as usize],
             );
             return Err(account.violation(ANSWERED, what));
@@ -390,12 +390,12 @@ impl<'a> Scoreboard<'a> {
             account.pay(Obligation::EqAnswered, 1)?;
         }
         let beats = account.paid[Obligation::Beats as usize];
-        let asked = account.paid[Obligation::Wqe as usize] > 0;
-        if wqe & !asked | !wqe & asked & (beats == 0) {
+        let requested = account.paid[Obligation::Wqe as usize] > 0;
+        if wqe & !requested | !wqe & requested & (beats == 0) {
             let what = format_args!(
                 "wqe_resp_ready is {}, and its NextUnit {} awaited",
                 u64::from(wqe),
-                if asked { "is" } else { "is not" }
+                if requested { "is" } else { "is not" }
             );
             return Err(account.violation(ANSWERED, what));
         }
@@ -464,7 +464,7 @@ impl<'a> Scoreboard<'a> {
             && account.owed[Obligation::Event as usize] > 0
             && MrData::decode(&outputs.fetch_mr_ingress_data).opcode.get() == codes::GEN_EVENT
         {
-            for due in [Obligation::Cqe, Obligation::EqAsked, Obligation::EqAnswered] {
+            for due in [Obligation::Cqe, Obligation::EqRequested, Obligation::EqAnswered] {
                 account.owed[due as usize] += 1;
             }
             return false;

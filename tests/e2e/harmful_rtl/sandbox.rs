@@ -57,8 +57,8 @@ fn no_command_lets_rtl_out_of_the_sandbox() {
     let folder = targets();
     let (output, vector) = failing_run(folder.path(), &[]);
     assert!(text(&output).contains("sandbox: "), "{}", text(&output));
-    let said = json(&folder.path().join("out/timing.json"))["sandbox"].clone();
-    assert!(said.as_str().unwrap().contains("seccomp"), "{said}");
+    let printed = json(&folder.path().join("out/timing.json"))["sandbox"].clone();
+    assert!(printed.as_str().unwrap().contains("seccomp"), "{printed}");
     assert_eq!(files(&folder.path().join("out/failures"), "fst").len(), 1, "waves are written");
     let vector = vector.to_str().unwrap();
     let mut outputs = vec![output];

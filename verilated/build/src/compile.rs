@@ -93,11 +93,11 @@ pub fn run(command: Command, what: &str) -> Result<(), Error> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let message = if said.trim().is_empty() {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    let message = if printed.trim().is_empty() {
         format!("`{name}` ended with {} and printed nothing", output.status)
     } else {
-        said.into_owned()
+        printed.into_owned()
     };
     Err(failure(what, message))
 }

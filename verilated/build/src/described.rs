@@ -4,13 +4,11 @@
 //! Verilator writes with other code. [`Design::ports`] compares both, so a port that one of them
 //! lacks, or that is misread, is an error instead of a pin that nothing drives or compares.
 
-use crate::elaborate::{Description, from_deep_json};
-use crate::netlist::{elements, json_items, json_type, list, xml_type};
+use crate::netlist::{Type, types};
 use crate::ports::Direction;
 use crate::registers::shape;
+use crate::tree::{Tree, with_tree};
 use crate::{Design, Error, Port, Ports, Verilated};
-use roxmltree::Document;
-use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use verilated_runtime::Verilator;
@@ -68,11 +66,8 @@ impl Design {
         let parameters: Vec<String> = parameters.collect();
         // Verilator runs in the folder of the design.
         let out = std::path::absolute(out).map_err(Error::io(out))?;
-        let described = match self.describe(verilator, &out, &parameters)? {
-            Description::Xml(text) => from_xml(&text),
-            Description::Json { tree, .. } => from_deep_json(&tree, from_json),
-        };
-        described.ok_or_else(|| self.not_understood())
+        let description = self.describe(verilator, &out, &parameters)?;
+        with_tree(&description, ports_of_top).ok_or_else(|| self.not_understood())
     }
 }
 
@@ -110,53 +105,20 @@ fn difference(ports: &Ports, described: &Described) -> Option<(String, String)> 
     Some(((*extra).to_owned(), reason.to_owned()))
 }
 
-fn from_xml(text: &str) -> Option<Described> {
-    let document = Document::parse(text).ok()?;
-    let mut sections = elements(document.root_element());
-    let netlist = sections.find(|node| node.has_tag_name("netlist"))?;
-    let top = elements(netlist).find(|node| node.attribute("topModule").is_some())?;
-    let table = elements(netlist).find(|node| node.has_tag_name("typetable"))?;
-    let mut types = BTreeMap::new();
-    for node in elements(table) {
-        if let (Some(id), Some(Some(r#type))) = (node.attribute("id"), xml_type(node)) {
-            types.insert(id.to_owned(), r#type);
-        }
-    }
+fn ports_of_top(tree: &Tree) -> Option<Described> {
+    let top = tree.modules.iter().find(|module| module.is_top())?;
+    let types = types(tree)?;
     let mut ports = Described::new();
-    for node in elements(top).filter(|node| node.has_tag_name("var")) {
-        let Some(direction) = node.attribute("dir") else { continue };
-        let direction = Direction::named(direction);
-        let width = width(&types, node.attribute("dtype_id")?);
-        ports.insert(node.attribute("name")?.to_owned(), (direction, width));
-    }
-    Some(ports)
-}
-
-fn from_json(tree: &Value) -> Option<Described> {
-    let mut modules = list(tree, "modulesp").filter(|node| node["type"] == "MODULE");
-    let top = modules.find(|node| node["level"] == 1)?;
-    let mut types = BTreeMap::new();
-    for table in list(tree, "miscsp").filter(|node| node["type"] == "TYPETABLE") {
-        for node in list(table, "typesp") {
-            if let (Some(id), Some(Some(r#type))) = (node["addr"].as_str(), json_type(node)) {
-                types.insert(id.to_owned(), r#type);
-            }
-        }
-    }
-    let mut ports = Described::new();
-    for node in json_items(top).filter(|node| node["type"] == "VAR") {
-        let Some(direction) = node["direction"].as_str().filter(|name| *name != "NONE") else {
-            continue;
-        };
-        let direction = Direction::named(&direction.to_ascii_lowercase());
-        let width = width(&types, node["dtypep"].as_str()?);
-        ports.insert(node["name"].as_str()?.to_owned(), (direction, width));
+    for node in top.of_kind("var") {
+        let Some(direction) = node.get("dir") else { continue };
+        let width = width(&types, node.get("dtype_id")?);
+        ports.insert(node.name().to_owned(), (Direction::named(direction), width));
     }
     Some(ports)
 }
 
 /// The width of a type, unless it has no bits or is an unpacked array.
-fn width(types: &BTreeMap<String, crate::netlist::Type>, id: &str) -> Option<u32> {
+fn width(types: &BTreeMap<String, Type>, id: &str) -> Option<u32> {
     let (width, dimensions) = shape(types, id)?;
     dimensions.is_empty().then_some(width)
 }

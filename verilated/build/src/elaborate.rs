@@ -2,14 +2,10 @@
 
 use crate::data::{Opened, constant, only_writes};
 use crate::tool::{self, ALL, Keep};
+use crate::tree::{Element, Tree, with_tree};
 use crate::{Design, Error};
-use roxmltree::{Document, Node};
-use serde::Deserialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
-use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::thread;
 use verilated_runtime::Verilator;
 
 /// A module, package or interface of an elaborated design.
@@ -107,11 +103,8 @@ impl Design {
     /// message.
     pub fn elaborate(&self, verilator: &Verilator, out: &Path) -> Result<Elaboration, Error> {
         let options = ["-Werror-MODDUP".to_owned()];
-        let elaboration = match self.describe(verilator, out, &options).map_err(twice)? {
-            Description::Xml(text) => from_xml(&text),
-            Description::Json { tree, meta } => from_json(&tree, &meta),
-        };
-        elaboration.ok_or_else(|| self.not_understood())
+        let description = self.describe(verilator, out, &options).map_err(twice)?;
+        with_tree(&description, elaboration).ok_or_else(|| self.not_understood())
     }
 
     /// Runs Verilator with further options and returns its description of the design. `out` is a
@@ -135,7 +128,7 @@ impl Design {
         };
         // Older Verilators have no JSON, newer ones no XML.
         match ask("--xml-only") {
-            Ok(_) => Ok(Description::Xml(plain_xml(read("Vask.xml", END_OF_XML)?))),
+            Ok(_) => Ok(Description::Xml(read("Vask.xml", END_OF_XML)?)),
             Err(Error::Verilate { output, .. })
                 if output.contains("Invalid option: --xml-only") =>
             {
@@ -203,113 +196,40 @@ fn is_file(name: &str) -> bool {
     !name.starts_with('<')
 }
 
-/// Replaces the characters that XML forbids, and references to them. Verilator writes them as they
-/// are in a string of the RTL.
-fn plain_xml(text: String) -> String {
-    const FORBIDDEN: char = '\u{fffd}';
-    let is_allowed =
-        |letter: char| matches!(letter, '\t' | '\n' | '\r' | '\u{20}'..='\u{fffd}' | '\u{10000}'..);
-    let is_reference = |text: &str| {
-        let (number, _) = text.split_once(';')?;
-        let code = match number.strip_prefix('x') {
-            Some(digits) => u32::from_str_radix(digits, 16).ok()?,
-            None => number.parse().ok()?,
-        };
-        Some((number.len() + 1, char::from_u32(code).is_some_and(is_allowed)))
-    };
-    if text.chars().all(is_allowed) && !text.contains("&#") {
-        return text;
-    }
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(letter) = rest.chars().next() {
-        let reference = rest.strip_prefix("&#");
-        match reference.and_then(is_reference) {
-            Some((length, false)) => {
-                plain.push(FORBIDDEN);
-                rest = &rest["&#".len() + length..];
-            }
-            _ => {
-                plain.push(if is_allowed(letter) { letter } else { FORBIDDEN });
-                rest = &rest[letter.len_utf8()..];
-            }
-        }
-    }
-    plain
-}
-
-fn from_xml(text: &str) -> Option<Elaboration> {
-    let document = Document::parse(text).ok()?;
-    let child = |node: Node<'_, '_>, name: &str| {
-        node.children().find(|child| child.has_tag_name(name)).map(|child| child.id())
-    };
-    let section = |name: &str| document.get_node(child(document.root_element(), name)?);
-    let mut files = BTreeMap::new();
-    for file in section("files")?.children().filter(Node::is_element) {
-        files.insert(file.attribute("id")?.to_owned(), PathBuf::from(file.attribute("filename")?));
-    }
-    let mut modules = Vec::new();
-    for module in section("netlist")?.children().filter(|node| node.has_attribute("name")) {
-        // A named node with a location is a declaration; types have no location.
-        let Some(file) = module.attribute("loc").and_then(|place| file_at(&files, place)) else {
+fn elaboration(tree: &Tree) -> Option<Elaboration> {
+    let files: BTreeMap<String, PathBuf> =
+        tree.files.iter().map(|(id, name)| (id.clone(), PathBuf::from(name))).collect();
+    let (mut modules, mut calls) = (Vec::new(), Vec::new());
+    for module in &tree.modules {
+        module.each(&mut |node| calls.extend(opened_in(node, &files)));
+        // A named node with a location is a declaration.
+        let Some(file) = module.get("loc").and_then(|place| file_at(&files, place)) else {
             continue;
         };
-        let parameters = module
-            .children()
-            .filter(|var| var.has_tag_name("var") && var.attribute("param") == Some("true"))
-            .filter_map(|var| var.attribute("name").map(str::to_owned));
+        let parameters = module.of_kind("var").filter(|var| var.get("param") == Some("true"));
         modules.push(Module {
-            name: module.attribute("origName").or(module.attribute("name"))?.to_owned(),
+            name: module.get("origName").or(module.get("name"))?.to_owned(),
             file,
-            parameters: parameters.collect(),
+            parameters: parameters.map(|var| var.name().to_owned()).collect(),
         });
     }
-    let calls = document.descendants().filter_map(|node| opened_in_xml(node, &files)).collect();
     Some(Elaboration { files: real(files), modules, opened: sorted(calls) })
 }
 
 /// The call in a node, if it opens a file for reading. The name is the first argument of `readmem`;
 /// for `fopen`, the mode follows it.
-fn opened_in_xml(node: Node<'_, '_>, files: &BTreeMap<String, PathBuf>) -> Option<Opened> {
-    let arguments: Vec<Node<'_, '_>> = node.children().filter(Node::is_element).collect();
-    let text = |argument: &Node<'_, '_>| match argument.has_tag_name("const") {
-        true => constant(argument.attribute("name")?),
-        false => None,
-    };
-    let (name, mode) = match node.tag_name().name() {
-        "readmem" => (arguments.first()?, None),
-        "fopen" => match arguments.as_slice() {
-            [.., name, mode] => (name, Some(text(mode))),
-            _ => return None,
-        },
-        _ => return None,
-    };
-    opened(text(name), mode, node.attribute("loc")?, files)
-}
-
-/// As [`opened_in_xml`], for a JSON node and all nodes below it.
-fn opened_in_json(node: &Value, files: &BTreeMap<String, PathBuf>, found: &mut Vec<Opened>) {
-    let text = |argument: &Value| {
-        let argument = argument.as_array().and_then(|list| list.first())?;
-        if argument["type"] == "CVTPACKSTRING" {
-            let inner = argument["lhsp"].as_array().and_then(|list| list.first())?;
-            return inner["name"].as_str().and_then(constant);
-        }
-        (argument["type"] == "CONST").then(|| argument["name"].as_str().and_then(constant))?
-    };
-    let mode = match node["type"].as_str() {
-        Some("READMEM") => Some(None),
-        Some("FOPEN") => Some(Some(text(&node["modep"]))),
+fn opened_in(node: &Element, files: &BTreeMap<String, PathBuf>) -> Option<Opened> {
+    let text = |argument: &Element| match (&*argument.kind, argument.children.first()) {
+        ("const", _) => constant(argument.name()),
+        ("cvtpackstring", Some(inner)) => constant(inner.name()),
         _ => None,
     };
-    if let (Some(mode), Some(place)) = (mode, node["loc"].as_str()) {
-        found.extend(opened(text(&node["filenamep"]), mode, place, files));
-    }
-    match node {
-        Value::Array(list) => list.iter().for_each(|node| opened_in_json(node, files, found)),
-        Value::Object(map) => map.values().for_each(|node| opened_in_json(node, files, found)),
-        _ => {}
-    }
+    let (name, mode) = match (&*node.kind, node.children.as_slice()) {
+        ("readmem", [name, ..]) => (name, None),
+        ("fopen", [.., name, mode]) => (name, Some(text(mode))),
+        _ => return None,
+    };
+    opened(text(name), mode, node.get("loc")?, files)
 }
 
 /// A call with this file name and, for `$fopen`, this mode, unless it only writes.
@@ -331,57 +251,6 @@ fn sorted(mut calls: Vec<Opened>) -> Vec<Opened> {
     calls.sort();
     calls.dedup();
     calls
-}
-
-/// Parses JSON on a large stack: long sums and `else if` chains are deeply nested.
-pub(crate) fn from_deep_json<T: Send>(
-    text: &str,
-    read: impl FnOnce(&Value) -> Option<T> + Send,
-) -> Option<T> {
-    const STACK: usize = 256 << 20;
-    let parse = || {
-        let mut parser = serde_json::Deserializer::from_str(text);
-        parser.disable_recursion_limit();
-        let value = Value::deserialize(&mut parser).ok()?;
-        parser.end().ok()?;
-        read(&value)
-    };
-    thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse).ok()?;
-        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
-    })
-}
-
-fn from_json(tree: &str, meta: &str) -> Option<Elaboration> {
-    let meta: Value = serde_json::from_str(meta).ok()?;
-    from_deep_json(tree, |tree| from_json_tree(tree, &meta))
-}
-
-fn from_json_tree(tree: &Value, meta: &Value) -> Option<Elaboration> {
-    let mut files = BTreeMap::new();
-    for (id, file) in meta["files"].as_object()? {
-        files.insert(id.clone(), PathBuf::from(file["filename"].as_str()?));
-    }
-    let mut modules = Vec::new();
-    for module in tree["modulesp"].as_array()? {
-        let Some(file) = module["loc"].as_str().and_then(|place| file_at(&files, place)) else {
-            continue;
-        };
-        let parameters = module["stmtsp"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(|var| var["type"] == "VAR" && var["isGParam"] == true)
-            .filter_map(|var| var["name"].as_str().map(str::to_owned));
-        modules.push(Module {
-            name: module["origName"].as_str().or(module["name"].as_str())?.to_owned(),
-            file,
-            parameters: parameters.collect(),
-        });
-    }
-    let mut calls = Vec::new();
-    opened_in_json(&tree["modulesp"], &files, &mut calls);
-    Some(Elaboration { files: real(files), modules, opened: sorted(calls) })
 }
 
 fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
@@ -451,7 +320,7 @@ mod tests {
       {"type":"FOPEN","loc":"d,5:10,5:16","filenamep":[{"type":"VARREF","name":"s"}],
         "modep":[{"type":"CONST","name":"8'h72"}]},
       {"type":"FOPEN","loc":"d,6:10,6:16","filenamep":[{"type":"CONST","name":"\"log\""}],
-        "modep":[{"type":"CONST","name":"8'h77"}]}]}]}]}"#;
+        "modep":[{"type":"CONST","name":"8'h77"}]}]}]}],"miscsp":[]}"#;
 
     const META: &str = r#"{"files":{
   "a":{"filename":"<built-in>"}, "c":{"filename":"<verilated_std>"},
@@ -465,21 +334,15 @@ mod tests {
         assert!(error.contains("is truncated"), "{error}");
     }
 
+    /// Verilator writes strings of the RTL as they are.
     #[test]
-    fn characters_that_xml_forbids_are_replaced() {
-        for (text, expected) in [
-            ("plain \t\n é \u{1f600}", "plain \t\n é \u{1f600}"),
-            ("a\u{1b}b\u{1}\u{ffff}", "a\u{fffd}b\u{fffd}\u{fffd}"),
-            ("&#27;[31m&#1;&#x1b;&#xFFFE;", "\u{fffd}[31m\u{fffd}\u{fffd}\u{fffd}"),
-            ("&#9;&#233;&#x41;&amp;#27;", "&#9;&#233;&#x41;&amp;#27;"),
-            ("&#99999999;&#0;", "\u{fffd}\u{fffd}"),
-            ("&#;&#x;&#", "&#;&#x;&#"),
-        ] {
-            assert_eq!(plain_xml(text.to_owned()), expected, "{text:?}");
+    fn characters_and_references_that_xml_forbids_are_read() {
+        for text in ["&#27;[31m\u{2}", "&#0;", "&#xD800;", "&nothing;", "&#99999999;"] {
+            let xml = XML.replace("&quot;log&quot;", text);
+            assert_ne!(xml, XML);
+            let found = with_tree(&Description::Xml(xml), elaboration);
+            assert_eq!(found.map(|found| found.modules.len()), Some(1), "{text:?}");
         }
-        let string = XML.replace("X", "&#27;[31m\u{2}");
-        assert!(from_xml(&string).is_none());
-        assert!(from_xml(&plain_xml(string)).is_some());
     }
 
     #[test]
@@ -501,17 +364,23 @@ mod tests {
                 },
             ],
         };
-        assert_eq!(from_xml(XML), Some(expected.clone()));
-        assert_eq!(from_json(TREE, META), Some(expected));
+        let json = Description::Json { tree: TREE.to_owned(), meta: META.to_owned() };
+        for description in [Description::Xml(XML.to_owned()), json] {
+            assert_eq!(with_tree(&description, elaboration), Some(expected.clone()));
+        }
     }
 
     #[test]
     fn deeply_nested_json_is_read() {
-        let depth = 100_000;
-        let text = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
-        let is_list = |value: &Value| Some(value.is_array());
-        assert_eq!(from_deep_json(&text, is_list), Some(true));
-        assert_eq!(from_deep_json(&text[1..], is_list), None);
+        let depth = 50_000;
+        let (begin, end) = (r#"{"type":"X","a":["#.repeat(depth), "]}".repeat(depth));
+        let read = |begin: &str| {
+            let modules = format!(r#"{{"modulesp":[{begin}{end}],"miscsp":[]}}"#);
+            let json = Description::Json { tree: modules, meta: META.to_owned() };
+            with_tree(&json, |tree| Some(tree.modules.len()))
+        };
+        assert_eq!(read(&begin), Some(1));
+        assert_eq!(read(&begin[1..]), None);
     }
 
     #[test]

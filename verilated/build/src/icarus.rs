@@ -104,8 +104,8 @@ impl Icarus {
         if output.status.success() {
             return Ok(());
         }
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        Err(Error::Compile { what: format!("{top} with Icarus"), message: said })
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(Error::Compile { what: format!("{top} with Icarus"), message: printed })
     }
 }
 

@@ -154,7 +154,7 @@ impl Design {
         let description = self.describe(verilator, out, &[])?;
         let folder = self.folder.clone().unwrap_or_default();
         let read = |tree: &Tree| Reader::new(tree, &folder).module(&self.top, instance);
-        with_tree(&description, read).flatten().ok_or_else(|| self.not_understood())
+        with_tree(&description, read).ok_or_else(|| self.not_understood())
     }
 }
 
@@ -345,7 +345,7 @@ impl<'a> Reader<'a> {
                 });
             }
         });
-        for cell in module.of_kind("instance") {
+        for cell in instances(module) {
             let Some(inner) = self.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_it = |leaf: &String| leaf == port;
@@ -638,7 +638,7 @@ fn leaves(expression: &Element) -> Vec<String> {
 }
 
 /// Whether a name says that something is a clock, or a reset.
-fn says(name: &str, kind: EdgeKind) -> bool {
+fn is_named(name: &str, kind: EdgeKind) -> bool {
     let name = name.to_ascii_lowercase();
     let words: &[&str] = match kind {
         EdgeKind::Clock => &["clk", "clock", "ck"],
@@ -664,7 +664,7 @@ impl<'a> Edges<'_, 'a> {
             return BTreeMap::new();
         }
         let mut inside: Vec<(String, EdgeKind)> = own_edges(element);
-        for cell in element.of_kind("instance") {
+        for cell in instances(element) {
             let Some(inner) = self.reader.defined(cell) else { continue };
             let below = self.of(inner.name(), depth + 1);
             for (leaf, kind) in below {
@@ -697,7 +697,7 @@ impl<'a> Edges<'_, 'a> {
             var.name() == name
                 && (var.get("dir") == Some("input")
                     || (var.get("vartype") == Some("ifaceref")
-                        && !module.of_kind("instance").any(|cell| cell.name() == name)))
+                        && !instances(module).iter().any(|cell| cell.name() == name)))
         };
         if module.of_kind("var").any(is_input) {
             // What is a clock anywhere is a clock.
@@ -722,7 +722,7 @@ impl<'a> Edges<'_, 'a> {
         let mut found = Vec::new();
         // A port of an interface that is in the module.
         if let Some((name, port)) = leaf.split_once('.') {
-            for cell in module.of_kind("instance").filter(|cell| cell.name() == name) {
+            for cell in instances(module).into_iter().filter(|cell| cell.name() == name) {
                 found.extend(outside(cell, port).into_iter().map(|leaf| (leaf, kind)));
             }
         }
@@ -741,11 +741,12 @@ impl<'a> Edges<'_, 'a> {
                 same => same,
             };
             // A gate: the clock is the input that is called one.
-            let named: Vec<String> = all.iter().filter(|leaf| says(leaf, kind)).cloned().collect();
+            let named: Vec<String> =
+                all.iter().filter(|leaf| is_named(leaf, kind)).cloned().collect();
             let few = if all.len() > 1 { named } else { all };
             found.extend(few.into_iter().map(|leaf| (leaf, kind)));
         });
-        for cell in module.of_kind("instance") {
+        for cell in instances(module) {
             let Some(inner) = self.reader.defined(cell) else { continue };
             for pin in cell.of_kind("port") {
                 let is_output = inner
@@ -763,6 +764,17 @@ impl<'a> Edges<'_, 'a> {
         }
         found
     }
+}
+
+/// The instances in a module, also those in generate blocks.
+fn instances(module: &Element) -> Vec<&Element> {
+    let mut found = Vec::new();
+    module.each(&mut |element| {
+        if element.kind == "instance" {
+            found.push(element);
+        }
+    });
+    found
 }
 
 /// What is connected to a leaf of an instance.
@@ -799,7 +811,7 @@ fn own_edges(module: &Element) -> Vec<(String, EdgeKind)> {
                 edges.len() > 1 && is_read(of) && edges.iter().any(|(other, _)| !is_read(other));
             let kind = if is_reset { EdgeKind::Reset(*is_high) } else { EdgeKind::Clock };
             // Of an expression: whatever is called so.
-            let named: Vec<&String> = of.iter().filter(|leaf| says(leaf, kind)).collect();
+            let named: Vec<&String> = of.iter().filter(|leaf| is_named(leaf, kind)).collect();
             let all = if of.len() > 1 && !named.is_empty() { named } else { of.iter().collect() };
             found.extend(all.into_iter().map(|leaf| (leaf.clone(), kind)));
         }
@@ -859,9 +871,9 @@ endmodule";
 
     #[test]
     fn ports_have_types() {
-        let asked = "bus b(); bus bs[2](); bus #(.W(16)) any(); \
+        let requested = "bus b(); bus bs[2](); bus #(.W(16)) any(); \
                      m #(.T(logic [2:0])) dut(.b(b), .bs(bs), .any(any));";
-        let module = described(TYPES, asked);
+        let module = described(TYPES, requested);
         let q = bits(&module, "q");
         assert_eq!((q.width, q.text.as_str(), q.name.as_deref()), (9, "p::req_t", Some("req_t")));
         let fields: Vec<(&str, u32, u32)> =
@@ -930,7 +942,7 @@ module gate(input clk_i, input en, output clk_o);
 endmodule
 interface bus(input logic clk); logic d; modport s(input clk, d); endinterface
 module deep(bus.s b, output reg q); always @(posedge b.clk) q <= b.d; endmodule
-module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e);
+module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e, input [1:0] gclk, output [1:0] f);
   wire g, n = ~rst, x2 = xclk;
   ff one(.ck(wclk), .rn(n), .d, .q(a));
   gate gg(.clk_i(rclk), .en, .clk_o(g));
@@ -938,9 +950,14 @@ module m(input wclk, rclk, xclk, rst, en, d, output a, b, c, bus.s own, output e
   bus inner(.clk(x2)); assign inner.d = d;
   deep deep(.b(inner), .q(c));
   deep other(.b(own), .q(e));
+  for (genvar k = 0; k < 2; k++) begin : gen
+    wire inner; assign inner = gclk[k];
+    if (k < 9) begin : deeper ff three(.ck(inner), .rn(1'b1), .d, .q(f[k])); end
+  end
 endmodule";
         let module = described(text, "bus own(); m dut(.own(own));");
-        let clocks = ["wclk", "rclk", "xclk", "own.clk"].map(|leaf| (leaf, EdgeKind::Clock));
+        let clocks =
+            ["wclk", "rclk", "xclk", "own.clk", "gclk"].map(|leaf| (leaf, EdgeKind::Clock));
         let expected: BTreeMap<String, EdgeKind> = clocks
             .into_iter()
             .chain([("rst", EdgeKind::Reset(true))])

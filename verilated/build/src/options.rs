@@ -35,6 +35,19 @@ const RELIED_ON: [&str; 4] = ["PINMISSING", "PINNOTFOUND", "MODDUP", "WIDTH"];
 /// Turns those on again that `-Wno-lint` turns off.
 pub(crate) const TURNED_ON: [&str; 2] = ["-Wwarn-PINMISSING", "-Wwarn-WIDTH"];
 
+/// Warnings that Verilator 5.006 does not know, up to 5.48. RTL turns them off by name, at which an
+/// older Verilator fails unless it is told that they are of a newer one.
+const OF_NEWER: &str = "ALWNEVER ASCRANGE BADVLTPRAGMA CONSTRAINTIGN COVERIGN ENUMITEMWIDTH FUNCTIMECTL \
+    GENUNNAMED HIERPARAM IEEEMAYDEPRECATE INSIDETRUE MISINDENT MODMISSING NEWERSTD NOEFFECT \
+    NONSTD NORETURN PARAMNODEFAULT PREPROCZERO PROCASSINIT PROTOTYPEMIS SIDEEFFECT \
+    SPECIFYIGN STATICVAR SUPERNFIRST UNSATCONSTR UNUSEDLOOP WIDTHEXPAND WIDTHTRUNC \
+    WIDTHXZEXPAND ZEROREPL";
+
+/// Options for what RTL says to a newer Verilator than the installed one.
+pub(crate) fn of_newer() -> impl Iterator<Item = String> {
+    OF_NEWER.split_ascii_whitespace().map(|warning| format!("-Wfuture-{warning}"))
+}
+
 /// An option of an accepted kind, with its value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VerilatorOption(Vec<String>);

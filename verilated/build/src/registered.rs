@@ -261,8 +261,8 @@ mod tests {
         ] {
             match driving(processes) {
                 Driving::TwoEvaluations(why) => {
-                    let told = reasons.iter().any(|reason| why.contains(reason));
-                    assert!(told, "{processes}: {why}");
+                    let reported = reasons.iter().any(|reason| why.contains(reason));
+                    assert!(reported, "{processes}: {why}");
                 }
                 Driving::Registered => panic!("{processes}"),
             }

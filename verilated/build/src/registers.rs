@@ -1,7 +1,7 @@
 //! The registers of a design elaborated by Verilator, whose values before reset a case defines.
 
-use crate::elaborate::Description;
 use crate::netlist::{Netlist, Type, length};
+use crate::tree::with_tree;
 use crate::{Design, Error};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,11 +30,9 @@ impl Design {
     pub fn registers(&self, verilator: &Verilator, out: &Path) -> Result<Vec<Register>, Error> {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
         let parameters: Vec<String> = parameters.collect();
-        let netlist = match self.describe(verilator, out, &parameters)? {
-            Description::Xml(text) => Netlist::from_xml(&text),
-            Description::Json { tree, .. } => Netlist::from_json(&tree),
-        };
-        netlist.as_ref().and_then(registers).ok_or_else(|| self.not_understood())
+        let description = self.describe(verilator, out, &parameters)?;
+        with_tree(&description, |tree| registers(&Netlist::of(tree)?))
+            .ok_or_else(|| self.not_understood())
     }
 }
 

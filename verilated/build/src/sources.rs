@@ -16,23 +16,47 @@ pub struct Declarations {
     others: BTreeSet<String>,
     /// All names.
     names: BTreeSet<String>,
-    /// Whether it has more than directives and comments.
+    /// Macros that it defines, and those that it uses without.
+    macros: BTreeSet<String>,
+    needs: BTreeSet<String>,
+    /// Whether it has more than directives and comments, or includes sources as a list of files.
     has_code: bool,
 }
 
 impl Declarations {
     /// Scans a text.
     pub fn of(text: &str) -> Self {
-        let mut found = Self { has_code: has_code(text), ..Self::default() };
+        let mut found = Self::default();
+        let mut lists = false;
+        for (directive, behind) in directives(text) {
+            match directive {
+                "define" => drop(found.macros.insert(word(behind).to_owned())),
+                "include" => lists |= included(behind).is_some_and(is_source),
+                name => drop(found.needs.insert(name.to_owned())),
+            }
+        }
+        found.needs.retain(|name| !found.macros.contains(name));
+        found.has_code = has_code(text) || lists && found.macros.is_empty();
         let mut words = names(text).peekable();
         let mut last = "";
         while let Some(word) = words.next() {
             let modifier = |word: &&str| ["automatic", "static"].contains(word);
+            // In a macro, other text may follow, as in class``i``_thresh.
+            let at = |word: &str| word.as_ptr() as usize - text.as_ptr() as usize;
+            let behind = at(word) + word.len();
+            let follows = |next: &&str| {
+                let between = text[behind..at(next)].trim_start();
+                between.is_empty()
+                    || between.starts_with('/')
+                    || between.starts_with("automatic")
+                    || between.starts_with("static")
+            };
             match word {
                 // `virtual interface` is a type, and an `interface class` is a class.
                 "package" | "interface" | "class" if last != "virtual" => {
                     while words.next_if(modifier).is_some() {}
-                    let is_name = |name: &&str| !["class", "extends", "port"].contains(name);
+                    let is_name =
+                        |name: &&str| !["class", "extends", "port"].contains(name) && follows(name);
                     if let Some(name) = words.next_if(is_name) {
                         found.first.insert(name.to_owned());
                         found.names.insert(name.to_owned());
@@ -40,7 +64,7 @@ impl Declarations {
                 }
                 "module" | "macromodule" | "program" | "primitive" | "checker" => {
                     while words.next_if(modifier).is_some() {}
-                    if let Some(name) = words.next() {
+                    if let Some(name) = words.next_if(follows) {
                         found.others.insert(name.to_owned());
                         found.names.insert(name.to_owned());
                     }
@@ -89,8 +113,9 @@ impl Declarations {
     }
 }
 
-/// Sorts sources, as indices: a source with a package or an interface precedes its users; otherwise
-/// the given order stays. Sources that use each other keep their order.
+/// Sorts sources, as indices: a source with a package or an interface, or with macros alone,
+/// precedes its users; otherwise the given order stays. Sources that use each other keep their
+/// order.
 pub fn order(sources: &[Declarations]) -> Vec<usize> {
     let mut declared: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (place, source) in sources.iter().enumerate() {
@@ -98,10 +123,19 @@ pub fn order(sources: &[Declarations]) -> Vec<usize> {
             declared.entry(name).or_default().push(place);
         }
     }
+    let mut defined: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let of_macros = |(_, source): &(usize, &Declarations)| source.is_bare() && !source.has_code;
+    for (place, source) in sources.iter().enumerate().filter(of_macros) {
+        for name in &source.macros {
+            defined.entry(name).or_default().push(place);
+        }
+    }
     let needs = |place: usize| {
         let declared =
             declared.iter().filter(move |(name, _)| sources[place].names.contains(**name));
-        declared.flat_map(|(_, places)| places.iter().copied()).filter(move |other| *other != place)
+        let defined = defined.iter().filter(move |(name, _)| sources[place].needs.contains(**name));
+        let others = declared.chain(defined).flat_map(|(_, places)| places.iter().copied());
+        others.filter(move |other| *other != place)
     };
     let needs: Vec<BTreeSet<usize>> =
         (0..sources.len()).map(|place| needs(place).collect()).collect();
@@ -147,6 +181,41 @@ pub fn needed(sources: &[Declarations], top: &str, others: &[Declarations]) -> B
 pub fn line_of(text: &str, name: &str) -> Option<usize> {
     let declares = |line: &str| Declarations::of(line).declares(name);
     text.lines().position(declares).map(|place| place + 1)
+}
+
+/// The name at the start of a text.
+fn word(text: &str) -> &str {
+    let text = text.trim_start();
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    &text[..text.find(|letter| !is_name(letter)).unwrap_or(text.len())]
+}
+
+/// The directives and macros outside of comments, and what is behind each.
+fn directives(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_whole = |line: &&str| !line.trim_start().starts_with("//");
+    text.lines().filter(is_whole).flat_map(|line| {
+        let code = line.split("//").next().unwrap_or_default();
+        code.match_indices('`').map(move |(at, _)| {
+            let name = word(&line[at + 1..]);
+            (name, &line[at + 1 + name.len()..])
+        })
+    })
+}
+
+/// The name of a file behind `` `include ``.
+fn included(behind: &str) -> Option<&str> {
+    behind.trim_start().strip_prefix('"')?.split('"').next()
+}
+
+fn is_source(name: &str) -> bool {
+    [".v", ".sv"].iter().any(|end| name.ends_with(end))
+}
+
+/// The files that a text includes, as it names them.
+pub fn includes(text: &str) -> impl Iterator<Item = &str> {
+    directives(text)
+        .filter(|(directive, _)| *directive == "include")
+        .filter_map(|(_, behind)| included(behind))
 }
 
 /// Whether a text has more than directives and comments.
@@ -248,6 +317,13 @@ mod tests {
     }
 
     #[test]
+    fn words_of_macros_declare_nothing() {
+        let found = Declarations::of("`define GET(i) x.class``i``_y(.value(1)), x.module(m)\n");
+        assert!(found.is_bare(), "{found:?}");
+        assert!(Declarations::of("module /* the top */ m; endmodule").declares("m"));
+    }
+
+    #[test]
     fn packages_come_before_their_users_in_any_order() {
         let texts = [
             "module top import b::*; (input clk); sub s(); endmodule",
@@ -278,6 +354,14 @@ mod tests {
     fn sources_without_packages_stay_in_their_order() {
         let texts = ["module b; a x(); endmodule", "`define M 1", "module a; endmodule"];
         assert_eq!(order(&all(&texts)), [0, 1, 2]);
+        // Macros of a file of its own are defined before they are used, unless they are not from it.
+        let texts = [
+            "module b; assign x = `M(1); endmodule",
+            "`define M(x) x // `N",
+            "`define N 2\nmodule c; assign x = `N; endmodule",
+            "`define N 1",
+        ];
+        assert_eq!(order(&all(&texts)), [1, 0, 2, 3]);
         let circle = ["package a; import b::*; endpackage", "package b; import a::*; endpackage"];
         assert_eq!(order(&all(&circle)), [0, 1]);
     }
@@ -290,6 +374,9 @@ mod tests {
             ("", false),
             ("`define A 1\nalways @(posedge clk) q <= `A;\n", true),
             ("/* x */ assign a = b;", true),
+            // A list of sources is there to be included, too.
+            ("// the tests\n`include \"a_test.sv\"\n`include \"b_test.sv\"\n", true),
+            ("`include \"a.v\"\n`define X 1\n", false),
             ("module m; endmodule", false),
             ("package p; endpackage typedef logic t;", false),
         ] {

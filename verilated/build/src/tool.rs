@@ -229,8 +229,8 @@ fn watch(
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let end = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
     end(Signal::TERM);
-    let asked = Instant::now();
-    while asked.elapsed() < GRACE {
+    let requested = Instant::now();
+    while requested.elapsed() < GRACE {
         if child.try_wait().is_ok_and(|status| status.is_some()) {
             break;
         }

@@ -1,6 +1,6 @@
 //! Translates Verilog to C++ with Verilator.
 
-use crate::options::TURNED_ON;
+use crate::options::{TURNED_ON, of_newer};
 use crate::tool::{self, ALL, Keep};
 use crate::{DataFile, Error, VerilatorOption, before_reset};
 use std::ffi::OsString;
@@ -228,7 +228,9 @@ impl Design {
     /// The options that change what a model does, besides those of [`command`](Self::command).
     pub(crate) fn semantics(&self) -> Vec<String> {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
-        self.assertions.then(|| "--assert".to_owned()).into_iter().chain(parameters).collect()
+        // Newer Verilators compile assertions unless an option says no.
+        let assertions = if self.assertions { "--assert" } else { "--no-assert" };
+        std::iter::once(assertions.to_owned()).chain(parameters).collect()
     }
 
     /// Verilator with the options that every use needs. [`run`](Self::run) adds the sources.
@@ -240,6 +242,7 @@ impl Design {
             command.args(TURNED_ON);
         }
         command.args(["--no-timing", "-Wno-fatal", "--top-module", &self.top]);
+        command.args(of_newer());
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }

@@ -1,15 +1,11 @@
 //! The manager and the subordinate of APB.
 
-use super::monitor::{ApbSampler, GROUPS};
-use super::{
-    ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbSubordinateWeights, ApbTraffic,
-    ApbWeights,
-};
-use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
+use super::{ApbAccess, ApbOperation, ApbPins, ApbSubordinateTraffic, ApbTraffic};
+use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
 use crate::channel::{Errors, next_delay};
 use crate::lanes;
 use crate::target::{Memory, Response, Target};
-use cosim_harness::harness::{CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
+use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
@@ -51,9 +47,7 @@ impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
     fn pop(&mut self) {
         self.rest = self.rest.split_first().map_or(&[], |(_, rest)| rest);
     }
-}
 
-impl<'a, M: Pins, S: Pins> ApbManager<'a, M, S> {
     #[inline]
     fn edge(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
         if in_reset {
@@ -93,7 +87,7 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
     type Pins = ApbPins<M, S>;
     type Traffic = ApbTraffic;
 
-    const GROUPS: &'static [Covergroup] = GROUPS;
+    interface_of!(manager M S);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         let rest = &traffic.operations;
@@ -154,42 +148,6 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for ApbManager<'a, M, S> {
             Phase::Access => "access phase of".to_owned(),
         };
         Some(format!("{phase} `{}`, {} operations to come", first.access, rest.len()))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
-        pins.transfers(inputs, outputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<M, S>> {
-        let mut sampler = ApbSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, inputs, outputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbTraffic {
-    type Weights = ApbWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &ApbPins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        weights.draw(pins, operations, reset, rng)
-    }
-
-    fn longest_delay(&self) -> u64 {
-        let delay = |operation: &ApbOperation| {
-            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
-        };
-        self.operations.iter().map(delay).max().unwrap_or(0) + 3
     }
 }
 
@@ -273,9 +231,7 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
             Some((stall, ..)) => *stall -= 1,
         }
     }
-}
 
-impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
     /// Whether all operations are complete and nothing is pending.
     #[inline]
     pub fn is_idle(&self) -> bool {
@@ -283,66 +239,9 @@ impl<'a, I: Pins, O: Pins, T: Target> ApbSubordinate<'a, I, O, T> {
     }
 }
 
-impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for ApbSubordinate<'a, I, O, T> {
-    type Pins = ApbPins<O, I>;
-    type Traffic = ApbSubordinateTraffic;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self::with_target(pins, traffic, T::default())
-    }
-
-    #[inline]
-    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
-        self.drive(in_reset, noise, inputs);
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        self.clock(in_reset, inputs, outputs);
-        Progress::new(None, self.is_idle(), self.counts)
-    }
-
-    fn in_flight(&self) -> Option<String> {
-        let (stall, ..) = self.transfer?;
-        Some(format!("access phase, ready in {stall} cycles"))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(outputs, inputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = ApbSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, outputs, inputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<ApbPins<M, S>> for ApbSubordinateTraffic {
-    type Weights = ApbSubordinateWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &ApbPins<M, S>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        let latency = &weights.latency;
-        let stalls = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap));
-        let stalls = stalls.collect();
-        let errors = Errors::draw(pins.pslverr.is_none(), weights.errors, operations, rng);
-        ApbSubordinateTraffic { stalls, errors }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.stalls.iter().map(|stall| stall.get()).max().unwrap_or(0) + 1
+subordinate! {
+    ApbSubordinate, ApbPins, ApbSubordinateTraffic, |own| {
+        let stall = own.transfer.map_or(0, |(stall, ..)| stall);
+        format!("access phase, ready in {stall} cycles")
     }
 }

@@ -1,10 +1,12 @@
 //! The rules of APB, and the coverage of an interface.
 
 use super::ApbPins;
+use crate::agent::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::at;
-use cosim_harness::channels::STALL;
-use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use crate::transfer::transfer;
+use cosim_harness::channels::{STALL, cycles_index};
+use cosim_harness::harness::{Covergroup, Transfer, Violation};
 use std::fmt;
 use verilated::Pins;
 
@@ -123,7 +125,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<ApbTransfer>, Violation> {
-        let port = self.pins.psel.port().name;
+        let port = self.pins.psel.name();
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -207,7 +209,7 @@ impl<M: Pins, S: Pins> ApbMonitor<M, S> {
     /// # Errors
     /// If a transfer is not complete.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.psel.port().name;
+        let port = self.pins.psel.name();
         self.check_end().map_err(|violation| at(port, violation))
     }
 
@@ -260,76 +262,59 @@ cosim_harness::axes! {
     }
 }
 
-/// The covergroups of an APB interface.
-pub(super) const GROUPS: &[Covergroup] = &[
-    Covergroup::new(
-        "transfers",
-        "transfers, by kind, response, and distance to the one before",
-        &[KIND, RESPONSE, FOLLOWS],
-    ),
-    Covergroup::new("waits", "transfers, by kind and wait states", &[KIND, STALL]),
-];
+const TRANSFERS: usize = 0;
+const WAITS: usize = 1;
 
-/// Samples the coverage of an APB interface.
-#[derive(Debug, Clone)]
-pub struct ApbSampler<M, S> {
-    pins: ApbPins<M, S>,
-    /// Cycles since the last transfer.
-    idle: u64,
+/// The state of the coverage.
+#[derive(Debug, Clone, Default)]
+pub struct ApbState {
+    /// Whether the cycle before had a transfer.
+    follows: bool,
     /// Cycles of the transfer so far.
     length: u64,
-    transfers: Place<3>,
-    waits: Place<2>,
 }
 
-impl<M: Pins, S: Pins> ApbSampler<M, S> {
-    /// A sampler whose groups begin at index `first` of the block's groups.
-    pub fn new(pins: ApbPins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
-        Self {
-            pins,
-            idle: 1,
-            length: 0,
-            transfers: Place::of(groups, groups[first].name),
-            waits: Place::of(groups, groups[first + 1].name),
-        }
+impl<M: Pins, S: Pins> Interface<M, S> for ApbPins<M, S> {
+    type State = ApbState;
+
+    const GROUPS: &'static [Covergroup] = &[
+        Covergroup::new(
+            "transfers",
+            "transfers, by kind, response, and distance to the one before",
+            &[KIND, RESPONSE, FOLLOWS],
+        ),
+        Covergroup::new("waits", "transfers, by kind and wait states", &[KIND, STALL]),
+    ];
+
+    fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let waits = || match self.pwrite.is_high(m) {
+            true => format!("write {:#x} to {:#x}", self.pwdata.get(m), self.paddr.get(m)),
+            false => format!("read {:#x}", self.paddr.get(m)),
+        };
+        let item = self.psel.is_high(m).then(|| self.words(m, s).unwrap_or_else(waits));
+        let is_ready = self.penable.is_high(m) && self.is_ready(s);
+        vec![transfer::<M, S>(self.psel.name(), "sel", item, [true, is_ready])]
     }
 
-    /// Samples a rising edge.
     #[inline]
-    pub fn clock(&mut self, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        if let Some((transfer, wait)) = self.edge(in_reset, m, s) {
-            bins.hit(self.transfers.bin(transfer));
-            bins.hit(self.waits.bin(wait));
-        }
-    }
-
-    /// The bins of the transfer that completes in this cycle.
-    #[inline]
-    pub(super) fn edge(
-        &mut self,
+    fn sample(
+        &self,
+        state: &mut ApbState,
         in_reset: bool,
         m: &M,
         s: &S,
-    ) -> Option<([usize; 3], [usize; 2])> {
-        if in_reset {
-            (self.idle, self.length) = (1, 0);
-            return None;
+        mut hit: impl FnMut(usize, &[usize]),
+    ) {
+        if in_reset || !self.psel.is_high(m) {
+            *state = ApbState { length: if in_reset { 0 } else { state.length }, follows: false };
+            return;
         }
-        if !self.pins.psel.is_high(m) {
-            self.idle += 1;
-            return None;
-        }
-        self.length += 1;
-        let transfer = self.pins.complete(m, s)?;
+        state.length += 1;
+        let Some(transfer) = self.complete(m, s) else { return };
         let kind = usize::from(!transfer.is_write);
-        let stall = match self.length.saturating_sub(2) {
-            0 => 0,
-            1 => 1,
-            2..=7 => 2,
-            _ => 3,
-        };
-        let follows = usize::from(self.idle == 0);
-        (self.idle, self.length) = (0, 0);
-        Some(([kind, usize::from(transfer.is_error), follows], [kind, stall]))
+        let response = usize::from(transfer.is_error);
+        hit(TRANSFERS, &[kind, response, usize::from(state.follows)]);
+        hit(WAITS, &[kind, cycles_index(state.length.saturating_sub(2))]);
+        *state = ApbState { follows: true, length: 0 };
     }
 }

@@ -177,7 +177,7 @@ fn a_closure_answers_with_an_error() {
 }
 
 #[test]
-fn coverage_tells_waits_and_distance() {
+fn coverage_counts_waits_and_distance() {
     let mut sampler = ApbSampler::new(PINS, GROUPS, 0);
     let mut edge = |names: &str| {
         let (in_reset, m, s) = cycle(names);

@@ -1,8 +1,11 @@
-//! The coverage of an AXI4 interface.
+//! The coverage of an AXI4 or AXI4-Lite interface.
 
 use super::{Axi4Address, Axi4Pins, AxiResponse};
+use crate::agent::Interface;
+use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, STALL};
-use cosim_harness::harness::{Bins, Covergroup, Place};
+use cosim_harness::harness::{Covergroup, Transfer, class};
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use verilated::Pins;
 
@@ -40,10 +43,22 @@ cosim_harness::axes! {
         "first": "the oldest operation of its kind ends",
         "overtakes": "an operation of another ID is older"
     }
+    /// The channel that takes its part of a write first.
+    SKEW = "skew" {
+        "together": "the address and the first data are taken in one cycle",
+        "address": "the address is taken first", "data": "the data is taken first"
+    }
 }
 
+const BURSTS: usize = 0;
+const RESPONSES: usize = 1;
+const OUTSTANDING: usize = 2;
+const ORDERS: usize = 3;
+const SKEWS: usize = 4;
+const STALLS: usize = 5;
+
 /// The covergroups of an AXI4 interface.
-pub(super) const GROUPS: &[Covergroup] = &[
+const GROUPS: &[Covergroup] = &[
     Covergroup::new("bursts", "operations, by kind, burst and length", &[KIND, BURST, LENGTH])
         .unless(|at, _| match at[1..] {
             [0, 3] => Some("a FIXED burst has at most 16 beats"),
@@ -52,145 +67,123 @@ pub(super) const GROUPS: &[Covergroup] = &[
         }),
     Covergroup::new(
         "responses",
-        "write responses and beats of read data",
+        "write responses and data of reads, by kind, response, and distance to the one before",
         &[KIND, RESPONSE, FOLLOWS],
     ),
     Covergroup::new("outstanding", "operations in flight when one starts", &[KIND, IN_FLIGHT]),
     Covergroup::new("order", "operations that end, by their order", &[KIND, ORDER]),
+    Covergroup::new("skew", "writes: which part is taken first", &[SKEW]),
     Covergroup::new("stalls", "transfers, by channel and stall", &[CHANNEL, STALL]),
 ];
 
-/// The bins of a cycle; those of a kind have its index.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Hits {
-    pub(super) bursts: [Option<[usize; 3]>; 2],
-    pub(super) responses: [Option<[usize; 3]>; 2],
-    pub(super) outstanding: [Option<[usize; 2]>; 2],
-    pub(super) order: [Option<[usize; 2]>; 2],
-    /// Gap and stall of each channel's transfer.
-    pub(super) channels: [Option<[usize; 2]>; 5],
-}
+/// Those of AXI4-Lite, which has no bursts and no IDs.
+const LITE: &[Covergroup] =
+    &[GROUPS[RESPONSES], GROUPS[OUTSTANDING], GROUPS[SKEWS], GROUPS[STALLS]];
 
-/// Samples the coverage of an AXI4 interface.
-#[derive(Debug, Clone)]
-pub struct Axi4Sampler<M, S> {
-    pins: Axi4Pins<M, S>,
+/// The state of the coverage.
+#[derive(Debug, Clone, Default)]
+pub struct Axi4State {
     channels: [ChannelSampler; 5],
     /// The IDs of the writes and of the reads in flight, in the order of their addresses.
     ids: [VecDeque<u64>; 2],
     /// Whether each kind had a response or beat in the cycle before.
     responded: [bool; 2],
-    bursts: Place<3>,
-    responses: Place<3>,
-    outstanding: Place<2>,
-    order: Place<2>,
-    stalls: Place<2>,
+    /// Addresses and first beats of writes that were taken.
+    parts: [u64; 2],
+    /// Whether the next beat of write data is not the first one of its burst.
+    inside: bool,
 }
 
-impl<M: Pins, S: Pins> Axi4Sampler<M, S> {
-    /// A sampler whose groups begin at index `first` of the block's groups.
-    pub fn new(pins: Axi4Pins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
-        let name = |index: usize| groups[first + index].name;
-        Self {
-            pins,
-            channels: Default::default(),
-            ids: Default::default(),
-            responded: [false; 2],
-            bursts: Place::of(groups, name(0)),
-            responses: Place::of(groups, name(1)),
-            outstanding: Place::of(groups, name(2)),
-            order: Place::of(groups, name(3)),
-            stalls: Place::of(groups, name(4)),
-        }
+impl<M: Pins, S: Pins, const WORDS: usize> Interface<M, S> for Axi4Pins<M, S, WORDS> {
+    type State = Axi4State;
+
+    const GROUPS: &'static [Covergroup] = if Self::IS_LITE { LITE } else { GROUPS };
+
+    fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let channels = self.valids().into_iter().zip(self.handshakes(m, s)).enumerate();
+        let channel = |(place, (port, (is_valid, is_ready))): (_, (_, (bool, bool)))| {
+            let item = is_valid.then(|| self.item(place, m, s));
+            transfer::<M, S>(port, "valid", item, [true, is_ready])
+        };
+        channels.map(channel).collect()
     }
 
-    /// Samples a rising edge.
     #[inline]
-    pub fn clock(&mut self, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        let hits = self.edge(in_reset, m, s);
-        for kind in 0..2 {
-            if let Some(burst) = hits.bursts[kind] {
-                bins.hit(self.bursts.bin(burst));
+    fn sample(
+        &self,
+        state: &mut Axi4State,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+        mut hit: impl FnMut(usize, &[usize]),
+    ) {
+        let mut hit = |group: usize, at: &[usize]| match (Self::IS_LITE, group) {
+            (false, _) => hit(group, at),
+            (true, BURSTS | ORDERS) => {}
+            (true, RESPONSES | OUTSTANDING) => hit(group - 1, at),
+            (true, _) => hit(group - 2, at),
+        };
+        let mut taken = [false; 5];
+        for (channel, (valid, ready)) in self.handshakes(m, s).into_iter().enumerate() {
+            if let Some([_, stall]) = state.channels[channel].clock(in_reset, valid, ready) {
+                taken[channel] = true;
+                hit(STALLS, &[channel, stall]);
             }
-            if let Some(response) = hits.responses[kind] {
-                bins.hit(self.responses.bin(response));
-            }
-            if let Some(started) = hits.outstanding[kind] {
-                bins.hit(self.outstanding.bin(started));
-            }
-            if let Some(order) = hits.order[kind] {
-                bins.hit(self.order.bin(order));
-            }
-        }
-        for (channel, hit) in hits.channels.into_iter().enumerate() {
-            if let Some([_, stall]) = hit {
-                bins.hit(self.stalls.bin([channel, stall]));
-            }
-        }
-    }
-
-    /// The bins of a cycle.
-    #[inline]
-    pub(super) fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Hits {
-        let pins = self.pins;
-        let handshakes = [
-            (pins.aw.valid.is_high(m), pins.aw.ready.is_high(s)),
-            (pins.wvalid.is_high(m), pins.wready.is_high(s)),
-            (pins.bvalid.is_high(s), pins.bready.is_high(m)),
-            (pins.ar.valid.is_high(m), pins.ar.ready.is_high(s)),
-            (pins.rvalid.is_high(s), pins.rready.is_high(m)),
-        ];
-        let mut hits = Hits::default();
-        for (index, (valid, ready)) in handshakes.into_iter().enumerate() {
-            hits.channels[index] = self.channels[index].clock(in_reset, valid, ready);
         }
         if in_reset {
-            self.responded = [false; 2];
-            self.ids.iter_mut().for_each(VecDeque::clear);
-            return hits;
+            *state = Axi4State::default();
+            return;
         }
-        let codes = [pins.bresp, pins.rresp].map(|pin| pin.map_or(0, |pin| pin.get(s)));
-        let ids = [pins.bid, pins.rid].map(|pin| pin.map_or(0, |pin| pin.get(s)));
-        let ends = [true, pins.rlast.is_high(s)];
+        let codes = [self.bresp, self.rresp].map(|pin| Self::response(pin, s));
+        let ids = [self.bid, self.rid].map(|pin| pin.map_or(0, |pin| pin.get(s)));
+        let ends = [true, Self::is_last(self.rlast, s)];
         for (kind, channel) in [2, 4].into_iter().enumerate() {
-            let is_taken = hits.channels[channel].is_some();
-            let follows = usize::from(self.responded[kind]);
-            self.responded[kind] = is_taken;
-            if !is_taken {
+            let follows = std::mem::replace(&mut state.responded[kind], taken[channel]);
+            if !taken[channel] {
                 continue;
             }
-            let response = match AxiResponse::of(codes[kind]) {
+            let response = match codes[kind] {
                 AxiResponse::Okay | AxiResponse::ExOkay => 0,
                 AxiResponse::SlvErr => 1,
                 AxiResponse::DecErr => 2,
             };
-            hits.responses[kind] = Some([kind, response, follows]);
+            hit(RESPONSES, &[kind, response, usize::from(follows)]);
             if ends[kind]
-                && let Some(place) = self.ids[kind].iter().position(|id| *id == ids[kind])
+                && let Some(place) = state.ids[kind].iter().position(|id| *id == ids[kind])
             {
-                self.ids[kind].remove(place);
-                hits.order[kind] = Some([kind, usize::from(place > 0)]);
+                state.ids[kind].remove(place);
+                hit(ORDERS, &[kind, usize::from(place > 0)]);
             }
         }
-        for (kind, channel) in [&pins.aw, &pins.ar].into_iter().enumerate() {
-            let is_taken = hits.channels[3 * kind].is_some();
-            if let Some(address) = pins.offered(channel, m).filter(|_| is_taken) {
-                self.ids[kind].push_back(address.id);
-                hits.bursts[kind] = Self::burst(&address).map(|[burst, len]| [kind, burst, len]);
-                hits.outstanding[kind] = Some([kind, self.ids[kind].len().min(3) - 1]);
+        for (kind, channel) in [&self.aw, &self.ar].into_iter().enumerate() {
+            if let Some(address) = self.offered(channel, m).filter(|_| taken[3 * kind]) {
+                state.ids[kind].push_back(address.id);
+                if let Some([burst, length]) = burst(&address) {
+                    hit(BURSTS, &[kind, burst, length]);
+                }
+                hit(OUTSTANDING, &[kind, state.ids[kind].len().min(3) - 1]);
             }
         }
-        hits
+        let [addresses, data] = state.parts;
+        state.parts[0] += u64::from(taken[0]);
+        if taken[1] {
+            state.parts[1] += u64::from(!state.inside);
+            state.inside = !Self::is_last(self.wlast, m);
+        }
+        // The write that has both parts now is the one that had one part, or none, before.
+        if state.parts[0].min(state.parts[1]) > addresses.min(data) {
+            let skew = match addresses.cmp(&data) {
+                Ordering::Equal => 0,
+                Ordering::Greater => 1,
+                Ordering::Less => 2,
+            };
+            hit(SKEWS, &[skew]);
+        }
     }
+}
 
-    /// The indices of the burst and of its length.
-    fn burst(address: &Axi4Address) -> Option<[usize; 2]> {
-        let length = match address.beats() {
-            1 => 0,
-            2..=15 => 1,
-            16 => 2,
-            _ => 3,
-        };
-        (address.burst < 3).then_some([address.burst as usize, length])
-    }
+/// The indices of the burst and of its length.
+fn burst(address: &Axi4Address) -> Option<[usize; 2]> {
+    let length = class(u64::from(address.beats()), [2, 16, 17]);
+    (address.burst < 3).then_some([address.burst as usize, length])
 }

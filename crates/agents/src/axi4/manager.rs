@@ -1,24 +1,23 @@
 //! The manager: it starts operations and takes their responses.
 
-use super::coverage::{Axi4Sampler, GROUPS};
-use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic, Axi4Weights};
-use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
-use crate::channel::ReadyDriver;
-use crate::wide::{Wide, check_bus};
-use cosim_harness::harness::{CaseRng, Covergroup, Noise, Percent, Reset, Transfer};
+use super::{Axi4Access, Axi4AddressPins, Axi4Operation, Axi4Pins, Axi4Traffic};
+use crate::agent::{Agent, AgentTraffic, Counts, Progress, interface_of};
+use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::channels::Sink;
+use cosim_harness::harness::{Noise, Reset};
 use std::collections::VecDeque;
 use verilated::{Pin, Pins};
 
 /// A write or read that was started, and the cycle from which on a part of it is offered.
-type Due<'a> = (&'a Axi4Operation, u64);
+type Due<'a, const WORDS: usize> = (&'a Axi4Operation<WORDS>, u64);
 
 /// Drives a subordinate DUT. Valids are low in reset and in the first cycle after it (IHI 0022,
 /// "Reset"). They never depend on a ready ("Dependencies between channel handshake signals"). Write
 /// data leaves in the order of the addresses ("Transaction ordering").
 #[derive(Debug, Clone)]
-pub struct Axi4Manager<'a, M, S> {
-    pins: Axi4Pins<M, S>,
-    operations: &'a [Axi4Operation],
+pub struct Axi4Manager<'a, M, S, const WORDS: usize = 32> {
+    pins: Axi4Pins<M, S, WORDS>,
+    operations: &'a [Axi4Operation<WORDS>],
     /// Index of the next operation to start.
     next: usize,
     /// Remaining cycles of its gap.
@@ -26,10 +25,10 @@ pub struct Axi4Manager<'a, M, S> {
     /// Cycles outside reset.
     time: u64,
     /// Operations whose address is not taken.
-    aw: VecDeque<Due<'a>>,
-    ar: VecDeque<Due<'a>>,
+    aw: VecDeque<Due<'a, WORDS>>,
+    ar: VecDeque<Due<'a, WORDS>>,
     /// Writes with beats that are not taken.
-    w: VecDeque<Due<'a>>,
+    w: VecDeque<Due<'a, WORDS>>,
     /// Beats of the first one that were taken.
     beat: usize,
     /// The cycle from which on its next beat is offered.
@@ -37,14 +36,14 @@ pub struct Axi4Manager<'a, M, S> {
     /// Started writes without a response, and reads without their last beat.
     writes: u64,
     reads: u64,
-    bready: ReadyDriver<'a>,
-    rready: ReadyDriver<'a>,
+    bready: Sink<'a>,
+    rready: Sink<'a>,
     counts: Counts,
 }
 
-impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
+impl<'a, M: Pins, S: Pins, const WORDS: usize> Axi4Manager<'a, M, S, WORDS> {
     #[inline]
-    fn due(queue: &VecDeque<Due<'a>>, time: u64) -> Option<&'a Axi4Operation> {
+    fn due(queue: &VecDeque<Due<'a, WORDS>>, time: u64) -> Option<&'a Axi4Operation<WORDS>> {
         queue.front().filter(|(_, due)| *due <= time).map(|(operation, _)| *operation)
     }
 
@@ -98,8 +97,9 @@ impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
 
     #[inline]
     fn drive_address(
+        &self,
         channel: &Axi4AddressPins<M, S>,
-        operation: Option<&Axi4Operation>,
+        operation: Option<&Axi4Operation<WORDS>>,
         noise: &mut Noise,
         m: &mut M,
     ) {
@@ -109,7 +109,7 @@ impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
         let [_, _, mut id, mut len, mut size, mut burst] = values;
         let (mut lock, mut cache, mut prot, mut qos) = (id >> 8, id >> 12, id >> 16, id >> 20);
         if let Some(operation) = operation {
-            let address = operation.address();
+            let address = operation.address(self.pins.full_size());
             (addr, id, len) = (address.address, address.id, u64::from(address.len));
             (size, burst, lock) = (u64::from(address.size), address.burst, 0);
             (cache, prot, qos) = (address.cache, address.prot, address.qos);
@@ -133,9 +133,7 @@ impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
         set(channel.region, values[3] >> 8);
         set(channel.user, values[4]);
     }
-}
 
-impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
     #[inline]
     fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Option<Reset> {
         if in_reset {
@@ -149,24 +147,25 @@ impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
         }
         let pins = self.pins;
         self.time += 1;
-        if pins.aw.valid.is_high(m) && pins.aw.ready.is_high(s) {
+        let [aw, w, _, ar, _] = pins.handshakes(m, s).map(|(valid, ready)| valid && ready);
+        self.counts.handshakes += u64::from(aw) + u64::from(w) + u64::from(ar);
+        if aw {
             self.aw.pop_front();
-            self.counts.handshakes += 1;
         }
-        if pins.ar.valid.is_high(m) && pins.ar.ready.is_high(s) {
+        if ar {
             self.ar.pop_front();
-            self.counts.handshakes += 1;
         }
-        if pins.wvalid.is_high(m) && pins.wready.is_high(s) {
+        if w {
             self.take_beat();
-            self.counts.handshakes += 1;
         }
-        if self.bready.clock(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
+        if self.bready.take(pins.bvalid.is_high(s), pins.bready.is_high(m)) {
             self.writes = self.writes.saturating_sub(1);
             self.counts.handshakes += 1;
         }
-        if self.rready.clock(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
-            self.reads = self.reads.saturating_sub(u64::from(pins.rlast.is_high(s)));
+        if self.rready.take(pins.rvalid.is_high(s), pins.rready.is_high(m)) {
+            self.reads = self
+                .reads
+                .saturating_sub(u64::from(Axi4Pins::<M, S, WORDS>::is_last(pins.rlast, s)));
             self.counts.handshakes += 1;
         }
         self.start()
@@ -179,14 +178,17 @@ impl<'a, M: Pins, S: Pins> Axi4Manager<'a, M, S> {
     }
 }
 
-impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for Axi4Manager<'a, M, S> {
-    type Pins = Axi4Pins<M, S>;
-    type Traffic = Axi4Traffic;
+impl<'a, M: Pins, S: Pins, const WORDS: usize> Agent<'a, M, S> for Axi4Manager<'a, M, S, WORDS>
+where
+    Axi4Traffic<WORDS>: AgentTraffic<Axi4Pins<M, S, WORDS>>,
+{
+    type Pins = Axi4Pins<M, S, WORDS>;
+    type Traffic = Axi4Traffic<WORDS>;
 
-    const GROUPS: &'static [Covergroup] = GROUPS;
+    interface_of!(manager M S);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        check_bus::<32>(8 * pins.bytes());
+        check_bus::<WORDS>(8 * pins.bytes());
         Self {
             pins,
             operations: &traffic.operations,
@@ -200,8 +202,8 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for Axi4Manager<'a, M, S> {
             beat_due: 0,
             writes: 0,
             reads: 0,
-            bready: ReadyDriver::new(&traffic.bready),
-            rready: ReadyDriver::new(&traffic.rready),
+            bready: traffic.bready.sink(),
+            rready: traffic.rready.sink(),
             counts: Counts::default(),
         }
     }
@@ -210,10 +212,11 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for Axi4Manager<'a, M, S> {
     fn drive(&mut self, in_reset: bool, noise: &mut Noise, m: &mut M) {
         let pins = &self.pins;
         let aw = Self::due(&self.aw, self.time).filter(|_| !in_reset);
-        Self::drive_address(&pins.aw, aw, noise, m);
+        self.drive_address(&pins.aw, aw, noise, m);
         let ar = Self::due(&self.ar, self.time).filter(|_| !in_reset);
-        Self::drive_address(&pins.ar, ar, noise, m);
-        let (mut data, mut strobe) = (Wide::<32>(noise.words()), Wide::<4>(noise.words()));
+        self.drive_address(&pins.ar, ar, noise, m);
+        let (mut data, mut strobe) =
+            (Wide::noise(8 * pins.bytes(), noise), Lanes::noise(128, noise));
         let mut last = u64::from(strobe.0[3] & 1);
         let w = self.w.front().filter(|_| !in_reset && self.beat_due <= self.time);
         if let Some((operation, _)) = w
@@ -221,8 +224,8 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for Axi4Manager<'a, M, S> {
             && let Some(beat) = beats.get(self.beat)
         {
             data = beat.data;
-            let lanes = operation.address().strobes(self.beat as u32, pins.bytes());
-            strobe = Wide(std::array::from_fn(|word| beat.strobe.0[word] & lanes.0[word]));
+            let address = operation.address(pins.full_size());
+            strobe = beat.strobe.and(&pins.lanes(&address, self.beat as u32));
             last = u64::from(self.beat + 1 == beats.len());
         }
         pins.wvalid.set(m, u64::from(w.is_some()));
@@ -261,49 +264,5 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for Axi4Manager<'a, M, S> {
             self.writes, self.reads
         ));
         Some(words.join(", "))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
-        pins.transfers(inputs, outputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<M, S>> {
-        let mut sampler = Axi4Sampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, inputs, outputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4Traffic {
-    type Weights = Axi4Weights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &Axi4Pins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        weights.draw(pins, operations, reset, rng)
-    }
-
-    fn longest_delay(&self) -> u64 {
-        let delay = |operation: &Axi4Operation| {
-            let skew = match &operation.access {
-                Axi4Access::Write { beats, address_delay, data_delay } => {
-                    let gap = beats.iter().map(|beat| beat.gap.get()).max().unwrap_or(0);
-                    address_delay.get().max(data_delay.get()) + gap
-                }
-                Axi4Access::Read { .. } => 0,
-            };
-            operation.gap.get() + skew + operation.reset.map_or(0, |reset| reset.total())
-        };
-        let longest = self.operations.iter().map(delay).max().unwrap_or(0);
-        longest + self.bready.longest_delay() + self.rready.longest_delay() + 1
     }
 }

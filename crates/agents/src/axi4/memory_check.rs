@@ -21,11 +21,11 @@ impl MemoryCheck {
     ///
     /// # Errors
     /// If a byte of a read has a value that no write explains.
-    pub fn axi4<M: Pins, S: Pins>(
+    pub fn axi4<M: Pins, S: Pins, const WORDS: usize>(
         &mut self,
         port: u32,
-        monitor: &mut Axi4Monitor<M, S>,
-        events: &Axi4Events,
+        monitor: &mut Axi4Monitor<M, S, WORDS>,
+        events: &Axi4Events<WORDS>,
     ) -> Result<(), Violation> {
         let bus = monitor.bytes();
         let id = |burst: &Axi4Address| u64::from(port) << 32 | burst.id;

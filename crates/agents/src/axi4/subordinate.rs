@@ -1,16 +1,14 @@
 //! The subordinate: it answers a manager DUT from a target.
 
-use super::coverage::{Axi4Sampler, GROUPS};
 use super::{Axi4Address, Axi4Pins, AxiResponse};
-use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, Sampler};
-use crate::channel::{Errors, Readiness, ReadyDriver, ReadyWeights, next_delay};
+use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress, subordinate};
+use crate::channel::{Errors, Readiness, ReadyWeights, next_delay};
+use crate::operations::{delays, longest};
 use crate::scenarios::Pace;
 use crate::target::{Access, Memory, Response, Target};
-use crate::wide::{Data, Lanes, Wide, check_bus};
-use cosim_harness::channels::SourceWeights;
-use cosim_harness::harness::{
-    CaseRng, Covergroup, Draw, Noise, Percent, Traffic, TrafficError, Transfer,
-};
+use crate::wide::{Lanes, Wide, check_bus};
+use cosim_harness::channels::{Sink, SourceWeights};
+use cosim_harness::harness::{CaseRng, Draw, Noise, Percent, Traffic, TrafficError};
 use cosim_harness::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,10 +95,10 @@ struct ReadAnswer {
 
 /// A beat of read data on offer.
 #[derive(Debug, Clone, Copy)]
-struct ReadOffer {
+struct ReadOffer<const WORDS: usize> {
     /// Its place in the queue of reads.
     place: usize,
-    data: Data,
+    data: Wide<WORDS>,
     response: AxiResponse,
 }
 
@@ -108,12 +106,12 @@ struct ReadOffer {
 /// those of different IDs by their latency. A beat of a write takes effect when it and its address
 /// are taken, and a beat of a read when it is first offered.
 #[derive(Debug, Clone)]
-pub struct Axi4Subordinate<'a, I, O, T = Memory> {
-    pins: Axi4Pins<O, I>,
+pub struct Axi4Subordinate<'a, I, O, T = Memory, const WORDS: usize = 32> {
+    pins: Axi4Pins<O, I, WORDS>,
     target: T,
-    awready: ReadyDriver<'a>,
-    wready: ReadyDriver<'a>,
-    arready: ReadyDriver<'a>,
+    awready: Sink<'a>,
+    wready: Sink<'a>,
+    arready: Sink<'a>,
     write_delays: Iter<'a, Uint<12>>,
     read_delays: Iter<'a, Uint<12>>,
     write_errors: Errors<'a>,
@@ -128,12 +126,12 @@ pub struct Axi4Subordinate<'a, I, O, T = Memory> {
     response: AxiResponse,
     fails: bool,
     /// Beats without an address.
-    data: VecDeque<(Data, Lanes)>,
+    data: VecDeque<(Wide<WORDS>, Lanes)>,
     writes: VecDeque<WriteAnswer>,
     reads: VecDeque<ReadAnswer>,
     /// The place in `writes` of the response on offer.
     offered_write: Option<usize>,
-    offered_read: Option<ReadOffer>,
+    offered_read: Option<ReadOffer<WORDS>>,
     /// The ID of the last beat of read data.
     last_id: Option<u64>,
     /// Whether the manager offered something in the cycle before.
@@ -141,20 +139,20 @@ pub struct Axi4Subordinate<'a, I, O, T = Memory> {
     counts: Counts,
 }
 
-impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
+impl<'a, I: Pins, O: Pins, T: Target, const WORDS: usize> Axi4Subordinate<'a, I, O, T, WORDS> {
     /// A subordinate that answers from `target`.
     pub fn with_target(
-        pins: Axi4Pins<O, I>,
+        pins: Axi4Pins<O, I, WORDS>,
         traffic: &'a Axi4SubordinateTraffic,
         target: T,
     ) -> Self {
-        check_bus::<32>(8 * pins.bytes());
+        check_bus::<WORDS>(8 * pins.bytes());
         Self {
             pins,
             target,
-            awready: ReadyDriver::new(&traffic.awready),
-            wready: ReadyDriver::new(&traffic.wready),
-            arready: ReadyDriver::new(&traffic.arready),
+            awready: traffic.awready.sink(),
+            wready: traffic.wready.sink(),
+            arready: traffic.arready.sink(),
             write_delays: traffic.write_delays.iter(),
             read_delays: traffic.read_delays.iter(),
             write_errors: Errors::new(&traffic.write_errors),
@@ -217,7 +215,7 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
     }
 
     #[inline]
-    fn read(&mut self, place: usize) -> ReadOffer {
+    fn read(&mut self, place: usize) -> ReadOffer<WORDS> {
         let answer = self.reads[place];
         let bus = self.pins.bytes();
         let base = answer.address.beat_address(answer.beat) & !u64::from(bus - 1);
@@ -227,10 +225,7 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
             true => Response::Error,
             false => self.target.access(Access::Read { address: base, data }),
         };
-        let mut data = Wide::ZERO;
-        for (lane, byte) in (0..bus).zip(bytes) {
-            data.set_byte(lane, byte);
-        }
+        let data = Wide::from_bytes(&bytes[..bus as usize]);
         ReadOffer { place, data, response: response.into() }
     }
 
@@ -245,15 +240,9 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
                 self.fails = self.write_errors.next();
             }
             let base = address.beat_address(self.beat) & !u64::from(bus - 1);
-            let lanes = address.strobes(self.beat, bus);
-            let mut bytes = [0; 128];
-            let mut enabled = 0;
-            for lane in 0..bus {
-                bytes[lane as usize] = data.byte(lane);
-                enabled |= u128::from(strobe.bit(lane) && lanes.bit(lane)) << lane;
-            }
-            let data = &bytes[..bus as usize];
-            let write = Access::Write { address: base, data, strobe: enabled };
+            let strobe = strobe.and(&self.pins.lanes(&address, self.beat)).low_128();
+            let (bytes, end) = data.to_bytes(bus);
+            let write = Access::Write { address: base, data: &bytes[..end], strobe };
             let response = if self.fails { Response::Error } else { self.target.access(write) };
             self.response = self.response.max(response.into());
             self.beat += 1;
@@ -283,7 +272,7 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
         }
         let pins = &self.pins;
         let [a, b] = noise.words();
-        let idle = noise.words();
+        let idle = Wide::noise(8 * pins.bytes(), noise);
         let (id, code) = (u64::from(a), u64::from(b));
         pins.aw.ready.set(s, u64::from(!in_reset && self.awready.ready()));
         pins.wready.set(s, u64::from(!in_reset && self.wready.ready()));
@@ -299,7 +288,7 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
         let read = self.offered_read;
         let answer = read.and_then(|offer| self.reads.get(offer.place));
         pins.rvalid.set(s, u64::from(answer.is_some()));
-        pins.rdata.set_words(s, &read.map_or(idle, |offer| offer.data.0));
+        pins.rdata.set_words(s, &read.map_or(idle, |offer| offer.data).0);
         let is_last = |answer: &ReadAnswer| u64::from(answer.beat + 1 == answer.address.beats());
         pins.rlast.set(s, answer.map_or(code >> 2, is_last));
         if let Some(pin) = pins.rid {
@@ -340,17 +329,15 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
         {
             self.take_read_beat(offer.place);
         }
-        if self.awready.clock(valids[0], pins.aw.ready.is_high(s)) {
+        if self.awready.take(valids[0], pins.aw.ready.is_high(s)) {
             self.addresses.extend(pins.offered(&pins.aw, m));
             self.counts.handshakes += 1;
         }
-        if self.wready.clock(valids[1], pins.wready.is_high(s)) {
-            let all = || Lanes::ones(pins.bytes());
-            let strobe = pins.wstrb.map_or_else(all, |pin| Wide(pin.words(m)));
-            self.data.push_back((Wide(pins.wdata.words(m)), strobe));
+        if self.wready.take(valids[1], pins.wready.is_high(s)) {
+            self.data.push_back((Wide::of(pins.wdata, m), pins.strobe(m)));
             self.counts.handshakes += 1;
         }
-        if self.arready.clock(valids[2], pins.ar.ready.is_high(s))
+        if self.arready.take(valids[2], pins.ar.ready.is_high(s))
             && let Some(address) = pins.offered(&pins.ar, m)
         {
             let due = self.time + next_delay(&mut self.read_delays);
@@ -372,9 +359,6 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
             self.reads.remove(place);
         }
     }
-}
-
-impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
     /// Whether all operations are complete and nothing is pending.
     #[inline]
     pub fn is_idle(&self) -> bool {
@@ -383,86 +367,46 @@ impl<'a, I: Pins, O: Pins, T: Target> Axi4Subordinate<'a, I, O, T> {
     }
 }
 
-impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O> for Axi4Subordinate<'a, I, O, T> {
-    type Pins = Axi4Pins<O, I>;
-    type Traffic = Axi4SubordinateTraffic;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self::with_target(pins, traffic, T::default())
-    }
-
-    #[inline]
-    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
-        self.drive(in_reset, noise, inputs);
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        self.clock(in_reset, inputs, outputs);
-        Progress::new(None, self.is_idle(), self.counts)
-    }
-
-    fn in_flight(&self) -> Option<String> {
-        (!self.is_idle()).then(|| {
-            format!(
-                "{} write addresses wait for beats, {} beats for an address, {} writes and {} \
-                 reads for their response",
-                self.addresses.len(),
-                self.data.len(),
-                self.writes.len(),
-                self.reads.len()
-            )
-        })
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(outputs, inputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = Axi4Sampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, outputs, inputs, bins);
-        }))
-    }
+subordinate! {
+    Axi4Subordinate, Axi4Pins, Axi4SubordinateTraffic, <WORDS>, |own| format!(
+        "{} write addresses wait for beats, {} beats for an address, {} writes and {} reads for \
+         their response",
+        own.addresses.len(),
+        own.data.len(),
+        own.writes.len(),
+        own.reads.len()
+    )
 }
 
-impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4SubordinateTraffic {
+impl<M: Pins, S: Pins, const WORDS: usize> AgentTraffic<Axi4Pins<M, S, WORDS>>
+    for Axi4SubordinateTraffic
+{
     type Weights = Axi4SubordinateWeights;
 
     fn draw(
         weights: &Self::Weights,
-        pins: &Axi4Pins<M, S>,
+        pins: &Axi4Pins<M, S, WORDS>,
         operations: u32,
         _: Percent,
         rng: &mut CaseRng,
     ) -> Self {
-        let SourceWeights { gap, longest_gap } = weights.latency;
-        let delays = |rng: &mut CaseRng| {
-            (0..operations).map(|_| rng.wait(gap, longest_gap)).collect::<Vec<_>>()
-        };
+        let is_lite = Axi4Pins::<M, S, WORDS>::IS_LITE;
+        let beats = if is_lite { 1 } else { 4 };
         Axi4SubordinateTraffic {
             awready: weights.ready.draw(operations, rng),
-            wready: weights.ready.draw(4 * operations, rng),
+            wready: weights.ready.draw(beats * operations, rng),
             arready: weights.ready.draw(operations, rng),
-            write_delays: delays(rng),
-            read_delays: delays(rng),
+            write_delays: delays(&weights.latency, operations, rng),
+            read_delays: delays(&weights.latency, operations, rng),
             write_errors: Errors::draw(pins.bresp.is_none(), weights.errors, operations, rng),
             read_errors: Errors::draw(pins.rresp.is_none(), weights.errors, operations, rng),
-            interleave: rng.chance(weights.interleave),
+            interleave: !is_lite && rng.chance(weights.interleave),
         }
     }
 
     fn longest_delay(&self) -> u64 {
         let readies = [&self.awready, &self.wready, &self.arready];
         let stalls: u64 = readies.map(Readiness::longest_delay).iter().sum();
-        let delays = self.write_delays.iter().chain(&self.read_delays);
-        stalls + delays.map(|delay| delay.get()).max().unwrap_or(0)
+        stalls + longest(&self.write_delays).max(longest(&self.read_delays))
     }
 }

@@ -366,7 +366,7 @@ fn illegal_traffic_is_refused() {
 }
 
 #[test]
-fn coverage_tells_bursts_and_order() {
+fn coverage_counts_bursts_and_order() {
     let mut sampler = Axi4Sampler::new(PINS, GROUPS, 0);
     let mut edge = |names: &str| {
         let (in_reset, m, s) = cycle(names);

@@ -1,10 +1,11 @@
 //! The operations of an AXI4 manager, and how they are drawn.
 
 use super::{Axi4Address, Axi4Burst, Axi4Pins};
-use crate::agent::AgentWeights;
+use crate::agent::{AgentTraffic, AgentWeights};
 use crate::channel::{AddressPool, AddressWeights, Readiness, ReadyWeights};
+use crate::operations::{check_resets, longest_delay, operation, wrong};
 use crate::scenarios::Pace;
-use crate::wide::{Data, Lanes, Wide};
+use crate::wide::{Lanes, Wide};
 use cosim_harness::channels::SourceWeights;
 use cosim_harness::harness::{CaseRng, Draw, Percent, Reset, Span, Traffic, TrafficError};
 use cosim_harness::value::Uint;
@@ -17,12 +18,12 @@ use verilated::Pins;
 /// A beat of write data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Axi4Beat {
+pub struct Axi4Beat<const WORDS: usize = 32> {
     /// Cycles between the beat before it and its offer.
     #[serde(default)]
     pub gap: Uint<12>,
     /// The data of all bytes of the bus.
-    pub data: Data,
+    pub data: Wide<WORDS>,
     /// The bytes that are written. Lanes that are not part of the beat are ignored.
     pub strobe: Lanes,
 }
@@ -30,11 +31,11 @@ pub struct Axi4Beat {
 /// A read or a write of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Axi4Access {
+pub enum Axi4Access<const WORDS: usize = 32> {
     /// A write of some beats.
     Write {
         /// The beats, 1 to 256.
-        beats: Vec<Axi4Beat>,
+        beats: Vec<Axi4Beat<WORDS>>,
         /// Cycles between the start of the operation and the offer of the address.
         #[serde(default)]
         address_delay: Uint<12>,
@@ -44,15 +45,32 @@ pub enum Axi4Access {
     },
     /// A read.
     Read {
-        /// The number of beats, 1 to 256.
+        /// The number of beats, 1 to 256; 1 by default.
+        #[serde(default = "one", skip_serializing_if = "is_one")]
         beats: Uint<9>,
     },
+}
+
+fn one() -> Uint<9> {
+    Uint::new(1)
+}
+
+fn is_one(beats: &Uint<9>) -> bool {
+    *beats == one()
+}
+
+fn is_incr(burst: &Axi4Burst) -> bool {
+    *burst == Axi4Burst::Incr
+}
+
+fn is_zero<const WIDTH: u32>(value: &Uint<WIDTH>) -> bool {
+    value.get() == 0
 }
 
 /// An operation of a manager.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Axi4Operation {
+pub struct Axi4Operation<const WORDS: usize = 32> {
     /// Cycles between the start of the operation before it and its start.
     #[serde(default)]
     pub gap: Uint<12>,
@@ -60,31 +78,33 @@ pub struct Axi4Operation {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fence: bool,
     /// The ID.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub id: Uint<32>,
     /// The byte address of the first beat.
     pub address: Uint<64>,
-    /// The logarithm of the bytes of a beat.
-    pub size: Uint<3>,
-    /// The kind of the burst.
+    /// The logarithm of the bytes of a beat; by default, all of the bus.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<Uint<3>>,
+    /// The kind of the burst; INCR by default.
+    #[serde(default, skip_serializing_if = "is_incr")]
     pub burst: Axi4Burst,
     /// The memory attributes.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub cache: Uint<4>,
     /// The protection type.
     #[serde(default)]
     pub prot: Uint<3>,
     /// The quality of service.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub qos: Uint<4>,
     /// The read or write.
-    pub access: Axi4Access,
+    pub access: Axi4Access<WORDS>,
     /// A reset that follows its start. Operations that are not complete are lost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
 }
 
-impl Axi4Operation {
+impl<const WORDS: usize> Axi4Operation<WORDS> {
     /// The number of beats.
     pub fn beats(&self) -> u32 {
         match &self.access {
@@ -93,14 +113,15 @@ impl Axi4Operation {
         }
     }
 
-    /// Its transfer on the address channel.
+    /// Its transfer on the address channel of a bus. `full` is the logarithm of the bytes of the
+    /// bus.
     #[inline]
-    pub fn address(&self) -> Axi4Address {
+    pub fn address(&self, full: u64) -> Axi4Address {
         Axi4Address {
             id: self.id.get(),
             address: self.address.get(),
             len: self.beats().saturating_sub(1),
-            size: self.size.get() as u32,
+            size: self.size.map_or(full, |size| size.get()) as u32,
             burst: self.burst as u64,
             lock: 0,
             cache: self.cache.get(),
@@ -114,10 +135,14 @@ impl Axi4Operation {
     /// The field that breaks a rule of IHI 0022, "Address structure", and the reason.
     fn wrong(&self) -> Option<(&'static str, &'static str)> {
         let beats = self.beats();
-        let address = self.address();
+        let address = self.address(0);
         let total = u64::from(beats) << address.size;
         let aligned = address.address & !((1 << address.size) - 1);
+        let is_simple = beats == 1 && self.size.is_none() && self.burst == Axi4Burst::Incr;
         match self.burst {
+            _ if WORDS == 2 && !(is_simple && self.id.get() == 0) => {
+                Some(("access", "AXI4-Lite has one beat of all bytes of the bus, without an ID"))
+            }
             _ if !(1..=256).contains(&beats) => {
                 Some(("access.beats", "a burst has 1 to 256 beats"))
             }
@@ -133,28 +158,39 @@ impl Axi4Operation {
             Axi4Burst::Incr if aligned % 4096 + total > 4096 => {
                 Some(("address", "a burst does not cross a 4 KB boundary"))
             }
-            _ if self.reset.is_some_and(|reset| reset.cycles.get() == 0) => {
-                Some(("reset.cycles", "0; a reset lasts at least one cycle"))
-            }
             _ => None,
         }
     }
 }
 
-impl fmt::Display for Axi4Operation {
+operation!(Axi4Operation<WORDS>, |own| {
+    let skew = match &own.access {
+        Axi4Access::Write { beats, address_delay, data_delay } => {
+            let gap = beats.iter().map(|beat| beat.gap.get()).max().unwrap_or(0);
+            address_delay.get().max(data_delay.get()) + gap
+        }
+        Axi4Access::Read { .. } => 0,
+    };
+    own.gap.get() + skew
+});
+
+impl<const WORDS: usize> fmt::Display for Axi4Operation<WORDS> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if matches!(self.access, Axi4Access::Read { .. }) { "read" } else { "write" };
-        write!(f, "{kind} {}", self.address())
+        match self.size {
+            Some(_) => write!(f, "{kind} {}", self.address(0)),
+            None => write!(f, "{kind} {:#x}", self.address.get()),
+        }
     }
 }
 
 /// The operations of a manager, and its stalls.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Axi4Traffic {
+pub struct Axi4Traffic<const WORDS: usize = 32> {
     /// The operations. At most one starts per cycle.
     #[serde(default)]
-    pub operations: Vec<Axi4Operation>,
+    pub operations: Vec<Axi4Operation<WORDS>>,
     /// The stalls of `bready`.
     #[serde(default, skip_serializing_if = "Readiness::is_default")]
     pub bready: Readiness,
@@ -163,15 +199,22 @@ pub struct Axi4Traffic {
     pub rready: Readiness,
 }
 
-impl Traffic for Axi4Traffic {
+impl<const WORDS: usize> Traffic for Axi4Traffic<WORDS> {
     fn check(&self) -> Result<(), TrafficError> {
         for (index, operation) in self.operations.iter().enumerate() {
             if let Some((field, message)) = operation.wrong() {
-                let path = format!("operations[{index}].{field}");
-                return Err(TrafficError { path, message: message.to_owned() });
+                return Err(wrong("operations", index, field, message));
             }
         }
-        Ok(())
+        check_resets("operations", &self.operations)
+    }
+}
+
+impl<const WORDS: usize> Axi4Traffic<WORDS> {
+    /// An upper bound of the time without a handshake, in cycles.
+    pub(crate) fn delay(&self) -> u64 {
+        let readies = self.bready.longest_delay() + self.rready.longest_delay();
+        longest_delay(&self.operations) + readies + 1
     }
 }
 
@@ -227,23 +270,30 @@ impl AgentWeights for Axi4Weights {
     }
 }
 
-impl Axi4Weights {
-    /// Draws a traffic of `operations` operations.
-    pub(super) fn draw<M: Pins, S: Pins>(
-        &self,
+impl<M: Pins, S: Pins> AgentTraffic<Axi4Pins<M, S>> for Axi4Traffic {
+    type Weights = Axi4Weights;
+
+    fn draw(
+        weights: &Self::Weights,
         pins: &Axi4Pins<M, S>,
         operations: u32,
         reset: Percent,
         rng: &mut CaseRng,
-    ) -> Axi4Traffic {
-        let mut pool = AddressPool::new(&self.addresses, pins.address().addr.width());
+    ) -> Self {
+        let mut pool = AddressPool::new(&weights.addresses, pins.address().addr.width());
         let operations: Vec<_> =
-            (0..operations).map(|_| self.operation(pins, &mut pool, reset, rng)).collect();
+            (0..operations).map(|_| weights.operation(pins, &mut pool, reset, rng)).collect();
         let beats = operations.iter().map(Axi4Operation::beats).sum();
-        let bready = self.ready.draw(operations.len() as u32, rng);
-        Axi4Traffic { operations, bready, rready: self.ready.draw(beats, rng) }
+        let bready = weights.ready.draw(operations.len() as u32, rng);
+        Axi4Traffic { operations, bready, rready: weights.ready.draw(beats, rng) }
     }
 
+    fn longest_delay(&self) -> u64 {
+        self.delay()
+    }
+}
+
+impl Axi4Weights {
     fn operation<M: Pins, S: Pins>(
         &self,
         pins: &Axi4Pins<M, S>,
@@ -296,7 +346,7 @@ impl Axi4Weights {
         }
         let (has_write, has_read) = (pins.aw.valid.is_present(), pins.ar.valid.is_present());
         let access = if has_write && (rng.chance(self.write) || !has_read) {
-            self.write(pins, beats, rng)
+            draw_write(pins, beats, [&self.beat_gaps, &self.skew], self.partial, rng)
         } else {
             Axi4Access::Read { beats: Uint::new(beats) }
         };
@@ -305,7 +355,7 @@ impl Axi4Weights {
             fence: rng.chance(self.fence),
             id: Uint::new(id),
             address: Uint::new(address),
-            size: Uint::new(size),
+            size: Some(Uint::new(size)),
             burst,
             // Reserved encodings have a bit of 3:2 without bit 1 (IHI 0022, "Memory types").
             cache: Uint::new(rng.one_of(&[0, 1, 2, 3, 6, 7, 10, 11, 14, 15])),
@@ -315,25 +365,27 @@ impl Axi4Weights {
             reset: offer.reset,
         }
     }
+}
 
-    fn write<M: Pins, S: Pins>(
-        &self,
-        pins: &Axi4Pins<M, S>,
-        beats: u64,
-        rng: &mut CaseRng,
-    ) -> Axi4Access {
-        let bytes = pins.bytes();
-        let mut beat = |_| {
-            let is_partial = pins.wstrb.is_some() && rng.chance(self.partial);
-            let strobe = if is_partial { Lanes::any(bytes, rng) } else { Lanes::ones(bytes) };
-            let gap = rng.wait(self.beat_gaps.gap, self.beat_gaps.longest_gap);
-            Axi4Beat { gap, data: Wide::any(8 * bytes, rng), strobe }
-        };
-        let beats = (0..beats).map(&mut beat).collect();
-        let delay = rng.wait(self.skew.gap, self.skew.longest_gap);
-        let none = Uint::new(0);
-        let is_address = rng.chance(Percent::new(50));
-        let (address_delay, data_delay) = if is_address { (delay, none) } else { (none, delay) };
-        Axi4Access::Write { beats, address_delay, data_delay }
-    }
+/// Draws a write of some beats, with the gaps between them and the skew of address and data.
+fn draw_write<M: Pins, S: Pins, const WORDS: usize>(
+    pins: &Axi4Pins<M, S, WORDS>,
+    beats: u64,
+    [gaps, skew]: [&SourceWeights; 2],
+    partial: Percent,
+    rng: &mut CaseRng,
+) -> Axi4Access<WORDS> {
+    let bytes = pins.bytes();
+    let mut beat = |_| {
+        let is_partial = pins.wstrb.is_some() && rng.chance(partial);
+        let strobe = if is_partial { Lanes::any(bytes, rng) } else { Lanes::ones(bytes) };
+        let gap = rng.wait(gaps.gap, gaps.longest_gap);
+        Axi4Beat { gap, data: Wide::any(8 * bytes, rng), strobe }
+    };
+    let beats = (0..beats).map(&mut beat).collect();
+    let delay = rng.wait(skew.gap, skew.longest_gap);
+    let none = Uint::new(0);
+    let is_address = rng.chance(Percent::new(50));
+    let (address_delay, data_delay) = if is_address { (delay, none) } else { (none, delay) };
+    Axi4Access::Write { beats, address_delay, data_delay }
 }

@@ -261,7 +261,7 @@ fn a_full_speed_manager_starts_an_operation_per_cycle() {
 }
 
 #[test]
-fn coverage_tells_responses_and_skew() {
+fn coverage_counts_responses_and_skew() {
     let mut sampler = AxiLiteSampler::new(PINS, GROUPS, 0);
     let mut edge = |names: &str| {
         let (in_reset, m, s) = cycle(names);

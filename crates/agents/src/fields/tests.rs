@@ -32,7 +32,7 @@ fn driven(traffic: &FieldTraffic<Fields>, cycles: usize) -> Vec<(u64, u64, u64)>
         (flag.get(), wide.get(), low.get())
     };
     let all = (0..cycles).map(&mut cycle).collect();
-    assert!(driver.is_idle());
+    assert_eq!(driver.in_flight(), None);
     all
 }
 

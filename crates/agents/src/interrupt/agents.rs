@@ -1,13 +1,10 @@
 //! The source and the sink of interrupt lines.
 
-use super::monitor::{GROUPS, InterruptSampler, SOURCE_GROUPS};
-use super::{
-    Interrupt, InterruptKind, InterruptPins, InterruptSinkTraffic, InterruptSinkWeights,
-    InterruptTraffic, InterruptWeights,
-};
-use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
+use super::monitor::SOURCE_GROUPS;
+use super::{Interrupt, InterruptKind, InterruptPins, InterruptSinkTraffic, InterruptTraffic};
+use crate::agent::{Agent, Counts, Progress, interface_of};
 use crate::channel::next_delay;
-use cosim_harness::harness::{CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
+use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
 use std::slice::Iter;
 use verilated::Pins;
@@ -31,9 +28,7 @@ impl<'a, I: Pins, O: Pins> InterruptSource<'a, I, O> {
     fn gap(rest: &[Interrupt]) -> u64 {
         rest.first().map_or(0, |first| first.gap.get()).max(1)
     }
-}
 
-impl<'a, I: Pins, O: Pins> InterruptSource<'a, I, O> {
     #[inline]
     fn edge(&mut self, in_reset: bool, _: &I, outputs: &O) -> Option<Reset> {
         if in_reset {
@@ -76,7 +71,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
     type Pins = InterruptPins<I, O>;
     type Traffic = InterruptTraffic;
 
-    const GROUPS: &'static [Covergroup] = SOURCE_GROUPS;
+    interface_of!(manager I O, groups SOURCE_GROUPS);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         let rest = &traffic.interrupts;
@@ -98,43 +93,6 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSource<'a, I, O> {
     fn in_flight(&self) -> Option<String> {
         let (lines, left) = (self.lines, self.rest.len());
         (!self.is_idle()).then(|| format!("lines {lines:#x}, {left} interrupts to come"))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(inputs, outputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = InterruptSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, inputs, outputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<InterruptPins<M, S>> for InterruptTraffic {
-    type Weights = InterruptWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &InterruptPins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        weights.draw(pins, operations, reset, rng)
-    }
-
-    fn longest_delay(&self) -> u64 {
-        let delay = |interrupt: &Interrupt| {
-            let reset = interrupt.reset.map_or(0, |reset| reset.total());
-            interrupt.gap.get() + interrupt.hold_cycles.get() + reset
-        };
-        self.interrupts.iter().map(delay).max().unwrap_or(0) + 2
     }
 }
 
@@ -193,7 +151,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
     type Pins = InterruptPins<O, I>;
     type Traffic = InterruptSinkTraffic;
 
-    const GROUPS: &'static [Covergroup] = GROUPS;
+    interface_of!(subordinate I O);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         let (next, counts) = (None, Counts::default());
@@ -217,40 +175,5 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for InterruptSink<'a, I, O> {
     fn in_flight(&self) -> Option<String> {
         let (line, delay) = self.next?;
         Some(format!("acknowledges {line:#x} in {delay} cycles"))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(outputs, inputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = InterruptSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, outputs, inputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<InterruptPins<M, S>> for InterruptSinkTraffic {
-    type Weights = InterruptSinkWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &InterruptPins<M, S>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        let latency = &weights.latency;
-        let delays = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap)).collect();
-        InterruptSinkTraffic { delays }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.delays.iter().map(|delay| delay.get()).max().unwrap_or(0) + 2
     }
 }

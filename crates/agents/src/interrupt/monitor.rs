@@ -1,8 +1,10 @@
 //! The rules of interrupt lines, and their coverage.
 
 use super::{InterruptKind, InterruptPins};
+use crate::agent::Interface;
 use crate::names::at;
-use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use crate::transfer::transfer;
+use cosim_harness::harness::{Covergroup, Transfer, Violation};
 use verilated::Pins;
 
 /// Checks the rules of interrupt lines in every cycle, and returns the lines that rise.
@@ -46,7 +48,7 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, driver: &D, receiver: &R) -> Result<u64, Violation> {
-        let port = self.pins.irq.port().name;
+        let port = self.pins.irq.name();
         self.check_cycle(in_reset, driver, receiver).map_err(|violation| at(port, violation))
     }
 
@@ -93,7 +95,7 @@ impl<D: Pins, R: Pins> InterruptMonitor<D, R> {
     /// # Errors
     /// If a level with an acknowledge port is high.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.irq.port().name;
+        let port = self.pins.irq.name();
         self.check_end().map_err(|violation| at(port, violation))
     }
 
@@ -116,42 +118,36 @@ cosim_harness::axes! {
 
 const RISES: Covergroup = Covergroup::new("rises", "cycles in which lines rise", &[LINES, OTHERS]);
 
-/// The covergroups of the lines of a DUT.
-pub(super) const GROUPS: &[Covergroup] = &[RISES];
-
 /// The covergroups of the lines of an [`InterruptSource`](super::InterruptSource).
 pub(super) const SOURCE_GROUPS: &[Covergroup] = &[RISES
     .unless(|at, _| (at[1] == 1).then_some("the source raises the next lines when all are low"))];
 
-/// Samples the coverage of interrupt lines.
-#[derive(Debug, Clone)]
-pub struct InterruptSampler<D, R> {
-    pins: InterruptPins<D, R>,
-    before: u64,
-    rises: Place<2>,
-}
+impl<D: Pins, R: Pins> Interface<D, R> for InterruptPins<D, R> {
+    /// The lines of the cycle before.
+    type State = u64;
 
-impl<D: Pins, R: Pins> InterruptSampler<D, R> {
-    /// A sampler whose groups begin at index `first` of the block's groups.
-    pub fn new(pins: InterruptPins<D, R>, groups: &'static [Covergroup], first: usize) -> Self {
-        Self { pins, before: 0, rises: Place::of(groups, groups[first].name) }
+    const GROUPS: &'static [Covergroup] = &[RISES];
+
+    fn transfers(&self, driver: &D, receiver: &R) -> Vec<Transfer> {
+        let words = self.words(driver, receiver);
+        vec![transfer::<D, R>(self.irq.name(), "", words, [false, true])]
     }
 
-    /// Samples a rising edge.
     #[inline]
-    pub fn clock(&mut self, in_reset: bool, driver: &D, _: &R, bins: &mut Bins<'_>) {
-        if let Some(rise) = self.edge(in_reset, driver) {
-            bins.hit(self.rises.bin(rise));
-        }
-    }
-
-    /// The bin of a cycle.
-    #[inline]
-    pub(super) fn edge(&mut self, in_reset: bool, driver: &D) -> Option<[usize; 2]> {
-        let lines = if in_reset { 0 } else { self.pins.irq.get(driver) };
-        let before = std::mem::replace(&mut self.before, lines);
+    fn sample(
+        &self,
+        state: &mut u64,
+        in_reset: bool,
+        driver: &D,
+        _: &R,
+        mut hit: impl FnMut(usize, &[usize]),
+    ) {
+        let lines = if in_reset { 0 } else { self.irq.get(driver) };
+        let before = std::mem::replace(state, lines);
         let rising = lines & !before;
-        let others = usize::from(lines & before > 0);
-        (rising > 0).then(|| [usize::from(rising.count_ones() > 1), others])
+        if rising > 0 {
+            let several = usize::from(rising.count_ones() > 1);
+            hit(0, &[several, usize::from(lines & before > 0)]);
+        }
     }
 }

@@ -118,7 +118,7 @@ fn a_level_without_an_acknowledge_lasts_as_long_as_the_traffic_says() {
 }
 
 #[test]
-fn coverage_tells_rises() {
+fn coverage_counts_rises() {
     let mut sampler = InterruptSampler::new(LEVEL, GROUPS, 0);
     let mut edge = |lines| {
         let mut d = D::default();

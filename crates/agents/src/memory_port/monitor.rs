@@ -1,11 +1,13 @@
 //! The rules of a memory port, and its coverage.
 
 use super::MemoryPortPins;
+use crate::agent::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::at;
+use crate::transfer::transfer;
 use crate::wide::{Data, Lanes, Wide};
-use cosim_harness::channels::GAP;
-use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use cosim_harness::channels::{GAP, cycles_index};
+use cosim_harness::harness::{Covergroup, Transfer, Violation};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use verilated::Pins;
@@ -91,7 +93,7 @@ impl<M: Pins, S: Pins> MemoryPortMonitor<M, S> {
     /// The rule that the cycle breaks.
     #[inline]
     pub fn observe(&mut self, in_reset: bool, m: &M, s: &S) -> Result<MemoryPortEvents, Violation> {
-        let port = self.pins.en.unwrap_or(self.pins.addr).port().name;
+        let port = self.pins.en.unwrap_or(self.pins.addr).name();
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -225,71 +227,63 @@ cosim_harness::axes! {
     }
 }
 
-/// The covergroups of a memory port.
-pub(super) const GROUPS: &[Covergroup] = &[
-    Covergroup::new("accesses", "accesses: kind and gap before", &[KIND, GAP]),
-    Covergroup::new("pairs", "two accesses in a row: kinds and addresses", &[KIND, KIND, ADDRESS]),
-];
+const ACCESSES: usize = 0;
+const PAIRS: usize = 1;
 
-/// Samples the coverage of a memory port.
+/// The state of the coverage.
 #[derive(Debug, Clone)]
-pub struct MemoryPortSampler<M, S> {
-    pins: MemoryPortPins<M, S>,
+pub struct MemoryPortState {
     gap: u64,
     /// Kind and address of the access of the cycle before.
     before: Option<(usize, u64)>,
-    accesses: Place<2>,
-    pairs: Place<3>,
 }
 
-impl<M: Pins, S: Pins> MemoryPortSampler<M, S> {
-    /// A sampler whose groups begin at index `first` of the block's groups.
-    pub fn new(pins: MemoryPortPins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
-        Self {
-            pins,
-            gap: 1,
-            before: None,
-            accesses: Place::of(groups, groups[first].name),
-            pairs: Place::of(groups, groups[first + 1].name),
-        }
+impl Default for MemoryPortState {
+    fn default() -> Self {
+        Self { gap: 1, before: None }
+    }
+}
+
+impl<M: Pins, S: Pins> Interface<M, S> for MemoryPortPins<M, S> {
+    type State = MemoryPortState;
+
+    const GROUPS: &'static [Covergroup] = &[
+        Covergroup::new("accesses", "accesses: kind and gap before", &[KIND, GAP]),
+        Covergroup::new(
+            "pairs",
+            "two accesses in a row: kinds and addresses",
+            &[KIND, KIND, ADDRESS],
+        ),
+    ];
+
+    fn transfers(&self, m: &M, _: &S) -> Vec<Transfer> {
+        let first = self.en.map_or((self.addr.name(), "addr"), |en| (en.name(), "en"));
+        vec![transfer::<M, S>(first.0, first.1, self.words(m), [false, true])]
     }
 
-    /// Samples a rising edge.
     #[inline]
-    pub fn clock(&mut self, in_reset: bool, m: &M, bins: &mut Bins<'_>) {
-        if let Some((access, pair)) = self.edge(in_reset, m) {
-            bins.hit(self.accesses.bin(access));
-            if let Some(pair) = pair {
-                bins.hit(self.pairs.bin(pair));
-            }
-        }
-    }
-
-    /// The bins of a cycle.
-    #[inline]
-    pub(super) fn edge(
-        &mut self,
+    fn sample(
+        &self,
+        state: &mut MemoryPortState,
         in_reset: bool,
         m: &M,
-    ) -> Option<([usize; 2], Option<[usize; 3]>)> {
+        _: &S,
+        mut hit: impl FnMut(usize, &[usize]),
+    ) {
         if in_reset {
-            (self.gap, self.before) = (1, None);
-            return None;
+            *state = MemoryPortState::default();
+            return;
         }
-        if !self.pins.has_access(m) {
-            (self.gap, self.before) = (self.gap + 1, None);
-            return None;
+        if !self.has_access(m) {
+            *state = MemoryPortState { gap: state.gap + 1, before: None };
+            return;
         }
-        let kind = usize::from(!self.pins.we.is_some_and(|pin| pin.is_high(m)));
-        let address = self.pins.addr.get(m);
-        let gap = match std::mem::take(&mut self.gap) {
-            0 => 0,
-            1 => 1,
-            2..=7 => 2,
-            _ => 3,
-        };
-        let pair = self.before.map(|(before, at)| [before, kind, usize::from(at == address)]);
-        self.before = Some((kind, address));
-        Some(([kind, gap], pair))
+        let kind = usize::from(!self.we.is_some_and(|pin| pin.is_high(m)));
+        let address = self.addr.get(m);
+        hit(ACCESSES, &[kind, cycles_index(state.gap)]);
+        if let Some((before, at)) = state.before {
+            hit(PAIRS, &[before, kind, usize::from(at == address)]);
+        }
+        *state = MemoryPortState { gap: 0, before: Some((kind, address)) };
     }
 }

@@ -111,7 +111,7 @@ fn random_traffic_reads_what_was_written() {
 }
 
 #[test]
-fn coverage_tells_pairs() {
+fn coverage_counts_pairs() {
     let mut sampler = MemoryPortSampler::new(PINS, GROUPS, 0);
     let mut edge = |names: &str| {
         let (in_reset, m, _) = cycle(names);

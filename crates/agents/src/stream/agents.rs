@@ -1,16 +1,10 @@
 //! The transmitter and the receiver of a stream.
 
-use super::monitor::{GROUPS, StreamSampler};
-use super::{StreamBeat, StreamPins, StreamSinkWeights, StreamTraffic, StreamWeights};
-use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
-use crate::channel::{Readiness, ReadyDriver};
-use crate::wide::check_bus;
-use cosim_harness::channels::Source;
-use cosim_harness::harness::{
-    CaseRng, Covergroup, Noise, Percent, Reset, Traffic, TrafficError, Transfer,
-};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::{StreamBeat, StreamPins, StreamSinkTraffic, StreamTraffic};
+use crate::agent::{Agent, Counts, Progress, interface_of};
+use crate::wide::{Wide, check_bus};
+use cosim_harness::channels::{Sink, Source};
+use cosim_harness::harness::{Noise, Reset};
 use verilated::{Pin, Pins};
 
 /// Sends beats to a receiving DUT, each after its gap. `tvalid` is low in reset and in the first
@@ -53,7 +47,7 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
     type Pins = StreamPins<I, O>;
     type Traffic = StreamTraffic;
 
-    const GROUPS: &'static [Covergroup] = GROUPS;
+    interface_of!(manager I O);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         check_bus::<32>(8 * pins.lanes());
@@ -67,7 +61,8 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
         self.offers = beat.is_some();
         pins.tvalid.set(inputs, u64::from(self.offers));
         let lanes: [u32; 4] = noise.words();
-        let data = beat.as_ref().map_or_else(|| noise.words(), |beat| beat.data.0);
+        let idle = || Wide::noise(8 * pins.lanes(), noise);
+        let data = beat.as_ref().map_or_else(idle, |beat| beat.data).0;
         let mut set = |pin: &Option<Pin<I>>, words: &[u32]| {
             if let Some(pin) = pin {
                 pin.set_words(inputs, words);
@@ -97,61 +92,13 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSource<'a, I, O> {
             _ => (!self.is_idle()).then(|| format!("{} beats to come", self.source.left())),
         }
     }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(inputs, outputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = StreamSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, inputs, outputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<StreamPins<M, S>> for StreamTraffic {
-    type Weights = StreamWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &StreamPins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        weights.draw(pins, operations, reset, rng)
-    }
-
-    fn longest_delay(&self) -> u64 {
-        Source::longest_delay(&self.beats) + 1
-    }
-}
-
-/// The stalls of a receiver.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StreamSinkTraffic {
-    /// The stalls of `tready`.
-    #[serde(default, skip_serializing_if = "Readiness::is_default")]
-    pub ready: Readiness,
-}
-
-impl Traffic for StreamSinkTraffic {
-    fn check(&self) -> Result<(), TrafficError> {
-        Ok(())
-    }
 }
 
 /// Takes the beats of a transmitting DUT.
 #[derive(Debug, Clone)]
 pub struct StreamSink<'a, I, O> {
     pins: StreamPins<O, I>,
-    ready: ReadyDriver<'a>,
+    ready: Sink<'a>,
     taken: u64,
     /// Whether a beat was on offer in the cycle before.
     offered: bool,
@@ -166,7 +113,7 @@ impl<'a, I: Pins, O: Pins> StreamSink<'a, I, O> {
             return None;
         }
         self.offered = self.pins.tvalid.is_high(outputs);
-        let taken = self.ready.clock(self.offered, self.pins.is_ready(inputs));
+        let taken = self.ready.take(self.offered, self.pins.is_ready(inputs));
         self.taken += u64::from(taken);
         None
     }
@@ -187,10 +134,10 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
     type Pins = StreamPins<O, I>;
     type Traffic = StreamSinkTraffic;
 
-    const GROUPS: &'static [Covergroup] = GROUPS;
+    interface_of!(subordinate I O);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self { pins, ready: ReadyDriver::new(&traffic.ready), taken: 0, offered: false }
+        Self { pins, ready: traffic.ready.sink(), taken: 0, offered: false }
     }
 
     #[inline]
@@ -208,38 +155,5 @@ impl<'a, I: Pins, O: Pins> Agent<'a, I, O> for StreamSink<'a, I, O> {
 
     fn in_flight(&self) -> Option<String> {
         (!self.is_idle()).then(|| format!("took {} beats, stalls or takes the next", self.taken))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(outputs, inputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = StreamSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, outputs, inputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<StreamPins<M, S>> for StreamSinkTraffic {
-    type Weights = StreamSinkWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        _: &StreamPins<M, S>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        StreamSinkTraffic { ready: weights.ready.draw(operations, rng) }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        self.ready.longest_delay()
     }
 }

@@ -1,16 +1,18 @@
 //! The rules of AXI4-Stream, and the coverage of a stream.
 
-use super::{StreamBeat, StreamPins};
-use crate::channel::{Channel, ChannelRules};
+use super::{StreamBeat, StreamPins, all};
+use crate::agent::Interface;
+use crate::transfer::transfer;
 use cosim_harness::channels::{ChannelSampler, GAP, STALL};
-use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use cosim_harness::channels::{Monitor, Protocol};
+use cosim_harness::harness::{Covergroup, Transfer, Violation, class};
 use verilated::Pins;
 
 /// Checks the rules of AXI4-Stream in every cycle, and returns the beats.
 #[derive(Debug, Clone)]
 pub struct StreamMonitor<T, R> {
     pins: StreamPins<T, R>,
-    channel: Channel<StreamBeat>,
+    channel: Monitor<StreamBeat>,
 }
 
 impl<T: Pins, R: Pins> StreamMonitor<T, R> {
@@ -40,13 +42,13 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
 
     /// A monitor of an idle stream.
     pub fn new(pins: StreamPins<T, R>) -> Self {
-        let rules = ChannelRules {
+        let rules = Protocol {
             valid_held: Some(Self::VALID_HELD),
-            payload_held: Some(Self::PAYLOAD_HELD),
+            item_held: Some(Self::PAYLOAD_HELD),
             quiet_in_reset: Some(Self::QUIET_IN_RESET),
             quiet_after_reset: Some(Self::QUIET_AFTER_RESET),
         };
-        Self { pins, channel: Channel::new(rules, pins.tvalid.port().name) }
+        Self { pins, channel: Monitor::of_port(rules, pins.tvalid.name()) }
     }
 
     /// Observes a cycle. Returns the beat that is taken.
@@ -61,13 +63,10 @@ impl<T: Pins, R: Pins> StreamMonitor<T, R> {
         receiver: &R,
     ) -> Result<Option<StreamBeat>, Violation> {
         let offer = self.pins.offered(transmitter);
-        if !in_reset && let Some(beat) = &offer {
-            let is_reserved = |(strb, keep): (&u32, &u32)| strb & !keep != 0;
-            if beat.strb.0.iter().zip(&beat.keep.0).any(is_reserved) {
-                let valid = self.pins.tvalid.port().name;
-                let message = format_args!("{valid}: keep {}, strb {}", beat.keep, beat.strb);
-                return Err(Violation::new(Self::STRB_WITHOUT_KEEP, message));
-            }
+        if let Some(beat) = offer.as_ref().filter(|beat| !in_reset && beat.is_reserved()) {
+            let valid = self.pins.tvalid.name();
+            let message = format_args!("{valid}: keep {}, strb {}", beat.keep, beat.strb);
+            return Err(Violation::new(Self::STRB_WITHOUT_KEEP, message));
         }
         self.channel.observe(in_reset, offer, self.pins.is_ready(receiver))
     }
@@ -78,72 +77,56 @@ cosim_harness::axes! {
     BEATS = "beats" { "1": "one beat", "2-7": "2 to 7 beats", "8+": "8 beats or more" }
 }
 
-/// The covergroups of a stream.
-pub(super) const GROUPS: &[Covergroup] = &[
-    Covergroup::new("beats", "beats: gap before the beat, and its stall", &[GAP, STALL]),
-    Covergroup::new("packets", "packets, by their length in beats", &[BEATS]),
-];
+const BEAT: usize = 0;
+const PACKETS: usize = 1;
 
-/// Samples the coverage of a stream.
-#[derive(Debug, Clone)]
-pub struct StreamSampler<T, R> {
-    pins: StreamPins<T, R>,
+/// The state of the coverage.
+#[derive(Debug, Clone, Default)]
+pub struct StreamState {
     channel: ChannelSampler,
     /// Beats of the packet so far.
     length: u64,
-    beats: Place<2>,
-    packets: Place<1>,
 }
 
-impl<T: Pins, R: Pins> StreamSampler<T, R> {
-    /// A sampler whose groups begin at index `first` of the block's groups.
-    pub fn new(pins: StreamPins<T, R>, groups: &'static [Covergroup], first: usize) -> Self {
-        Self {
-            pins,
-            channel: ChannelSampler::default(),
-            length: 0,
-            beats: Place::of(groups, groups[first].name),
-            packets: Place::of(groups, groups[first + 1].name),
-        }
-    }
+impl<T: Pins, R: Pins> Interface<T, R> for StreamPins<T, R> {
+    type State = StreamState;
 
-    /// Samples a rising edge.
-    #[inline]
-    pub fn clock(&mut self, in_reset: bool, transmitter: &T, receiver: &R, bins: &mut Bins<'_>) {
-        let (beat, packet) = self.edge(in_reset, transmitter, receiver);
-        if let Some(beat) = beat {
-            bins.hit(self.beats.bin(beat));
-        }
-        if let Some(packet) = packet {
-            bins.hit(self.packets.bin([packet]));
-        }
-    }
+    const GROUPS: &'static [Covergroup] = &[
+        Covergroup::new("beats", "beats: gap before the beat, and its stall", &[GAP, STALL]),
+        Covergroup::new("packets", "packets, by their length in beats", &[BEATS]),
+    ];
 
-    /// The bins of the beat and of the packet that end in this cycle.
-    #[inline]
-    pub(super) fn edge(
-        &mut self,
-        in_reset: bool,
-        transmitter: &T,
-        receiver: &R,
-    ) -> (Option<[usize; 2]>, Option<usize>) {
-        let (valid, ready) = (self.pins.tvalid.is_high(transmitter), self.pins.is_ready(receiver));
-        let beat = self.channel.clock(in_reset, valid, ready);
-        if in_reset {
-            self.length = 0;
-        }
-        if beat.is_none() {
-            return (None, None);
-        }
-        self.length += 1;
-        if self.pins.tlast.is_some_and(|pin| !pin.is_high(transmitter)) {
-            return (beat, None);
-        }
-        let index = match std::mem::take(&mut self.length) {
-            1 => 0,
-            2..=7 => 1,
-            _ => 2,
+    fn transfers(&self, t: &T, r: &R) -> Vec<Transfer> {
+        // Only what the ports say.
+        let printed = |beat: StreamBeat| StreamBeat {
+            keep: if self.tkeep.is_some() { beat.keep } else { all() },
+            strb: if self.tstrb.is_some() { beat.strb } else { all() },
+            last: self.tlast.is_some() && beat.last,
+            ..beat
         };
-        (beat, Some(index))
+        let item = self.offered(t).map(|beat| printed(beat).to_string());
+        let ready = [self.tready.is_some(), self.is_ready(r)];
+        vec![transfer::<T, R>(self.tvalid.name(), "tvalid", item, ready)]
+    }
+
+    #[inline]
+    fn sample(
+        &self,
+        state: &mut StreamState,
+        in_reset: bool,
+        t: &T,
+        r: &R,
+        mut hit: impl FnMut(usize, &[usize]),
+    ) {
+        let beat = state.channel.clock(in_reset, self.tvalid.is_high(t), self.is_ready(r));
+        if in_reset {
+            state.length = 0;
+        }
+        let Some(beat) = beat else { return };
+        hit(BEAT, &beat);
+        state.length += 1;
+        if self.tlast.is_none_or(|pin| pin.is_high(t)) {
+            hit(PACKETS, &[class(std::mem::take(&mut state.length), [2, 8])]);
+        }
     }
 }

@@ -145,7 +145,7 @@ fn illegal_traffic_is_refused() {
 }
 
 #[test]
-fn coverage_tells_gap_stall_and_length() {
+fn coverage_counts_gap_stall_and_length() {
     const GROUPS: &[cosim_harness::harness::Covergroup] =
         <StreamSource<'static, T, R> as Agent<'static, T, R>>::GROUPS;
     let mut sampler = StreamSampler::new(PINS, GROUPS, 0);

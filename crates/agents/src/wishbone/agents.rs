@@ -1,15 +1,15 @@
 //! The manager and the subordinate of Wishbone.
 
-use super::monitor::{GROUPS, WishboneSampler};
 use super::{
     WishboneAccess, WishboneOperation, WishbonePins, WishboneSubordinateTraffic,
-    WishboneSubordinateWeights, WishboneTermination, WishboneTraffic, WishboneWeights,
+    WishboneTermination, WishboneTraffic,
 };
-use crate::agent::{Agent, AgentTraffic, Counts, Progress, Sampler};
-use crate::channel::{Errors, ReadyDriver, next_delay};
+use crate::agent::{Agent, Counts, Progress, interface_of, subordinate};
+use crate::channel::{Errors, next_delay};
 use crate::lanes;
 use crate::target::{Memory, Response, Target};
-use cosim_harness::harness::{CaseRng, Covergroup, Draw, Noise, Percent, Reset, Transfer};
+use cosim_harness::channels::Sink;
+use cosim_harness::harness::{Noise, Reset};
 use cosim_harness::value::Uint;
 use std::collections::VecDeque;
 use std::slice::Iter;
@@ -62,9 +62,7 @@ impl<'a, M: Pins, S: Pins> WishboneManager<'a, M, S> {
         self.counts.operations += 1;
         next.reset
     }
-}
 
-impl<'a, M: Pins, S: Pins> WishboneManager<'a, M, S> {
     #[inline]
     fn edge(&mut self, in_reset: bool, _: &M, s: &S) -> Option<Reset> {
         if in_reset {
@@ -103,7 +101,7 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
     type Pins = WishbonePins<M, S>;
     type Traffic = WishboneTraffic;
 
-    const GROUPS: &'static [Covergroup] = GROUPS;
+    interface_of!(manager M S);
 
     fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
         let rest = &traffic.operations;
@@ -121,7 +119,7 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         let (mut write, mut select) = (u64::from(e & 1), u64::from(e >> 8));
         let stb = self.stb && !in_reset;
         match self.rest.first().filter(|_| stb).map(|operation| &operation.access) {
-            Some(WishboneAccess::Write { address: at, data: word, select: bytes }) => {
+            Some(WishboneAccess::Write { address: at, data: word, strobe: bytes }) => {
                 (write, address, data, select) = (1, at.get(), word.get(), bytes.get());
             }
             Some(WishboneAccess::Read { address: at }) => {
@@ -157,42 +155,6 @@ impl<'a, M: Pins, S: Pins> Agent<'a, M, S> for WishboneManager<'a, M, S> {
         let (waiting, left) = (self.waiting, self.rest.len() - usize::from(self.stb));
         Some(format!("{request}{waiting} transfers wait for a termination, {left} to come"))
     }
-
-    fn transfers(pins: &Self::Pins, inputs: &M, outputs: &S) -> Vec<Transfer> {
-        pins.transfers(inputs, outputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<M, S>> {
-        let mut sampler = WishboneSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, inputs, outputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneTraffic {
-    type Weights = WishboneWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &WishbonePins<M, S>,
-        operations: u32,
-        reset: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        weights.draw(pins, operations, reset, rng)
-    }
-
-    fn longest_delay(&self) -> u64 {
-        let delay = |operation: &WishboneOperation| {
-            operation.gap.get() + operation.reset.map_or(0, |reset| reset.total())
-        };
-        self.operations.iter().map(delay).max().unwrap_or(0) + 3
-    }
 }
 
 /// A termination, and the cycle from which on it is given.
@@ -208,7 +170,7 @@ struct Answer {
 pub struct WishboneSubordinate<'a, I, O, T = Memory> {
     pins: WishbonePins<O, I>,
     target: T,
-    ready: ReadyDriver<'a>,
+    ready: Sink<'a>,
     delays: Iter<'a, Uint<12>>,
     errors: Errors<'a>,
     time: u64,
@@ -226,7 +188,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         Self {
             pins,
             target,
-            ready: ReadyDriver::new(&traffic.ready),
+            ready: traffic.ready.sink(),
             delays: traffic.delays.iter(),
             errors: Errors::new(&traffic.errors),
             time: 0,
@@ -283,7 +245,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
         let is_terminated = pins.terminations(s).contains(&true);
         let stb = pins.stb.is_high(m);
         let is_taken = match pins.is_pipelined() {
-            true if pins.stall.is_some() => self.ready.clock(stb, pins.is_taken(s)),
+            true if pins.stall.is_some() => self.ready.take(stb, pins.is_taken(s)),
             true => stb,
             false => stb && self.answers.is_empty(),
         };
@@ -311,9 +273,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
             self.counts.operations += 1;
         }
     }
-}
 
-impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
     /// Whether all operations are complete and nothing is pending.
     #[inline]
     pub fn is_idle(&self) -> bool {
@@ -321,69 +281,7 @@ impl<'a, I: Pins, O: Pins, T: Target> WishboneSubordinate<'a, I, O, T> {
     }
 }
 
-impl<'a, I: Pins, O: Pins, T: Target + Default> Agent<'a, I, O>
-    for WishboneSubordinate<'a, I, O, T>
-{
-    type Pins = WishbonePins<O, I>;
-    type Traffic = WishboneSubordinateTraffic;
-
-    const GROUPS: &'static [Covergroup] = GROUPS;
-
-    fn new(pins: Self::Pins, traffic: &'a Self::Traffic) -> Self {
-        Self::with_target(pins, traffic, T::default())
-    }
-
-    #[inline]
-    fn drive(&mut self, in_reset: bool, noise: &mut Noise, inputs: &mut I) {
-        self.drive(in_reset, noise, inputs);
-    }
-
-    #[inline]
-    fn clock(&mut self, in_reset: bool, inputs: &I, outputs: &O) -> Progress {
-        self.clock(in_reset, inputs, outputs);
-        Progress::new(None, self.is_idle(), self.counts)
-    }
-
-    fn in_flight(&self) -> Option<String> {
-        let waiting = self.answers.len();
-        (waiting > 0).then(|| format!("{waiting} transfers wait for their termination"))
-    }
-
-    fn transfers(pins: &Self::Pins, inputs: &I, outputs: &O) -> Vec<Transfer> {
-        pins.transfers(outputs, inputs)
-    }
-
-    fn sampler(
-        pins: Self::Pins,
-        groups: &'static [Covergroup],
-        first: usize,
-    ) -> Option<Sampler<I, O>> {
-        let mut sampler = WishboneSampler::new(pins, groups, first);
-        Some(Sampler::new(move |in_reset, inputs, outputs, bins| {
-            sampler.clock(in_reset, outputs, inputs, bins);
-        }))
-    }
-}
-
-impl<M: Pins, S: Pins> AgentTraffic<WishbonePins<M, S>> for WishboneSubordinateTraffic {
-    type Weights = WishboneSubordinateWeights;
-
-    fn draw(
-        weights: &Self::Weights,
-        pins: &WishbonePins<M, S>,
-        operations: u32,
-        _: Percent,
-        rng: &mut CaseRng,
-    ) -> Self {
-        let latency = &weights.latency;
-        let delays = (0..operations).map(|_| rng.wait(latency.gap, latency.longest_gap)).collect();
-        let ready = weights.ready.draw(operations, rng);
-        let errors = Errors::draw(pins.err.is_none(), weights.errors, operations, rng);
-        WishboneSubordinateTraffic { ready, delays, errors }
-    }
-
-    fn longest_delay(&self) -> u64 {
-        let delays = self.delays.iter().map(|delay| delay.get());
-        self.ready.longest_delay() + delays.max().unwrap_or(0) + 1
-    }
+subordinate! {
+    WishboneSubordinate, WishbonePins, WishboneSubordinateTraffic,
+    |own| format!("{} transfers wait for their termination", own.answers.len())
 }

@@ -1,10 +1,12 @@
 //! The rules of Wishbone B4, and the coverage of an interface.
 
 use super::{WishbonePins, WishboneTermination};
+use crate::agent::Interface;
 use crate::memory_check::MemoryCheck;
 use crate::names::at;
-use cosim_harness::channels::STALL;
-use cosim_harness::harness::{Bins, Covergroup, Place, Violation};
+use crate::transfer::transfer;
+use cosim_harness::channels::{STALL, cycles_index};
+use cosim_harness::harness::{Covergroup, Transfer, Violation};
 use std::collections::VecDeque;
 use std::fmt;
 use verilated::Pins;
@@ -122,7 +124,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
         m: &M,
         s: &S,
     ) -> Result<Option<WishboneTransfer>, Violation> {
-        let port = self.pins.cyc.port().name;
+        let port = self.pins.cyc.name();
         self.check_cycle(in_reset, m, s).map_err(|violation| at(port, violation))
     }
 
@@ -213,7 +215,7 @@ impl<M: Pins, S: Pins> WishboneMonitor<M, S> {
     /// # Errors
     /// If a transfer is not terminated.
     pub fn finish(&self) -> Result<(), Violation> {
-        let port = self.pins.cyc.port().name;
+        let port = self.pins.cyc.name();
         self.check_end().map_err(|violation| at(port, violation))
     }
 
@@ -278,98 +280,75 @@ cosim_harness::axes! {
     IN_FLIGHT = "in flight" { "1": "one transfer", "2": "two", "3+": "three or more" }
 }
 
-/// The covergroups of a Wishbone interface.
-pub(super) const GROUPS: &[Covergroup] = &[
-    Covergroup::new("transfers", "transfers, by termination", &[TERMINATION]),
-    Covergroup::new(
-        "requests",
-        "requests, by kind, distance to the one before, and cycles until they are taken",
-        &[KIND, FOLLOWS, STALL],
-    ),
-    Covergroup::new("outstanding", "transfers in flight when a request is taken", &[IN_FLIGHT]),
-];
+const TRANSFERS: usize = 0;
+const REQUESTS: usize = 1;
+const OUTSTANDING: usize = 2;
 
-/// The bins of a cycle: termination, request, transfers in flight.
-pub(super) type Hits = (Option<usize>, Option<[usize; 3]>, Option<usize>);
-
-/// Samples the coverage of a Wishbone interface.
-#[derive(Debug, Clone)]
-pub struct WishboneSampler<M, S> {
-    pins: WishbonePins<M, S>,
-    /// Cycles since the last request.
-    idle: u64,
+/// The state of the coverage.
+#[derive(Debug, Clone, Default)]
+pub struct WishboneState {
+    /// Whether the cycle before had a request.
+    follows: bool,
     /// Cycles of the request so far.
     stall: u64,
     in_flight: u64,
-    transfers: Place<1>,
-    requests: Place<3>,
-    outstanding: Place<1>,
 }
 
-impl<M: Pins, S: Pins> WishboneSampler<M, S> {
-    /// A sampler whose groups begin at index `first` of the block's groups.
-    pub fn new(pins: WishbonePins<M, S>, groups: &'static [Covergroup], first: usize) -> Self {
-        Self {
-            pins,
-            idle: 1,
-            stall: 0,
-            in_flight: 0,
-            transfers: Place::of(groups, groups[first].name),
-            requests: Place::of(groups, groups[first + 1].name),
-            outstanding: Place::of(groups, groups[first + 2].name),
-        }
+impl<M: Pins, S: Pins> Interface<M, S> for WishbonePins<M, S> {
+    type State = WishboneState;
+
+    const GROUPS: &'static [Covergroup] = &[
+        Covergroup::new("transfers", "transfers, by termination", &[TERMINATION]),
+        Covergroup::new(
+            "requests",
+            "requests, by kind, distance to the one before, and cycles until they are taken",
+            &[KIND, FOLLOWS, STALL],
+        ),
+        Covergroup::new("outstanding", "transfers in flight when a request is taken", &[IN_FLIGHT]),
+    ];
+
+    fn transfers(&self, m: &M, s: &S) -> Vec<Transfer> {
+        let cyc = self.cyc.name();
+        let name = cyc.port.rfind("cyc").map_or("", |place| &cyc.port[place..]);
+        let is_taken = match self.is_pipelined() {
+            true => self.is_taken(s),
+            false => self.terminations(s).contains(&true),
+        };
+        vec![transfer::<M, S>(cyc, name, self.words(m, s), [true, is_taken])]
     }
 
-    /// Samples a rising edge.
     #[inline]
-    pub fn clock(&mut self, in_reset: bool, m: &M, s: &S, bins: &mut Bins<'_>) {
-        let (transfer, request, in_flight) = self.edge(in_reset, m, s);
-        if let Some(transfer) = transfer {
-            bins.hit(self.transfers.bin([transfer]));
+    fn sample(
+        &self,
+        state: &mut WishboneState,
+        in_reset: bool,
+        m: &M,
+        s: &S,
+        mut hit: impl FnMut(usize, &[usize]),
+    ) {
+        if in_reset || !self.cyc.is_high(m) {
+            *state = WishboneState::default();
+            return;
         }
-        if let Some(request) = request {
-            bins.hit(self.requests.bin(request));
-        }
-        if let Some(in_flight) = in_flight {
-            bins.hit(self.outstanding.bin([in_flight]));
-        }
-    }
-
-    /// The bins of a cycle.
-    #[inline]
-    pub(super) fn edge(&mut self, in_reset: bool, m: &M, s: &S) -> Hits {
-        let pins = &self.pins;
-        if in_reset || !pins.cyc.is_high(m) {
-            (self.idle, self.stall, self.in_flight) = (1, 0, 0);
-            return (None, None, None);
-        }
-        let termination = pins.terminations(s).iter().position(|is_high| *is_high);
-        let mut hits = (None, None, None);
-        if pins.stb.is_high(m) {
-            let is_taken =
-                if pins.is_pipelined() { pins.is_taken(s) } else { termination.is_some() };
-            if is_taken {
-                let stall = match self.stall {
-                    0 => 0,
-                    1 => 1,
-                    2..=7 => 2,
-                    _ => 3,
-                };
-                let follows = usize::from(self.idle == 0);
-                hits.1 = Some([usize::from(!pins.we.is_high(m)), follows, stall]);
-                self.in_flight += 1;
-                hits.2 = Some(self.in_flight.min(3) as usize - 1);
-                (self.idle, self.stall) = (0, 0);
-            } else {
-                self.stall += 1;
+        let termination = self.terminations(s).iter().position(|is_high| *is_high);
+        let is_taken = match self.is_pipelined() {
+            true => self.is_taken(s),
+            false => termination.is_some(),
+        };
+        match (self.stb.is_high(m), is_taken) {
+            (false, _) => state.follows = false,
+            (true, false) => state.stall += 1,
+            (true, true) => {
+                let stall = cycles_index(std::mem::take(&mut state.stall));
+                let follows = usize::from(std::mem::replace(&mut state.follows, true));
+                hit(REQUESTS, &[usize::from(!self.we.is_high(m)), follows, stall]);
+                state.in_flight += 1;
+                hit(OUTSTANDING, &[state.in_flight.min(3) as usize - 1]);
             }
-        } else {
-            self.idle += 1;
         }
-        if self.in_flight > 0 && termination.is_some() {
-            hits.0 = termination;
-            self.in_flight -= 1;
+        if let Some(termination) = termination.filter(|_| state.in_flight > 0) {
+            hit(TRANSFERS, &[termination]);
+            state.in_flight -= 1;
         }
-        hits
     }
 }

@@ -206,7 +206,7 @@ fn a_closure_answers_with_errors_and_retries() {
 }
 
 #[test]
-fn coverage_tells_terminations_stalls_and_transfers_in_flight() {
+fn coverage_counts_terminations_stalls_and_transfers_in_flight() {
     let mut sampler = WishboneSampler::new(PIPELINED, GROUPS, 0);
     let mut edge = |names: &str| {
         let (in_reset, m, s) = cycle(names);

@@ -1,6 +1,6 @@
 //! Checks that the regression finds every bug of a folder of patches.
 
-use super::{CheckFailures, Checks, Result, files, json, said};
+use super::{CheckFailures, Checks, Result, files, json, output_text};
 use crate::shard::Shard;
 use cosim_harness::harness::{BlockInfo, Verdict};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub struct Bugs<'a> {
     pub open: Option<&'a [(&'a str, &'a str)]>,
     /// Prefixes of the ports at which a bug may be reported, by the name of its patch. For a bug in
     /// a part of the block, these are the ports of that part. Empty permits any port.
-    pub told_at: fn(&str) -> &'static [&'static str],
+    pub reported_at: fn(&str) -> &'static [&'static str],
     /// Bugs that cannot share a model with the others. They get the full treatment of `part`.
     pub alone: &'a [&'a str],
     /// The bugs to compile individually, and whose vectors are shrunk, replayed and blamed.
@@ -41,7 +41,7 @@ impl Bugs<'_> {
             count,
             most_packets: |_| None,
             open: Some(&[]),
-            told_at: |_| &[],
+            reported_at: |_| &[],
             alone: &[],
             part: Shard::WHOLE,
         }
@@ -75,13 +75,13 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     let (full, quick): (Vec<_>, Vec<_>) = (0..).zip(&all).partition(is_full);
     if !quick.is_empty() {
         let quick: Vec<Bug> = quick.into_iter().map(|(_, bug)| bug.clone()).collect();
-        wrong.extend(woven(checks, &quick, bugs.told_at)?);
+        wrong.extend(woven(checks, &quick, bugs.reported_at)?);
     }
     let found: Vec<(&Bug, Result<String>)> = full
         .par_iter()
         .map(|(_, bug)| {
             let Bug { name, patch } = bug;
-            (*bug, find(checks, patch, (bugs.most_packets)(name), (bugs.told_at)(name)))
+            (*bug, find(checks, patch, (bugs.most_packets)(name), (bugs.reported_at)(name)))
         })
         .collect();
     for (bug, side) in found {
@@ -124,7 +124,7 @@ fn woven(
     let output =
         checks.run(arguments.into_iter().chain(bugs.iter().map(|bug| bug.patch.clone())))?;
     let all: Vec<WovenBug> = serde_json::from_slice(&output.stdout)
-        .map_err(|_| CheckFailures::one(format!("woven-bugs: {}", said(&output))))?;
+        .map_err(|_| CheckFailures::one(format!("woven-bugs: {}", output_text(&output))))?;
     if !all.iter().map(|bug| &bug.name).eq(bugs.iter().map(|bug| &bug.name)) {
         return Err(CheckFailures::one("woven-bugs: not every bug has a result"));
     }
@@ -189,7 +189,7 @@ pub fn patched(info: &BlockInfo, patch: Option<&Path>) -> Result<TempDir> {
         })?;
     match output.status.success() {
         true => Ok(folder),
-        false => Err(CheckFailures::one(format!("does not apply: {}", said(&output)))),
+        false => Err(CheckFailures::one(format!("does not apply: {}", output_text(&output)))),
     }
 }
 
@@ -206,7 +206,7 @@ fn find(
     checks: &Checks,
     patch: &Path,
     most_packets: Option<u64>,
-    told_at: &[&str],
+    reported_at: &[&str],
 ) -> Result<String> {
     let copy = patched(checks.info, Some(patch))?;
     let rtl = copy.path().to_string_lossy().into_owned();
@@ -225,7 +225,7 @@ fn find(
         if output.status.code() != Some(1) {
             return Err(CheckFailures::one(format!(
                 "seed {seed} does not find the bug: {}",
-                said(&output)
+                output_text(&output)
             )));
         }
     }
@@ -241,22 +241,22 @@ fn find(
         )));
     }
     let port = group["verdict"]["port"].as_str().unwrap_or("no port");
-    if !told_at.is_empty() && !told_at.iter().any(|beginning| port.starts_with(beginning)) {
-        let expected = told_at.join("*, ");
+    if !reported_at.is_empty() && !reported_at.iter().any(|beginning| port.starts_with(beginning)) {
+        let expected = reported_at.join("*, ");
         return Err(CheckFailures::one(format!("reported at {port}, expected one of {expected}*")));
     }
     let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
     if !again.status.success() {
         return Err(CheckFailures::one(format!(
             "the failure does not happen again in replay: {}",
-            said(&again)
+            output_text(&again)
         )));
     }
     let good = checks.run(["replay", "--rtl", "built-in", &vector])?;
     if !good.status.success() {
         return Err(CheckFailures::one(format!(
             "the vector also fails on the correct RTL: {}",
-            said(&good)
+            output_text(&good)
         )));
     }
     match group["judgement"]["broken_by"].as_str() {

@@ -1,6 +1,6 @@
 //! Checks a folder of vectors.
 
-use super::{CheckFailures, Checks, Result, files, json, said};
+use super::{CheckFailures, Checks, Result, files, json, output_text};
 use crate::program::unreachable;
 use crate::rtl::Rtl;
 use cosim_base::error::Error;
@@ -20,13 +20,13 @@ fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Val
     let arguments = arguments.iter().chain(more).map(Path::new);
     let output = checks.run(arguments.chain(vectors.iter().map(PathBuf::as_path)))?;
     let reports: Vec<Value> = serde_json::from_slice(&output.stdout)
-        .map_err(|_| CheckFailures::one(format!("replay: {}", said(&output))))?;
+        .map_err(|_| CheckFailures::one(format!("replay: {}", output_text(&output))))?;
     let replayed: BTreeSet<PathBuf> = reports.iter().filter_map(path_of).collect();
     let all: BTreeSet<PathBuf> = vectors.iter().cloned().collect();
     if replayed != all {
         return Err(CheckFailures::one(format!(
             "replay: not every vector has a report: {}",
-            said(&output)
+            output_text(&output)
         )));
     }
     Ok(reports)
@@ -55,8 +55,8 @@ fn other(report: &Value) -> Option<String> {
 fn about(path: &Path) -> Result<Option<String>> {
     let vector = json(path)?;
     let about = vector["origin"]["about"].as_str().unwrap_or_default();
-    let says = about.split_whitespace().count() > 2 && !about.contains('\n');
-    Ok((!says).then(|| {
+    let is_meaningful = about.split_whitespace().count() > 2 && !about.contains('\n');
+    Ok((!is_meaningful).then(|| {
         format!("{}: `about` does not state the purpose of the vector: `{about}`", path.display())
     }))
 }

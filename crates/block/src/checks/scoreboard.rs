@@ -273,7 +273,7 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     let mut fired = BTreeSet::new();
     let mut rng = CaseRng::seed_from_u64(case_seed(1, "faults"));
     let most = FAULTS.max(FAULTS_FOR_A_CHECK * wanted.len() as u64);
-    let mut tried = 0;
+    let mut cases = 0;
     for round in 0.. {
         let subjects = subjects::<B>(round)?;
         if subjects.is_empty() {
@@ -285,17 +285,17 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
         for subject in &subjects {
             for _ in 0..FAULTS_OF_A_CASE {
                 fired.extend(fires::<B>(subject, &mut rng));
-                tried += 1;
+                cases += 1;
             }
         }
         let all = wanted.iter().all(|check| fired.contains(*check));
-        if all || tried >= most {
+        if all || cases >= most {
             break;
         }
     }
     let mut wrong: Vec<String> = Vec::new();
     let silent = wanted.iter().filter(|check| !fired.contains(**check));
-    wrong.extend(silent.map(|check| format!("{check}: fires on none of {tried} faults")));
+    wrong.extend(silent.map(|check| format!("{check}: fires on none of {cases} faults")));
     let undeclared = fired.iter().filter(|check| !declared.contains(check.as_str()));
     wrong.extend(undeclared.map(|check| format!("{check}: fires, but is not in CHECKS")));
     let unknown = elsewhere.iter().filter(|check| !declared.contains(*check));

@@ -1,6 +1,6 @@
 //! Measures speed on one core: the bare model, the harness around it, and each part alone.
 
-use super::{Engine, load};
+use super::{BlockEngine, load};
 use crate::built::Built;
 use crate::driven::check_cycle_exact;
 use cosim_base::error::{Error, codes};
@@ -45,7 +45,7 @@ pub trait MeasureBlock {
     ) -> Result<u64, Error>;
 }
 
-impl<B: Explain> MeasureBlock for Engine<B> {
+impl<B: Explain> MeasureBlock for BlockEngine<B> {
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
         let (profile, kind) = load::<B>(profile, model)?;
         run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)

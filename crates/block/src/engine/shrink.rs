@@ -33,7 +33,7 @@ pub struct Shrunk<B: Block> {
     /// Its outcome.
     pub outcome: Outcome,
     /// Candidates tried.
-    pub tried: u64,
+    pub candidates: u64,
     /// Whether the drive became smaller. Simpler register values before reset do not count.
     pub is_smaller: bool,
     /// Whether the budget or the user ended the search.
@@ -43,10 +43,10 @@ pub struct Shrunk<B: Block> {
 /// Receives progress.
 pub trait Progress<B: Block> {
     /// A candidate was tried: the number of candidates, and how many were kept.
-    fn candidate(&mut self, tried: u64, kept: u64);
+    fn candidate(&mut self, candidates: u64, kept: u64);
 
     /// The smallest stimulus so far, with its outcome. Called at a limited rate.
-    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, tried: u64);
+    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, candidates: u64);
 }
 
 /// How candidates run.
@@ -81,7 +81,7 @@ pub fn shrink<B: Block>(
         cost: tries.cost,
         left: tries.budget,
         reserve: 0,
-        tried: 0,
+        candidates: 0,
         kept: 0,
         is_smaller: false,
         watch,
@@ -102,7 +102,7 @@ pub fn shrink<B: Block>(
         out_of_budget: search.left == 0 || watch.is_cancelled(),
         stimulus: search.best,
         outcome: search.outcome,
-        tried: search.tried,
+        candidates: search.candidates,
         is_smaller: search.is_smaller,
     })
 }
@@ -122,7 +122,7 @@ struct ShrinkSearch<'a, B: Block> {
     left: u64,
     /// Cycles that the current step must leave for later ones.
     reserve: u64,
-    tried: u64,
+    candidates: u64,
     kept: u64,
     /// Whether the drive has changed.
     is_smaller: bool,
@@ -159,7 +159,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
             return false;
         }
         let Some(outcome) = (self.run)(&stimulus) else { return false };
-        self.tried += 1;
+        self.candidates += 1;
         self.pay(outcome.cycles);
         let mut kept = Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint)
             && is_smaller(&outcome);
@@ -171,7 +171,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
             self.kept += 1;
             (self.best, self.outcome) = (stimulus, outcome);
         }
-        self.progress.candidate(self.tried, self.kept);
+        self.progress.candidate(self.candidates, self.kept);
         kept
     }
 
@@ -202,7 +202,7 @@ impl<B: Block> ShrinkSearch<'_, B> {
     fn report(&mut self) {
         let begin = Instant::now();
         if begin >= self.next_report {
-            self.progress.improved(&self.best, &self.outcome, self.tried);
+            self.progress.improved(&self.best, &self.outcome, self.candidates);
             let took = begin.elapsed();
             self.next_report = Instant::now() + REPORT_EVERY.max(took * REPORT_SHARE);
         }

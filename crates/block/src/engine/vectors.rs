@@ -122,15 +122,16 @@ pub(super) struct Reporter<'a> {
 }
 
 impl<B: Block> Progress<B> for Reporter<'_> {
-    fn candidate(&mut self, tried: u64, kept: u64) {
-        self.progress.candidate(tried, kept);
+    fn candidate(&mut self, candidates: u64, kept: u64) {
+        self.progress.candidate(candidates, kept);
     }
 
-    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, tried: u64) {
+    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, candidates: u64) {
         let Self { profile, origin, before, .. } = *self;
         self.progress.kept(&|| {
             let (stimulus, outcome) = (stimulus.clone(), outcome.clone());
-            let best = Shrunk { stimulus, outcome, tried, is_smaller: true, out_of_budget: true };
+            let best =
+                Shrunk { stimulus, outcome, candidates, is_smaller: true, out_of_budget: true };
             ShrunkVector::new(profile, origin.clone(), before, best)
         });
     }
@@ -163,7 +164,7 @@ pub struct ShrunkVector {
     /// Its outcome.
     pub outcome: Outcome,
     /// Candidates tried.
-    pub tried: u64,
+    pub candidates: u64,
     /// Whether the budget ended the search.
     pub out_of_budget: bool,
 }
@@ -176,13 +177,13 @@ impl ShrunkVector {
         before: &Outcome,
         shrunk: Shrunk<B>,
     ) -> Result<Self, Error> {
-        let Shrunk { stimulus, outcome, tried, out_of_budget, .. } = shrunk;
+        let Shrunk { stimulus, outcome, candidates, out_of_budget, .. } = shrunk;
         // Update the description to the new verdict.
         origin.about =
             origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
         let recorded = Some(outcome.verdict.clone());
         let text = Vector::new(profile, origin, stimulus, recorded).to_text()?;
-        Ok(Self { text, outcome, tried, out_of_budget })
+        Ok(Self { text, outcome, candidates, out_of_budget })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::golden::{self, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
 use crate::built::Built;
-use crate::engine::{Engine, load, profile};
+use crate::engine::{BlockEngine, load, profile};
 use cosim_base::error::Error;
 use cosim_harness::harness::{Explain, Watch};
 
@@ -44,7 +44,7 @@ pub trait MutateBlock {
     ) -> Result<Vec<Kill>, Error>;
 }
 
-impl<B: Explain> MutateBlock for Engine<B> {
+impl<B: Explain> MutateBlock for BlockEngine<B> {
     fn golden_faults(
         &self,
         request: &golden::FaultRequest,

@@ -234,7 +234,7 @@ fn is_only_open<B: Block>(
     let create = |mutation| kind.with_mutation(mutation).create(before_reset);
     let (mut original, mut mutant) = (create(0)?, create(request.mutation)?);
     let duts = [&mut original, &mut mutant];
-    if first_difference(stimulus, parameters, duts, watch).is_none() {
+    if first_difference(stimulus, parameters, duts, 0, watch).is_none() {
         return Ok(false);
     }
     if follows_dut::<B>() {

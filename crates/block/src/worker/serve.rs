@@ -75,7 +75,7 @@ pub fn serve(program: &'static Program, settings: &Settings) -> Result<ExitCode,
     send(&replies, &Reply::Started(in_force));
     let watch = Arc::new(Watch::default());
     let (sender, work) = mpsc::channel();
-    let (tried, outcomes) = mpsc::channel();
+    let (candidates, outcomes) = mpsc::channel();
     let of_model = Worker {
         program,
         replies: Arc::clone(&replies),
@@ -102,7 +102,7 @@ pub fn serve(program: &'static Program, settings: &Settings) -> Result<ExitCode,
         match frames.message(MAX_LENGTH) {
             Ok(Some(Request::Cancel)) => watch.cancel(),
             // The receivers live as long as the process.
-            Ok(Some(Request::Tried(outcome))) => drop(tried.send(outcome)),
+            Ok(Some(Request::Judged(outcome))) => drop(candidates.send(outcome)),
             Ok(Some(request)) => drop(sender.send(request)),
             Ok(None) => {
                 if read(&mut requests, frames.buffer()).unwrap_or(0) == 0 {
@@ -192,7 +192,7 @@ impl Worker {
                     });
                     Reply::Done { place, answer }
                 }
-                Request::Cancel | Request::Tried(_) => continue,
+                Request::Cancel | Request::Judged(_) => continue,
             };
             send(&self.replies, &reply);
         }
@@ -262,9 +262,9 @@ impl<'a> ShrinkReporter<'a> {
 }
 
 impl ShrinkProgress for ShrinkReporter<'_> {
-    fn candidate(&mut self, tried: u64, kept: u64) {
+    fn candidate(&mut self, candidates: u64, kept: u64) {
         if self.last_report.elapsed() > SHRINK_REPORT_INTERVAL {
-            send(self.replies, &Reply::Shrinking { tried, kept });
+            send(self.replies, &Reply::Shrinking { candidates, kept });
             self.last_report = Instant::now();
         }
     }

@@ -1,6 +1,6 @@
 //! A task on a vector for a worker, and its result.
 
-use crate::agreement::Comparison;
+use crate::agreement::ModelComparison;
 use crate::blocks::Program;
 use crate::built::Built;
 use crate::engine::{RunVector, ShrinkProgress, Waves};
@@ -59,7 +59,7 @@ pub enum Action {
     /// Run cases on mutants of the RTL; returns a list of [`Kill`](crate::mutate::Kill).
     MutationJob(MutationJob),
     /// Compare with another model; returns a [`Compared`](crate::agreement::Compared).
-    Compare(Built, Comparison),
+    Compare(Built, ModelComparison),
     /// Drive a counterexample of the equivalence checker into a mutant; returns an
     /// [`AttemptResult`](crate::mutate::AttemptResult).
     Try(KillAttempt),

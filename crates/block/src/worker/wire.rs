@@ -35,7 +35,7 @@ pub enum Request {
     /// End the current work with the result so far.
     Cancel,
     /// The outcome of a [candidate](Reply::Candidate); `None` if it could not be run.
-    Tried(Option<Box<Outcome>>),
+    Judged(Option<Box<Outcome>>),
 }
 
 /// An item of work for a worker.
@@ -74,7 +74,7 @@ pub enum Reply {
     /// Progress of a shrink.
     Shrinking {
         /// Candidates tried.
-        tried: u64,
+        candidates: u64,
         /// Candidates kept.
         kept: u64,
     },
@@ -255,8 +255,11 @@ mod tests {
 
     #[test]
     fn a_frame_may_arrive_in_pieces() {
-        let sent =
-            [Reply::Ready, Reply::Alive(Some((1, 2048))), Reply::Shrinking { tried: 300, kept: 2 }];
+        let sent = [
+            Reply::Ready,
+            Reply::Alive(Some((1, 2048))),
+            Reply::Shrinking { candidates: 300, kept: 2 },
+        ];
         let bytes: Vec<u8> = sent.iter().flat_map(|reply| frame(reply).unwrap()).collect();
         let mut frames = Frames::default();
         let mut received = Vec::new();

@@ -66,14 +66,14 @@ fn run(
         .args([ENTRY, "rounds", block.info().name, profile, &rounds])
         .output()
         .map_err(|error| failed(&error.to_string()))?;
-    let [printed, said] =
+    let [stdout, stderr] =
         [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-    let counted = said.lines().find_map(|line| line.split_once("refs:")).map(|(_, number)| {
+    let counted = stderr.lines().find_map(|line| line.split_once("refs:")).map(|(_, number)| {
         number.chars().filter(char::is_ascii_digit).collect::<String>().parse::<u64>()
     });
-    match (output.status.success(), counted, printed.trim().parse::<u64>()) {
+    match (output.status.success(), counted, stdout.trim().parse::<u64>()) {
         (true, Some(Ok(counted)), Ok(cycles)) if cycles > 0 => Ok((counted, cycles)),
-        _ => Err(failed(said.lines().last().unwrap_or("it printed nothing"))),
+        _ => Err(failed(stderr.lines().last().unwrap_or("it printed nothing"))),
     }
 }
 

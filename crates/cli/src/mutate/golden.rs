@@ -128,9 +128,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         write_whole(&path, format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         claim.release();
         if arguments.formatting.format == Format::Text {
-            let told: String =
+            let line: String =
                 report.profiles.iter().map(|graded| summary(graded, &report.block)).collect();
-            print_text(&format!("{told}{}", path.display()))?;
+            print_text(&format!("{line}{}", path.display()))?;
         }
         reports.push(report);
     }

@@ -41,9 +41,9 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         return Err(wrong(message.to_owned()));
     };
     for (path, report) in reports.iter().filter(|(_, report)| !report.complete) {
-        let begun = report.run_command.as_ref().unwrap_or(&run_command);
-        let is_own = begun.is_own(&report.run.given);
-        now.check_command(path, (&begun.command, &begun.folder), is_own)?;
+        let started = report.run_command.as_ref().unwrap_or(&run_command);
+        let is_own = started.is_own(&report.run.given);
+        now.check_command(path, (&started.command, &started.folder), is_own)?;
     }
     let RunCommand { command, folder: at, .. } = run_command;
     // The original arguments are relative to the original working directory.

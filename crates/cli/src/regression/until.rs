@@ -20,7 +20,7 @@ impl UntilCovered {
     ///
     /// # Errors
     /// [`Error::Usage`] if the job is a shard.
-    pub fn tell(&self, job: &mut Regression) -> Result<(), Error> {
+    pub fn configure(&self, job: &mut Regression) -> Result<(), Error> {
         job.until = job.until.or(self.until_coverage);
         let Some(percent) = job.until else { return Ok(()) };
         let (shard, name) = (job.shard, &job.name);

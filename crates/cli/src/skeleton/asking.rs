@@ -14,7 +14,7 @@ use verilated_runtime::Verilator;
 /// The module that was asked for, and how.
 pub struct Question {
     pub examined: Examined,
-    asked: AskingModule,
+    query: AskingModule,
     /// Whether it has parameters without values.
     pub lacks_parameters: bool,
 }
@@ -214,17 +214,17 @@ impl Skeleton {
     /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it lacks.
     pub(super) fn question(&self) -> Result<Question, Error> {
         const MOST_ATTEMPTS: usize = 12;
-        let mut asked = AskingModule { top: self.top.clone(), ..AskingModule::default() };
+        let mut query = AskingModule { top: self.top.clone(), ..AskingModule::default() };
         let mut is_header_read = false;
         let mut lacks_parameters = false;
         for _ in 0..MOST_ATTEMPTS {
-            let error = match Examined::of_top(&self.top, &asked.text(), &self.rtl, &self.options) {
-                Ok(examined) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
-                    asked.parameters = self.first_values();
+            let error = match Examined::of_top(&self.top, &query.text(), &self.rtl, &self.options) {
+                Ok(examined) if query.parameters.is_empty() && !self.parameters.is_empty() => {
+                    query.parameters = self.first_values();
                     drop(examined);
                     continue;
                 }
-                Ok(examined) => return Ok(Question { examined, asked, lacks_parameters }),
+                Ok(examined) => return Ok(Question { examined, query, lacks_parameters }),
                 Err(error) => error,
             };
             if error.code() != codes::VERILATOR_REJECTED {
@@ -241,11 +241,11 @@ impl Skeleton {
                     ),
                 ));
             }
-            let interfaces = asked.interfaces.len();
+            let interfaces = query.interfaces.len();
             match missing_parameter(output) {
-                Some(_) if asked.parameters.is_empty() && !self.parameters.is_empty() => {
+                Some(_) if query.parameters.is_empty() && !self.parameters.is_empty() => {
                     lacks_parameters = true;
-                    asked.parameters = self.first_values();
+                    query.parameters = self.first_values();
                 }
                 Some(name) => {
                     return Err(Error::Usage(
@@ -259,16 +259,16 @@ impl Skeleton {
                 }
                 None => {
                     if !is_header_read {
-                        asked.header = self.header()?;
+                        query.header = self.header()?;
                         is_header_read = true;
                     }
-                    asked.add_interfaces(output)?;
-                    if asked.interfaces.len() == interfaces {
-                        if !asked.parameters.is_empty() || self.parameters.is_empty() {
+                    query.add_interfaces(output)?;
+                    if query.interfaces.len() == interfaces {
+                        if !query.parameters.is_empty() || self.parameters.is_empty() {
                             return Err(error);
                         }
                         // The defaults may be values that the module rejects.
-                        asked.parameters = self.first_values();
+                        query.parameters = self.first_values();
                     }
                 }
             }
@@ -287,9 +287,9 @@ impl Skeleton {
         let answer = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let mut first: Option<ModuleDescription> = None;
         for values in self.combinations() {
-            let asked = AskingModule { parameters: values, ..question.asked.clone() };
+            let query = AskingModule { parameters: values, ..question.query.clone() };
             let ask = answer.path().join("cosim_ask.sv");
-            let text = format!("module cosim_ask; {} endmodule\n", asked.text());
+            let text = format!("module cosim_ask; {} endmodule\n", query.text());
             fs::write(&ask, text).map_err(Error::write(&ask))?;
             let searched = copies.searched("rtl");
             let sources = copies.sources.iter().map(|name| searched.join(name));

@@ -16,20 +16,20 @@ impl Summary<'_> {
     pub(super) fn code(&self, detail: Detail, text: &mut String) {
         let Some(shares) = self.run.coverage.shares() else { return };
         let all = self.run.coverage.reached();
-        let holes: usize = all.iter().map(|reached| reached.holes().count()).sum();
-        let suffix = match holes {
+        let uncovered: usize = all.iter().map(|reached| reached.uncovered().count()).sum();
+        let suffix = match uncovered {
             0 => String::new(),
-            holes => {
-                format!("; {} in lines and branches", counted(holes as u64, "uncovered point"))
+            uncovered => {
+                format!("; {} in lines and branches", counted(uncovered as u64, "uncovered point"))
             }
         };
         let _ = writeln!(text, "  RTL: {}{suffix}", shares.text());
         let shown = if detail == Detail::Tables { usize::MAX } else { POINTS_SHOWN };
-        for (profile, point) in self.code_holes().into_iter().take(shown) {
+        for (profile, point) in self.uncovered_code().into_iter().take(shown) {
             let _ = writeln!(text, "    not reached: {}, profile {profile}", point.place());
         }
-        if holes > shown {
-            let _ = writeln!(text, "    and {} more; --details lists them", holes - shown);
+        if uncovered > shown {
+            let _ = writeln!(text, "    and {} more; --details lists them", uncovered - shown);
         }
         if detail == Detail::Tables {
             for reached in &all {
@@ -44,11 +44,11 @@ impl Summary<'_> {
         }
     }
 
-    fn code_holes(&self) -> Vec<(String, Point)> {
+    fn uncovered_code(&self) -> Vec<(String, Point)> {
         let of = |reached: &CodeHits<'_>| {
             let profile = reached.profile.to_owned();
-            let holes: Vec<Point> = reached.holes().cloned().collect();
-            holes.into_iter().map(move |point| (profile.clone(), point))
+            let uncovered: Vec<Point> = reached.uncovered().cloned().collect();
+            uncovered.into_iter().map(move |point| (profile.clone(), point))
         };
         self.run.coverage.reached().iter().flat_map(of).collect()
     }
@@ -70,10 +70,10 @@ impl Summary<'_> {
     /// The same as JSON, or null without code coverage.
     pub(super) fn code_json(&self) -> Value {
         let one = |reached: &CodeHits<'_>| {
-            let holes: Vec<String> = reached.holes().map(Point::place).collect();
+            let uncovered: Vec<String> = reached.uncovered().map(Point::place).collect();
             let contradicted: Vec<String> =
                 reached.contradicted().map(|(point, _)| point.place()).collect();
-            let value = json!({ "shares": reached.shares(), "holes": holes, "waived_and_reached": contradicted });
+            let value = json!({ "shares": reached.shares(), "uncovered": uncovered, "waived_and_reached": contradicted });
             (reached.profile.to_owned(), value)
         };
         match self.run.coverage.reached() {

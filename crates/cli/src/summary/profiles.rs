@@ -30,7 +30,7 @@ impl Summary<'_> {
                 counted(cases, "case"),
                 short(cycles as f64)
             );
-            self.holes(&profile.profile, shown, text);
+            self.uncovered(&profile.profile, shown, text);
         }
     }
 
@@ -49,7 +49,7 @@ impl Summary<'_> {
             let _ = writeln!(text, "  rules not hit: {}", missed.join(" "));
         }
         text.push_str("  ");
-        self.holes(&profile.profile, usize::MAX, text);
+        self.uncovered(&profile.profile, usize::MAX, text);
         let counts: Vec<String> =
             profile.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
         if !counts.is_empty() {
@@ -58,33 +58,34 @@ impl Summary<'_> {
     }
 
     /// The coverage of a profile in one line, and up to `shown` uncovered bins, one per line.
-    fn holes(&self, profile: &str, shown: usize, text: &mut String) {
+    fn uncovered(&self, profile: &str, shown: usize, text: &mut String) {
         let covered = self.run.coverage.covered(profile);
         let (share, of) = (covered.percent(), covered.reachable);
         let _ = write!(text, "coverage: {share} of {of} reachable bins");
-        let holes = self.run.coverage.holes(profile, &covered);
-        if holes.is_empty() {
+        let uncovered = self.run.coverage.uncovered(profile, &covered);
+        if uncovered.is_empty() {
             text.push('\n');
             return;
         }
-        let _ = write!(text, ", {}", counted(holes.len() as u64, "uncovered bin"));
-        if let Some(why) = self.says_little() {
+        let _ = write!(text, ", {}", counted(uncovered.len() as u64, "uncovered bin"));
+        if let Some(why) = self.is_brief() {
             let _ = writeln!(text, ", not listed because {why}");
             return;
         }
         text.push('\n');
-        for bin in holes.iter().take(shown) {
+        for bin in uncovered.iter().take(shown) {
             let _ = writeln!(text, "    not hit: {}", self.run.coverage.bin_name(*bin));
         }
-        if holes.len() > shown {
-            let _ = writeln!(text, "    and {} more; --details lists them", holes.len() - shown);
+        if uncovered.len() > shown {
+            let _ =
+                writeln!(text, "    and {} more; --details lists them", uncovered.len() - shown);
         }
     }
 }
 
 impl Summary<'_> {
     /// Why uncovered bins of this run say nothing of its scenarios, if so.
-    fn says_little(&self) -> Option<&'static str> {
+    fn is_brief(&self) -> Option<&'static str> {
         match self.run.end {
             End::Complete | End::Covered if self.run.tally.totals.cases > 1 => None,
             End::Complete | End::Covered => Some("the run has one case"),

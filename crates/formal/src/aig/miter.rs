@@ -7,7 +7,7 @@ use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A latch that is 0 in the first cycle, the reset cycle, and 1 afterwards: the first node.
-const STARTED: Literal = 2;
+pub(super) const STARTED: Literal = 2;
 
 /// The literal of one side for a literal of the original graph.
 pub(super) fn of(side: &[Literal], literal: Literal) -> Literal {
@@ -100,6 +100,7 @@ impl Miter {
         let behind_reset = if freed.is_some() { miter.behind_reset(aig, interface) } else { FALSE };
         let places = miter.latches.len();
         let fill = interface.filled.then(|| miter.input(""));
+        let mut unknowns: Vec<Option<Literal>> = Vec::new();
         for (index, latch) in aig.latches.iter().enumerate() {
             let is_shared = shared.contains(&index);
             if let Some(reset) = freed.filter(|_| is_shared) {
@@ -109,9 +110,12 @@ impl Miter {
                     None => value,
                 };
                 miter.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
+                unknowns.push(None);
                 continue;
             }
-            let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| miter.input("")));
+            let known = fill.or_else(|| unknowns[latch.twin?]);
+            let unknown = latch.initial.is_none().then(|| known.unwrap_or_else(|| miter.input("")));
+            unknowns.push(unknown);
             for side in 0..if is_shared { 1 } else { 2 } {
                 let node = miter.latch();
                 owners.push((index, side));
@@ -184,7 +188,7 @@ impl Miter {
         }
     }
 
-    fn or(&mut self, left: Literal, right: Literal) -> Literal {
+    pub(super) fn or(&mut self, left: Literal, right: Literal) -> Literal {
         self.and(left ^ 1, right ^ 1) ^ 1
     }
 
@@ -201,7 +205,7 @@ impl Miter {
     }
 
     /// 1 while `broken` was 0 in every cycle so far.
-    fn so_far(&mut self, broken: Literal) -> Literal {
+    pub(super) fn so_far(&mut self, broken: Literal) -> Literal {
         let place = self.latches.len();
         let was_broken = self.latch();
         let is_broken = self.or(was_broken, broken);

@@ -47,13 +47,13 @@ impl Aig {
         (ports, size): (&[Port], usize),
         cases: &[RecordedInputs],
     ) -> BTreeMap<String, Violation> {
-        let is_asked = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        let asked: Vec<&(Literal, String)> =
-            self.outputs.iter().filter(|(_, name)| is_asked(name)).collect();
+        let is_selected = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        let selected: Vec<&(Literal, String)> =
+            self.outputs.iter().filter(|(_, name)| is_selected(name)).collect();
         let mut found = BTreeMap::new();
         for chunk in cases.chunks(LANES) {
             self.simulate((ports, size), chunk, |cycle, values, lanes| {
-                for (literal, name) in &asked {
+                for (literal, name) in &selected {
                     let is_one = of(values, *literal).is_one & lanes;
                     if is_one != 0 && !found.contains_key(name) {
                         let RecordedInputs { case, .. } = &chunk[is_one.trailing_zeros() as usize];

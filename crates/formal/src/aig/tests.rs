@@ -65,7 +65,7 @@ fn what_is_not_written_does_not_matter() {
 
 /// `bad` is 1 if read data differs from that of the cycle before.
 #[test]
-fn a_memory_that_keeps_what_it_gives_is_asked_with_its_places_and_writes() {
+fn a_memory_that_keeps_what_it_gives_is_checked_with_its_places_and_writes() {
     // Inputs: rst, read_1, place, write; a latch with what was read; bad = read_1 ^ latch.
     let text = "aag 8 4 1 3 3\n2\n4\n6\n8\n10 4\n16\n6\n8\n12 4 10\n14 5 11\n16 13 15\n\
                 i0 rst\ni1 read_1\ni2 place\ni3 write\no0 bad\no1 where_1\no2 enable_2\nc\n";
@@ -99,6 +99,7 @@ fn outputs_are_evaluated_on_recorded_cycles() {
     let port = verilated::Port { name: "a", width: 2, offset: 1 };
     let case = |name: &str, values: &[u8]| RecordedInputs {
         case: name.to_owned(),
+        is_raw: false,
         cycles: values.iter().flat_map(|value| [0xff, *value]).collect(),
     };
     let found = |cases: &[RecordedInputs]| aig.violations(&["bad_"], (&[port], 2), cases);

@@ -72,10 +72,10 @@ fn what_cannot_be_used_is_an_error_with_its_place() {
         let text = FILE.replacen(old, new, 1);
         assert_ne!(text, FILE, "{old}");
         let error = read(&text).unwrap_err();
-        let told = error.to_string();
-        assert_eq!(error.code().to_string(), number, "{told}");
-        assert!(told.starts_with(&format!("rtl/top_sva.sv:{line}:1: ")), "{told}");
-        assert!(told.contains(words), "{words}: {told}");
+        let message = error.to_string();
+        assert_eq!(error.code().to_string(), number, "{message}");
+        assert!(message.starts_with(&format!("rtl/top_sva.sv:{line}:1: ")), "{message}");
+        assert!(message.contains(words), "{words}: {message}");
     }
     let other = read("module other(input clk); endmodule\n").unwrap_err();
     assert_eq!(other.code().to_string(), "E0506", "{other}");

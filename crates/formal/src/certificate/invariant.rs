@@ -68,8 +68,8 @@ impl Invariant {
 
     /// Adds the latches that `scorr -w` merged, from its output. All latches begin with 0, so
     /// merged ones are equal and never inverse.
-    pub(crate) fn with_merged(mut self, said: &str) -> Self {
-        for line in said.lines().filter_map(|line| line.trim().strip_prefix(MERGED)) {
+    pub(crate) fn with_merged(mut self, printed: &str) -> Self {
+        for line in printed.lines().filter_map(|line| line.trim().strip_prefix(MERGED)) {
             let words: Vec<&str> = line.trim_end_matches('.').split(' ').collect();
             let [merged, "is", "proved", "equivalent", "to", with @ ..] = &words[..] else {
                 continue;

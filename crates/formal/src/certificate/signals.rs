@@ -8,6 +8,7 @@ use super::network::{Network, value};
 use super::{Certificate, Checked, Found, Hypothesis, Induction, Invariant, Solve};
 use cosim_base::error::Error;
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 /// Cycles of random inputs that candidates agree in; each is simulated 64 times.
 const CYCLES: usize = 256;
@@ -17,19 +18,44 @@ const STRETCH: usize = 16;
 /// Counterexamples after which the search ends; fewer in networks of more than [`GATES`] gates.
 const ROUNDS: usize = 500;
 const GATES: usize = 2000;
+/// Time after which the search ends.
+const LONGEST: Duration = Duration::from_secs(60);
 /// Why the search found no certificate.
 const NOT_FOLLOWED: &str =
     "ABC simplified the network by more than the equal signals that were found";
 
-/// Certifies an invariant together with equal signals.
+/// Certifies an invariant together with equal signals. Signals that equal a register are few, and
+/// nearly always enough.
 pub(super) fn certify(
     network: &Network,
     invariant: &Invariant,
     solve: &mut Solve<'_>,
 ) -> Result<Checked, Error> {
-    let mut classes = Classes::new(network);
+    let started = Instant::now();
+    let all = Classes::new(network);
+    for has_gates in [false, true] {
+        let some = all.of_registers(network, has_gates);
+        match with(network, invariant, some, started, solve)? {
+            Ok(Certificate::Nothing { .. }) => {}
+            checked => return Ok(checked),
+        }
+    }
+    with(network, invariant, all, started, solve)
+}
+
+/// Certifies an invariant together with equal signals of these classes.
+fn with(
+    network: &Network,
+    invariant: &Invariant,
+    mut classes: Classes,
+    started: Instant,
+    solve: &mut Solve<'_>,
+) -> Result<Checked, Error> {
     let rounds = ROUNDS * GATES / network.gates.len().max(GATES);
     for _ in 0..rounds {
+        if started.elapsed() > LONGEST {
+            return Ok(Ok(Certificate::nothing("the search for equal signals took too long")));
+        }
         let equal = classes.pairs();
         let hypothesis = Hypothesis { invariant, equal: &equal };
         let induction = Induction::new(network, hypothesis, 1, false);
@@ -97,6 +123,30 @@ impl Classes {
         classes
     }
 
+    /// The classes that contain a register, without constants; the gates in them on request.
+    fn of_registers(&self, network: &Network, has_gates: bool) -> Self {
+        let first = 1 + network.inputs;
+        let is_register = |literal: &u32| {
+            (first..first + network.latches.len()).contains(&(*literal as usize / 2))
+        };
+        let mut random = Random(self.random.0);
+        let mut all = Vec::new();
+        for class in self.all.iter().filter(|class| class.iter().any(is_register)) {
+            match class.iter().any(|literal| literal / 2 == 0) {
+                true => {
+                    let registers = class.iter().copied().filter(is_register).collect();
+                    all.extend(unreached(network, registers, &mut random));
+                }
+                false => {
+                    let keep = |literal: &u32| has_gates || is_register(literal);
+                    all.push(class.iter().copied().filter(keep).collect());
+                }
+            }
+        }
+        all.retain(|class: &Vec<u32>| class.len() > 1);
+        Self { all, random }
+    }
+
     /// Separates literals that differ in these values. Returns whether any did.
     fn split(&mut self, values: &[u64]) -> bool {
         let before = std::mem::take(&mut self.all);
@@ -126,6 +176,39 @@ impl Classes {
         };
         self.all.iter().flat_map(of).collect()
     }
+}
+
+/// Separates registers that no random cycle changed, such as the high bits of counters. They take
+/// random values in states of a random run, equal ones within a class, and those that then have
+/// different next values are separated.
+fn unreached(network: &Network, registers: Vec<u32>, random: &mut Random) -> Vec<Vec<u32>> {
+    let place = |literal: u32| literal as usize / 2 - 1 - network.inputs;
+    let inverted = |literal: u32| if literal & 1 == 1 { !0 } else { 0 };
+    let mut classes = vec![registers];
+    let mut state = vec![0; network.latches.len()];
+    for _ in 0..CYCLES {
+        let inputs = random.words(network.inputs);
+        let mut altered = state.clone();
+        for class in &classes {
+            let word = random.words(1)[0];
+            for literal in class {
+                altered[place(*literal)] = word ^ inverted(*literal);
+            }
+        }
+        let next = network.next(&network.values(&inputs, &altered));
+        let mut parts: HashMap<(usize, u64), Vec<u32>> = HashMap::new();
+        for (number, class) in classes.iter().enumerate() {
+            for literal in class {
+                let value = next[place(*literal)] ^ inverted(*literal);
+                parts.entry((number, value)).or_default().push(*literal);
+            }
+        }
+        classes = parts.into_values().filter(|part| part.len() > 1).collect();
+        // The order of a map differs between runs.
+        classes.sort();
+        state = network.next(&network.values(&inputs, &state));
+    }
+    classes
 }
 
 /// Random words, the same in every run: xorshift.

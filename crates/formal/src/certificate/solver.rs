@@ -64,11 +64,11 @@ impl Solver {
             Err(verilated_build::Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => return Ok(Solved::Unknown(format!("CaDiCaL cannot be run: {error}"))),
         };
-        let said = String::from_utf8_lossy(&output.stdout);
-        let says = |answer: &str| said.lines().any(|line| line.trim() == answer);
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let has_line = |answer: &str| stdout.lines().any(|line| line.trim() == answer);
         Ok(match output.status.code() {
-            Some(UNSATISFIABLE) if says("s UNSATISFIABLE") => Solved::Unsatisfiable,
-            Some(SATISFIABLE) if says("s SATISFIABLE") => Solved::Satisfiable(model(&said)),
+            Some(UNSATISFIABLE) if has_line("s UNSATISFIABLE") => Solved::Unsatisfiable,
+            Some(SATISFIABLE) if has_line("s SATISFIABLE") => Solved::Satisfiable(model(&stdout)),
             _ => Solved::Unknown(format!(
                 "CaDiCaL gave no answer within {SECONDS} s of processor time ({})",
                 output.status
@@ -78,8 +78,8 @@ impl Solver {
 }
 
 /// The assignment in the lines of values.
-fn model(said: &str) -> Model {
-    let values = said.lines().filter_map(|line| line.strip_prefix("v "));
+fn model(stdout: &str) -> Model {
+    let values = stdout.lines().filter_map(|line| line.strip_prefix("v "));
     let literals = values.flat_map(str::split_whitespace).filter_map(|word| word.parse().ok());
     Model(literals.filter(|literal: &i32| *literal > 0).collect())
 }
@@ -89,6 +89,6 @@ pub fn version() -> Option<String> {
     let mut command = Command::new(Solver::find()?.program);
     command.arg("--version");
     let output = answer_within(10, command).ok()?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    Some(format!("CaDiCaL {}", said.lines().next().unwrap_or_default().trim()))
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    Some(format!("CaDiCaL {}", stdout.lines().next().unwrap_or_default().trim()))
 }

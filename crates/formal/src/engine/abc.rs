@@ -91,23 +91,25 @@ impl Engine for Abc {
         );
         let output = yosys::abc(&commands, MOST.into())?;
         let _ = fs::remove_file(&path);
-        let said = String::from_utf8_lossy(&output.stdout);
-        let reply = match status(&said) {
-            _ if !output.status.success() => not_shown(&said, &output),
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        let reply = match status(&stdout) {
+            _ if !output.status.success() => not_shown(&stdout, &output),
             Some("1") => {
                 let text = fs::read_to_string(&invariant).unwrap_or_default();
-                Reply::Never(Invariant::parse(&text).map(|invariant| invariant.with_merged(&said)))
+                Reply::Never(
+                    Invariant::parse(&text).map(|invariant| invariant.with_merged(&stdout)),
+                )
             }
             Some("0") => {
                 let text = fs::read_to_string(&trace)
                     .map_err(|error| Error::unreadable(&trace, &error))?;
                 let _ = fs::remove_file(&trace);
-                Reply::Seen(text)
+                Reply::Reached(text)
             }
-            _ => not_shown(&said, &output),
+            _ => not_shown(&stdout, &output),
         };
         let _ = fs::remove_file(&invariant);
-        let is_repeatable = is_repeatable(&reply, attempt.seconds, &said, &output);
+        let is_repeatable = is_repeatable(&reply, attempt.seconds, &stdout, &output);
         Ok(EngineRun { reply, is_repeatable })
     }
 
@@ -122,34 +124,34 @@ impl Engine for Abc {
 }
 
 /// Whether ABC gives this reply on every machine, given its output and its time `limit` in seconds.
-fn is_repeatable(reply: &Reply, limit: f64, said: &str, output: &Output) -> bool {
+fn is_repeatable(reply: &Reply, limit: f64, stdout: &str, output: &Output) -> bool {
     if !output.status.success() {
         return false;
     }
     match reply {
-        Reply::Never(_) | Reply::Seen(_) => true,
+        Reply::Never(_) | Reply::Reached(_) => true,
         Reply::Open { .. } => {
-            let is_undecided = status(said) == Some("-1");
+            let is_undecided = status(stdout) == Some("-1");
             is_undecided
-                && !said.to_lowercase().contains("timeout")
-                && seconds(said).is_some_and(|seconds| seconds < limit * IN_TIME)
+                && !stdout.to_lowercase().contains("timeout")
+                && seconds(stdout).is_some_and(|seconds| seconds < limit * IN_TIME)
         }
     }
 }
 
 /// The last status that ABC prints: 1 for a proof, 0 for a counterexample, -1 for undecided.
-fn status(said: &str) -> Option<&str> {
-    said.lines().rev().find_map(|line| line.split_once("Status =")?.1.split_whitespace().next())
+fn status(stdout: &str) -> Option<&str> {
+    stdout.lines().rev().find_map(|line| line.split_once("Status =")?.1.split_whitespace().next())
 }
 
 /// Elapsed seconds as printed by ABC's command `time`.
-fn seconds(said: &str) -> Option<f64> {
+fn seconds(stdout: &str) -> Option<f64> {
     let seconds = |line: &str| line.strip_prefix("elapse: ")?.split(' ').next()?.parse().ok();
-    said.lines().rev().find_map(seconds)
+    stdout.lines().rev().find_map(seconds)
 }
 
 /// An undecided reply, with the reason from ABC's output.
-fn not_shown(said: &str, output: &Output) -> Reply {
+fn not_shown(stdout: &str, output: &Output) -> Reply {
     if !output.status.success() {
         let because = match output.status.signal() {
             Some(EXCEEDED) => format!("no result within the time limit of {MOST} s"),
@@ -157,14 +159,14 @@ fn not_shown(said: &str, output: &Output) -> Reply {
         };
         return Reply::Open { cycles: None, because };
     }
-    let cycles = said.lines().find_map(|line| {
+    let cycles = stdout.lines().find_map(|line| {
         line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
     });
     let mut because = match cycles {
         Some(cycles) => format!("no difference within {cycles} cycles, and no proof"),
         None => "neither a difference nor a proof was found".to_owned(),
     };
-    if said.contains("timeout") {
+    if stdout.contains("timeout") {
         because += &format!(", within the time limit of {SECONDS} s");
     }
     Reply::Open { cycles, because }
@@ -185,12 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn why_nothing_was_shown_is_said_with_what_was_done() {
-        let because = |said: &str, code| match not_shown(said, &ended(code)) {
+    fn an_engine_without_a_result_names_its_reason_and_its_work() {
+        let because = |stdout: &str, code| match not_shown(stdout, &ended(code)) {
             Reply::Open { because, .. } => because,
             other => panic!("{other:?}"),
         };
-        for (said, expected) in [
+        for (stdout, expected) in [
             (
                 "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
                 "no difference within 3 cycles, and no proof",
@@ -201,7 +203,7 @@ mod tests {
             ),
             ("", "neither a difference nor a proof was found"),
         ] {
-            assert_eq!(because(said, 0), expected);
+            assert_eq!(because(stdout, 0), expected);
         }
         assert!(because("", 6).starts_with("no result: ABC ended with signal: 6"));
         assert_eq!(because("", EXCEEDED), "no result within the time limit of 120 s");
@@ -213,9 +215,9 @@ mod tests {
         const FRAMES: &str = "No output asserted in 2 frames. Resource limit reached";
         const LAST: &str = "Status = -1  Frames = 1   Cex is not defined.";
         let is_kept = |limit: &str, elapse: &str, code| {
-            let said = format!("{FRAMES} ({limit}). Time = 1.00 sec\n{elapse}\n{LAST}\n");
+            let stdout = format!("{FRAMES} ({limit}). Time = 1.00 sec\n{elapse}\n{LAST}\n");
             let output = ended(code);
-            is_repeatable(&not_shown(&said, &output), 10.0, &said, &output)
+            is_repeatable(&not_shown(&stdout, &output), 10.0, &stdout, &output)
         };
         let conflicts = "conf limit 200";
         assert!(is_kept(conflicts, "elapse: 7.40 seconds, total: 7.40 seconds", 0));

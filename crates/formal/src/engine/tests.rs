@@ -9,7 +9,7 @@ use std::fs;
 use tempfile::TempDir;
 
 /// The output is 1 in the second cycle after reset if the input is 1 in the first.
-const SEEN: (&[u8], &str) = (b"aig 2 1 1 1 0\n2\n4\n", "a");
+const REACHED: (&[u8], &str) = (b"aig 2 1 1 1 0\n2\n4\n", "a");
 /// The output is never 1: it is a register that begins with 0 and keeps its value.
 const NEVER: (&[u8], &str) = (b"aig 2 1 1 1 0\n4\n4\n", "a");
 
@@ -29,26 +29,26 @@ impl Kept {
     }
 }
 
-fn asked(session: &YosysSession, (file, input): (&[u8], &str), engines: Attempt) -> Answer {
+fn answer_to(session: &YosysSession, (file, input): (&[u8], &str), engines: Attempt) -> Decision {
     ask(session, "question", file, &[input.to_owned()], engines).unwrap()
 }
 
 #[test]
 fn a_kept_answer_is_the_same_and_writes_no_file() {
     let kept = Kept::new();
-    for question in [SEEN, NEVER] {
+    for question in [REACHED, NEVER] {
         let first = kept.session("1");
-        let answer = asked(&first, question, INDUCTION_BASE);
+        let answer = answer_to(&first, question, INDUCTION_BASE);
         assert_eq!(first.answers().counts(), [1, 0]);
         let second = kept.session("1");
         // Without its folder, a session that runs ABC fails: the answer must come from the cache.
         fs::remove_dir_all(second.path("")).unwrap();
-        assert_eq!(asked(&second, question, INDUCTION_BASE), answer);
+        assert_eq!(answer_to(&second, question, INDUCTION_BASE), answer);
         assert_eq!(second.answers().counts(), [1, 1]);
-        let renamed = asked(&second, (question.0, "b"), INDUCTION_BASE);
+        let renamed = answer_to(&second, (question.0, "b"), INDUCTION_BASE);
         assert_eq!(format!("{renamed:?}"), format!("{answer:?}").replace("\"a\"", "\"b\""));
     }
-    assert!(matches!(asked(&kept.session("1"), SEEN, INDUCTION_BASE), Answer::Seen(_)));
+    assert!(matches!(answer_to(&kept.session("1"), REACHED, INDUCTION_BASE), Decision::Reached(_)));
 }
 
 /// Whoever writes the cache can store a proof, but no certificate.
@@ -56,7 +56,7 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
 fn a_false_proof_in_the_cache_is_not_certified() {
     let kept = Kept::new();
     let session = kept.session("1");
-    let (file, _) = SEEN;
+    let (file, _) = REACHED;
     for (engines, reply, flaw) in [
         (INDUCTION_BASE, Reply::Never(None), Flaw::Base),
         (SHORT_PROOF, Reply::Never(None), Flaw::Base),
@@ -67,7 +67,9 @@ fn a_false_proof_in_the_cache_is_not_certified() {
         let slot = session.answers().look_up(&parts, |_| None::<()>);
         let CacheLookup::Missing(slot) = slot else { panic!("it is not read") };
         slot.keep(&serde_json::to_vec(&reply).unwrap());
-        let Answer::Never(evidence) = asked(&session, SEEN, engines) else { panic!("{engines:?}") };
+        let Decision::Never(evidence) = answer_to(&session, REACHED, engines) else {
+            panic!("{engines:?}")
+        };
         assert_eq!(certify(&session, "question", file, &evidence).unwrap(), Err(flaw));
     }
 }
@@ -99,12 +101,12 @@ fn a_trace_that_violates_nothing_is_no_counterexample_and_is_not_kept() {
     let kept = Kept::new();
     let seen = |trace: &str| {
         let engine: &'static FixedReply =
-            Box::leak(Box::new(FixedReply(Reply::Seen(trace.to_owned()))));
+            Box::leak(Box::new(FixedReply(Reply::Reached(trace.to_owned()))));
         let attempt = Attempt { engine, ..INDUCTION_BASE };
-        asked(&kept.session("1"), SEEN, attempt);
+        answer_to(&kept.session("1"), REACHED, attempt);
         let session = kept.session("1");
-        let answer = asked(&session, SEEN, attempt);
-        (matches!(answer, Answer::Seen(_)), session.answers().counts())
+        let answer = answer_to(&session, REACHED, attempt);
+        (matches!(answer, Decision::Reached(_)), session.answers().counts())
     };
     assert_eq!(seen("0\n1\n0# DONE\n"), (true, [1, 1]));
     for trace in ["0\n0\n0# DONE\n", "0\n0\n1\n", "0\n", "", "0\n11\n00\n"] {
@@ -124,28 +126,30 @@ fn a_trace_begins_behind_the_cycle_in_reset() {
 
 #[test]
 fn a_reply_is_kept_without_the_names_of_inputs() {
-    let seen = Reply::Seen("0\n10\n01\n".to_owned());
+    let seen = Reply::Reached("0\n10\n01\n".to_owned());
     let kept = serde_json::from_slice::<Reply>(&serde_json::to_vec(&seen).unwrap()).unwrap();
     assert_eq!(kept, seen);
     assert!(serde_json::from_slice::<Reply>(b"{}").is_err());
 }
 
 #[test]
-fn another_graph_engine_or_version_is_asked() {
+fn another_graph_engine_or_version_is_a_new_question() {
     let kept = Kept::new();
-    asked(&kept.session("1"), SEEN, INDUCTION_BASE);
-    for (version, question, engines) in
-        [("1", NEVER, INDUCTION_BASE), ("1", SEEN, INDUCTION_STEP), ("2", SEEN, INDUCTION_BASE)]
-    {
+    answer_to(&kept.session("1"), REACHED, INDUCTION_BASE);
+    for (version, question, engines) in [
+        ("1", NEVER, INDUCTION_BASE),
+        ("1", REACHED, INDUCTION_STEP),
+        ("2", REACHED, INDUCTION_BASE),
+    ] {
         let session = kept.session(version);
-        asked(&session, question, engines);
+        answer_to(&session, question, engines);
         assert_eq!(session.answers().counts(), [1, 0], "{version} {engines:?}");
     }
 }
 
 /// One frame decides nothing. Whether the reply is cached depends on the limit that stopped ABC.
 #[test]
-fn an_answer_that_a_limit_of_time_may_have_ended_is_asked_again() {
+fn an_answer_that_a_limit_of_time_may_have_ended_is_not_kept() {
     for (engines, is_kept) in [
         (Attempt { frames: 1, conflicts: None, ..INDUCTION_BASE }, true),
         (Attempt { frames: 1, conflicts: None, seconds: 0.000_001, ..INDUCTION_BASE }, false),
@@ -153,8 +157,8 @@ fn an_answer_that_a_limit_of_time_may_have_ended_is_asked_again() {
         let kept = Kept::new();
         let answers = [(); 2].map(|()| {
             let session = kept.session("1");
-            let answer = asked(&session, SEEN, engines);
-            assert!(matches!(answer, Answer::Open { .. }), "{answer:?}");
+            let answer = answer_to(&session, REACHED, engines);
+            assert!(matches!(answer, Decision::Open { .. }), "{answer:?}");
             session.answers().counts()
         });
         assert_eq!(answers, [[1, 0], [1, u64::from(is_kept)]], "{engines:?}");
@@ -164,7 +168,7 @@ fn an_answer_that_a_limit_of_time_may_have_ended_is_asked_again() {
 #[test]
 fn a_damaged_answer_is_ignored_and_replaced() {
     let kept = Kept::new();
-    let answer = asked(&kept.session("1"), SEEN, INDUCTION_BASE);
+    let answer = answer_to(&kept.session("1"), REACHED, INDUCTION_BASE);
     for entry in walkdir::WalkDir::new(kept.folder.path()) {
         let path = entry.unwrap().into_path();
         if path.is_file() {
@@ -173,7 +177,7 @@ fn a_damaged_answer_is_ignored_and_replaced() {
     }
     for found in [0, 1] {
         let session = kept.session("1");
-        assert_eq!(asked(&session, SEEN, INDUCTION_BASE), answer);
+        assert_eq!(answer_to(&session, REACHED, INDUCTION_BASE), answer);
         assert_eq!(session.answers().counts(), [1, found]);
     }
 }

@@ -98,7 +98,7 @@ fn finished(
     let late = format!(
         "fair_{place} & busy_{place} & (spending_{place} > gained_{place} + {bits}'d{within})"
     );
-    (of_registers(Kind::Progress, said(progress)), late)
+    (of_registers(Kind::Progress, describe(progress)), late)
 }
 
 fn of_registers(kind: Kind, text: String) -> Property {
@@ -106,7 +106,7 @@ fn of_registers(kind: Kind, text: String) -> Property {
 }
 
 /// Describes a progress property, for users.
-fn said(progress: &Progress) -> String {
+fn describe(progress: &Progress) -> String {
     let Progress { what, within, more, assumptions, known_deadlocks, .. } = progress;
     let cycles = if *within == 1 { "1 cycle".to_owned() } else { format!("{within} cycles") };
     let mut text = format!("{what} is finished within {cycles}");

@@ -3,7 +3,7 @@
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::engine::{Answer, ask};
+use crate::engine::{Decision, ask};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
 };
@@ -28,7 +28,7 @@ pub(super) struct Query<'a> {
     builder: QueryBuilder<'a>,
     assumed: Assumption,
     question: EquivalenceQuery,
-    answer: Answer,
+    answer: Decision,
     /// Whether the proof uses the invariants.
     is_given: bool,
 }
@@ -39,9 +39,9 @@ impl<'a> Query<'a> {
         let question = builder.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
-                EquivalenceQuery::Same => Answer::Never(Evidence::Induction),
+                EquivalenceQuery::Same => Decision::Never(Evidence::Induction),
                 EquivalenceQuery::Open { .. } => {
-                    Answer::Open { cycles: None, because: "not checked".to_owned() }
+                    Decision::Open { cycles: None, because: "not checked".to_owned() }
                 }
             };
             Self { builder, assumed, question, answer, is_given: false }
@@ -61,7 +61,7 @@ impl<'a> Query<'a> {
         let is_inductive = query.answer.is_base() && builder.step(of(assumed))?;
         query.is_given = !is_inductive && builder.holds_given_invariants(assumed)?;
         if is_inductive || query.is_given {
-            query.answer = Answer::Never(Evidence::Induction);
+            query.answer = Decision::Never(Evidence::Induction);
         }
         Ok(Some(query))
     }
@@ -105,9 +105,9 @@ impl<'a> Query<'a> {
     fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
         for attempt in attempts {
-            if let Answer::Open { cycles: before, .. } = &self.answer {
+            if let Decision::Open { cycles: before, .. } = &self.answer {
                 let mut answer = self.builder.run(of(self.assumed), file, inputs, *attempt)?;
-                if let Answer::Open { cycles, .. } = &mut answer {
+                if let Decision::Open { cycles, .. } = &mut answer {
                     *cycles = (*cycles).max(*before);
                 }
                 self.answer = answer;
@@ -124,7 +124,7 @@ impl<'a> Query<'a> {
     /// The outcome, with the certificate of a proof.
     pub(super) fn certified(&self) -> Result<ProofOutcome, Error> {
         let (assumed, memories) = (self.assumed, self.builder.memories);
-        let Answer::Never(evidence) = &self.answer else { return Ok(self.found()) };
+        let Decision::Never(evidence) = &self.answer else { return Ok(self.found()) };
         let checked = match (&self.question, self.is_given) {
             (_, true) => self.builder.certified_given_invariants(assumed)?,
             (EquivalenceQuery::Same, false) => Ok(Certificate::Structure),
@@ -144,12 +144,12 @@ impl<'a> Query<'a> {
     fn found(&self) -> ProofOutcome {
         let (assumed, memories) = (self.assumed, self.builder.memories);
         match &self.answer {
-            Answer::Never(_) => ProofOutcome::not_checked(),
-            Answer::Seen(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
-            Answer::Open { cycles: Some(cycles), .. } => {
+            Decision::Never(_) => ProofOutcome::not_checked(),
+            Decision::Reached(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
+            Decision::Open { cycles: Some(cycles), .. } => {
                 ProofOutcome::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
             }
-            Answer::Open { cycles: None, because } => {
+            Decision::Open { cycles: None, because } => {
                 ProofOutcome::PropertyStatus(PropertyStatus::Open { because: because.clone() })
             }
         }
@@ -209,7 +209,7 @@ impl QueryBuilder<'_> {
         file: &[u8],
         inputs: &[String],
         attempt: Attempt,
-    ) -> Result<Answer, Error> {
+    ) -> Result<Decision, Error> {
         let name = format!("{}-{:?}", self.output(of), self.memories);
         ask(&self.prover.session, &name, file, inputs, attempt)
     }

@@ -215,7 +215,7 @@ fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
 }
 
 #[test]
-fn an_assumption_is_told_where_it_is_needed() {
+fn an_assumption_is_listed_where_it_is_needed() {
     let all = found(&["count > 9", "go"], "~go");
     assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
     assert!(is_proved(&all[1], Assumption::OffersStay), "{:?}", all[1]);

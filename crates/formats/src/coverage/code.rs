@@ -161,11 +161,11 @@ impl CodeHits<'_> {
     }
 
     /// Uncovered lines and branches.
-    pub fn holes(&self) -> impl Iterator<Item = &Point> {
-        let is_hole = |(point, hits, reason): &(&Point, u64, Option<&str>)| {
+    pub fn uncovered(&self) -> impl Iterator<Item = &Point> {
+        let is_uncovered = |(point, hits, reason): &(&Point, u64, Option<&str>)| {
             point.kind != Kind::Toggle && *hits == 0 && reason.is_none()
         };
-        self.points().filter(is_hole).map(|(point, ..)| point)
+        self.points().filter(is_uncovered).map(|(point, ..)| point)
     }
 
     /// Waived points that were reached nevertheless, with the reason of the waiver.

@@ -71,7 +71,7 @@ fn bins_have_the_names_of_their_values() {
 }
 
 #[test]
-fn hits_of_cases_add_up_and_what_cannot_be_hit_is_no_hole() {
+fn hits_of_cases_add_up_and_unreachable_bins_do_not_count() {
     let mut recorder = recorder(1);
     recorder.add(&case(0), &outcome(10, &[0, 2, 2]));
     recorder.add(&case(1), &outcome(20, &[0, 3]));
@@ -80,9 +80,9 @@ fn hits_of_cases_add_up_and_what_cannot_be_hit_is_no_hole() {
     let covered = database.covered("spec");
     assert_eq!(covered.hits, [2, 0, 3, 1, 1, 0, 0, 0]);
     // 4 of 7: 571 of 1000, rounded down.
-    assert_eq!((covered.hit, covered.reachable, covered.holes()), (4, 7, 3));
+    assert_eq!((covered.hit, covered.reachable, covered.uncovered()), (4, 7, 3));
     assert_eq!(covered.percent(), "57.1 %");
-    assert_eq!(database.holes("spec", &covered), [1, 5, 6]);
+    assert_eq!(database.uncovered("spec", &covered), [1, 5, 6]);
     assert!(covered.reaches(57.1) && !covered.reaches(57.2));
     // Two parts: scenario `one` with cases 0 and 1, `two` with case 0.
     let cases: Vec<_> = database
@@ -112,8 +112,8 @@ fn cases_that_hit_something_new_are_kept_with_all_that_they_hit() {
     recorder.add(&case(1), &outcome(20, &[0, 2]));
     recorder.add(&case(2), &outcome(30, &[0, 3]));
     let finds: Vec<_> = recorder.database().finds.into_iter().collect();
-    let told: Vec<_> = finds.iter().map(|find| (&*find.name, find.new, &*find.bins)).collect();
-    assert_eq!(told, [("toy/spec/one/0", 2, &[0, 2][..]), ("toy/spec/one/1", 1, &[0, 3])]);
+    let reported: Vec<_> = finds.iter().map(|find| (&*find.name, find.new, &*find.bins)).collect();
+    assert_eq!(reported, [("toy/spec/one/0", 2, &[0, 2][..]), ("toy/spec/one/1", 1, &[0, 3])]);
 }
 
 #[test]
@@ -272,9 +272,9 @@ proptest! {
         prop_assert_eq!(merge(&a, &a), a.clone());
         // A bin is hit exactly if some case hits it, and no case counts twice.
         let both = merge(&a, &b);
-        for (told, hits) in both.covered("spec").hits.into_iter().zip(of_all_cases(&both)) {
-            prop_assert_eq!(told > 0, hits > 0);
-            prop_assert!(told <= hits);
+        for (reported, hits) in both.covered("spec").hits.into_iter().zip(of_all_cases(&both)) {
+            prop_assert_eq!(reported > 0, hits > 0);
+            prop_assert!(reported <= hits);
         }
     }
 

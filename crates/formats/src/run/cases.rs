@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const ROW: usize = 256;
 
 /// Number of failures per signature with an entry of their own: as many as have a vector.
-pub const TOLD_PER_SIGNATURE: u64 = VECTORS_PER_GROUP;
+pub const REPORTED_PER_SIGNATURE: u64 = VECTORS_PER_GROUP;
 
 /// A failed case, one of the first with its signature.
 #[derive(Serialize, JsonSchema)]
@@ -110,8 +110,8 @@ impl Cases {
     }
 
     /// Whether the next failure with this signature gets an entry of its own.
-    pub fn is_told(&self, signature: &Signature) -> bool {
-        self.signatures.get(signature).is_none_or(|(_, count)| *count < TOLD_PER_SIGNATURE)
+    pub fn is_reported(&self, signature: &Signature) -> bool {
+        self.signatures.get(signature).is_none_or(|(_, count)| *count < REPORTED_PER_SIGNATURE)
     }
 
     /// Adds a case. Complete lines are appended to `text`. `case` returns the name and seed.
@@ -119,12 +119,12 @@ impl Cases {
         let mut group = None;
         let mut in_full = None;
         if let Some(Failure { signature, verdict }) = &ended.failure {
-            let told = self.is_told(signature);
+            let reported = self.is_reported(signature);
             let new = self.signatures.len() as u64;
             let (number, count) = self.signatures.entry(signature.clone()).or_insert((new, 0));
             *count += 1;
             group = Some(*number);
-            in_full = verdict.as_ref().filter(|_| told).zip(group);
+            in_full = verdict.as_ref().filter(|_| reported).zip(group);
         }
         let FinishedCase { place, cycles, packets, .. } = *ended;
         if in_full.is_some() || !self.row.takes(place, self.step, group.is_some()) {

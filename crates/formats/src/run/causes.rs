@@ -129,11 +129,11 @@ mod tests {
         }
     }
 
-    fn told(groups: &[Group]) -> Vec<(String, u64, usize)> {
-        let told = |cause: Cause<'_>| {
+    fn reported(groups: &[Group]) -> Vec<(String, u64, usize)> {
+        let reported = |cause: Cause<'_>| {
             (cause.main.signature.to_string(), cause.count(), cause.variants.len())
         };
-        causes(groups).into_iter().map(told).collect()
+        causes(groups).into_iter().map(reported).collect()
     }
 
     #[test]
@@ -146,16 +146,16 @@ mod tests {
         ];
         let expected =
             [("mismatch-mr.data-SEND".to_owned(), 7, 2), ("mismatch-ready-IDLE".to_owned(), 5, 0)];
-        assert_eq!(told(&groups), expected);
+        assert_eq!(reported(&groups), expected);
     }
 
     #[test]
     fn a_part_explains_more_differing_ports_if_it_is_the_only_part() {
         let together = group("SEND", &["ready", "valid"], 9);
         let one = [group("IDLE", &["ready"], 1), together.clone()];
-        assert_eq!(told(&one), [("mismatch-ready+valid-SEND".to_owned(), 10, 1)]);
+        assert_eq!(reported(&one), [("mismatch-ready+valid-SEND".to_owned(), 10, 1)]);
         let two = [group("IDLE", &["ready"], 1), group("IDLE", &["valid"], 1), together];
-        assert_eq!(told(&two).len(), 3);
+        assert_eq!(reported(&two).len(), 3);
     }
 
     #[test]
@@ -165,6 +165,6 @@ mod tests {
         }));
         let known = Group { waived: waived.ok(), ..group("IDLE", &["ready"], 1) };
         assert!(known.is_waived());
-        assert_eq!(told(&[known, group("SEND", &["ready"], 1)]).len(), 2);
+        assert_eq!(reported(&[known, group("SEND", &["ready"], 1)]).len(), 2);
     }
 }

@@ -9,8 +9,8 @@ use super::cases::Cases;
 use super::groups::Group;
 use super::layout::JOURNAL;
 use super::tally::Totals;
-use crate::begun::BegunCommand;
 use crate::coverage::{ContributingCase, ScenarioCoverage};
+use crate::started::StartedCommand;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{make_whole, read_input};
 use cosim_base::program;
@@ -52,14 +52,14 @@ impl RunCommand {
     pub fn now(header: Value) -> Self {
         let command = program::command();
         let folder = env::current_dir().unwrap_or_default();
-        let mark = BegunCommand { words: &command, folder: &folder, rtl: None }.record();
+        let mark = StartedCommand { words: &command, folder: &folder, rtl: None }.record();
         Self { command, folder, header, mark }
     }
 
     /// Whether this user began the run on this machine.
     pub fn is_own(&self) -> bool {
         let Self { command, folder, mark, .. } = self;
-        BegunCommand { words: command, folder, rtl: None }.is_recorded(mark)
+        StartedCommand { words: command, folder, rtl: None }.is_recorded(mark)
     }
 }
 

@@ -176,8 +176,8 @@ impl RunDirectory {
     }
 
     /// Whether the next failure with this signature gets an entry of its own.
-    pub fn is_told(&self, signature: &Signature) -> bool {
-        self.cases.is_told(signature)
+    pub fn is_reported(&self, signature: &Signature) -> bool {
+        self.cases.is_reported(signature)
     }
 
     /// Saves the vector of a matching case.

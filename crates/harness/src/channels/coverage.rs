@@ -39,14 +39,15 @@ impl ChannelSampler {
             self.stall += 1;
             return None;
         }
-        let hit = [index(self.gap), index(self.stall)];
+        let hit = [cycles_index(self.gap), cycles_index(self.stall)];
         *self = Self::default();
         Some(hit)
     }
 }
 
 /// The index of a number of cycles in [`GAP`] and [`STALL`].
-fn index(cycles: u64) -> usize {
+#[inline]
+pub fn cycles_index(cycles: u64) -> usize {
     match cycles {
         0 => 0,
         1 => 1,

@@ -2,6 +2,7 @@
 
 use crate::harness::Violation;
 use std::fmt::Debug;
+use verilated::PinName;
 
 /// The rules of a channel's protocol, each with the name of its check. Without a name a rule is
 /// not checked.
@@ -11,8 +12,11 @@ pub struct Protocol {
     pub valid_held: Option<&'static str>,
     /// The item does not change until it is taken.
     pub item_held: Option<&'static str>,
-    /// Valid is low in reset.
+    /// Valid is low in reset. The first cycle of a reset is not checked: the registers of a
+    /// synchronous reset change at its end.
     pub quiet_in_reset: Option<&'static str>,
+    /// Valid is low in the first cycle after a reset.
+    pub quiet_after_reset: Option<&'static str>,
 }
 
 impl Protocol {
@@ -41,6 +45,7 @@ macro_rules! protocol {
             valid_held: ::core::option::Option::Some(concat!($channel, "-valid-held")),
             item_held: ::core::option::Option::Some(concat!($channel, "-item-held")),
             quiet_in_reset: ::core::option::Option::Some(concat!($channel, "-quiet-in-reset")),
+            quiet_after_reset: ::core::option::Option::None,
         }
     };
 }
@@ -49,15 +54,23 @@ macro_rules! protocol {
 #[derive(Debug, Clone)]
 pub struct Monitor<T> {
     protocol: Protocol,
+    /// The name of the valid, for messages.
+    valid: PinName,
     /// The item that was on offer in the cycle before and was not taken.
     waiting: Option<T>,
+    was_reset: bool,
     taken: u64,
 }
 
 impl<T: Copy + PartialEq + Debug> Monitor<T> {
     /// A monitor of an idle channel.
     pub fn new(protocol: Protocol) -> Self {
-        Self { protocol, waiting: None, taken: 0 }
+        Self::of_port(protocol, "valid".into())
+    }
+
+    /// A monitor whose messages begin with the name of the valid.
+    pub fn of_port(protocol: Protocol, valid: PinName) -> Self {
+        Self { protocol, valid, waiting: None, was_reset: false, taken: 0 }
     }
 
     /// Watches a cycle: the item on offer, if valid is high, and ready. Returns the item if it was
@@ -72,24 +85,29 @@ impl<T: Copy + PartialEq + Debug> Monitor<T> {
         offer: Option<T>,
         ready: bool,
     ) -> Result<Option<T>, Violation> {
-        let Protocol { valid_held, item_held, quiet_in_reset } = self.protocol;
+        let Protocol { valid_held, item_held, quiet_in_reset, .. } = self.protocol;
+        let (valid, was_reset) = (self.valid, std::mem::replace(&mut self.was_reset, in_reset));
+        let (check, when) = match in_reset {
+            true => (quiet_in_reset.filter(|_| was_reset), "in"),
+            false => (self.protocol.quiet_after_reset.filter(|_| was_reset), "right after"),
+        };
+        if let (Some(item), Some(check)) = (offer, check) {
+            let message = format_args!("{valid} is high {when} reset, with {item:x?}");
+            return Err(Violation::new(check, message));
+        }
         if in_reset {
             self.waiting = None;
-            return match (offer, quiet_in_reset) {
-                (Some(item), Some(check)) => {
-                    Err(Violation::new(check, format_args!("{item:x?} is valid in reset")))
-                }
-                _ => Ok(None),
-            };
+            return Ok(None);
         }
         if let Some(waiting) = self.waiting {
             match (offer, valid_held, item_held) {
                 (None, Some(check), _) => {
-                    let message = format_args!("{waiting:x?} was withdrawn before it was taken");
+                    let message = format_args!("{valid} falls before {waiting:x?} is taken");
                     return Err(Violation::new(check, message));
                 }
                 (Some(item), _, Some(check)) if item != waiting => {
-                    let message = format_args!("{waiting:x?} became {item:x?} before it was taken");
+                    let message =
+                        format_args!("{valid}: {waiting:x?} becomes {item:x?} before it is taken");
                     return Err(Violation::new(check, message));
                 }
                 _ => {}
@@ -128,9 +146,25 @@ mod tests {
         let waits = (false, Some(1), false);
         assert_eq!(broken(&[waits, (false, None, true)]).as_deref(), Some("pop-valid-held"));
         assert_eq!(broken(&[waits, (false, Some(2), true)]).as_deref(), Some("pop-item-held"));
-        assert_eq!(broken(&[(true, Some(1), true)]).as_deref(), Some("pop-quiet-in-reset"));
+        let in_reset = (true, Some(1), true);
+        assert_eq!(broken(&[in_reset, in_reset]).as_deref(), Some("pop-quiet-in-reset"));
+        assert_eq!(broken(&[waits, in_reset]), None, "a synchronous reset");
         assert_eq!(broken(&[waits, (false, Some(1), true), (false, Some(2), true)]), None);
         assert_eq!(broken(&[waits, (true, None, false), (false, None, true)]), None);
+    }
+
+    #[test]
+    fn a_synchronous_reset_has_a_cycle_to_act() {
+        let protocol = Protocol { quiet_after_reset: Some("after"), ..RULES };
+        let mut monitor = Monitor::new(protocol);
+        let mut check = |in_reset| {
+            let violation = monitor.observe(in_reset, Some(1), true).err()?;
+            Some(violation.check)
+        };
+        assert_eq!(check(true), None);
+        assert_eq!(check(true).as_deref(), Some("pop-quiet-in-reset"));
+        assert_eq!(check(false).as_deref(), Some("after"));
+        assert_eq!(check(false), None);
     }
 
     #[test]

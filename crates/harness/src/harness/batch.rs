@@ -246,7 +246,7 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
             (seen, source.outcome(cycles, hits))
         }
     };
-    told(seen, outcome, stimulus, parameters, dut, watch)
+    report(seen, outcome, stimulus, parameters, dut, watch)
 }
 
 /// As [`run`], for a case whose golden side is cached: environment, golden model, DUT and
@@ -270,11 +270,11 @@ pub(super) fn run_judged<B: Block>(
         }
     };
     let outcome = Outcome { cycles, packets, ..Outcome::without_cycles(Verdict::Match) };
-    told(seen, outcome, stimulus, parameters, dut, watch)
+    report(seen, outcome, stimulus, parameters, dut, watch)
 }
 
 /// The outcome of a matching case, or the result of the cycle-by-cycle loop.
-fn told<B: Block>(
+fn report<B: Block>(
     seen: DutResult,
     outcome: Outcome,
     stimulus: &Stimulus<B>,
@@ -305,17 +305,22 @@ fn again<B: Block>(
     let outcome = case::run_cycles(stimulus, parameters, &mut afresh, watch);
     let agrees = match (&seen, &outcome.verdict) {
         (_, Verdict::Cancelled) => true,
-        (DutResult::Mismatch { cycle, port, actual }, Verdict::Mismatch(told)) => {
-            let Mismatch { cycle: told_cycle, port: told_port, actual: told_actual, .. } = told;
-            (cycle, *port, actual) == (told_cycle, told_port.as_str(), told_actual)
+        (DutResult::Mismatch { cycle, port, actual }, Verdict::Mismatch(report)) => {
+            let Mismatch {
+                cycle: reported_cycle,
+                port: reported_port,
+                actual: reported_actual,
+                ..
+            } = report;
+            (cycle, *port, actual) == (reported_cycle, reported_port.as_str(), reported_actual)
         }
-        (DutResult::Crashed { cycle }, Verdict::Crashed { cycle: Some(told), .. }) => {
-            (told..=&(told + 1)).contains(&cycle)
+        (DutResult::Crashed { cycle }, Verdict::Crashed { cycle: Some(report), .. }) => {
+            (report..=&(report + 1)).contains(&cycle)
         }
-        (DutResult::Crashed { cycle }, Verdict::CheckFailed { cycle: told, violation })
+        (DutResult::Crashed { cycle }, Verdict::CheckFailed { cycle: report, violation })
             if case::is_assertion(&violation.check) =>
         {
-            (told..=&(told + 1)).contains(&cycle)
+            (report..=&(report + 1)).contains(&cycle)
         }
         (DutResult::Ended, Verdict::CheckFailed { .. } | Verdict::Hang { .. }) => true,
         _ => false,

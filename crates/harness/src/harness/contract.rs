@@ -485,6 +485,10 @@ pub trait Golden<B: Block>: Clone + Send {
 /// The environment of the block. It responds to the golden model and follows an explicit list of
 /// stimulus.
 pub trait Environment<'a, B: Block> {
+    /// The inputs that it holds at a value, and the values as they are written. The summary of a
+    /// run names them.
+    const TIED: &'static [(&'static str, &'static str)] = &[];
+
     /// An environment at the beginning of `traffic`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 

@@ -167,6 +167,17 @@ impl Covergroup {
         bins
     }
 
+    /// The bin of a combination of values, if the groups before have `first` bins.
+    #[inline]
+    pub fn bin(&self, first: usize, at: &[usize]) -> Bin {
+        debug_assert!(at.len() == self.axes.len(), "the group has another number of axes");
+        let bin = self.axes.iter().zip(at).fold(0, |bin, (axis, at)| {
+            debug_assert!(*at < axis.values.len(), "the axis has no such value");
+            bin * axis.values.len() + at
+        });
+        Bin(first + bin)
+    }
+
     /// Why a bin of the group is unreachable; `None` if legal stimulus can hit it.
     pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<&'static str> {
         let mut at = [0; MOST_AXES];

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_told_and_read_and_no_two_are_the_same() {
+    fn an_index_is_written_and_read_and_no_two_are_the_same() {
         for (index, text) in [(0, "0"), (MOST_CASES - 1, "140737488355327")] {
             assert_eq!(index.to_string(), text);
             assert_eq!(parse_index(text), Some(index));

@@ -2,7 +2,8 @@
 
 use super::comparison::{Comparison, is_transaction_output};
 use super::contract::{
-    Block, Document, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total, power_up_inputs,
+    Block, Document, Environment, Explain, Golden, ResetPin, Rule, Scenario, Scoreboard, Total,
+    power_up_inputs,
 };
 use super::coverage::{Axis, Coverage, Covergroup, WaiverFile, bins, unreachable};
 use super::leaked;
@@ -59,6 +60,8 @@ pub struct BlockInfo {
     /// [`Block::TRANSACTION_OUTPUTS`].
     #[serde(with = "leaked")]
     pub transaction_outputs: &'static [&'static str],
+    /// [`Environment::TIED`].
+    pub tied: Vec<(&'static str, &'static str)>,
     /// [`Golden::IS_WRITTEN`].
     pub has_golden: bool,
     /// [`Golden::HAS_DONT_CARES`].
@@ -293,6 +296,7 @@ impl BlockInfo {
             inputs: B::Inputs::PORTS,
             outputs: B::Outputs::PORTS,
             transaction_outputs: B::TRANSACTION_OUTPUTS,
+            tied: <B::Environment<'static> as Environment<'static, B>>::TIED.to_vec(),
             has_golden: B::Golden::IS_WRITTEN,
             has_dont_cares: B::Golden::HAS_DONT_CARES,
             rules: B::Golden::RULES,

@@ -484,13 +484,13 @@ mod tests {
     }
 
     #[test]
-    fn verilator_is_told_every_value() {
+    fn verilator_receives_every_value() {
         let parameters = parse("0x05+DEPTH=4").unwrap()[0].parameters;
-        let told = |mask| {
-            let told = parameters.verilog(mask).into_iter();
-            told.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        let verilog = |mask| {
+            let verilog = parameters.verilog(mask).into_iter();
+            verilog.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
         };
-        assert_eq!(told(Some("FIXES")), ["FIXES=8'h05", "DEPTH=4", "LIMIT=20"]);
-        assert_eq!(told(None), ["DEPTH=4", "LIMIT=20"]);
+        assert_eq!(verilog(Some("FIXES")), ["FIXES=8'h05", "DEPTH=4", "LIMIT=20"]);
+        assert_eq!(verilog(None), ["DEPTH=4", "LIMIT=20"]);
     }
 }

@@ -28,20 +28,25 @@ pub struct Difference {
     pub values: [String; 2],
 }
 
-/// Finds the first cycle in which two DUTs differ.
+/// Finds the first cycle, from `first` on, in which two DUTs differ.
 pub fn first_difference<B: Block, D: Dut<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     duts: [&mut D; 2],
+    first: u64,
     watch: &Watch,
 ) -> Option<Difference> {
     watch.during(|| {
         let end = match &stimulus.drive {
-            Drive::Traffic(traffic) => {
-                side_by_side(&mut Traffic::<B>::new(traffic, parameters), parameters, duts, watch)
-            }
+            Drive::Traffic(traffic) => side_by_side(
+                &mut Traffic::<B>::new(traffic, parameters),
+                parameters,
+                duts,
+                first,
+                watch,
+            ),
             Drive::Cycles(cycles) => {
-                side_by_side(&mut RawPins::<B, true>::new(cycles), parameters, duts, watch)
+                side_by_side(&mut RawPins::<B, true>::new(cycles), parameters, duts, first, watch)
             }
         };
         end.break_value().flatten()
@@ -53,6 +58,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
     source: &mut impl Source<B>,
     parameters: &Parameters,
     [left, right]: [&mut D; 2],
+    first: u64,
     watch: &Watch,
 ) -> ControlFlow<Option<Difference>> {
     let mut golden = B::Golden::new(parameters);
@@ -64,7 +70,9 @@ fn side_by_side<B: Block, D: Dut<B>>(
         let settled =
             [left.settle(&inputs, &mut outputs[0]), right.settle(&inputs, &mut outputs[1])];
         go_on(cycle, settled)?;
-        if let Some(port) = outputs[0].first_difference(&outputs[1]) {
+        if cycle >= first
+            && let Some(port) = outputs[0].first_difference(&outputs[1])
+        {
             let values = [0, 1].map(|side: usize| port.show(outputs[side].as_bytes()));
             let port = Some(port.name.to_owned());
             return ControlFlow::Break(Some(Difference { cycle, port, values }));
@@ -89,7 +97,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
 
 /// Continues if both DUTs do.
 fn go_on(cycle: u64, ended: [Result<(), Error>; 2]) -> ControlFlow<Option<Difference>> {
-    let told = |ended: &Result<(), Error>| match ended {
+    let described = |ended: &Result<(), Error>| match ended {
         Ok(()) => "goes on".to_owned(),
         Err(error) => error.to_string(),
     };
@@ -99,7 +107,7 @@ fn go_on(cycle: u64, ended: [Result<(), Error>; 2]) -> ControlFlow<Option<Differ
         _ => ControlFlow::Break(Some(Difference {
             cycle,
             port: None,
-            values: ended.each_ref().map(told),
+            values: ended.each_ref().map(described),
         })),
     }
 }

@@ -11,7 +11,7 @@ use super::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
 use crate::agreement::Pair;
 use crate::blocks::BlockHandle;
 use crate::setup::{Session, Setup};
-use crate::worker::{OneShotWorker, Program};
+use crate::worker::{OneShotWorker, WorkerProgram};
 use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
 use cosim_block::mutate::KillMethod;
@@ -21,7 +21,7 @@ use cosim_formats::run::DirectoryLock;
 use cosim_harness::harness::{Case, Profile};
 use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
-use equivalence::Bench;
+use equivalence::EquivalenceChecks;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub struct MutationAnalysis {
     /// Workers, and threads of the equivalence checker.
     pub threads: usize,
     /// The program whose workers run the models.
-    pub program: Program,
+    pub program: WorkerProgram,
     /// Whether survivors are checked for equivalence.
     pub checks_equivalence: bool,
 }
@@ -157,19 +157,19 @@ impl MutationAnalysis {
                 ),
             ));
         }
-        let bench = Bench::new(self, mutants);
+        let checks = EquivalenceChecks::new(self, mutants);
         thread::scope(|scope| {
             // Creating the equivalence checker and building the first model take one thread each,
             // so run them in parallel. Errors are reported when the checker is used.
             if self.checks_early() && self.threads > 1 {
-                scope.spawn(|| drop(bench.checker()));
+                scope.spawn(|| drop(checks.checker()));
             }
-            self.run_job(index, (chosen, &bench), workers, report, events)
+            self.run_job(index, (chosen, &checks), workers, report, events)
         })?;
         if self.checks_equivalence {
             let left = report.profiles[index].alive().len() as u64;
             events(AnalysisEvent::Equivalence { left });
-            self.check_survivors(profile, &bench, workers, report, index)?;
+            self.check_survivors(profile, &checks, workers, report, index)?;
         }
         events(AnalysisEvent::Ended);
         Ok(())
@@ -179,7 +179,7 @@ impl MutationAnalysis {
     fn run_job(
         &self,
         index: usize,
-        (ChosenMutants { profile, mutants }, bench): (&ChosenMutants, &Bench<'_>),
+        (ChosenMutants { profile, mutants }, checks): (&ChosenMutants, &EquivalenceChecks<'_>),
         workers: &Workers<'_>,
         report: &mut Report,
         events: &mut AnalysisEvents<'_>,
@@ -254,7 +254,7 @@ impl MutationAnalysis {
             let early_end = EARLY_CHECK_CASES * scenarios;
             if self.checks_early() && begin < early_end && early_end <= end {
                 events(AnalysisEvent::Sorting);
-                bench.look(report, index)?;
+                checks.look(report, index)?;
             }
             // Count the cases only now: after an interruption, the equivalence checks above are
             // repeated.
@@ -286,7 +286,7 @@ impl MutationAnalysis {
     /// The cases of one profile in the order of execution. `session` is that of the profile.
     pub fn cases(&self, profile: &Profile, session: &Session) -> Vec<Case> {
         let Header { run_seed, cases, .. } = self.header;
-        cases_of(self.block.info(), session, profile, run_seed, cases)
+        cases_of(self.block.info(), session, profile, run_seed, 0..cases)
     }
 
     /// The session of one profile.

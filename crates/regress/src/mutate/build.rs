@@ -36,7 +36,7 @@ const SOURCE: &str = "mutated.sv";
 #[derive(Debug)]
 pub struct Mutants {
     /// The Yosys session of the RTL.
-    pub workshop: YosysSession,
+    pub session: YosysSession,
     pub parameters: Parameters,
     /// The mutations, numbered from 1.
     pub mutations: Vec<Mutation>,
@@ -53,25 +53,25 @@ impl Mutants {
     ) -> Result<Self, Error> {
         let known = rtl.examined(info)?;
         let values = info.verilog(parameters, &known.parameters);
-        let workshop = YosysSession::new(&known, Pragmas::Ignored)?;
-        begin(&workshop, &values)?;
-        let mutations = chosen(&workshop, mutations, seed)?;
-        Ok(Self { workshop, parameters: *parameters, mutations })
+        let session = YosysSession::new(&known, Pragmas::Ignored)?;
+        begin(&session, &values)?;
+        let mutations = chosen(&session, mutations, seed)?;
+        Ok(Self { session, parameters: *parameters, mutations })
     }
 
     /// Uses cached results of the equivalence checker.
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
-        Self { workshop: self.workshop.with_answers(answers), ..self }
+        Self { session: self.session.with_answers(answers), ..self }
     }
 
     /// The RTL with one mutation, as Yosys inserts and writes it.
     pub fn rtl_with(&self, mutation: &Mutation) -> Result<String, Error> {
         let command = mutation.command();
-        self.workshop.script(&format!(
+        self.session.script(&format!(
             "read_rtlil {BASE}\nmutate {command}\nwrite_verilog -noattr {ONE}\n"
         ))?;
-        self.workshop.text(ONE)
+        self.session.text(ONE)
     }
 
     /// Builds a model with these mutations, unless it is cached. Does not load it.
@@ -80,7 +80,7 @@ impl Mutants {
     /// [`Error::Environment`] if the netlist cannot be parsed. As [`Rtl::build`].
     pub fn build(&self, info: &'static BlockInfo, mutations: &[Mutation]) -> Result<Built, Error> {
         let top = info.rtl.top;
-        let base = self.workshop.text(BASE)?;
+        let base = self.session.text(BASE)?;
         let Woven { netlist, modules } =
             weave(&base, top, mutations).map_err(|Unknown(what)| {
                 Error::Environment(
@@ -91,9 +91,9 @@ impl Mutants {
                     ),
                 )
             })?;
-        self.workshop.write(WOVEN, &netlist)?;
+        self.session.write(WOVEN, &netlist)?;
         // The package must precede its uses.
-        let text = format!("{modules}\n{}", self.workshop.verilog(WOVEN)?);
+        let text = format!("{modules}\n{}", self.session.verilog(WOVEN)?);
         selectable(info, &text, Design::default(), kept()?)
     }
 }
@@ -139,33 +139,33 @@ pub fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<Built, E
 }
 
 /// Reads the RTL with Yosys and writes its netlist to [`BASE`].
-pub fn begin(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<(), Error> {
-    let base = workshop.path(BASE);
-    workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", base.display()))?;
-    workshop.write(BASE, &enabled(&workshop.text(BASE)?))
+pub fn begin(session: &YosysSession, parameters: &[(String, String)]) -> Result<(), Error> {
+    let base = session.path(BASE);
+    session.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", base.display()))?;
+    session.write(BASE, &enabled(&session.text(BASE)?))
 }
 
 /// Lets Yosys choose mutations. Returns one command per line, without a selector. A wrapper is left
 /// out: a mutant of its lines says nothing about the RTL inside.
-fn choose(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<String, Error> {
+fn choose(session: &YosysSession, mutations: u32, seed: u64) -> Result<String, Error> {
     // Yosys parses the seed as an `int`.
     let seed = seed % i32::MAX as u64;
-    let inside = match workshop.wrapper() {
+    let inside = match session.wrapper() {
         Some(wrapper) => format!(" * {wrapper} %d"),
         None => String::new(),
     };
-    workshop.script(&format!(
+    session.script(&format!(
         "read_rtlil {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}{inside}\n"
     ))?;
-    workshop.text(LIST)
+    session.text(LIST)
 }
 
 /// Chooses up to `mutations` mutations over the whole design, numbered from 1.
-pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
-    let typed = |place: &str| workshop.typed(place);
+pub fn chosen(session: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
+    let typed = |place: &str| session.typed(place);
     // Some are discarded below.
-    let list = choose(workshop, mutations + mutations / 8 + SPARE, seed)?;
-    let base = workshop.text(BASE)?;
+    let list = choose(session, mutations + mutations / 8 + SPARE, seed)?;
+    let base = session.text(BASE)?;
     let fixed = fixed(&base);
     let parse = |line: &str| {
         Mutation::parse(0, line, &typed).ok_or_else(|| {
@@ -195,19 +195,19 @@ mod tests {
     /// Yosys aborts if adjacent ports of a memory have different clocks.
     #[test]
     fn a_memory_that_is_written_twice_can_be_written_with_all_its_mutations() {
-        let workshop = YosysSession::of_verilog(
+        let session = YosysSession::of_verilog(
             "module top(input clk, input [1:0] a, b, input v, w, output [1:0] y);
              reg [1:0] m [0:3];
              always @(posedge clk) begin if (v) m[a] <= b; if (w) m[b] <= a; end
              assign y = m[a];
              endmodule",
         );
-        begin(&workshop, &[]).unwrap();
-        let mutations = chosen(&workshop, 1000, 1).unwrap();
+        begin(&session, &[]).unwrap();
+        let mutations = chosen(&session, 1000, 1).unwrap();
         assert!(mutations.iter().any(|mutation| mutation.port == "ADDR"));
-        let base = workshop.text(BASE).unwrap();
-        workshop.write("all.il", &weave(&base, "top", &mutations).unwrap().netlist).unwrap();
-        workshop.script("read_rtlil all.il\nwrite_verilog -noattr all.v\n").unwrap();
-        assert!(workshop.text("all.v").unwrap().contains("cosim_mutation"));
+        let base = session.text(BASE).unwrap();
+        session.write("all.il", &weave(&base, "top", &mutations).unwrap().netlist).unwrap();
+        session.script("read_rtlil all.il\nwrite_verilog -noattr all.v\n").unwrap();
+        assert!(session.text("all.v").unwrap().contains("cosim_mutation"));
     }
 }

@@ -8,7 +8,7 @@ use cosim_block::program;
 use cosim_formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::cut::{cut, followed, unjudged};
-use cosim_formal::engine::{Answer, ask};
+use cosim_formal::engine::{Decision, ask};
 use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
@@ -51,7 +51,7 @@ pub enum EquivalenceVerdict {
 /// An RTL with mutations, prepared for equivalence checks. Several threads may share it.
 #[derive(Debug)]
 pub struct EquivalenceChecker<'a> {
-    workshop: &'a YosysSession,
+    session: &'a YosysSession,
     aig: Aig,
     reset: Option<(&'static str, bool)>,
     /// Mutant numbers, and the selector values that enable them.
@@ -77,19 +77,19 @@ impl<'a> EquivalenceChecker<'a> {
         info: &'static BlockInfo,
         mutants: &'a Mutants,
     ) -> Result<Result<Self, String>, Error> {
-        let Mutants { workshop, parameters, mutations } = mutants;
+        let Mutants { session, parameters, mutations } = mutants;
         // In the network all registers would change together.
         if !info.clocks.is_empty() {
             return Ok(Err("the block has several clocks".to_owned()));
         }
-        let assertions = Assertions::read(workshop, info, parameters)?;
+        let assertions = Assertions::read(session, info, parameters)?;
         let monitor = |bits| {
             let select = (SELECT, bits);
             Monitor::of_invariants(info, parameters, assertions.as_ref(), select, NEVER)
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
         let checker =
-            Self::of(workshop, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
+            Self::of(session, mutations, assertions.as_ref(), monitor, info.rtl.clock, reset)?;
         let word_abstractions = program::facts(info, parameters)?.properties.word_abstractions;
         Ok(match checker {
             Ok(checker) => Ok(checker.with_word_abstractions(&word_abstractions)?),
@@ -104,7 +104,7 @@ impl<'a> EquivalenceChecker<'a> {
     ) -> Result<Self, Error> {
         let [flat, ..] = FILES;
         let [verilog, graph] = MEANING;
-        let followed = followed(&self.workshop.text(flat)?);
+        let followed = followed(&self.session.text(flat)?);
         for WordAbstraction { memory, width, meaning } in word_abstractions {
             let is_it = |name: &str| {
                 let name = name.trim_start_matches('\\');
@@ -115,19 +115,19 @@ impl<'a> EquivalenceChecker<'a> {
             let text = format!(
                 "module meaning(input [{high}:0] word, output [{high}:0] meaning);\n  assign meaning = {meaning};\nendmodule\n"
             );
-            self.workshop.write(verilog, &text)?;
-            self.workshop.script(&format!(
+            self.session.write(verilog, &text)?;
+            self.session.script(&format!(
                 "read_verilog {verilog}\nproc\ntechmap\naigmap\nopt_clean\nwrite_aiger -ascii -symbols {graph}\n"
             ))?;
             self.word_abstractions.extend(
-                Aig::parse(&self.workshop.text(graph)?).map(|aig| (number.to_string(), aig)),
+                Aig::parse(&self.session.text(graph)?).map(|aig| (number.to_string(), aig)),
             );
         }
         Ok(self)
     }
 
     fn of(
-        workshop: &'a YosysSession,
+        session: &'a YosysSession,
         mutations: &[Mutation],
         assertions: Option<&Assertions>,
         monitor: impl Fn(u32) -> Result<Option<Monitor>, Error>,
@@ -135,7 +135,7 @@ impl<'a> EquivalenceChecker<'a> {
         reset: Option<(&'static str, bool)>,
     ) -> Result<Result<Self, String>, Error> {
         let [flat, cut_open] = FILES;
-        let base = workshop.text(BASE)?;
+        let base = session.text(BASE)?;
         let unjudged = unjudged(&base);
         // One of these mutations would make the netlist unusable for all.
         let (mut apart, mut selected) = (BTreeMap::new(), BTreeMap::new());
@@ -159,12 +159,12 @@ impl<'a> EquivalenceChecker<'a> {
             true => None,
             false => monitor(width)?.filter(|monitor| monitor.missing(&base).is_empty()),
         };
-        script += "flatten\nopt_clean\n";
+        script += "flatten\ntribuf -logic\nopt_clean\n";
         if let Some(monitor) = &monitor {
-            workshop.write(MONITOR, &monitor.text)?;
+            session.write(MONITOR, &monitor.text)?;
             script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));
             if let Some(assertions) = assertions {
-                workshop.write(OUTPUTS, &assertions.netlist)?;
+                session.write(OUTPUTS, &assertions.netlist)?;
                 script += &format!("read_rtlil {OUTPUTS}\n");
             }
             script += &format!(
@@ -172,19 +172,19 @@ impl<'a> EquivalenceChecker<'a> {
             );
         }
         script += &format!("async2sync\nopt_clean\nwrite_rtlil {flat}\n");
-        workshop.script(&script)?;
-        let text = match cut(&workshop.text(flat)?, clock) {
+        session.script(&script)?;
+        let text = match cut(&session.text(flat)?, clock) {
             Ok(text) => text,
             Err(Unknown(what)) => return Ok(Err(what)),
         };
-        workshop.write(cut_open, &text)?;
-        let Graph { text, words } = graph(workshop, cut_open)?;
+        session.write(cut_open, &text)?;
+        let Graph { text, words } = graph(session, cut_open)?;
         let Some(aig) = Aig::parse(&text) else {
             return Ok(Err("its network has a combinational loop".to_owned()));
         };
         let aig = aig.with_words(&words);
         Ok(Ok(Self {
-            workshop,
+            session,
             aig,
             reset,
             selected,
@@ -218,7 +218,7 @@ impl<'a> EquivalenceChecker<'a> {
                 Some(EquivalenceQuery::Same) => return Ok(true),
                 Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
             };
-            let put = |attempt| ask(self.workshop, output, &file, &inputs, attempt);
+            let put = |attempt| ask(self.session, output, &file, &inputs, attempt);
             if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never()
                 || put(SHORT_PROOF)?.is_never()
             {
@@ -256,12 +256,12 @@ impl<'a> EquivalenceChecker<'a> {
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, attempt)? {
-                Answer::Never(_) => return Ok(true),
+            match ask(self.session, &format!("near-{id}"), &file, &inputs, attempt)? {
+                Decision::Never(_) => return Ok(true),
                 // Differences may still stop at a larger distance.
-                Answer::Seen(_) => {}
+                Decision::Reached(_) => {}
                 // A larger distance makes the proof harder.
-                Answer::Open { .. } => break,
+                Decision::Open { .. } => break,
             }
         }
         Ok(false)
@@ -282,7 +282,7 @@ impl<'a> EquivalenceChecker<'a> {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                ask(self.workshop, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?.is_never()
+                ask(self.session, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?.is_never()
             }
         })
     }
@@ -292,8 +292,7 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?.is_never()
-            {
+            if ask(self.session, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?.is_never() {
                 return Ok(true);
             }
         }
@@ -361,10 +360,10 @@ impl<'a> EquivalenceChecker<'a> {
 
     fn make_whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
         let [flat, _] = FILES;
-        if memory_bits(&self.workshop.text(flat)?) > MEMORY {
+        if memory_bits(&self.session.text(flat)?) > MEMORY {
             return Ok(Err("its memories are too large for an exact search".to_owned()));
         }
-        let aig = Aig::parse(&whole_graph(self.workshop, flat)?.text);
+        let aig = Aig::parse(&whole_graph(self.session, flat)?.text);
         let because = || "with exact memories its network has a combinational loop".to_owned();
         Ok(aig.map(Arc::new).ok_or_else(because))
     }
@@ -402,10 +401,10 @@ impl<'a> EquivalenceChecker<'a> {
             EquivalenceQuery::Open { file, inputs } => (file, inputs),
         };
         let name = format!("question-{id}");
-        Ok(match ask(self.workshop, &name, &file, &inputs, attempt)? {
-            Answer::Never(_) => EquivalenceVerdict::Equivalent(Proof::Induction),
-            Answer::Seen(cycles) => EquivalenceVerdict::Differs(cycles),
-            Answer::Open { because, .. } => EquivalenceVerdict::Open(because),
+        Ok(match ask(self.session, &name, &file, &inputs, attempt)? {
+            Decision::Never(_) => EquivalenceVerdict::Equivalent(Proof::Induction),
+            Decision::Reached(cycles) => EquivalenceVerdict::Differs(cycles),
+            Decision::Open { because, .. } => EquivalenceVerdict::Open(because),
         })
     }
 }

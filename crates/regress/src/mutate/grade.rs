@@ -10,7 +10,7 @@ use cosim_block::mutate::KillMethod;
 use cosim_block::mutate::{Kill, MutationJob};
 use cosim_harness::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
 
-use crate::worker::Program;
+use crate::worker::WorkerProgram;
 use crate::worker::loss::CORRUPTED;
 use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
 use cosim_block::shard::Shard;
@@ -44,14 +44,14 @@ pub fn cases_of(
     session: &Session,
     profile: &Profile,
     seed: u64,
-    cases: u64,
+    indices: Range<u64>,
 ) -> Vec<Case> {
     let plan = Plan {
         block: block.name,
         seed,
         profiles: vec![profile.clone()],
         scenarios: session.scenarios(),
-        indices: 0..cases,
+        indices,
         shard: Shard::WHOLE,
     };
     let mut cases: Vec<Case> = plan.iter().collect();
@@ -79,7 +79,7 @@ pub struct CaseSet<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Workers<'a> {
     /// The executable of the workers.
-    pub program: &'a Program,
+    pub program: &'a WorkerProgram,
     /// Number of workers.
     pub threads: usize,
     /// Set when the user interrupts.

@@ -238,7 +238,7 @@ impl Failures {
                     if shrunk.out_of_budget {
                         notes.push(format!(
                             "shrinking stopped early; candidates tried: {}",
-                            shrunk.tried
+                            shrunk.candidates
                         ));
                     }
                     // Hard-link the original, because the disk may have no room for a second copy.

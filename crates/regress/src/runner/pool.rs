@@ -245,7 +245,7 @@ mod tests {
                 requests: Frames::default(),
                 work: VecDeque::new(),
                 done: 0,
-                says: [Reply::Started(ActiveSandbox::Off)].into(),
+                replies: [Reply::Started(ActiveSandbox::Off)].into(),
                 is_alive: true,
                 is_lost: false,
             })
@@ -263,7 +263,7 @@ mod tests {
         requests: Frames,
         work: VecDeque<(u64, Case)>,
         done: u64,
-        says: VecDeque<Reply>,
+        replies: VecDeque<Reply>,
         is_alive: bool,
         is_lost: bool,
     }
@@ -283,7 +283,7 @@ mod tests {
                 self.requests.message::<Request>(MAX_LENGTH).expect("requests")
             {
                 match request {
-                    Request::Open(_) => self.says.push_back(Reply::Ready),
+                    Request::Open(_) => self.replies.push_back(Reply::Ready),
                     Request::Work { place, work: Work::Case { case, .. } } => {
                         self.work.push_back((place, case))
                     }
@@ -294,7 +294,7 @@ mod tests {
         }
 
         fn receive(&mut self, buffer: &mut Vec<u8>, _: Duration) -> Received {
-            if let Some(reply) = self.says.pop_front() {
+            if let Some(reply) = self.replies.pop_front() {
                 buffer.extend(frame(&reply).expect("a frame"));
                 return Received::Bytes;
             }

@@ -1,7 +1,7 @@
 //! Runs one task in a worker process of its own.
 
 use super::loss::{CORRUPTED, Loss, Losses};
-use super::process::Program;
+use super::process::WorkerProgram;
 use super::supervisor::{Event, Link, Supervisor};
 use crate::blocks::BlockHandle;
 use cosim_base::error::{Error, codes};
@@ -55,7 +55,7 @@ impl<T> Finish<T> {
 /// Runs single tasks, each in a fresh worker.
 #[derive(Debug, Clone)]
 pub struct OneShotWorker {
-    program: Program,
+    program: WorkerProgram,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -81,7 +81,7 @@ impl VectorJob<'_> {
 
 impl OneShotWorker {
     /// A runner whose task ends soon after `interrupted` is set.
-    pub fn new(program: Program, interrupted: Arc<AtomicBool>) -> Self {
+    pub fn new(program: WorkerProgram, interrupted: Arc<AtomicBool>) -> Self {
         Self { program, interrupted }
     }
 
@@ -163,8 +163,8 @@ impl OneShotWorker {
         let mut losses = Losses::alone();
         let finish = loop {
             let attempt = self.attempt(&task, &mut |reply| match reply {
-                Reply::Shrinking { tried, kept } => {
-                    progress.candidate(tried, kept);
+                Reply::Shrinking { candidates, kept } => {
+                    progress.candidate(candidates, kept);
                     None
                 }
                 Reply::Best(vector) => {
@@ -214,8 +214,8 @@ impl OneShotWorker {
         let mut losses = Losses::alone();
         loop {
             let attempt = self.attempt(&task, &mut |reply| match reply {
-                Reply::Shrinking { tried, kept } => {
-                    progress.candidate(tried, kept);
+                Reply::Shrinking { candidates, kept } => {
+                    progress.candidate(candidates, kept);
                     None
                 }
                 Reply::Best(vector) => {
@@ -229,7 +229,7 @@ impl OneShotWorker {
                         Ok(Finish::Lost(verdict)) => Some(Outcome::without_cycles(verdict)),
                         Ok(Finish::Interrupted) | Err(_) => None,
                     };
-                    Some(Request::Tried(outcome.map(Box::new)))
+                    Some(Request::Judged(outcome.map(Box::new)))
                 }
                 _ => None,
             })?;

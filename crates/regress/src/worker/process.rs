@@ -45,7 +45,7 @@ pub struct Limits {
 
 /// The executable that workers are started from.
 #[derive(Debug, Clone)]
-pub struct Program {
+pub struct WorkerProgram {
     path: PathBuf,
     limits: Limits,
     /// The sandbox of its workers, once a worker has reported it.
@@ -54,7 +54,7 @@ pub struct Program {
     log: RtlLog,
 }
 
-impl Program {
+impl WorkerProgram {
     /// An executable with blocks.
     pub fn at(path: impl Into<PathBuf>, limits: Limits) -> Self {
         Self { path: path.into(), limits, in_force: Arc::default(), log: RtlLog::default() }

@@ -1,7 +1,7 @@
 //! Asks the program with the blocks about them, in a process that never loads a model: RTL cannot
 //! change an answer.
 
-use super::process::{Limits, Process, Program};
+use super::process::{Limits, Process, WorkerProgram};
 use super::supervisor::{Event, Supervisor};
 use cosim_base::error::{Error, codes};
 use cosim_block::engine::Query;
@@ -78,7 +78,7 @@ impl State {
             None => {
                 let sandbox = Sandbox::On;
                 let limits = Limits { stuck_after: STUCK_AFTER, memory: None, sandbox };
-                Supervisor::new(Program::at(path, limits).start(None, false)?, STUCK_AFTER)
+                Supervisor::new(WorkerProgram::at(path, limits).start(None, false)?, STUCK_AFTER)
             }
         };
         let work = Work::Query(block.to_owned(), Box::new(query.clone()));

@@ -197,7 +197,7 @@ impl<L: Link> Supervisor<L> {
                 self.expected.push_back(Expected::Query(*place));
             }
             Request::Cancel => self.is_cancelled = true,
-            Request::Tried(_) => {}
+            Request::Judged(_) => {}
         }
         let _ = self.link.send(&bytes);
         Ok(())
@@ -296,8 +296,8 @@ impl<L: Link> Supervisor<L> {
                 Some(Expected::Task { progress: TaskProgress::ShrinksLost, .. }),
             ) => return true,
             (Reply::Ready | Reply::NotReady(_), Some(Expected::Opening)) => true,
-            (Reply::Done { place, answer }, Some(Expected::Case(asked))) => {
-                *place == asked
+            (Reply::Done { place, answer }, Some(Expected::Case(requested))) => {
+                *place == requested
                     && match answer {
                         Answer::Case(outcome) => {
                             is_possible(outcome)
@@ -307,11 +307,11 @@ impl<L: Link> Supervisor<L> {
                         Answer::Task(_) | Answer::Query(_) => false,
                     }
             }
-            (Reply::Done { place, answer }, Some(Expected::Task { place: asked, .. })) => {
-                *place == asked && !matches!(answer, Answer::Case(_) | Answer::Query(_))
+            (Reply::Done { place, answer }, Some(Expected::Task { place: requested, .. })) => {
+                *place == requested && !matches!(answer, Answer::Case(_) | Answer::Query(_))
             }
-            (Reply::Done { place, answer }, Some(Expected::Query(asked))) => {
-                *place == asked && !matches!(answer, Answer::Case(_) | Answer::Task(_))
+            (Reply::Done { place, answer }, Some(Expected::Query(requested))) => {
+                *place == requested && !matches!(answer, Answer::Case(_) | Answer::Task(_))
             }
             _ => false,
         };
@@ -540,12 +540,12 @@ mod tests {
     }
 
     #[test]
-    fn replies_that_were_asked_for_count() {
+    fn replies_that_were_expected_count() {
         let answers = [
             Reply::Ready,
             done(3, outcome(Verdict::Match)),
             done(4, Answer::Panicked("x".to_owned())),
-            Reply::Shrinking { tried: 1, kept: 1 },
+            Reply::Shrinking { candidates: 1, kept: 1 },
             done(5, Answer::Task("1".to_owned())),
         ];
         let requests = [opening(), case(3), case(4), task(5, shrink())];
@@ -556,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_was_not_asked_for_ends_the_worker() {
+    fn a_reply_that_was_not_expected_ends_the_worker() {
         let matches = || outcome(Verdict::Match);
         let json = || Answer::Task("1".to_owned());
         let refusal = Refusal { code: codes::SYSTEM, message: String::new() };
@@ -571,8 +571,8 @@ mod tests {
             // Of another kind.
             (vec![case(3)], done(3, json())),
             (vec![task(3, Action::Load)], done(3, matches())),
-            (vec![task(3, Action::Load)], Reply::Shrinking { tried: 1, kept: 1 }),
-            (vec![case(3)], Reply::Shrinking { tried: 1, kept: 1 }),
+            (vec![task(3, Action::Load)], Reply::Shrinking { candidates: 1, kept: 1 }),
+            (vec![case(3)], Reply::Shrinking { candidates: 1, kept: 1 }),
             (vec![], Reply::Ready),
             (vec![case(3)], Reply::Ready),
             (vec![case(3)], Reply::NotReady(refusal)),

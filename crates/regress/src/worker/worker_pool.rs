@@ -9,7 +9,7 @@
 //! soon as all earlier ones are.
 
 use super::loss::{Loss, Losses};
-use super::process::{Process, Program};
+use super::process::{Process, WorkerProgram};
 use super::supervisor::{Event, Link, Supervisor};
 use cosim_base::error::{Error, codes};
 use cosim_block::engine::SessionSetup;
@@ -58,7 +58,7 @@ pub trait Launch: Sync {
     fn end(&self) {}
 }
 
-impl Launch for Program {
+impl Launch for WorkerProgram {
     type Link = Process;
 
     fn launch(&self, simulated: bool) -> Result<Process, Error> {

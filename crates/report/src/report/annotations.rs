@@ -77,7 +77,7 @@ fn commands(results: &Results, folder: &Path) -> String {
     let mut commands = String::new();
     for group in results.failures.iter().take(GITHUB_SHOWS) {
         let title = format!("cosim {}: {}", results.run.block, group.signature);
-        let mut message = told(group);
+        let mut message = describe(group);
         if let Some(vector) = &group.first.vector {
             let _ = write!(message, "\nvector: {}", text::path(&folder.join(vector)));
         }
@@ -102,7 +102,7 @@ fn issue(results: &Results, group: &Group) -> Value {
         Sha256::digest(&what).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     let (path, line, _) = location(results, group).unwrap_or((MARKDOWN, 1, 1));
     json!({
-        "description": told(group),
+        "description": describe(group),
         "check_name": group.signature.to_string(),
         "fingerprint": fingerprint,
         "severity": if group.is_waived() { "info" } else { "blocker" },
@@ -111,7 +111,7 @@ fn issue(results: &Results, group: &Group) -> Value {
 }
 
 /// Describes the first failure of a group.
-fn told(group: &Group) -> String {
+fn describe(group: &Group) -> String {
     let judgement = group.first.judgement.iter().flat_map(Blame::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
     let waived = group.waived.iter().map(ToString::to_string);
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_tells_which_ci_system_it_is() {
+    fn the_environment_names_the_ci_system() {
         assert_eq!(of(&[]), None);
         assert_eq!(of(&[("GITHUB_ACTIONS", "false"), ("GITLAB_CI", "")]), None);
         assert_eq!(of(&[("GITLAB_CI", "true")]), Some(Ci::GitLab));

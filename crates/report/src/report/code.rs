@@ -35,13 +35,13 @@ impl Code {
 struct CodeRatios {
     profile: String,
     shares: String,
-    holes: Vec<Hole>,
+    uncovered: Vec<UncoveredLine>,
     waived: Vec<(String, String)>,
 }
 
 /// A line or branch that was not reached.
 #[derive(Debug, Serialize)]
-struct Hole {
+struct UncoveredLine {
     place: String,
     /// The anchor of its line, if the page shows the file.
     link: Option<String>,
@@ -97,9 +97,9 @@ pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
         false => Sources::default(),
     };
     let places = places(&reached);
-    let holes = reached.iter().flat_map(CodeHits::holes);
+    let uncovered = reached.iter().flat_map(CodeHits::uncovered);
     let targets: BTreeSet<(&str, u32)> =
-        holes.map(|point| (point.file.as_str(), point.line)).collect();
+        uncovered.map(|point| (point.file.as_str(), point.line)).collect();
     let (mut files, mut left_out, mut size) = (Vec::new(), Vec::new(), 0);
     for name in sources.names() {
         let lines = sources.lines(name);
@@ -116,7 +116,7 @@ pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
 }
 
 fn of_profile(reached: &CodeHits<'_>, files: &[&str]) -> CodeRatios {
-    let hole = |point: &Point| Hole {
+    let uncovered = |point: &Point| UncoveredLine {
         place: point.place(),
         link: files
             .iter()
@@ -128,7 +128,7 @@ fn of_profile(reached: &CodeHits<'_>, files: &[&str]) -> CodeRatios {
     CodeRatios {
         profile: reached.profile.to_owned(),
         shares: reached.shares().text(),
-        holes: reached.holes().map(hole).collect(),
+        uncovered: reached.uncovered().map(uncovered).collect(),
         waived: waived.collect(),
     }
 }
@@ -146,9 +146,9 @@ fn places(profiles: &[CodeHits<'_>]) -> BTreeMap<(String, u32), Place> {
             if point.kind == Kind::Branch {
                 let place = places.entry((point.file.clone(), point.line)).or_default();
                 let branch = place.branches.entry((point.column, point.what.clone()));
-                let (sum, is_hole) = branch.or_default();
+                let (sum, is_uncovered) = branch.or_default();
                 *sum += hits;
-                *is_hole |= hits == 0 && reason.is_none();
+                *is_uncovered |= hits == 0 && reason.is_none();
             }
         }
     }
@@ -168,7 +168,7 @@ fn file(
             None => "",
             Some(Place { is_waived: true, .. }) => "waived",
             Some(Place { hits: Some(0), .. }) => "miss",
-            Some(place) if place.branches.values().any(|(_, is_hole)| *is_hole) => "part",
+            Some(place) if place.branches.values().any(|(_, is_uncovered)| *is_uncovered) => "part",
             Some(Place { hits, .. }) => hits.map_or("", |_| "hit"),
         };
         let branches = place.iter().flat_map(|place| &place.branches);

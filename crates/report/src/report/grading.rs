@@ -96,8 +96,8 @@ fn words(score: &MutationScore) -> String {
         (undecided, "undecided"),
         (equivalent, "equivalent"),
     ];
-    let told = all.iter().filter(|(count, _)| **count > 0);
-    told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    let outcome = all.iter().filter(|(count, _)| **count > 0);
+    outcome.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Renders the page.
@@ -157,17 +157,17 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
 /// The command that repeats the analysis.
 fn command(run: &Header) -> String {
     let mut words = [program::name(), "mutate", "--block", &run.block].map(str::to_owned).to_vec();
-    let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
-    say("--fixes", run.profiles.join(","));
-    say("--mutants", run.mutants.to_string());
-    say("--seed", run.seed.to_string());
-    say("--run-seed", run.run_seed.to_string());
-    say("--cases", run.cases.to_string());
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    add("--fixes", run.profiles.join(","));
+    add("--mutants", run.mutants.to_string());
+    add("--seed", run.seed.to_string());
+    add("--run-seed", run.run_seed.to_string());
+    add("--cases", run.cases.to_string());
     if let Some(packets) = run.packets {
-        say("--packets", packets.to_string());
+        add("--packets", packets.to_string());
     }
     for scenario in &run.scenarios {
-        say("--scenario", scenario.clone());
+        add("--scenario", scenario.clone());
     }
     if run.means == KillMethod::Checks {
         words.push("--checks-only".to_owned());
@@ -188,9 +188,9 @@ fn target(files: &mut [File], at: &str) -> Option<(String, String)> {
 }
 
 /// Collects items for the mutants of all profiles.
-fn each<'a, T>(report: &'a Report, tell: fn(&'a str, &'a Mutant) -> Option<T>) -> Vec<T> {
+fn each<'a, T>(report: &'a Report, select: fn(&'a str, &'a Mutant) -> Option<T>) -> Vec<T> {
     let of = |graded: &'a ProfileGrading| {
-        graded.mutants.iter().filter_map(move |mutant| tell(&graded.profile, mutant))
+        graded.mutants.iter().filter_map(move |mutant| select(&graded.profile, mutant))
     };
     report.profiles.iter().flat_map(of).collect()
 }
@@ -251,13 +251,13 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
     let line = |(text, number): (&str, u32)| {
         let mutants = of_lines.get(&number).into_iter().flatten();
         let score = MutationScore::of(mutants.copied());
-        let told = match score.mutants - score.equivalent {
+        let outcome = match score.mutants - score.equivalent {
             0 => String::new(),
             all => format!("{}/{all}", score.killed),
         };
         Line {
             id: None,
-            head: format!("{number:5} {told:>8}"),
+            head: format!("{number:5} {outcome:>8}"),
             text: text.to_owned(),
             state: state(&score),
             counts: words(&score),
@@ -295,9 +295,9 @@ mod tests {
         let text = "x\n<y>\nz\nw\nv\n";
         let all = mutants.each_ref();
         let File { lines, score, .. } = file("a.v".to_owned(), text, &all);
-        let told = lines.iter().map(|line| (line.head.trim(), line.state, line.counts.as_str()));
+        let outcome = lines.iter().map(|line| (line.head.trim(), line.state, line.counts.as_str()));
         assert_eq!(
-            told.collect::<Vec<_>>(),
+            outcome.collect::<Vec<_>>(),
             [
                 ("1", "", ""),
                 ("2      1/1", "hit", "1 killed, 1 equivalent"),

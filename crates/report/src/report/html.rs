@@ -28,7 +28,7 @@ use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
 /// Maximum number of failure groups with details.
-const GROUPS_TOLD: usize = 40;
+const GROUPS_SHOWN: usize = 40;
 /// The size of the throughput plot.
 const PLOT: (f64, f64) = (600.0, 90.0);
 
@@ -132,7 +132,7 @@ pub fn page(
     let causes = run::causes(&results.failures);
     let groups: Vec<Failure<'_>> = causes
         .iter()
-        .take(GROUPS_TOLD)
+        .take(GROUPS_SHOWN)
         .map(|cause| failure(folder, results, cause, block, specification.as_ref()))
         .collect();
     let number = |signature: &str| {
@@ -142,7 +142,7 @@ pub fn page(
         causes.iter().position(is_of).filter(|place| *place < groups.len()).map(|place| place + 1)
     };
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
-    let more_groups = causes.len().saturating_sub(GROUPS_TOLD);
+    let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
     let page = Page {
         run: &results.run,
         totals: &results.totals,

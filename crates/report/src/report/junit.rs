@@ -80,7 +80,8 @@ impl Suites {
         let names = run.profiles.iter().flat_map(|profile| {
             run.scenarios.iter().map(move |scenario| format!("{}/{profile}/{scenario}", run.block))
         });
-        let told: BTreeMap<&str, &Evidence> = results.failures.iter().flat_map(evidence).collect();
+        let evidence_of: BTreeMap<&str, &Evidence> =
+            results.failures.iter().flat_map(evidence).collect();
         let waived = Waivers::of(results);
         for (name, column) in names.zip(self.columns) {
             let mut suite = TestSuite::new(name.as_str());
@@ -100,7 +101,12 @@ impl Suites {
                     Named::Failed(case, verdict) => {
                         match Signature::of(&verdict).and_then(|of| waived.reason(&of)) {
                             Some(reason) => skipped(&case, &reason),
-                            None => failed(run, &case, &verdict, told.get(case.as_str()).copied()),
+                            None => failed(
+                                run,
+                                &case,
+                                &verdict,
+                                evidence_of.get(case.as_str()).copied(),
+                            ),
                         }
                     }
                 });

@@ -19,27 +19,27 @@ impl Reproduce<'_> {
     pub fn whole(&self, info: Option<&BlockInfo>) -> String {
         let Header { block, seed, profiles, scenarios, cases, packets, given, .. } = self.run;
         let mut words = vec![self.program.to_owned(), "run".to_owned()];
-        let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        say("--block", block.clone());
-        say("--seed", seed.to_string());
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        add("--block", block.clone());
+        add("--seed", seed.to_string());
         let default = |info: &BlockInfo| info.profiles.iter().map(|one| one.name.to_string());
         if info.is_none_or(|info| !default(info).eq(profiles.iter().cloned())) {
-            say("--fixes", profiles.join(","));
+            add("--fixes", profiles.join(","));
         }
         let built_in = info.map_or(&[][..], |info| &info.scenarios);
         if !built_in.iter().map(|known| &known.name).eq(scenarios) {
             for name in scenarios {
-                say("--scenario", self.run.scenario_files.get(name).unwrap_or(name).clone());
+                add("--scenario", self.run.scenario_files.get(name).unwrap_or(name).clone());
             }
         }
         if let Some(cases) = cases.filter(|cases| info.is_none_or(|info| info.cases != *cases)) {
-            say("--cases", cases.to_string());
+            add("--cases", cases.to_string());
         }
         if let Some(packets) = packets {
-            say("--packets", packets.to_string());
+            add("--packets", packets.to_string());
         }
         if !self.run.is_whole() {
-            say("--shard", self.run.shard.to_string());
+            add("--shard", self.run.shard.to_string());
         }
         words.extend(given.arguments());
         command_line(&words)
@@ -49,16 +49,16 @@ impl Reproduce<'_> {
     pub fn command(&self, case: &str) -> String {
         let Header { seed, build, packets, given, scenario_files, .. } = self.run;
         let mut words = vec![self.program.to_owned(), "run".to_owned()];
-        let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
-        say("--seed", seed.to_string());
-        say("--case", case.to_owned());
+        let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+        add("--seed", seed.to_string());
+        add("--case", case.to_owned());
         // The name of a case does not contain the scenario's file.
         let scenario = case.split('/').nth(2);
         if let Some(file) = scenario.and_then(|scenario| scenario_files.get(scenario)) {
-            say("--scenario", file.clone());
+            add("--scenario", file.clone());
         }
         if let Some(packets) = packets {
-            say("--packets", packets.to_string());
+            add("--packets", packets.to_string());
         }
         words.extend(given.arguments());
         words.extend(["--build".to_owned(), build.clone()]);

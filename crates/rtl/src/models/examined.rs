@@ -622,8 +622,8 @@ impl ExaminedFolder {
         let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
         let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
         let mut elaboration = self.elaborate(&self.sources);
-        let says_no = |error: &Error| is_rejected(error) || matches!(error, Error::Usage(..));
-        let is_refused = |elaboration: &Result<_, Error>| elaboration.as_ref().is_err_and(says_no);
+        let refusal = |error: &Error| is_rejected(error) || matches!(error, Error::Usage(..));
+        let is_refused = |elaboration: &Result<_, Error>| elaboration.as_ref().is_err_and(refusal);
         let fragments = self.declared.iter().filter(|(_, declared)| declared.is_fragment());
         let fragments: Vec<PathBuf> = fragments.map(|(name, _)| name.clone()).collect();
         let is_whole = |name: &&PathBuf| !fragments.contains(name);
@@ -635,10 +635,10 @@ impl ExaminedFolder {
             fragments.iter().any(|name| first.contains(&at(name)))
         };
         // What is wrong with those that are needed is what a user wants to know.
-        for (fewer, says_why) in [(self.needed.clone(), true), (whole, false), (alone, false)] {
+        for (fewer, reason) in [(self.needed.clone(), true), (whole, false), (alone, false)] {
             if is_refused(&elaboration) && !fewer.is_empty() && fewer.len() < self.sources.len() {
                 let again = self.elaborate(&fewer);
-                if again.is_ok() || says_why || elaboration.as_ref().is_err_and(of_fragment) {
+                if again.is_ok() || reason || elaboration.as_ref().is_err_and(of_fragment) {
                     elaboration = again;
                     self.sources = fewer;
                 }
@@ -659,7 +659,7 @@ impl ExaminedFolder {
         }
         match elaboration {
             Err(error)
-                if says_no(&error)
+                if refusal(&error)
                     && let Some(missing) = self.no_top(wanted, &error) =>
             {
                 Err(missing)
@@ -671,7 +671,7 @@ impl ExaminedFolder {
     /// The error for a top that no file declares.
     fn no_top(&self, wanted: &TopRequest<'_>, error: &Error) -> Option<Error> {
         let is_declared = self.declared.iter().any(|(_, file)| file.declares(wanted.top));
-        let says_so = error.to_string().contains(&format!("module: '{}'", wanted.top));
+        let confirms = error.to_string().contains(&format!("module: '{}'", wanted.top));
         // A file of its name may declare it by a macro, and a library anything.
         let endings = || self.design.extensions.iter().map(String::as_str).chain([".v", ".sv"]);
         let is_beside = |(folder, _): &(PathBuf, bool)| {
@@ -680,7 +680,7 @@ impl ExaminedFolder {
         };
         let is_elsewhere =
             || !self.design.libraries.is_empty() || self.searched.iter().any(is_beside);
-        if is_declared || !wanted.own.is_empty() || (!says_so && is_elsewhere()) {
+        if is_declared || !wanted.own.is_empty() || (!confirms && is_elsewhere()) {
             return None;
         }
         let mut known: Vec<&str> =
@@ -710,6 +710,7 @@ impl ExaminedFolder {
         };
         let mut chosen: BTreeSet<usize> = (0..self.declared.len()).filter(is_macros).collect();
         let mut missing = vec![wanted.top.to_owned()];
+        let mut last = None;
         for _ in 0..MOST_ATTEMPTS {
             let before = chosen.len();
             while let Some(missed) = missing.pop() {
@@ -728,7 +729,8 @@ impl ExaminedFolder {
                 missing.extend(first.flat_map(|(_, other)| other.used_by(&found.1)));
             }
             if chosen.len() == before {
-                return None;
+                // What is missing then is what a user wants to know.
+                return last;
             }
             let sources: Vec<PathBuf> =
                 chosen.iter().map(|place| self.declared[*place].0.clone()).collect();
@@ -751,8 +753,9 @@ impl ExaminedFolder {
             if missing.is_empty() {
                 return Some((sources, elaboration));
             }
+            last = Some((sources, elaboration));
         }
-        None
+        last
     }
 
     /// The error for a module that two sources declare differently: which one is meant is for the user to say.

@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_list_may_not_hold_is_told_with_its_place() {
+    fn what_a_list_may_not_hold_is_reported_with_its_place() {
         let folder = TempDir::new().unwrap();
         let list = folder.path().join("list.f");
         fs::write(&list, "a.v\n  --top x\n").unwrap();

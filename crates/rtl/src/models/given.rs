@@ -9,11 +9,12 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
+use verilated_build::sources;
 use walkdir::{DirEntry, WalkDir};
 
 /// Maximum number of searched folders; each is an argument of Verilator.
-const MOST_FOLDERS: usize = 500;
+const MOST_FOLDERS: usize = 4000;
 /// Maximum number of folder entries to visit: stops at links to the root of a file system.
 pub const MOST_ENTRIES: usize = 1 << 18;
 
@@ -90,6 +91,7 @@ impl UserRtl {
             readable(&path, "is named by -v in a file list but is not a file")?;
             given.libraries.push(path);
         }
+        given.search_parents();
         if given.folders.len() > MOST_FOLDERS {
             let message = format!(
                 "has more than {MOST_FOLDERS} folders with files; name the folder of the RTL, \
@@ -165,6 +167,36 @@ impl UserRtl {
             Ok(())
         } else {
             Err(refuse(codes::RTL_NOT_FOUND, root, "has no Verilog file (.v, .sv)"))
+        }
+    }
+
+    /// Also searches folders from which the files below given folders are included by a path, as
+    /// `inc` for `include "pkg/types.svh"` and a file `inc/pkg/types.svh`.
+    fn search_parents(&mut self) {
+        const HEADERS: [&str; 6] = ["vh", "svh", "h", "inc", "svi", "vinc"];
+        let is_header = |path: &&PathBuf| {
+            let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+            HEADERS.iter().any(|header| extension == **header)
+        };
+        let mut wanted: BTreeSet<PathBuf> = BTreeSet::new();
+        for path in self.sources.iter().chain(self.files.iter().filter(is_header)) {
+            let Ok(text) = fs::read(path) else { continue };
+            let text = String::from_utf8_lossy(&text);
+            let below = sources::includes(&text).map(PathBuf::from).filter(|name| {
+                let mut parts = name.components();
+                parts.all(|part| matches!(part, Component::Normal(_))) && name.iter().count() > 1
+            });
+            wanted.extend(below);
+        }
+        for name in &wanted {
+            let is_it = |path: &&PathBuf| path.ends_with(name);
+            let found: Vec<PathBuf> = self.files.iter().filter(is_it).cloned().collect();
+            for path in found {
+                if let Some(parent) = path.ancestors().nth(name.iter().count()) {
+                    let parent = if parent == Path::new("") { Path::new(".") } else { parent };
+                    self.search(parent, false);
+                }
+            }
         }
     }
 

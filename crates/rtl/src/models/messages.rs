@@ -5,12 +5,19 @@ use super::examined::ASKING_TOP;
 use verilated_runtime::Verilator;
 
 /// Messages without the module that instantiates the top: what is wrong there is said of the top.
-/// Warnings about it are left out, and all warnings if there are errors.
+/// Warnings about it are left out, and all warnings if there are errors. So are the names under which
+/// a missing file was searched for: there are some for each folder.
 pub fn without_asking_top(output: &str, top: &str) -> String {
     let file = format!("{ASKING_TOP}.sv:");
     let has_errors = output.lines().any(|line| line.starts_with("%Error"));
     let (mut text, mut is_dropped, mut is_own) = (String::new(), false, false);
+    let mut is_searched = false;
     for line in output.lines() {
+        let is_name = is_searched && line.starts_with("            ");
+        is_searched = line.ends_with("... Looked in:") || is_name;
+        if is_searched || line.starts_with("%Error: Command Failed") {
+            continue;
+        }
         if line.starts_with('%') {
             is_own = line.contains(&file);
             is_dropped = (is_own || has_errors) && line.starts_with("%Warning");
@@ -44,7 +51,11 @@ pub fn advice(output: &str, hint: &str, verilator: &Verilator) -> String {
     let has = |words: &[&str]| words.iter().any(|word| output.contains(word));
     let is_option = has(&["unroll", "Wfuture", "lint_off", "LOOPINIT", "--bbox", "--language"]);
     let is_unsupported = has(&["nsupported", "syntax error", "nternal error", "Internal Error"]);
+    let is_missing = has(&["Cannot find file containing", "Cannot find include file"]);
     let mut advice = Vec::new();
+    if is_missing {
+        advice.push("Name the missing file, too, or its folder with -I.".to_owned());
+    }
     if is_option {
         advice.push(
             "An option of Verilator is passed with `cosim new --verilator-option`, as in \
@@ -59,7 +70,7 @@ pub fn advice(output: &str, hint: &str, verilator: &Verilator) -> String {
             "Verilator {version} is installed. A newer one may accept this: name it with VERILATOR."
         ));
     }
-    if !is_option && !hint.is_empty() {
+    if !is_option && !is_missing && !hint.is_empty() {
         advice.push(hint.to_owned());
     }
     advice.join("\n")
@@ -85,6 +96,15 @@ mod tests {
     7 |   x
 %Error: @rtl/b.v:7:3: y
                     : ... note: In instance 'cosim_ask'
+%Error: @rtl/b.v:8:3: Cannot find file containing module: 'z'
+    8 |   z z();
+      |   ^
+        ... Looked in:
+             @rtl/z
+             /tmp/x/files/answer/z.sv
+        @rtl/a.v:7:1: ... note: In file included from a.v
+%Error: @rtl/b.v:9:3: w
+%Error: Command Failed /usr/bin/verilator_bin --Mdir /tmp/x
 ";
         let expected = "\
 %Error-PINNOTFOUND: module m: Can't find definition of variable: 'N'
@@ -92,6 +112,11 @@ mod tests {
                     : ... In instance m.sub
     7 |   x
 %Error: @rtl/b.v:7:3: y
+%Error: @rtl/b.v:8:3: Cannot find file containing module: 'z'
+    8 |   z z();
+      |   ^
+        @rtl/a.v:7:1: ... note: In file included from a.v
+%Error: @rtl/b.v:9:3: w
 ";
         assert_eq!(without_asking_top(output, "m"), expected);
         let warnings: String = output.lines().take(5).map(|line| format!("{line}\n")).collect();

@@ -40,8 +40,8 @@ impl FrontEnd {
         find_program(&program)?;
         let mut command = Command::new(&program);
         command.args(["-p", "help read_slang"]);
-        let said = messages(command).ok()?;
-        let version = version_of(&String::from_utf8_lossy(&said.stdout))?;
+        let printed = messages(command).ok()?;
+        let version = version_of(&String::from_utf8_lossy(&printed.stdout))?;
         Some(Self { program, version })
     }
 
@@ -87,7 +87,7 @@ pub fn script(
 #[derive(Debug)]
 pub struct Unread<'a> {
     /// The tool's first error.
-    pub said: &'a str,
+    pub printed: &'a str,
     /// The tool.
     pub tool: &'a str,
     /// Whether the front end is installed.
@@ -97,16 +97,16 @@ pub struct Unread<'a> {
 impl Unread<'_> {
     /// Place, construct and line, and what to do next.
     pub fn message(&self, texts: &[SourceFile]) -> String {
-        let Self { said, tool, has_front_end } = self;
+        let Self { printed, tool, has_front_end } = self;
         let tool: Vec<&str> = tool.split(' ').take(2).collect();
         let tool = tool.join(" ");
-        let place = place(said, texts);
+        let place = place(printed, texts);
         let line = place.and_then(|(file, line)| {
             let text = std::str::from_utf8(&file.text).ok()?;
             Some(text.lines().nth(line.checked_sub(1)?)?.trim())
         });
-        let construct = line.and_then(|line| construct(line, said));
-        let mut message = format!("{tool} cannot read this RTL: {said}");
+        let construct = line.and_then(|line| construct(line, printed));
+        let mut message = format!("{tool} cannot read this RTL: {printed}");
         match (construct, line.filter(|line| !line.is_empty())) {
             (Some(construct), Some(line)) => {
                 let _ = write!(message, "; it does not support {construct}, as in `{line}`");
@@ -124,9 +124,9 @@ impl Unread<'_> {
 }
 
 /// The file and the line of a message that begins with `FILE:LINE`.
-pub fn place<'a>(said: &str, texts: &'a [SourceFile]) -> Option<(&'a SourceFile, usize)> {
+pub fn place<'a>(printed: &str, texts: &'a [SourceFile]) -> Option<(&'a SourceFile, usize)> {
     let named = |file: &&SourceFile| {
-        let rest = said.strip_prefix(&*file.name.to_string_lossy())?.strip_prefix(':')?;
+        let rest = printed.strip_prefix(&*file.name.to_string_lossy())?.strip_prefix(':')?;
         let digits = rest.split(|letter: char| !letter.is_ascii_digit()).next()?;
         digits.parse().ok()
     };
@@ -134,7 +134,7 @@ pub fn place<'a>(said: &str, texts: &'a [SourceFile]) -> Option<(&'a SourceFile,
 }
 
 /// The construct that a message is about, in words.
-fn construct(line: &str, said: &str) -> Option<&'static str> {
+fn construct(line: &str, printed: &str) -> Option<&'static str> {
     let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
     let is_word = |word: &str| {
         line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|one| one == word)
@@ -153,9 +153,9 @@ fn construct(line: &str, said: &str) -> Option<&'static str> {
         "a number with `?` here"
     } else if has(&["'{"]) {
         "assignment patterns"
-    } else if any(&["interface", "modport"]) || said.contains("Identifier `\\") && has(&["."]) {
+    } else if any(&["interface", "modport"]) || printed.contains("Identifier `\\") && has(&["."]) {
         "members of interfaces here"
-    } else if any(&["struct", "union"]) || said.contains("struct") {
+    } else if any(&["struct", "union"]) || printed.contains("struct") {
         "this use of a packed struct"
     } else if any(&["inside"]) {
         "`inside`"
@@ -180,16 +180,16 @@ fn construct(line: &str, said: &str) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn message(said: &str, text: &str, has_front_end: bool) -> String {
+    fn message(printed: &str, text: &str, has_front_end: bool) -> String {
         let text = text.as_bytes().into();
         let texts = [SourceFile { name: "rtl/a.sv".into(), text }];
-        Unread { said, tool: "Yosys 0.23 (git sha1 7ce5011)", has_front_end }.message(&texts)
+        Unread { printed, tool: "Yosys 0.23 (git sha1 7ce5011)", has_front_end }.message(&texts)
     }
 
     #[test]
     fn an_error_has_place_construct_and_line() {
         let text = "return 2'd1;\ncasez (x)\n4'b1???: y = 2'd3;\nz = arr[ix].b;\na = x ? 1 : 2;\n";
-        for (said, words) in [
+        for (printed, words) in [
             (
                 "rtl/a.sv:3: ERROR: syntax error",
                 "Yosys 0.23 cannot read this RTL: rtl/a.sv:3: ERROR: syntax error; it does not \
@@ -202,8 +202,8 @@ mod tests {
             ("b.sv:3: ERROR: x", "b.sv:3: ERROR: x; `pip"),
             ("no place", "no place; `pip"),
         ] {
-            let message = message(said, text, false);
-            assert!(message.contains(words), "{said}: {message}");
+            let message = message(printed, text, false);
+            assert!(message.contains(words), "{printed}: {message}");
         }
         let message = message("rtl/a.sv:5:3: error: x", text, true);
         assert!(message.ends_with("; write this line in another way"), "{message}");

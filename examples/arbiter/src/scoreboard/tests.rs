@@ -124,7 +124,7 @@ fn a_packet_ends_early() {
 }
 
 #[test]
-fn a_cut_is_not_told() {
+fn a_cut_is_not_reported() {
     fires(OUT.transactions.differs, |_, _, outputs| outputs.out_cut = Bits1::from(false));
 }
 

@@ -32,7 +32,7 @@ pub struct DeviceA {
     rewound: bool,
     replays: u64,
     /// The obligations from the last cycle.
-    asked: CycleObligations,
+    requested: CycleObligations,
     /// Cycles since the first of the unacknowledged TLPs was sent, or since the last progress, Nak
     /// or timeout.
     timer: u32,
@@ -70,11 +70,11 @@ impl DeviceA {
         payloads: &mut Payloads,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        let asked = self.asked;
+        let requested = self.requested;
         let (oldest, sent) = (self.acknowledged, self.sent);
-        self.observe_dl_error(outputs, asked)?;
-        self.observe_buffer(inputs, outputs, asked, payloads)?;
-        self.observe_replays(outputs, asked, counts)?;
+        self.observe_dl_error(outputs, requested)?;
+        self.observe_buffer(inputs, outputs, requested, payloads)?;
+        self.observe_replays(outputs, requested, counts)?;
         self.observe_offer(inputs, outputs, oldest, payloads, counts)?;
         self.observe_dllp(inputs, sent, counts);
         self.run_timer(sent);
@@ -86,12 +86,12 @@ impl DeviceA {
     fn observe_dl_error(
         &self,
         outputs: &Outputs,
-        asked: CycleObligations,
+        requested: CycleObligations,
     ) -> Result<(), Violation> {
-        if outputs.a_dl_error.is_high() == asked.stray {
+        if outputs.a_dl_error.is_high() == requested.stray {
             return Ok(());
         }
-        let came = if asked.stray { "a stray" } else { "no stray" };
+        let came = if requested.stray { "a stray" } else { "no stray" };
         let message = format!("a_dl_error is {} after {came} DLLP", outputs.a_dl_error.get());
         Err(Violation::new(STRAY, message))
     }
@@ -101,11 +101,11 @@ impl DeviceA {
         &mut self,
         inputs: &Inputs,
         outputs: &Outputs,
-        asked: CycleObligations,
+        requested: CycleObligations,
         payloads: &mut Payloads,
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
-        let expected = asked.frees.unwrap_or(self.acknowledged);
+        let expected = requested.frees.unwrap_or(self.acknowledged);
         if acknowledged != expected {
             let message = format!(
                 "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
@@ -139,16 +139,16 @@ impl DeviceA {
     fn observe_replays(
         &mut self,
         outputs: &Outputs,
-        asked: CycleObligations,
+        requested: CycleObligations,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
         let before = self.replays;
-        let rewinds = asked.nak || asked.timeout;
+        let rewinds = requested.nak || requested.timeout;
         if rewinds {
             self.replays += 1;
             self.rewound = true;
-            counts.timeouts += u64::from(asked.timeout);
-        } else if asked.frees.is_some() {
+            counts.timeouts += u64::from(requested.timeout);
+        } else if requested.frees.is_some() {
             self.replays = 0;
         }
         let rolled_over = rewinds && self.replays.is_multiple_of(4);
@@ -157,14 +157,19 @@ impl DeviceA {
         if seen == self.replays % 4 && outputs.a_retrain.is_high() == rolled_over {
             return Ok(());
         }
-        Err(self.wrong_replays(outputs, asked, before))
+        Err(self.wrong_replays(outputs, requested, before))
     }
 
     #[cold]
-    fn wrong_replays(&self, outputs: &Outputs, asked: CycleObligations, before: u64) -> Violation {
+    fn wrong_replays(
+        &self,
+        outputs: &Outputs,
+        requested: CycleObligations,
+        before: u64,
+    ) -> Violation {
         let seen = outputs.a_replay_num.get();
-        let nothing_happened = !asked.nak && !asked.timeout && asked.frees.is_none();
-        if asked.timeout && seen == before % 4 {
+        let nothing_happened = !requested.nak && !requested.timeout && requested.frees.is_none();
+        if requested.timeout && seen == before % 4 {
             let message =
                 format!("no timeout {} cycles after the timer's start", self.timeout_after);
             return Violation::new(TIMEOUT, message);
@@ -255,7 +260,7 @@ impl DeviceA {
     /// Derives obligations from a DLLP. `sent`: number of TLPs sent before this cycle.
     #[inline]
     fn observe_dllp(&mut self, inputs: &Inputs, sent: u64, counts: &mut Counts) {
-        self.asked = CycleObligations::default();
+        self.requested = CycleObligations::default();
         if !inputs.a_dllp_valid.is_high() {
             return;
         }
@@ -267,20 +272,20 @@ impl DeviceA {
         // A TLP that is first sent in this cycle cannot be acknowledged yet.
         if acknowledges > sent {
             counts.out_of_range += 1;
-            self.asked.stray = true;
+            self.requested.stray = true;
             return;
         }
-        self.asked.frees = (acknowledges > self.acknowledged).then_some(acknowledges);
-        self.asked.nak = inputs.a_dllp_nak.is_high();
+        self.requested.frees = (acknowledges > self.acknowledged).then_some(acknowledges);
+        self.requested.nak = inputs.a_dllp_nak.is_high();
     }
 
     /// The timer runs while one of the `sent` TLPs is unacknowledged. Progress and Naks restart it.
     #[inline]
     fn run_timer(&mut self, sent: u64) {
-        let restarts = self.asked.nak || self.asked.frees.is_some();
+        let restarts = self.requested.nak || self.requested.frees.is_some();
         self.timer = if restarts || sent == self.acknowledged { 0 } else { self.timer + 1 };
-        self.asked.timeout = self.timer == self.timeout_after;
-        if self.asked.timeout {
+        self.requested.timeout = self.timer == self.timeout_after;
+        if self.requested.timeout {
             self.timer = 0;
         }
     }

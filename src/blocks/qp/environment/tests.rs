@@ -72,8 +72,8 @@ fn the_query_follows_what_was_taken() {
         {"command": {"qpn": 4, "next": 1}, "query": 8}, {"event": {"qpn": 6, "kind": 1}},
         {"command": {"qpn": 1, "next": 1}, "event": {"qpn": 2, "kind": 1}}, {"query": 200}, {"gap": 2}
     ]"#);
-    let asked = story.values("cycle<7", ["query_qpn"]).concat();
-    assert_eq!(asked, [8, 4, 6, 200, 200, 200, 200]);
+    let requested = story.values("cycle<7", ["query_qpn"]).concat();
+    assert_eq!(requested, [8, 4, 6, 200, 200, 200, 200]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_reset_comes_when_it_says_and_offers_wait_for_its_end() {
 }
 
 #[test]
-fn patience_is_what_the_traffic_explains() {
+fn the_timeout_is_what_the_traffic_explains() {
     let progress_timeout =
         |json: &str| Environment::new(&traffic::<Qp>(json), &Parameters::NONE).progress_timeout();
     assert_eq!(progress_timeout(r#"{"noise": "0x0", "steps": []}"#), 64);
@@ -100,7 +100,7 @@ fn patience_is_what_the_traffic_explains() {
 }
 
 #[test]
-fn what_is_in_flight_is_told() {
+fn what_is_in_flight_is_listed() {
     let traffic = traffic::<Qp>(
         r#"{"noise": "0x0", "steps": [
             {"command": {"qpn": 4, "next": 1}, "event": {"qpn": 6, "kind": 3}}, {}

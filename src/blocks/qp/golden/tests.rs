@@ -251,7 +251,7 @@ fn h1_the_first_packet_establishes_a_connection() {
 }
 
 #[test]
-fn h3_a_notified_drain_is_told_once() {
+fn h3_a_notified_drain_is_reported_once() {
     at(RC, RTS).run(
         "cmd(9,4) notify
          drained(9)           |                          | = H3 E1
@@ -262,7 +262,7 @@ fn h3_a_notified_drain_is_told_once() {
 }
 
 #[test]
-fn h8_a_fatal_error_breaks_a_qp_and_is_told_each_time() {
+fn h8_a_fatal_error_breaks_a_qp_and_is_reported_each_time() {
     for (service, state) in [(RC, INIT), (UD, RTR), (RC, RTS), (UC, SQD), (UC, SQE), (RC, ERR)] {
         at(service, state).run(
             "fatal(9)           |                          | = H8 E1

@@ -82,7 +82,7 @@ fn credits_wait_as_long_as_they_say() {
 }
 
 #[test]
-fn a_reset_drops_the_message_that_has_begun_and_gives_all_buffers_back() {
+fn a_reset_drops_the_started_message_and_gives_all_buffers_back() {
     let story = of(
         r#"{"kind": 4, "id": 1, "match_wait": 50, "data": [{"id": 2}], "reset": {"after": 2, "cycles": 2}},
            {"kind": 0, "id": 3}"#,
@@ -102,7 +102,7 @@ fn without_f0_a_case_may_end_while_the_block_waits() {
 }
 
 #[test]
-fn what_is_on_its_way_is_told() {
+fn what_is_on_its_way_is_listed() {
     let traffic = traffic::<Recv>(
         r#"{"noise": "0x0", "pool": 9, "messages": [
             {"kind": 4, "id": 1, "match_wait": 5, "data": [{"id": 2}]}

@@ -126,9 +126,9 @@ fn complete_fires() {
     let control = r#"{"noise": "0x0", "pool": 0, "messages": [{"kind": 0, "id": 1}]}"#;
     assert_eq!([cut(control, 1), cut(control, 2)], [incomplete.clone(), None]);
     // The answer comes ten cycles later.
-    let asked =
+    let requested =
         r#"{"noise": "0x0", "pool": 0, "messages": [{"kind": 4, "id": 1, "match_wait": 9}]}"#;
-    assert_eq!(cut(asked, 5), incomplete);
+    assert_eq!(cut(requested, 5), incomplete);
     // The thirteenth packet makes the ring low; its credit is not accepted.
     let credit = r#"{"noise": "0x0", "pool": 9, "credit_stalls": [99], "messages": [
         {"kind": 5, "id": 1, "data": [{"id": 2, "count": 12}]}

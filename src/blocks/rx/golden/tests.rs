@@ -66,7 +66,7 @@ fn a_request_waits_for_its_context_and_is_dropped_for_a_qp_in_reset() {
 }
 
 #[test]
-fn the_first_packet_in_rtr_is_taken_told_and_holds_up_the_next() {
+fn the_first_packet_in_rtr_is_taken_reported_and_holds_up_the_next() {
     // thread2 gets RTR instead of ERR. Two cycles later the QP is in RTS, and thread2 is busy.
     with_head(true, &[request(1, 0), request(2, 0)]).run(
         "context | x_cxt_head.qp_state=2 x_cxt_data.net_opcode=10 x_cxt_data.local_qpn=5 \
@@ -137,17 +137,17 @@ fn in_reset_every_output_is_0_but_the_newest_number_acknowledged() {
 /// The second length error of the vector comes at the edge at which qp accepts the first one (EV2,
 /// EV4): the event stays pending.
 #[test]
-fn the_corpus_has_a_length_error_at_the_edge_that_tells_the_one_before() {
+fn the_corpus_has_a_length_error_at_the_edge_that_reports_the_one_before() {
     let text = include_str!("../../../../vectors/rx/ev2-as-the-first-is-told.json");
     let vector: serde_json::Value = serde_json::from_str(text).unwrap();
     let mut golden = Golden::new(&Parameters::of::<Rx>(0xfb));
     // Whether a new one comes in the cycles in which the fatal error of QP 5 is sent and accepted.
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (inputs, outputs) in story::<Rx>(0xfb, &vector["stimulus"]["traffic"].to_string()).cycles {
         let rules = golden.edge(&inputs);
         if rules.has(EV4) && outputs.x_hw_ready.is_high() && outputs.x_hw_qpn.get() == 5 {
-            told.push(rules.has(EV2));
+            reported.push(rules.has(EV2));
         }
     }
-    assert_eq!(told[..2], [true, false]);
+    assert_eq!(reported[..2], [true, false]);
 }

@@ -19,9 +19,9 @@ pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
 #[inline]
 pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
     let is_zero = |words: &[u32]| words.iter().all(|word| *word == 0);
-    let asked =
+    let requested =
         outputs.x_msg_qpn.get() | outputs.x_msg_consumes_wqe.get() | outputs.x_msg_error.get();
-    let told = outputs.x_hw_qpn.get() | outputs.x_hw_kind.get();
+    let reported = outputs.x_hw_qpn.get() | outputs.x_hw_kind.get();
     let packet = outputs.x_pkt_kind.get()
         | outputs.x_pkt_id.get()
         | outputs.x_pkt_len.get()
@@ -34,8 +34,8 @@ pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
         | outputs.req_take_wqe.get();
     let context = is_zero(outputs.x_cxt_head.words()) && is_zero(outputs.x_cxt_data.words());
     let channels = [
-        ("x_msg", outputs.x_msg_valid, asked == 0),
-        ("x_hw", outputs.x_hw_valid, told == 0),
+        ("x_msg", outputs.x_msg_valid, requested == 0),
+        ("x_hw", outputs.x_hw_valid, reported == 0),
         ("x_cxt", outputs.x_cxt_valid, context),
         ("x_pkt", outputs.x_pkt_valid, packet == 0),
         ("req", outputs.req_valid, fate == 0),

@@ -13,8 +13,8 @@ fn a_send_of_two_units_is_counted_by_what_becomes_of_it() {
     let vector: serde_json::Value = serde_json::from_str(VECTOR).unwrap();
     let traffic = serde_json::from_value(vector["stimulus"]["traffic"].clone()).unwrap();
     let hit = bins_hit::<Thread2>(traffic, &Parameters::of::<Thread2>(0)).unwrap();
-    let is_told = |bin: &&String| !bin.starts_with("rules: ") && !bin.starts_with("waits: ");
-    let hit: Vec<&str> = hit.keys().filter(is_told).map(String::as_str).collect();
+    let is_reported = |bin: &&String| !bin.starts_with("rules: ") && !bin.starts_with("waits: ");
+    let hit: Vec<&str> = hit.keys().filter(is_reported).map(String::as_str).collect();
     let expected = [
         // The next WQE is 4 slots on and 2 long; the cell of index 5 has owner 0.
         "cell: kept, nobody",

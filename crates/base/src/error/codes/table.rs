@@ -260,6 +260,13 @@ table! {
     E0507 SEVERAL_CLOCKS User "the block has several clocks, and the command needs one"
         "Proofs translate the RTL to a network with one clock, in which all registers change together. The clocks of this \
          block rise at different times, so nothing would be proved of it. Compare the block with `cosim run`."
+    E0508 ASSUMPTION_VIOLATED User "the block's own stimulus violates an assumption about legal traffic"
+        "Assumptions about legal traffic come from the names of the block's channels: an offer and its payload stay until \
+         ready. A case of the block withdraws an offer, so the assumption is wrong. Correct `Block::NAMING` or the \
+         environment; until then no result may depend on it."
+    E0509 BAD_REVISION User "a revision of git, or the files in it, cannot be used"
+        "`REF:PATH` names RTL in a commit of the repository that contains the working directory. The revision and the path \
+         must exist, and the folder may contain regular files only. Check it with `git ls-tree REF PATH`."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \

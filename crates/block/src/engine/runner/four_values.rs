@@ -92,14 +92,14 @@ impl<'a> Line<'a> {
 pub fn outcome<B: Block>(
     recording: &Recording<'_, B>,
     parameters: &Parameters,
-    said: &Output,
+    output: &Output,
 ) -> Outcome {
-    let text = String::from_utf8_lossy(&said.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     let mut lines = text.lines().filter_map(Line::parse).peekable();
     let Some(cycle) = lines.peek().map(|line| line.cycle) else {
         return match text.lines().any(|line| line.starts_with("cosim end ")) {
             true => recording.outcome().clone(),
-            false => Outcome::without_cycles(ended(said)),
+            false => Outcome::without_cycles(ended(output)),
         };
     };
     let lines: Vec<Line<'_>> = lines.take_while(|line| line.cycle == cycle).collect();
@@ -164,11 +164,12 @@ fn golden_at<B: Block>(
 }
 
 /// The verdict for a simulation that did not finish.
-fn ended(said: &Output) -> Verdict {
-    if said.status.signal() == Some(Signal::XCPU.as_raw()) {
+fn ended(output: &Output) -> Verdict {
+    if output.status.signal() == Some(Signal::XCPU.as_raw()) {
         return Verdict::Hang { cycle: None, state: "unknown".to_owned() };
     }
-    let text = [&said.stdout, &said.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    let text =
+        [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
     let words = text.iter().flat_map(|text| text.lines()).find(|line| !line.trim().is_empty());
     let message = match words {
         Some(words) => format!("the RTL ended the simulation: {words}"),

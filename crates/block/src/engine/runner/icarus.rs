@@ -70,9 +70,9 @@ impl Icarus {
                 let waves = std::path::absolute(waves).map_err(Error::write(waves))?;
                 arguments.push(format!("+waves={}", waves.display()));
             }
-            let said =
+            let output =
                 alive(&pulse, watch, || simulate(&self.compiled, &arguments, folder.path()))?;
-            Ok(outcome(&recording, &self.profile.parameters, &said))
+            Ok(outcome(&recording, &self.profile.parameters, &output))
         })
     }
 }

@@ -108,7 +108,7 @@ fn instances_of_a_module_are_one_point_and_what_stands_around_it_is_none() {
 }
 
 #[test]
-fn lines_and_branches_are_those_that_lcov_is_told_of() {
+fn lines_and_branches_are_those_of_the_lcov_file() {
     // Points: 0 the block, 1 `if`, 2 `else`, 3 the bit.
     let (code, _) = code();
     let database = database(code, [part(1, first(9), Some(&[(0, 9), (2, 4)]))]);
@@ -121,7 +121,7 @@ fn lines_and_branches_are_those_that_lcov_is_told_of() {
         reached[0].shares().text(),
         "lines 83.3 % of 6, branches 50.0 % of 2, toggles 0.0 % of 1"
     );
-    assert_eq!(reached[0].holes().map(Point::place).collect::<Vec<_>>(), ["a.v:13, branch if"]);
+    assert_eq!(reached[0].uncovered().map(Point::place).collect::<Vec<_>>(), ["a.v:13, branch if"]);
     let expected = "TN:\nSF:sources/a.v\nBRDA:13,0,0,0\nBRDA:13,0,1,4\nBRF:2\nBRH:1\nDA:10,9\nDA:11,9\nDA:12,9\nDA:13,4\n\
                     DA:14,0\nDA:15,9\nLF:6\nLH:5\nend_of_record\n";
     assert_eq!(lcov::text(&reached), expected);
@@ -159,7 +159,7 @@ fn waivers(text: &'static str) -> Result<Waivers, Error> {
 const IF: &str = "[[waiver]]\nfile = 'a.v'\nline = 'line 6'\nnumber = 2\npoint = 'branch if'\nreason = 'never'\n";
 
 #[test]
-fn a_waived_point_is_in_no_share_and_one_that_is_reached_is_told() {
+fn a_waived_point_is_in_no_share_and_one_that_is_reached_is_reported() {
     let (mut code, sources) = code();
     let mut idle = Idle::default();
     waivers(IF).unwrap().apply("p", &mut code, &sources, &mut idle);
@@ -171,9 +171,9 @@ fn a_waived_point_is_in_no_share_and_one_that_is_reached_is_told() {
     assert_eq!(held.reached()[0].contradicted().count(), 0);
     assert!(!lcov::text(&held.reached()).contains("DA:14"));
     let broken = database(code, [part(1, first(9), Some(&[(0, 9), (1, 1)]))]);
-    let told: Vec<String> =
+    let reported: Vec<String> =
         broken.reached()[0].contradicted().map(|(point, why)| point.place() + why).collect();
-    assert_eq!(told, ["a.v:13, branch ifnever"]);
+    assert_eq!(reported, ["a.v:13, branch ifnever"]);
 }
 
 #[test]
@@ -187,19 +187,22 @@ fn a_waiver_about_nothing_says_so() {
         idle
     };
     let stale = |from: &str, to: &str| idle(from, to).stale.join("");
-    let said = "waivers.toml:1: profile p: ";
-    assert_eq!(stale("line 6", "line 99"), format!("{said}a.v has no line `line 99`"));
+    let expected = "waivers.toml:1: profile p: ";
+    assert_eq!(stale("line 6", "line 99"), format!("{expected}a.v has no line `line 99`"));
     assert_eq!(
         stale("number = 2\n", ""),
-        format!("{said}a.v has 2 lines `line 6`; choose one with `number`")
+        format!("{expected}a.v has 2 lines `line 6`; choose one with `number`")
     );
-    assert_eq!(stale("number = 2", "number = 3"), format!("{said}a.v has only 2 lines `line 6`"));
-    assert_eq!(stale("line 6", "line 5"), format!("{said}a.v:11 has no point `branch if`"));
-    assert_eq!(stale("a.v", "c.v"), format!("{said}c.v has no line `line 6`"));
+    assert_eq!(
+        stale("number = 2", "number = 3"),
+        format!("{expected}a.v has only 2 lines `line 6`")
+    );
+    assert_eq!(stale("line 6", "line 5"), format!("{expected}a.v:11 has no point `branch if`"));
+    assert_eq!(stale("a.v", "c.v"), format!("{expected}c.v has no line `line 6`"));
     // A waiver for another profile, and one for a point that this Verilator does not count.
     assert_eq!(idle("reason", "profiles = ['q']\nreason"), Idle::default());
     let uncounted = "a.v: `line 6` has no point `branch cond_then`".to_owned();
-    let uncounted = vec![said.to_owned() + &uncounted];
+    let uncounted = vec![expected.to_owned() + &uncounted];
     let expected = Idle { stale: Vec::new(), uncounted };
     assert_eq!(idle("branch if", "branch cond_then"), expected);
 }

@@ -86,7 +86,7 @@ impl Waivers {
 
     /// Waives points of a profile. Waivers without effect are added to `idle`.
     pub fn apply(&self, profile: &str, code: &mut Code, sources: &Sources, idle: &mut Idle) {
-        let told = |place: usize, what: String| {
+        let at_place = |place: usize, what: String| {
             format!("{}:{place}: profile {profile}: {what}", self.path)
         };
         for (place, waiver) in &self.all {
@@ -97,13 +97,13 @@ impl Waivers {
                 Ok(points) if points.is_empty() => {
                     let Waiver { file, line, point, .. } = waiver;
                     let what = format!("{file}: `{}` has no point `{point}`", line.trim());
-                    idle.uncounted.push(told(*place, what));
+                    idle.uncounted.push(at_place(*place, what));
                 }
                 Ok(points) => {
                     let reason = |point| (point, waiver.reason.clone());
                     code.waived.extend(points.into_iter().map(reason));
                 }
-                Err(message) => idle.stale.push(told(*place, message)),
+                Err(message) => idle.stale.push(at_place(*place, message)),
             }
         }
     }

@@ -38,17 +38,17 @@ const UNSEEN: &str = "it changes only what is written to a memory, or needs regi
 /// The results of ABC depend on the network. So the network contains all mutants, including those
 /// killed, checked before an interruption, or belonging to another shard. The result of a mutant
 /// then depends on the choice of mutants only.
-pub(super) struct Bench<'a> {
+pub(super) struct EquivalenceChecks<'a> {
     job: &'a MutationAnalysis,
     mutants: &'a Mutants,
     checker: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
     /// Mutants for which the cheap proofs failed.
-    asked: Mutex<BTreeSet<u32>>,
+    requested: Mutex<BTreeSet<u32>>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> EquivalenceChecks<'a> {
     pub(super) fn new(job: &'a MutationAnalysis, mutants: &'a Mutants) -> Self {
-        Self { job, mutants, checker: Mutex::default(), asked: Mutex::default() }
+        Self { job, mutants, checker: Mutex::default(), requested: Mutex::default() }
     }
 
     /// The equivalence checker, or the reason why there is none.
@@ -113,12 +113,12 @@ impl<'a> Bench<'a> {
 
     /// Tries a cheap equivalence proof of a mutant, once per mutant.
     fn soon(&self, checker: &EquivalenceChecker<'_>, id: u32) -> Result<bool, Error> {
-        if self.asked.lock().map_err(|_| lost())?.contains(&id) {
+        if self.requested.lock().map_err(|_| lost())?.contains(&id) {
             return Ok(false);
         }
         let is_shown = checker.soon(id)?;
         if !is_shown {
-            self.asked.lock().map_err(|_| lost())?.insert(id);
+            self.requested.lock().map_err(|_| lost())?.insert(id);
         }
         Ok(is_shown)
     }
@@ -159,7 +159,7 @@ impl MutationAnalysis {
     pub(super) fn check_survivors(
         &self,
         profile: &Profile,
-        bench: &Bench<'_>,
+        checks: &EquivalenceChecks<'_>,
         workers: &Workers<'_>,
         report: &mut Report,
         index: usize,
@@ -170,7 +170,7 @@ impl MutationAnalysis {
         if open.is_empty() {
             return report.write(folder);
         }
-        let checker = match bench.checker()? {
+        let checker = match checks.checker()? {
             Ok(checker) => checker,
             Err(because) => {
                 let because = |id| (id, MutantStatus::Undecided { because: because.clone() });
@@ -185,9 +185,11 @@ impl MutationAnalysis {
         let checker = EquivalenceRun {
             job: self,
             profile,
-            bench,
+            checks,
             checker: &checker,
-            model: bench.mutants.build(self.block.info(), &self.mutations(bench.mutants, &open))?,
+            model: checks
+                .mutants
+                .build(self.block.info(), &self.mutations(checks.mutants, &open))?,
             worker: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
@@ -254,7 +256,7 @@ fn each<T: Send>(
 struct EquivalenceRun<'a, 'b> {
     job: &'a MutationAnalysis,
     profile: &'a Profile,
-    bench: &'a Bench<'b>,
+    checks: &'a EquivalenceChecks<'b>,
     checker: &'a EquivalenceChecker<'b>,
     model: Built,
     worker: OneShotWorker,
@@ -268,7 +270,7 @@ impl EquivalenceRun<'_, '_> {
         if let Some(because) = self.checker.apart(id) {
             return Ok(Some(MutantStatus::Undecided { because: because.to_owned() }));
         }
-        if self.bench.soon(self.checker, id)? {
+        if self.checks.soon(self.checker, id)? {
             return Ok(Some(INDUCTION));
         }
         // A difference with free memory contents may be impossible with exact memories.

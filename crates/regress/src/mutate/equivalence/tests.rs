@@ -19,7 +19,7 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
     endmodule";
 
 /// The numbers of the mutations whose Verilog, read back by Yosys, differs from the RTL.
-fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
+fn differing(session: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
     let [mut write, mut ask] = [String::new(), String::new()];
     for mutation in mutations {
         let (id, command) = (mutation.id, mutation.command());
@@ -32,23 +32,23 @@ fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
              sat -prove trigger 0 -dump_json {id}.json miter\ndesign -reset\n"
         );
     }
-    workshop.script(&write).unwrap();
+    session.script(&write).unwrap();
     for mutation in mutations {
         // Verilator, unlike Yosys, ignores this comment.
         let name = format!("{}.v", mutation.id);
-        let text = workshop.text(&name).unwrap().replace("// synopsys parallel_case", "");
-        workshop.write(&name, &text).unwrap();
+        let text = session.text(&name).unwrap().replace("// synopsys parallel_case", "");
+        session.write(&name, &text).unwrap();
     }
-    workshop.script(&ask).unwrap();
+    session.script(&ask).unwrap();
     let ids = mutations.iter().map(|mutation| mutation.id);
-    ids.filter(|id| workshop.path(&format!("{id}.json")).exists()).collect()
+    ids.filter(|id| session.path(&format!("{id}.json")).exists()).collect()
 }
 
 #[test]
 fn the_checker_agrees_with_the_verilog_of_each_mutant() {
-    let workshop = YosysSession::of_verilog(CHOICE);
-    begin(&workshop, &[]).unwrap();
-    let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+    let session = YosysSession::of_verilog(CHOICE);
+    begin(&session, &[]).unwrap();
+    let mut mutations = chosen(&session, 1000, 1).unwrap();
     // Cases that may overlap, and an index beyond a signal.
     mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
         "S" => true,
@@ -57,10 +57,10 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
         _ => false,
     });
     mutations.truncate(60);
-    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", None)
+    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", None)
         .unwrap()
         .unwrap();
-    let differing = differing(&workshop, &mutations);
+    let differing = differing(&session, &mutations);
     let mut same = 0;
     for mutation in &mutations {
         let verdict = checker.rule(mutation.id).unwrap();
@@ -97,16 +97,16 @@ fn the_checker_agrees_with_the_verilog_of_each_mutant() {
 
 #[test]
 fn a_mutation_of_the_clock_is_skipped_and_others_are_checked() {
-    let workshop = YosysSession::of_verilog(
+    let session = YosysSession::of_verilog(
         "module top(input clk, input [1:0] a, output reg y, output z);
          reg [1:0] m [0:1];
          always @(posedge clk) begin m[a[0]] <= a; y <= a[1] & a[0]; end
          assign z = m[0][1];
          endmodule",
     );
-    begin(&workshop, &[]).unwrap();
-    let mutations = chosen(&workshop, 1000, 1).unwrap();
-    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", None)
+    begin(&session, &[]).unwrap();
+    let mutations = chosen(&session, 1000, 1).unwrap();
+    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", None)
         .unwrap()
         .unwrap();
     let mut apart = 0;
@@ -132,11 +132,11 @@ const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
 
 #[test]
 fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
-    let workshop = YosysSession::of_verilog(NEVER_THREE);
-    begin(&workshop, &[]).unwrap();
-    let mutations = chosen(&workshop, 1000, 1).unwrap();
+    let session = YosysSession::of_verilog(NEVER_THREE);
+    begin(&session, &[]).unwrap();
+    let mutations = chosen(&session, 1000, 1).unwrap();
     let reset = Some(("rst", true));
-    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
         .unwrap()
         .unwrap();
     let of = |signal: &str| -> Vec<u32> {
@@ -163,7 +163,7 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
 /// steps is not.
 #[test]
 fn another_order_of_counting_is_shown_to_be_the_same() {
-    let workshop = YosysSession::of_verilog(
+    let session = YosysSession::of_verilog(
         "module top(input clk, input rst, input go, input [7:0] a, output reg tick, output reg [7:0] sum);
          reg [4:0] t; reg busy;
          wire [4:0] t_d = busy ? t + 5'd1 : 5'd0;
@@ -177,14 +177,14 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
            end
          endmodule",
     );
-    begin(&workshop, &[]).unwrap();
-    let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+    begin(&session, &[]).unwrap();
+    let mut mutations = chosen(&session, 1000, 1).unwrap();
     mutations.retain(|mutation| {
         let is_of = |name| mutation.signal.as_ref().is_some_and(|signal| signal.starts_with(name));
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
     });
     let reset = Some(("rst", true));
-    let checker = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
         .unwrap()
         .unwrap();
     let mut same = 0;
@@ -218,7 +218,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
 /// The flag of a word counts where its number is 2. Elsewhere it is 0, which has no visible effect.
 #[test]
 fn memory_words_with_the_same_abstraction_are_equivalent() {
-    let workshop = YosysSession::of_verilog(
+    let session = YosysSession::of_verilog(
         "module top(input clk, input rst, input we, input [1:0] to, at, input [2:0] d, output y, output [1:0] z);
          reg [2:0] m [0:3];
          wire flag = d[2] & d[1:0] == 2;
@@ -228,12 +228,12 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
          assign z = w[1:0];
          endmodule",
     );
-    begin(&workshop, &[]).unwrap();
-    let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+    begin(&session, &[]).unwrap();
+    let mut mutations = chosen(&session, 1000, 1).unwrap();
     mutations.retain(|mutation| mutation.port != "CLK");
     let reset = Some(("rst", true));
     let checker = || {
-        EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+        EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
             .unwrap()
             .unwrap()
     };
@@ -257,7 +257,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     assert!(more > 0, "none takes what words mean");
     // This abstraction omits a bit that has an effect.
     let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
-    let wrong = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+    let wrong = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
         .unwrap()
         .unwrap();
     let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
@@ -266,9 +266,9 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
 
 #[test]
 fn only_proved_properties_strengthen_the_checker() {
-    let workshop = YosysSession::of_verilog(NEVER_THREE);
-    begin(&workshop, &[]).unwrap();
-    let mutations = chosen(&workshop, 1000, 1).unwrap();
+    let session = YosysSession::of_verilog(NEVER_THREE);
+    begin(&session, &[]).unwrap();
+    let mutations = chosen(&session, 1000, 1).unwrap();
     let text = format!(
         "module {TOP}(input clk, input rst, input a, input [63:0] {SELECT}, output y,
            output {NEVER}0, output {NEVER}1);
@@ -290,16 +290,15 @@ fn only_proved_properties_strengthen_the_checker() {
         }))
     };
     let reset = Some(("rst", true));
-    let checker = EquivalenceChecker::of(&workshop, &mutations, None, monitor, "clk", reset)
-        .unwrap()
-        .unwrap();
+    let checker =
+        EquivalenceChecker::of(&session, &mutations, None, monitor, "clk", reset).unwrap().unwrap();
     let held: Vec<bool> =
         checker.property_range().map(|place| checker.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
     let checker = checker.with_proved(vec![0]);
     assert_eq!(checker.proved, [format!("{NEVER}0")]);
     // The results are the same with and without it.
-    let plain = EquivalenceChecker::of(&workshop, &mutations, None, |_| Ok(None), "clk", reset)
+    let plain = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
         .unwrap()
         .unwrap();
     for Mutation { id, .. } in mutations.iter().step_by(7) {

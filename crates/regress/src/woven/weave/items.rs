@@ -233,13 +233,13 @@ fn check_guard(process: &Process) -> Result<(), WeaveError> {
 /// `initial` processes run in undefined order, so each reads the selected number itself.
 fn of_process(process: &Process, body: Statement) -> Statement {
     if process.head == ["initial"] {
-        let asks = |token: &String| match token.as_str() {
+        let requires = |token: &String| match token.as_str() {
             "cosim_mutation::selected" => "cosim_mutation::number()".to_owned(),
             _ => token.clone(),
         };
         let mut tokens = Tokens::new();
         body.write(&mut tokens);
-        return Statement::Plain(tokens.iter().map(asks).collect());
+        return Statement::Plain(tokens.iter().map(requires).collect());
     }
     body
 }

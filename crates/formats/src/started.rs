@@ -8,7 +8,7 @@
 
 use cosim_base::files;
 use cosim_block::rtl::Rtl;
-use cosim_rtl::models::begun_folder;
+use cosim_rtl::models::started_folder;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ const MOST: usize = 2000;
 
 /// A command, as a run directory names it.
 #[derive(Debug, Clone, Copy)]
-pub struct BegunCommand<'a> {
+pub struct StartedCommand<'a> {
     /// The command line.
     pub words: &'a [String],
     /// Its working directory.
@@ -31,13 +31,13 @@ pub struct BegunCommand<'a> {
     pub rtl: Option<&'a Rtl>,
 }
 
-impl BegunCommand<'_> {
+impl StartedCommand<'_> {
     /// Records that this process begins a run directory. Returns the mark that belongs into it. If
     /// there is no cache, the run can be resumed like one of another user.
     pub fn record(&self) -> String {
         let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let mark = format!("{}-{}", process::id(), time.as_nanos());
-        if let Some(folder) = begun_folder().ok().flatten() {
+        if let Some(folder) = started_folder().ok().flatten() {
             self.record_in(&folder, &mark);
         }
         mark
@@ -45,7 +45,7 @@ impl BegunCommand<'_> {
 
     /// Whether this user began a run directory with this command and this mark on this machine.
     pub fn is_recorded(&self, mark: &str) -> bool {
-        begun_folder().ok().flatten().is_some_and(|folder| self.is_recorded_in(&folder, mark))
+        started_folder().ok().flatten().is_some_and(|folder| self.is_recorded_in(&folder, mark))
     }
 
     fn record_in(&self, folder: &Path, mark: &str) {
@@ -95,17 +95,17 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let words = ["cosim", "run", "--rtl", "a"].map(str::to_owned);
         let rtl = Rtl { paths: vec!["a".into()], ..Rtl::default() };
-        let own = BegunCommand { words: &words, folder: Path::new("/a"), rtl: Some(&rtl) };
+        let own = StartedCommand { words: &words, folder: Path::new("/a"), rtl: Some(&rtl) };
         own.record_in(folder.path(), "1");
         assert!(own.is_recorded_in(folder.path(), "1"));
         let other_words = ["cosim", "run", "--rtl", "b"].map(str::to_owned);
         let other_rtl = Rtl { paths: vec!["b".into()], ..Rtl::default() };
         for other in [
-            BegunCommand { words: &other_words, ..own },
-            BegunCommand { words: &words[..2], ..own },
-            BegunCommand { folder: Path::new("/b"), ..own },
-            BegunCommand { rtl: Some(&other_rtl), ..own },
-            BegunCommand { rtl: None, ..own },
+            StartedCommand { words: &other_words, ..own },
+            StartedCommand { words: &words[..2], ..own },
+            StartedCommand { folder: Path::new("/b"), ..own },
+            StartedCommand { rtl: Some(&other_rtl), ..own },
+            StartedCommand { rtl: None, ..own },
         ] {
             assert!(!other.is_recorded_in(folder.path(), "1"), "{other:?}");
         }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn the_number_of_records_is_bounded() {
         let folder = TempDir::new().unwrap();
-        let own = BegunCommand { words: &[], folder: Path::new("/"), rtl: None };
+        let own = StartedCommand { words: &[], folder: Path::new("/"), rtl: None };
         for mark in 0..=MOST {
             own.record_in(folder.path(), &mark.to_string());
         }

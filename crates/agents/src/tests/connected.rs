@@ -1,0 +1,667 @@
+//! A manager and a subordinate that are connected move the right data, with the monitor between
+//! them.
+
+use super::*;
+use crate::agent::{Agent, AgentTraffic, AgentWeights};
+use crate::apb::{ApbManager, ApbSubordinate, ApbSubordinateTraffic, ApbTransfer};
+use crate::axi_lite::{
+    AxiLiteAccess, AxiLiteManager, AxiLiteSubordinate, AxiLiteTraffic, AxiLiteWeights, AxiResponse,
+};
+use crate::axi4::{
+    Axi4Access, Axi4Address, Axi4Manager, Axi4Operation, Axi4Subordinate, Axi4SubordinateTraffic,
+    Axi4Traffic, Axi4Weights,
+};
+use crate::interrupt::{InterruptSink, InterruptSource, InterruptTraffic};
+use crate::memory_check::MemoryCheck;
+use crate::memory_port::{MemoryPortManager, MemoryPortSubordinate};
+use crate::operations::BusAccess;
+use crate::stream::{StreamBeat, StreamSink, StreamSource, StreamTraffic, StreamWeights};
+use crate::target::{Access, Response, Target};
+use crate::testing::{full_speed, rng, runs_with_any_outputs};
+use crate::wishbone::{
+    WishboneManager, WishboneSubordinate, WishboneSubordinateTraffic, WishboneTermination,
+    WishboneTransfer, WishboneWeights,
+};
+use cosim_harness::harness::{Noise, Percent, ResetTimer, Traffic};
+use cosim_harness::value::Uint;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Connects a manager and a subordinate until both are idle. `observe` sees each cycle. Returns
+/// the cycles until the manager is idle.
+fn connect<'a, M: Pins, S: Pins, A: Agent<'a, M, S>, B: Agent<'a, S, M, Pins = A::Pins>>(
+    pins: A::Pins,
+    (traffic, answers): (&'a A::Traffic, &'a B::Traffic),
+    mut observe: impl FnMut(bool, &M, &S) -> Result<(), Violation>,
+) -> u64 {
+    let (mut manager, mut subordinate) = (A::new(pins, traffic), B::new(pins, answers));
+    let (mut noise, mut reset) = (Noise::new(7), ResetTimer::default());
+    let (mut m, mut s, mut end) = (M::default(), S::default(), u64::MAX);
+    for cycle in 1..100_000 {
+        let in_reset = reset.asserted() || cycle == 1;
+        manager.drive(in_reset, &mut noise, &mut m);
+        subordinate.drive(in_reset, &mut noise, &mut s);
+        observe(in_reset, &m, &s).unwrap();
+        let progress = manager.clock(in_reset, &m, &s);
+        if let Some(start) = progress.reset {
+            reset.start(start);
+        }
+        let other = subordinate.clock(in_reset, &s, &m);
+        reset.clock();
+        let is_idle = progress.is_idle && reset.is_over();
+        end = if is_idle { end.min(cycle) } else { u64::MAX };
+        if is_idle && other.is_idle {
+            return end;
+        }
+    }
+    panic!("{:?}", manager.in_flight());
+}
+
+/// Draws a traffic for both sides, and checks that it is legal and survives JSON.
+fn drawn<P, A, B>(pins: &P, seed: u64, weights: &A::Weights, reset: u64) -> (A, B)
+where
+    A: AgentTraffic<P> + Serialize + DeserializeOwned,
+    B: AgentTraffic<P>,
+{
+    let (rng, reset) = (&mut rng(seed), Percent::new(reset));
+    let traffic = A::draw(weights, pins, 60, reset, rng);
+    assert_eq!(traffic.check(), Ok(()));
+    let text = serde_json::to_string(&traffic).unwrap();
+    assert_eq!(serde_json::from_str::<A>(&text).unwrap(), traffic);
+    (traffic, B::draw(&B::Weights::default(), pins, 60, reset, rng))
+}
+
+/// Fails each write, and each read in another way.
+#[derive(Debug, Default)]
+struct Failing;
+
+impl Target for Failing {
+    fn access(&mut self, access: Access<'_>) -> Response {
+        match access {
+            Access::Write { .. } => Response::Retry,
+            Access::Read { .. } => Response::DecodeError,
+        }
+    }
+}
+
+/// The chance of a reset in percent for a seed.
+fn reset_of(seed: u64) -> u64 {
+    if seed.is_multiple_of(2) { 0 } else { 10 }
+}
+
+mod axi4 {
+    use super::super::axi4::*;
+    use super::*;
+
+    type Drawn = (Axi4Traffic, Axi4SubordinateTraffic);
+
+    /// What a run did: addresses of writes and of reads that are complete, in the order of their
+    /// responses, cycles, and reads that were compared.
+    type Run = ([Vec<(Axi4Address, AxiResponse)>; 2], u64, u64);
+
+    fn run<T: Target + Default>(drawn: &Drawn) -> Run {
+        let (mut monitor, mut memory) = (Axi4Monitor::new(PINS), MemoryCheck::new("data"));
+        let (mut writes, mut reads) = (Vec::new(), Vec::new());
+        type Manager<'a> = Axi4Manager<'a, M, S>;
+        type Subordinate<'a, T> = Axi4Subordinate<'a, S, M, T>;
+        let cycles = connect::<M, S, Manager<'_>, Subordinate<'_, T>>(
+            PINS,
+            (&drawn.0, &drawn.1),
+            |in_reset, m, s| {
+                let events = monitor.observe(in_reset, m, s)?;
+                if in_reset {
+                    memory.reset();
+                }
+                writes.extend(events.write);
+                let last = events.read.filter(|read| read.beat + 1 == read.burst.beats());
+                reads.extend(last.map(|read| (read.burst, read.response)));
+                memory.axi4(0, &mut monitor, &events)
+            },
+        );
+        monitor.finish().unwrap();
+        ([writes, reads], cycles, memory.compared())
+    }
+
+    #[test]
+    fn random_traffic_reads_what_was_written() {
+        // IDs do not share addresses, and addresses repeat.
+        let addresses = crate::AddressWeights {
+            size: Uint::new(0x200),
+            reuse: Percent::new(80),
+            ..crate::AddressWeights::default()
+        };
+        let weights =
+            Axi4Weights { addresses, page_by_id: Percent::new(100), ..Axi4Weights::default() };
+        let (mut all, mut overtaken) = (0, false);
+        for seed in 0..60 {
+            let drawn: Drawn = drawn(&PINS, seed, &weights, reset_of(seed));
+            let (seen, _, compared) = run::<crate::Memory>(&drawn);
+            all += compared;
+            if reset_of(seed) > 0 {
+                continue;
+            }
+            // Each ID is in order, and different IDs overtake each other.
+            for (seen, is_write) in seen.into_iter().zip([true, false]) {
+                let kind = |operation: &&Axi4Operation| {
+                    matches!(operation.access, Axi4Access::Write { .. }) == is_write
+                };
+                let bare = |at: Axi4Address| Axi4Address { qos: 0, prot: 0, ..at };
+                let operations = drawn.0.operations.iter().filter(kind);
+                let expected: Vec<_> =
+                    operations.map(|operation| bare(operation.address(4))).collect();
+                let seen: Vec<_> = seen.into_iter().map(|(at, _)| bare(at)).collect();
+                overtaken |= seen != expected;
+                for id in 0..4 {
+                    let of_id = |all: &[Axi4Address]| -> Vec<Axi4Address> {
+                        all.iter().filter(|at| at.id == id).copied().collect()
+                    };
+                    assert_eq!(of_id(&seen), of_id(&expected), "seed {seed}, id {id}");
+                }
+            }
+        }
+        assert!(all > 1000 && overtaken, "{all}, {overtaken}");
+    }
+
+    #[test]
+    fn a_full_speed_write_takes_a_cycle_per_beat() {
+        let (write, never) = (Percent::new(100), Percent::new(0));
+        let weights = Axi4Weights { write, fence: never, ..Axi4Weights::default() };
+        let (traffic, _): Drawn = drawn(&PINS, 1, &weights.paced(&full_speed()), 0);
+        let beats: u64 = traffic.operations.iter().map(|one| u64::from(one.beats())).sum();
+        let (_, cycles, _) = run::<crate::Memory>(&(traffic, Axi4SubordinateTraffic::default()));
+        // A cycle in reset, one after it, and the last response.
+        assert_eq!(cycles, beats + 3);
+    }
+
+    /// Fails every other write.
+    #[derive(Debug, Default)]
+    struct Half(u64);
+
+    impl Target for Half {
+        fn access(&mut self, access: Access<'_>) -> Response {
+            match access {
+                Access::Write { .. } => {
+                    self.0 += 1;
+                    if self.0.is_multiple_of(2) { Response::Error } else { Response::Okay }
+                }
+                Access::Read { .. } => Response::DecodeError,
+            }
+        }
+    }
+
+    #[test]
+    fn the_worst_response_of_a_write_arrives() {
+        let ([writes, reads], ..) = run::<Half>(&drawn(&PINS, 3, &Axi4Weights::default(), 0));
+        assert!(reads.iter().all(|(_, response)| *response == AxiResponse::DecErr));
+        let long = writes.iter().filter(|(address, _)| address.beats() > 1);
+        assert!(long.clone().count() > 3);
+        assert!(long.clone().all(|(_, response)| *response == AxiResponse::SlvErr));
+    }
+
+    /// The examples of IHI 0022, "Address structure" and "Data read and write structure":
+    /// addresses and lanes of beats.
+    #[test]
+    fn beats_have_the_addresses_and_lanes_of_the_specification() {
+        let (_, m, _) = cycle::<M, S>("awvalid", "");
+        let address = PINS.offered(&PINS.aw, &m).unwrap();
+        let of = |address: Axi4Address, bus| -> Vec<(u64, u32, u32)> {
+            let beat = |beat| {
+                let (first, count) = address.lanes(beat, bus);
+                (address.beat_address(beat), first, count)
+            };
+            (0..address.beats()).map(beat).collect()
+        };
+        let address = Axi4Address { burst: 1, ..address };
+        // Figure A3-8: 32-bit beats on a 32-bit bus from address 0x07.
+        let unaligned = Axi4Address { address: 7, len: 2, size: 2, ..address };
+        assert_eq!(of(unaligned, 4), [(7, 3, 1), (8, 0, 4), (12, 0, 4)]);
+        // Figure A3-11: 32-bit beats on a 64-bit bus from address 0x04, WRAP of four beats.
+        let wrap = Axi4Address { address: 4, len: 3, size: 2, burst: 2, ..address };
+        assert_eq!(of(wrap, 8), [(4, 4, 4), (8, 0, 4), (12, 4, 4), (0, 0, 4)]);
+        let fixed = Axi4Address { address: 5, len: 1, size: 1, burst: 0, ..address };
+        assert_eq!(of(fixed, 8), [(5, 5, 1), (5, 5, 1)]);
+        // Figure A3-10: 8-bit beats on a 32-bit bus.
+        let narrow = Axi4Address { address: 2, len: 2, size: 0, ..address };
+        assert_eq!(of(narrow, 4), [(2, 2, 1), (3, 3, 1), (4, 0, 1)]);
+    }
+
+    #[test]
+    fn illegal_traffic_is_refused() {
+        let at = |address: &str, burst: &str, beats| {
+            format!(
+                r#"{{ "address": "{address}", "size": 4, "burst": "{burst}",
+                    "access": {{ "read": {{ "beats": {beats} }} }},
+                    "reset": {{ "after": 0, "cycles": 0 }} }}"#
+            )
+        };
+        for (field, operation) in [
+            ("access.beats", at("0x0", "incr", 0)),
+            ("access.beats", at("0x0", "incr", 257)),
+            ("access.beats", at("0x0", "fixed", 17)),
+            ("access.beats", at("0x0", "wrap", 3)),
+            ("address", at("0x8", "wrap", 4)),
+            ("address", at("0xff0", "incr", 2)),
+            ("reset.cycles", at("0x0", "incr", 1)),
+        ] {
+            let text = format!(r#"{{ "operations": [{operation}] }}"#);
+            let path = format!("operations[0].{field}");
+            let traffic: Axi4Traffic = serde_json::from_str(&text).unwrap();
+            assert_eq!(traffic.check().unwrap_err().path, path, "{text}");
+            let traffic: AxiLiteTraffic = serde_json::from_str(&text).unwrap();
+            assert_eq!(traffic.check().unwrap_err().path, "operations[0].access", "{text}");
+        }
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        let (traffic, answers): Drawn = drawn(&PINS, 1, &Axi4Weights::default(), 5);
+        runs_with_any_outputs::<M, S, Axi4Manager<'_, M, S>>(PINS, &traffic);
+        runs_with_any_outputs::<S, M, Axi4Subordinate<'_, S, M>>(PINS, &answers);
+    }
+}
+
+mod axi_lite {
+    use super::super::axi_lite::*;
+    use super::*;
+    use crate::axi_lite::{AxiLiteRead, AxiLiteWrite};
+
+    type Drawn = (AxiLiteTraffic, Axi4SubordinateTraffic);
+
+    fn run<T: Target + Default>(drawn: &Drawn) -> (Vec<AxiLiteWrite>, Vec<AxiLiteRead>, u64) {
+        let (mut monitor, mut memory) = (AxiLiteMonitor::new(PINS), MemoryCheck::new("data"));
+        let (mut writes, mut reads) = (Vec::new(), Vec::new());
+        type Manager<'a> = AxiLiteManager<'a, M, S>;
+        type Subordinate<'a, T> = AxiLiteSubordinate<'a, S, M, T>;
+        let cycles = connect::<M, S, Manager<'_>, Subordinate<'_, T>>(
+            PINS,
+            (&drawn.0, &drawn.1),
+            |in_reset, m, s| {
+                let events = monitor.observe(in_reset, m, s)?;
+                if in_reset {
+                    memory.reset();
+                }
+                writes.extend(events.write);
+                reads.extend(events.read);
+                memory.axi_lite(0, &monitor, &events)
+            },
+        );
+        monitor.finish().unwrap();
+        (writes, reads, cycles)
+    }
+
+    #[test]
+    fn random_traffic_reads_what_was_written() {
+        for seed in 0..100 {
+            let weights = AxiLiteWeights::default();
+            let drawn: Drawn = drawn(&PINS, seed, &weights, reset_of(seed));
+            let (writes, reads, _) = run::<crate::Memory>(&drawn);
+            if reset_of(seed) > 0 {
+                continue;
+            }
+            // Each kind is in order, and nothing is lost.
+            let operations = &drawn.0.operations;
+            let expected = operations.iter().filter_map(|operation| match &operation.access {
+                AxiLiteAccess::Write { beats, .. } => {
+                    Some((operation.address.get(), beats[0].data.get(), beats[0].strobe.get()))
+                }
+                AxiLiteAccess::Read { .. } => None,
+            });
+            let seen = writes.iter().map(|write| (write.address, write.data, write.strobe));
+            assert!(expected.eq(seen), "seed {seed}");
+            assert_eq!(writes.len() + reads.len(), operations.len());
+        }
+    }
+
+    #[test]
+    fn a_fence_orders_a_read_behind_a_write() {
+        let text = r#"{ "operations": [
+            { "address": "0x14", "access": { "write": {
+                "beats": [{ "data": "0xdeadbeef", "strobe": "0x6" }], "data_delay": 3
+            } } },
+            { "fence": true, "address": "0x14", "access": { "read": {} } }
+        ] }"#;
+        let traffic: AxiLiteTraffic = serde_json::from_str(text).unwrap();
+        assert_eq!(traffic.check(), Ok(()));
+        let (writes, reads, _) =
+            run::<crate::Memory>(&(traffic, Axi4SubordinateTraffic::default()));
+        assert_eq!(reads[0].to_string(), "read 0xadbe00 from 0x14: OKAY");
+        assert_eq!(writes[0].to_string(), "write 0xdeadbeef strobe 0x6 to 0x14: OKAY");
+    }
+
+    #[test]
+    fn responses_of_the_target_arrive() {
+        let (writes, reads, _) = run::<Failing>(&drawn(&PINS, 3, &AxiLiteWeights::default(), 0));
+        assert!(writes.iter().all(|write| write.response == AxiResponse::SlvErr));
+        assert!(reads.iter().all(|read| read.response == AxiResponse::DecErr));
+        assert!(!writes.is_empty() && !reads.is_empty());
+    }
+
+    #[test]
+    fn a_full_speed_manager_starts_an_operation_per_cycle() {
+        let weights = AxiLiteWeights { fence: Percent::new(0), ..AxiLiteWeights::default() };
+        let (traffic, _): Drawn = drawn(&PINS, 1, &weights.paced(&full_speed()), 0);
+        let count = traffic.operations.len() as u64;
+        let (.., cycles) = run::<crate::Memory>(&(traffic, Axi4SubordinateTraffic::default()));
+        // A cycle in reset, one after it, and the response of the last operation.
+        assert_eq!(cycles, count + 3);
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        let (traffic, answers): Drawn = drawn(&PINS, 1, &AxiLiteWeights::default(), 5);
+        runs_with_any_outputs::<M, S, AxiLiteManager<'_, M, S>>(PINS, &traffic);
+        runs_with_any_outputs::<S, M, AxiLiteSubordinate<'_, S, M>>(PINS, &answers);
+    }
+}
+
+/// Checks a transfer of a bus against a memory, one operation after the other.
+fn compare(memory: &mut MemoryCheck, operation: &BusAccess, step: u64, read: u64) {
+    match operation {
+        BusAccess::Write { address, data, strobe } => {
+            memory.start_write(0, address.get() * step, data.get(), strobe.get());
+            memory.finish_write(0, true);
+        }
+        BusAccess::Read { address } => {
+            memory.start_read(0, address.get() * step);
+            memory.finish_read(0, read, 4).unwrap();
+        }
+    }
+}
+
+mod apb {
+    use super::super::apb::*;
+    use super::*;
+    use crate::apb::{ApbTraffic, ApbWeights};
+
+    type Drawn = (ApbTraffic, ApbSubordinateTraffic);
+
+    fn run<T: Target + Default>(drawn: &Drawn) -> (Vec<ApbTransfer>, u64) {
+        let (mut monitor, mut transfers) = (ApbMonitor::new(PINS), Vec::new());
+        type Subordinate<'a, T> = ApbSubordinate<'a, S, M, T>;
+        let cycles = connect::<M, S, ApbManager<'_, M, S>, Subordinate<'_, T>>(
+            PINS,
+            (&drawn.0, &drawn.1),
+            |in_reset, m, s| {
+                transfers.extend(monitor.observe(in_reset, m, s)?);
+                Ok(())
+            },
+        );
+        monitor.finish().unwrap();
+        (transfers, cycles)
+    }
+
+    #[test]
+    fn random_traffic_reads_what_was_written() {
+        for seed in 0..100 {
+            let drawn: Drawn = drawn(&PINS, seed, &ApbWeights::default(), reset_of(seed));
+            let (transfers, _) = run::<crate::Memory>(&drawn);
+            if reset_of(seed) == 0 {
+                assert_eq!(transfers.len(), drawn.0.operations.len());
+                let mut memory = MemoryCheck::new("data");
+                for (transfer, operation) in transfers.iter().zip(&drawn.0.operations) {
+                    compare(&mut memory, &operation.access, 1, transfer.data);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_speed_transfer_takes_two_cycles() {
+        let weights = ApbWeights::default().paced(&full_speed());
+        let (traffic, _): Drawn = drawn(&PINS, 1, &weights, 0);
+        let (transfers, cycles) = run::<crate::Memory>(&(traffic, Default::default()));
+        // One cycle in reset, and one after it.
+        assert_eq!(cycles, 2 * transfers.len() as u64 + 2);
+    }
+
+    #[test]
+    fn errors_of_the_target_arrive() {
+        let (transfers, _) = run::<Failing>(&drawn(&PINS, 5, &ApbWeights::default(), 0));
+        assert!(!transfers.is_empty() && transfers.iter().all(|transfer| transfer.is_error));
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        let (traffic, answers): Drawn = drawn(&PINS, 1, &ApbWeights::default(), 5);
+        runs_with_any_outputs::<M, S, ApbManager<'_, M, S>>(PINS, &traffic);
+        runs_with_any_outputs::<S, M, ApbSubordinate<'_, S, M>>(PINS, &answers);
+    }
+}
+
+mod wishbone {
+    use super::super::wishbone::*;
+    use super::*;
+    use crate::wishbone::WishboneTraffic;
+
+    type Drawn = (WishboneTraffic, WishboneSubordinateTraffic);
+
+    fn run<T: Target + Default>(
+        pins: WishbonePins<M, S>,
+        drawn: &Drawn,
+    ) -> (Vec<WishboneTransfer>, u64) {
+        let (mut monitor, mut transfers) = (WishboneMonitor::new(pins), Vec::new());
+        type Subordinate<'a, T> = WishboneSubordinate<'a, S, M, T>;
+        let cycles = connect::<M, S, WishboneManager<'_, M, S>, Subordinate<'_, T>>(
+            pins,
+            (&drawn.0, &drawn.1),
+            |in_reset, m, s| {
+                transfers.extend(monitor.observe(in_reset, m, s)?);
+                Ok(())
+            },
+        );
+        monitor.finish().unwrap();
+        (transfers, cycles)
+    }
+
+    #[test]
+    fn random_traffic_reads_what_was_written() {
+        for seed in 0..200 {
+            let pins = if seed % 4 < 2 { CLASSIC } else { PIPELINED };
+            let drawn: Drawn = drawn(&pins, seed, &WishboneWeights::default(), reset_of(seed));
+            let (transfers, _) = run::<crate::Memory>(pins, &drawn);
+            if reset_of(seed) == 0 {
+                assert_eq!(transfers.len(), drawn.0.operations.len());
+                let mut memory = MemoryCheck::new("data");
+                for (transfer, operation) in transfers.iter().zip(&drawn.0.operations) {
+                    let step = u64::from(pins.address_step);
+                    compare(&mut memory, &operation.access, step, transfer.data);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_pipelined_block_takes_a_cycle_per_transfer() {
+        let weights = WishboneWeights { block: Percent::new(100), ..WishboneWeights::default() };
+        let (traffic, _): Drawn = drawn(&PIPELINED, 1, &weights.paced(&full_speed()), 0);
+        let (transfers, cycles) =
+            run::<crate::Memory>(PIPELINED, &(traffic, WishboneSubordinateTraffic::default()));
+        // A cycle in reset, one after it, and the last termination.
+        assert_eq!(cycles, transfers.len() as u64 + 3);
+    }
+
+    #[test]
+    fn errors_and_retries_of_the_target_arrive() {
+        let drawn = drawn(&CLASSIC, 5, &WishboneWeights::default(), 0);
+        let (transfers, _) = run::<Failing>(CLASSIC, &drawn);
+        let expected = |transfer: &WishboneTransfer| match transfer.is_write {
+            true => WishboneTermination::Rty,
+            false => WishboneTermination::Err,
+        };
+        assert!(transfers.iter().all(|transfer| transfer.termination == expected(transfer)));
+        assert!(!transfers.is_empty());
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        for pins in [CLASSIC, PIPELINED] {
+            let (traffic, answers): Drawn = drawn(&pins, 1, &WishboneWeights::default(), 5);
+            runs_with_any_outputs::<M, S, WishboneManager<'_, M, S>>(pins, &traffic);
+            runs_with_any_outputs::<S, M, WishboneSubordinate<'_, S, M>>(pins, &answers);
+        }
+    }
+}
+
+mod memory_port {
+    use super::super::memory_port::*;
+    use super::*;
+    use crate::memory_port::{MemoryPortSubordinateTraffic, MemoryPortTraffic, MemoryPortWeights};
+
+    type Drawn = (MemoryPortTraffic, MemoryPortSubordinateTraffic);
+    type Manager<'a> = MemoryPortManager<'a, M, S>;
+    type Subordinate<'a> = MemoryPortSubordinate<'a, S, M>;
+
+    #[test]
+    fn random_traffic_reads_what_was_written() {
+        for seed in 0..100 {
+            let weights = MemoryPortWeights::default();
+            let (traffic, none): Drawn = drawn(&PINS, seed, &weights, reset_of(seed));
+            let (mut monitor, mut accesses) = (MemoryPortMonitor::new(PINS), 0);
+            connect::<M, S, Manager<'_>, Subordinate<'_>>(
+                PINS,
+                (&traffic, &none),
+                |in_reset, m, s| {
+                    let events = monitor.observe(in_reset, m, s)?;
+                    accesses += usize::from(events.access.is_some());
+                    Ok(())
+                },
+            );
+            assert_eq!(accesses, traffic.operations.len());
+            assert!(monitor.compared() > 15);
+        }
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        let (traffic, none): Drawn = drawn(&PINS, 1, &MemoryPortWeights::default(), 5);
+        runs_with_any_outputs::<M, S, Manager<'_>>(PINS, &traffic);
+        runs_with_any_outputs::<S, M, Subordinate<'_>>(PINS, &none);
+    }
+}
+
+mod stream {
+    use super::super::stream::*;
+    use super::*;
+    use crate::stream::StreamSinkTraffic;
+    use crate::wide::Wide;
+    use cosim_harness::channels::Offer;
+
+    type Drawn = (StreamTraffic, StreamSinkTraffic);
+    type Source<'a> = StreamSource<'a, M, S>;
+    type Sink<'a> = StreamSink<'a, S, M>;
+
+    /// The beats that a sink takes from a source, and the cycles.
+    fn run(drawn: &Drawn) -> (Vec<StreamBeat>, u64) {
+        let (mut monitor, mut beats) = (StreamMonitor::new(PINS), Vec::new());
+        let cycles =
+            connect::<M, S, Source<'_>, Sink<'_>>(PINS, (&drawn.0, &drawn.1), |in_reset, m, s| {
+                beats.extend(monitor.observe(in_reset, m, s)?);
+                Ok(())
+            });
+        (beats, cycles)
+    }
+
+    #[test]
+    fn random_traffic_moves_every_beat() {
+        for seed in 0..100 {
+            let sparse = Percent::new(seed % 50);
+            let weights = StreamWeights { sparse, ..StreamWeights::default() };
+            let drawn: Drawn = drawn(&PINS, seed, &weights, seed % 20);
+            // With the bits that the pins of this test have.
+            let on_pins = |beat: &StreamBeat| StreamBeat {
+                keep: beat.keep.low(9),
+                strb: beat.strb.low(9),
+                ..*beat
+            };
+            let expected: Vec<_> = drawn.0.beats.iter().map(|beat| on_pins(&beat.item)).collect();
+            assert_eq!(run(&drawn).0, expected, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn a_full_speed_stream_has_a_beat_in_every_cycle() {
+        let weights = StreamWeights::default().paced(&full_speed());
+        let (traffic, _): Drawn = drawn(&PINS, 1, &weights, 0);
+        let beats = traffic.beats.len() as u64;
+        // One cycle in reset, and one after it.
+        assert_eq!(run(&(traffic, StreamSinkTraffic::default())).1, beats + 2);
+    }
+
+    #[test]
+    fn illegal_traffic_is_refused() {
+        let item = StreamBeat { keep: Wide::new(1), strb: Wide::new(3), ..StreamBeat::default() };
+        let traffic = StreamTraffic { beats: vec![Offer { item, ..Offer::default() }] };
+        assert_eq!(traffic.check().unwrap_err().path, "beats[0].item.strb");
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        let (traffic, stalls): Drawn = drawn(&PINS, 1, &StreamWeights::default(), 5);
+        runs_with_any_outputs::<M, S, Source<'_>>(PINS, &traffic);
+        runs_with_any_outputs::<S, M, Sink<'_>>(PINS, &stalls);
+    }
+}
+
+mod interrupt {
+    use super::super::interrupt::*;
+    use super::*;
+    use crate::interrupt::{InterruptSinkTraffic, InterruptWeights};
+
+    type Drawn = (InterruptTraffic, InterruptSinkTraffic);
+    type Source<'a> = InterruptSource<'a, M, S>;
+    type Sink<'a> = InterruptSink<'a, S, M>;
+
+    #[test]
+    fn random_interrupts_are_raised_and_acknowledged() {
+        for seed in 0..100 {
+            let pins = if seed % 4 < 2 { LEVEL } else { PULSE };
+            let weights = InterruptWeights::default();
+            let drawn: Drawn = drawn(&pins, seed, &weights, reset_of(seed));
+            let (mut monitor, mut risen) = (InterruptMonitor::new(pins), Vec::new());
+            connect::<M, S, Source<'_>, Sink<'_>>(pins, (&drawn.0, &drawn.1), |in_reset, m, s| {
+                risen.push(monitor.observe(in_reset, m, s)?);
+                Ok(())
+            });
+            monitor.finish().unwrap();
+            risen.retain(|lines| *lines > 0);
+            let expected: Vec<u64> = drawn.0.interrupts.iter().map(|one| one.lines.get()).collect();
+            if reset_of(seed) == 0 {
+                assert_eq!(risen, expected, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_level_without_an_acknowledge_lasts_as_long_as_the_traffic_says() {
+        pins!(Open { other: 1 u8, });
+        const OPEN: InterruptPins<M, Open> = InterruptPins::of("", InterruptKind::Level);
+        let text = r#"{ "interrupts": [
+            { "lines": "0x1" }, { "lines": "0x1", "hold_cycles": 2 }
+        ] }"#;
+        let traffic = serde_json::from_str(text).unwrap();
+        let mut source = InterruptSource::<M, Open>::new(OPEN, &traffic);
+        let (mut noise, mut m, mut lines) = (Noise::new(0), M::default(), Vec::new());
+        while !source.is_idle() {
+            source.drive(false, &mut noise, &mut m);
+            lines.push(OPEN.irq.get(&m));
+            source.clock(false, &m, &Open::default());
+        }
+        assert_eq!(lines, [0, 1, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn illegal_traffic_is_refused() {
+        let text = r#"{ "interrupts": [{ "lines": "0x0" }] }"#;
+        let traffic: InterruptTraffic = serde_json::from_str(text).unwrap();
+        assert_eq!(traffic.check().unwrap_err().path, "interrupts[0].lines");
+    }
+
+    #[test]
+    fn agents_run_with_any_pins_of_the_dut() {
+        for pins in [LEVEL, PULSE] {
+            let (traffic, delays): Drawn = drawn(&pins, 1, &InterruptWeights::default(), 5);
+            runs_with_any_outputs::<M, S, Source<'_>>(pins, &traffic);
+            runs_with_any_outputs::<S, M, Sink<'_>>(pins, &delays);
+        }
+    }
+}

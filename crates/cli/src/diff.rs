@@ -1,0 +1,163 @@
+//! `cosim diff`.
+
+use super::options::{
+    Caching, Choice, Format, Formatting, ModelLimits, Target, duration, heading, of_block, path,
+};
+use super::{interruption, print_json, print_text};
+use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_base::program;
+use cosim_block::rtl::Rtl;
+use cosim_formal::certificate::solver;
+use cosim_formats::diff::{Diff, DiffSide, DiffSubject};
+use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
+use cosim_harness::harness::Blocks;
+use cosim_regress::blocks;
+use cosim_regress::diff::{DiffRun, named};
+use cosim_regress::worker::OneShotWorker;
+use cosim_report::report::write_diff;
+use cosim_rtl::models::RtlModels as _;
+use cosim_rtl::yosys;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use verilated_build::activity::Activity;
+
+/// Two RTLs to compare.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// RTL before the change: a folder, a file, a file list (`.f`), REF:PATH of git, or `built-in`.
+    #[arg(value_name = "OLD")]
+    old: String,
+    /// RTL after the change.
+    #[arg(value_name = "NEW")]
+    new: String,
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of
+    /// `cosim list`].
+    #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
+    block: Vec<String>,
+    #[command(flatten)]
+    choice: Choice,
+    /// Compare for legal traffic only: offers of the environment stay until they are accepted.
+    #[arg(long, help_heading = heading::WHAT)]
+    legal_only: bool,
+    /// Search DIR first for included files and modules, for both RTLs; may be repeated.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    include: Vec<PathBuf>,
+    /// Define a Verilog macro for both RTLs; may be repeated.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = heading::RTL)]
+    define: Vec<String>,
+    /// Begin no further step of a profile after DURATION.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = heading::STOP)]
+    time: Duration,
+    /// Write no waves.
+    #[arg(long, help_heading = heading::OUTPUT)]
+    no_waves: bool,
+    /// Write the result to DIR, a new or empty folder [default: runs/diff-BLOCK-TIME].
+    #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    caching: Caching,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+/// The folders of RTL from a revision, in the folder of the result.
+const SIDES: [&str; 2] = ["rtl-old", "rtl-new"];
+
+/// Compares two RTLs of each block. Exit code 0 if they are equivalent, 1 if they differ, and 4 if
+/// neither is shown.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
+    let target = Target::of(&arguments.block, &arguments.choice);
+    let blocks = target.blocks()?;
+    let sides = [named(&arguments.old)?, named(&arguments.new)?];
+    let options = Rtl {
+        include: arguments.include.clone(),
+        defines: arguments.define.clone(),
+        ..Rtl::default()
+    };
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let answers = arguments.caching.answers()?;
+    let yosys = yosys::version()?;
+    let mut jobs = Vec::new();
+    for block in &blocks {
+        jobs.push((*block, target.profiles(block).map_err(of_block(block, &blocks))?));
+    }
+    let place = match &arguments.out {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        None => OutputLocation::New { stem: format!("diff-{}", target.name(&blocks)) },
+    };
+    let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
+    let mut results: Vec<Diff> = Vec::new();
+    for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
+        let info = block.info();
+        let claim = DirectoryLock::new(&place)?;
+        let rtl = |side: usize| -> Result<Rtl, Error> {
+            let rtl = sides[side].rtl(&claim.folder.join(SIDES[side]), &options)?;
+            rtl.check_profiles(info, &profiles).map_err(of_block(block, &blocks))?;
+            Ok(rtl)
+        };
+        let rtl = [rtl(0)?, rtl(1)?];
+        let described = |side: usize, typed: &str| -> Result<DiffSide, Error> {
+            Ok(DiffSide {
+                named: typed.to_owned(),
+                commit: sides[side].commit().map(str::to_owned),
+                rtl: rtl[side].examined(info)?.identity.clone(),
+                given: rtl[side].clone(),
+            })
+        };
+        let subject = DiffSubject {
+            tool: program::version().to_owned(),
+            build: program::build().to_owned(),
+            yosys: yosys.clone(),
+            solver: solver::version(),
+            block: info.name.to_owned(),
+            old: described(0, &arguments.old)?,
+            new: described(1, &arguments.new)?,
+            legal_only: arguments.legal_only,
+        };
+        let mut compared = Vec::new();
+        for profile in &profiles {
+            let activity = Activity::begin(format!("comparing {}, {}", info.name, profile.name));
+            let run = DiffRun {
+                block,
+                rtl: [&rtl[0], &rtl[1]],
+                worker: &worker,
+                answers: &answers,
+                folder: &claim.folder,
+                deadline: Instant::now() + arguments.time,
+                legal_only: arguments.legal_only,
+                has_waves: !arguments.no_waves,
+                progress: &|step| activity.note(step.to_owned()),
+            };
+            compared.push(run.profile(profile)?);
+        }
+        let diff = Diff::new(subject, compared);
+        diff.write(&claim.folder)?;
+        write_diff(&claim.folder, &diff, Blocks(&blocks::infos()))?;
+        if arguments.formatting.format == Format::Text {
+            print_text(&format!("{}{}", diff.text(), claim.folder.join(HTML).display()))?;
+        }
+        claim.release();
+        results.push(diff);
+    }
+    if results.iter().any(|diff| diff.subject.solver.is_none()) {
+        program::warn(format_args!("no proof is certified: {}", solver::MISSING));
+    }
+    if arguments.formatting.format == Format::Json {
+        match results.as_slice() {
+            [diff] => print_json(diff)?,
+            several => print_json(&several)?,
+        }
+    }
+    // A difference comes before what is undecided.
+    let codes: Vec<u8> = results.iter().map(Diff::exit).collect();
+    let worst = if codes.contains(&1) { Some(1) } else { codes.into_iter().max() };
+    worst
+        .map(ExitCode::from)
+        .ok_or_else(|| Error::Usage(codes::NOTHING_SELECTED, "no block is selected".to_owned()))
+}

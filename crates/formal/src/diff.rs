@@ -1,0 +1,265 @@
+//! Compares two RTLs of a block: whether any input makes their outputs differ.
+//!
+//! Yosys makes an and-inverter graph of each RTL. Both become one graph, so that ABC and the second
+//! solver see one network, and no proof depends on names inside the RTL.
+
+use crate::aig::{Aig, EquivalenceQuery, Interface, Violation};
+use crate::certificate::{Certificate, Checked, Evidence, certify};
+use crate::cut::{cut_pair, enabled};
+use crate::engine::{Decision, ask};
+use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
+use crate::monitor::{MONITOR, Monitor, TOP};
+use crate::portfolio::Attempt;
+use crate::rtlil::Unknown;
+use cosim_base::error::Error;
+use cosim_block::agreement::RecordedInputs;
+use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{Examined, Pragmas};
+use cosim_rtl::yosys::YosysSession;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+/// The flat RTL; the RTL with its monitor; the same without memories.
+const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
+/// Yosys commands that make a flat netlist. They remove assertions and set undefined values to 0.
+const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
+                          setundef -undriven -zero\nflatten\nopt_clean";
+/// Prefix of the outputs that are 1 where the environment withdraws an offer.
+const OFFER: &str = "cosim_offer_";
+const SELECT: &str = Interface::OURS.select;
+const LOOP: &str = "a network has a combinational loop";
+
+/// How memories are modelled in a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Contents {
+    /// Both sides read the same unknown data, and must write and read alike.
+    Shared,
+    /// Memories are registers.
+    Exact,
+}
+
+/// The inputs that count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Traffic {
+    /// Any inputs.
+    Any,
+    /// Inputs that do not withdraw or change an offer.
+    Legal,
+}
+
+/// Two RTLs with the same parameters.
+#[derive(Debug)]
+pub struct Sides {
+    sessions: [YosysSession; 2],
+    reset: Option<(&'static str, bool)>,
+    /// Whether Yosys made the same netlist of both.
+    is_same: bool,
+    has_memories: bool,
+    /// Both graphs with shared memories, or why there is none.
+    shared: Result<Aig, String>,
+    exact: OnceCell<Result<Aig, String>>,
+    /// What the outputs of [`OFFER`] mean.
+    offers: Vec<String>,
+}
+
+/// A question about both RTLs.
+#[derive(Debug)]
+pub struct Question {
+    name: String,
+    query: EquivalenceQuery,
+}
+
+impl Sides {
+    /// Reads both RTLs. The inner error says why they cannot be compared by a proof.
+    ///
+    /// # Errors
+    /// [`Error`] if Yosys fails or cannot read one.
+    pub fn new(
+        info: &'static BlockInfo,
+        examined: [&Examined; 2],
+        parameters: &Parameters,
+        answers: &Answers,
+    ) -> Result<Result<Self, String>, Error> {
+        if !info.clocks.is_empty() {
+            return Ok(Err("the block has several clocks".to_owned()));
+        }
+        let [rtl, both, _] = FILES;
+        let (monitor, offers) = Monitor::of_protocol(info, OFFER);
+        let read = |examined: &Examined| -> Result<YosysSession, Error> {
+            let values = info.verilog(parameters, &examined.parameters);
+            let session =
+                YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+            let path = session.path(rtl);
+            session.read(&values, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", path.display()))?;
+            session.write(rtl, &enabled(&session.text(rtl)?))?;
+            session.write(MONITOR, &monitor)?;
+            session.script(&format!(
+                "read_rtlil {rtl}\nread_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
+                 flatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
+            ))?;
+            Ok(session)
+        };
+        let sessions = [read(examined[0])?, read(examined[1])?];
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        Self::of(sessions, offers, info.rtl.clock, reset).map(Ok)
+    }
+
+    /// The sides of two sessions that have written their netlists.
+    fn of(
+        sessions: [YosysSession; 2],
+        offers: Vec<String>,
+        clock: &str,
+        reset: Option<(&'static str, bool)>,
+    ) -> Result<Self, Error> {
+        let [_, both, cut] = FILES;
+        let texts = [sessions[0].text(both)?, sessions[1].text(both)?];
+        let mut found = Self {
+            reset,
+            is_same: false,
+            has_memories: texts.iter().any(|text| memory_bits(text) > 0),
+            shared: Err(String::new()),
+            exact: OnceCell::new(),
+            offers,
+            sessions,
+        };
+        found.shared = match cut_pair([&texts[0], &texts[1]], clock) {
+            Err(Unknown(because)) => Err(because),
+            Ok(texts) => {
+                for (session, text) in found.sessions.iter().zip(&texts) {
+                    session.write(cut, text)?;
+                }
+                let graphs = [graph(&found.sessions[0], cut)?, graph(&found.sessions[1], cut)?];
+                found.is_same = graphs[0].text == graphs[1].text;
+                joined([&graphs[0], &graphs[1]])
+            }
+        };
+        Ok(found)
+    }
+
+    /// Whether Yosys made the same netlist of both.
+    pub fn is_same(&self) -> bool {
+        self.is_same
+    }
+
+    /// Whether one of the RTLs has a memory.
+    pub fn has_memories(&self) -> bool {
+        self.has_memories
+    }
+
+    /// Whether memories could be paired, so that the question with [`Contents::Shared`] exists.
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_ok()
+    }
+
+    /// Whether the environment offers something, so that legal traffic is less than all.
+    pub fn has_offers(&self) -> bool {
+        !self.offers.is_empty()
+    }
+
+    /// The question whether the outputs differ. `is_filled`: registers without an initial value
+    /// begin with zeros or ones, for a search. The inner error says why it cannot be asked.
+    ///
+    /// # Errors
+    /// [`Error`] if Yosys fails.
+    pub fn question(
+        &self,
+        contents: Contents,
+        traffic: Traffic,
+        is_filled: bool,
+    ) -> Result<Result<Question, String>, Error> {
+        let aig = match contents {
+            Contents::Shared => &self.shared,
+            Contents::Exact => self.exact()?,
+        };
+        let aig = match aig {
+            Ok(aig) => aig,
+            Err(because) => return Ok(Err(because.clone())),
+        };
+        let interface =
+            Interface { reset: self.reset, filled: is_filled, never: OFFER, ..Interface::OURS };
+        let illegal = (traffic == Traffic::Legal).then_some(OFFER);
+        let name = format!("diff-{contents:?}-{traffic:?}-{is_filled}");
+        Ok(Ok(Question { name, query: aig.differs(&interface, illegal) }))
+    }
+
+    /// The graph with memories as registers.
+    fn exact(&self) -> Result<&Result<Aig, String>, Error> {
+        if let Some(known) = self.exact.get() {
+            return Ok(known);
+        }
+        let [_, both, _] = FILES;
+        let mut graphs = Vec::new();
+        let mut is_small = true;
+        for session in &self.sessions {
+            is_small &= memory_bits(&session.text(both)?) <= MEMORY;
+            if is_small {
+                graphs.push(whole_graph(session, both)?);
+            }
+        }
+        let made = match &graphs[..] {
+            [left, right] => joined([left, right]),
+            _ => Err(format!("its memories have more than {MEMORY} bits")),
+        };
+        Ok(self.exact.get_or_init(|| made))
+    }
+
+    /// Runs an engine on a question. `Never` says that the outputs do not differ.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
+    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Decision, Error> {
+        match &question.query {
+            EquivalenceQuery::Same => Ok(Decision::Never(Evidence::Induction)),
+            EquivalenceQuery::Open { file, inputs } => {
+                ask(&self.sessions[0], &question.name, file, inputs, attempt)
+            }
+        }
+    }
+
+    /// Checks a proof of a question with the second solver.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], or a file cannot be written.
+    pub fn certify(&self, question: &Question, evidence: &Evidence) -> Result<Checked, Error> {
+        match &question.query {
+            EquivalenceQuery::Same => Ok(Ok(Certificate::Structure)),
+            EquivalenceQuery::Open { file, .. } => {
+                certify(&self.sessions[0], &question.name, file, evidence)
+            }
+        }
+    }
+
+    /// The offers that recorded cases withdraw, as seen by the old RTL: what, and where first.
+    pub fn withdrawn(
+        &self,
+        info: &'static BlockInfo,
+        recorded: &[RecordedInputs],
+    ) -> Vec<(&str, Violation)> {
+        let Ok(aig) = &self.shared else { return Vec::new() };
+        let ports = (info.inputs, info.power_up.len());
+        let found: BTreeMap<String, Violation> = aig.violations(&[OFFER], ports, recorded);
+        let mut all: Vec<(&str, Violation)> = found
+            .into_iter()
+            .filter_map(|(name, violation)| {
+                let place: usize = name.strip_prefix(OFFER)?.parse().ok()?;
+                Some((self.offers.get(place)?.as_str(), violation))
+            })
+            .collect();
+        all.sort_by_key(|(_, violation)| violation.cycle);
+        all
+    }
+}
+
+/// Both graphs in one.
+fn joined([left, right]: [&Graph; 2]) -> Result<Aig, String> {
+    let parsed = |text: &str| Aig::parse(text).ok_or_else(|| LOOP.to_owned());
+    let (old, new) = (parsed(&left.text)?, parsed(&right.text)?);
+    if let [first, ..] = &old.unpaired(&new)[..] {
+        return Err(format!("only one of the RTLs has the port {first}"));
+    }
+    Ok(Aig::joined(&old, &new, SELECT, [&left.words, &right.words]))
+}
+
+#[cfg(test)]
+mod tests;

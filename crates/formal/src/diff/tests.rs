@@ -1,0 +1,126 @@
+//! Pairs of small RTLs: what is equivalent is proved and certified, and all else differs.
+
+use super::*;
+use crate::portfolio::{EQUIVALENCE, QUICK_DIFFERENCE};
+
+/// The ports of all modules.
+const PORTS: &str =
+    "input clk, input rst, input v, input w, input a, input b, input d, input e, output y,
+     output cosim_offer_0";
+
+fn sides(bodies: [&str; 2]) -> Sides {
+    let session = |body: &str| {
+        let [_, both, _] = FILES;
+        let session = YosysSession::of_verilog("module top; endmodule");
+        session.write("top.v", &format!("module top({PORTS});\n{body}\nendmodule\n")).unwrap();
+        session
+            .script(&format!(
+                "read_verilog -sv top.v\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
+            ))
+            .unwrap();
+        session.write(both, &enabled(&session.text(both).unwrap())).unwrap();
+        session
+    };
+    let offers = vec!["v is withdrawn".to_owned()];
+    Sides::of(bodies.map(session), offers, "clk", Some(("rst", true))).unwrap()
+}
+
+/// Whether the outputs are proved equal, with a certificate, or differ; `None` for neither.
+fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
+    let question = sides.question(contents, traffic, false).unwrap().unwrap();
+    match sides.ask(&question, EQUIVALENCE).unwrap() {
+        Decision::Never(evidence) => {
+            let checked = sides.certify(&question, &evidence).unwrap().unwrap();
+            assert!(checked.is_there(), "{checked}");
+            Some(true)
+        }
+        _ => match sides.ask(&question, QUICK_DIFFERENCE).unwrap() {
+            Decision::Reached(_) => Some(false),
+            _ => None,
+        },
+    }
+}
+
+#[test]
+fn names_and_encodings_of_registers_do_not_matter() {
+    let counter = "reg [3:0] n; always @(posedge clk) if (rst) n <= 0; else if (v) n <= n + 4'd1;
+         assign y = n == 4'd9; assign cosim_offer_0 = 0;";
+    for (new, expected) in [
+        (
+            "reg [3:0] m; always @(posedge clk) if (rst) m <= 9; else if (v) m <= m - 4'd1;
+          assign y = m == 0; assign cosim_offer_0 = 0;",
+            true,
+        ),
+        (
+            "reg [3:0] m; always @(posedge clk) if (rst) m <= 9; else if (v) m <= m - 4'd1;
+          assign y = m == 1; assign cosim_offer_0 = 0;",
+            false,
+        ),
+        // The comparison is one edge earlier.
+        (
+            "reg [3:0] n; reg y; wire [3:0] m = v ? n + 4'd1 : n;
+          always @(posedge clk) if (rst) {n, y} <= 0; else {n, y} <= {m, m == 4'd9};
+          assign cosim_offer_0 = 0;",
+            true,
+        ),
+    ] {
+        let found = is_equal(&sides([counter, new]), Contents::Shared, Traffic::Any);
+        assert_eq!(found, Some(expected), "{new}");
+    }
+}
+
+#[test]
+fn the_same_netlist_is_seen_at_once() {
+    let body = "reg q; always @(posedge clk) q <= v; assign y = q; assign cosim_offer_0 = 0;";
+    assert!(sides([body, body]).is_same());
+    assert!(!sides([body, &body.replace("<= v", "<= w")]).is_same());
+}
+
+#[test]
+fn memories_are_paired_by_what_they_do() {
+    let memory = |name: &str, writes: &str| {
+        format!(
+            "reg {name} [0:1]; always @(posedge clk) begin {writes} end assign y = {name}[e];
+            assign cosim_offer_0 = 0;"
+        )
+    };
+    let old = memory("m", "if (v) m[a] <= d; if (w) m[b] <= e;");
+    let renamed = memory("n", "if (v) n[a] <= d; if (w) n[b] <= e;");
+    assert_eq!(is_equal(&sides([&old, &renamed]), Contents::Shared, Traffic::Any), Some(true));
+    // At the same address, the last write counts.
+    let swapped = memory("m", "if (w) m[b] <= e; if (v) m[a] <= d;");
+    for contents in [Contents::Shared, Contents::Exact] {
+        let found = is_equal(&sides([&old, &swapped]), contents, Traffic::Any);
+        assert_eq!(found, Some(false), "{contents:?}");
+    }
+}
+
+/// Cut out, both would read the same data.
+#[test]
+fn memories_with_other_contents_are_not_paired() {
+    let table = |first: u32| {
+        format!(
+            "reg m [0:1]; initial begin m[0] = {first}; m[1] = 1; end assign y = m[a];
+            always @(posedge clk) if (v) m[b] <= d; assign cosim_offer_0 = 0;"
+        )
+    };
+    let sides = sides([&table(0), &table(1)]);
+    assert!(sides.question(Contents::Shared, Traffic::Any, false).unwrap().is_err());
+    assert_eq!(is_equal(&sides, Contents::Exact, Traffic::Any), Some(false));
+}
+
+/// `y` differs once the offer `v` was withdrawn before `w`.
+#[test]
+fn legal_traffic_keeps_offers() {
+    let body = |y: &str| {
+        format!(
+            "reg waits, broken; wire breaks = waits & ~v & ~rst; assign cosim_offer_0 = breaks;
+          always @(posedge clk) if (rst) {{waits, broken}} <= 0;
+            else {{waits, broken}} <= {{v & ~w, broken | breaks}};
+          assign y = {y};"
+        )
+    };
+    let sides = sides([&body("v"), &body("v ^ broken")]);
+    assert_eq!(is_equal(&sides, Contents::Shared, Traffic::Any), Some(false));
+    assert_eq!(is_equal(&sides, Contents::Shared, Traffic::Legal), Some(true));
+}

@@ -1,0 +1,793 @@
+//! Compares two RTLs of a block: proves that no output differs, or shows inputs that make one.
+//!
+//! Cheap steps come first: the same text, the same netlist, corresponding signals, simulated cases,
+//! a bounded search, and an unbounded proof at last. A difference counts only after both models
+//! showed it in simulation.
+
+mod revision;
+
+use crate::agreement::{SEED, corpus};
+use crate::blocks::BlockHandle;
+use crate::mutate::grade::cases_of;
+use crate::runner::SHRINK_BUDGET;
+use crate::setup::{Session, Setup};
+use crate::worker::one_shot::VectorJob;
+use crate::worker::{Finish, OneShotWorker};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::Sync;
+use cosim_base::program;
+use cosim_base::run_file::RunFile;
+use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
+use cosim_block::built::Built;
+use cosim_block::engine::{Query, RawVector, Waves};
+use cosim_block::rtl::Rtl;
+use cosim_block::vector::{Origin, VectorFile};
+use cosim_block::worker::task::{Action, Task};
+use cosim_formal::certificate::Certificate;
+use cosim_formal::diff::{Contents, Question, Sides, Traffic};
+use cosim_formal::engine::Decision;
+use cosim_formal::portfolio::{
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
+    LONG_PROOF, QUICK_DIFFERENCE,
+};
+use cosim_formats::diff::{
+    Basis, DiffStep, DiffVerdict, Inputs, Legality, ProfileDiff, ShownDifference, VECTORS,
+};
+use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{Examined, Pragmas, RtlModels as _, View};
+use rayon::prelude::*;
+pub use revision::{Named, named};
+use std::path::Path;
+use std::time::Instant;
+use verilated::BeforeReset;
+
+/// Cases of each scenario that run on both RTLs first, and also after a proof.
+const FIRST: u64 = 3;
+/// Cases of each scenario before the bounded search.
+const MORE: u64 = 40;
+/// Cases of each scenario if nothing else decides.
+const MOST: u64 = 400;
+/// Cycles of each of the first cases in which the assumptions about legal traffic are checked.
+const CHECKED: usize = 500;
+/// Cases that a worker runs at once.
+const CHUNK: usize = 32;
+
+/// Merges signals that are always equal in both RTLs: what shows most refactorings.
+const CORRESPONDENCE: Attempt = Attempt { seconds: 60.0, ..EQUAL_SIGNALS };
+
+/// The comparison of two RTLs of one block.
+pub struct DiffRun<'a> {
+    pub block: &'static BlockHandle,
+    /// The old and the new RTL.
+    pub rtl: [&'a Rtl; 2],
+    /// Runs both models.
+    pub worker: &'a OneShotWorker,
+    pub answers: &'a Answers,
+    /// The folder of the result.
+    pub folder: &'a Path,
+    /// When no further step begins.
+    pub deadline: Instant,
+    /// Whether only legal traffic counts.
+    pub legal_only: bool,
+    /// Whether waves of a difference are written.
+    pub has_waves: bool,
+    /// Called with the name of each step.
+    pub progress: &'a (dyn Fn(&str) + std::marker::Sync),
+}
+
+/// Inputs that make an output differ in simulation.
+struct Found {
+    by: String,
+    vector: VectorFile,
+    difference: Difference,
+    legal: Legality,
+}
+
+/// A proof without its result for the user.
+struct Shown {
+    basis: Basis,
+    inputs: Inputs,
+    certificate: Certificate,
+}
+
+/// What a step of the search for a proof or a difference found.
+enum Step {
+    Shown(Shown),
+    Found(Found),
+    /// Nothing.
+    Open,
+}
+
+/// The comparison under one profile.
+struct Job<'a> {
+    run: &'a DiffRun<'a>,
+    profile: &'a Profile,
+    /// Both models, once they are compiled.
+    models: Option<[Built; 2]>,
+    session: Session,
+    steps: Vec<DiffStep>,
+    /// Cases without a difference.
+    cases: u64,
+    /// Whether a search found a difference that does not show in simulation.
+    is_inexact: bool,
+    /// A difference with inputs that are not legal.
+    illegal: Option<Found>,
+    /// Cycles without a difference for all inputs, or for legal ones.
+    cycles: Option<u32>,
+    because: String,
+}
+
+impl DiffRun<'_> {
+    /// Compares the RTLs under a profile.
+    ///
+    /// # Errors
+    /// A tool fails, an RTL cannot be used, or a file cannot be written.
+    pub fn profile(&self, profile: &Profile) -> Result<ProfileDiff, Error> {
+        let info = self.block.info();
+        let name = profile.name.to_string();
+        let examined = [self.rtl[0].examined(info)?, self.rtl[1].examined(info)?];
+        (self.progress)("comparing the preprocessed text");
+        if same_text([&examined[0], &examined[1]])? {
+            let shown = Shown {
+                basis: Basis::Text,
+                inputs: Inputs::All,
+                certificate: Certificate::Structure,
+            };
+            let steps = vec![step("preprocessed text", "the same")];
+            return Ok(ProfileDiff { profile: name, steps, verdict: equivalent(shown, 0) });
+        }
+        let setup = Setup {
+            profiles: vec![profile.clone()],
+            scenarios: Vec::new(),
+            packets: None,
+            rtl: Rtl::default(),
+            coverage: false,
+        };
+        let mut job = Job {
+            run: self,
+            profile,
+            models: None,
+            session: Session::new(self.block, &setup)?,
+            steps: vec![step("preprocessed text", "differs")],
+            cases: 0,
+            is_inexact: false,
+            illegal: None,
+            cycles: None,
+            because: "the time limit ended the comparison".to_owned(),
+        };
+        // Compilers run beside Yosys and ABC.
+        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Bare);
+        let (models, early) = rayon::join(
+            || self.rtl.par_iter().map(build).collect::<Result<Vec<Built>, Error>>(),
+            || job.early([&examined[0], &examined[1]]),
+        );
+        job.models = <[Built; 2]>::try_from(models?).ok();
+        let verdict = job.decide(early?)?;
+        Ok(ProfileDiff { profile: name, steps: job.steps, verdict })
+    }
+}
+
+fn step(step: &str, result: impl Into<String>) -> DiffStep {
+    DiffStep { step: step.to_owned(), result: result.into() }
+}
+
+fn equivalent(shown: Shown, cases: u64) -> DiffVerdict {
+    let Shown { basis, inputs, certificate } = shown;
+    DiffVerdict::Equivalent { basis, inputs, certificate, cases }
+}
+
+/// Whether both RTLs have the same text after preprocessing, without places of lines.
+fn same_text(examined: [&Examined; 2]) -> Result<bool, Error> {
+    let lines = |texts: &[String]| -> Vec<String> {
+        let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("`line "));
+        lines.map(str::to_owned).collect()
+    };
+    let text = |examined: &Examined| -> Result<_, Error> {
+        let expanded = examined.expanded(Pragmas::Ignored)?;
+        Ok((lines(&expanded.libraries), lines(&expanded.sources)))
+    };
+    let data = |examined: &Examined| -> Vec<_> {
+        examined.design.data.iter().map(|file| (file.name.clone(), file.text.clone())).collect()
+    };
+    let [old, new] = examined;
+    Ok(text(old)? == text(new)? && data(old) == data(new))
+}
+
+impl Job<'_> {
+    /// The netlists, and the proof that shows most refactorings.
+    fn early(&mut self, examined: [&Examined; 2]) -> Result<(Option<Sides>, Option<Shown>), Error> {
+        let info = self.run.block.info();
+        self.begin("netlists of Yosys");
+        let sides = match Sides::new(info, examined, &self.profile.parameters, self.run.answers) {
+            Ok(Ok(sides)) => Some(sides),
+            Ok(Err(because)) => self.without_proof("netlist", because),
+            Err(Error::Environment(code, message)) if code == codes::YOSYS_FAILED => {
+                self.without_proof("netlist", message)
+            }
+            Err(error) => return Err(error),
+        };
+        let mut shown = None;
+        if let Some(sides) = &sides {
+            self.steps.push(step("netlist", if sides.is_same() { "the same" } else { "differs" }));
+            if sides.is_same() {
+                let (basis, inputs) = (Basis::Netlist, Inputs::All);
+                shown = Some(Shown { basis, inputs, certificate: Certificate::Structure });
+            } else {
+                let engines = [EQUAL_REGISTERS, CORRESPONDENCE];
+                let (what, basis) = ((Contents::Shared, self.widest()), Basis::Correspondence);
+                let proof = self.proof(sides, "correspondence", what, basis, &engines)?;
+                if let Step::Shown(found) = proof {
+                    shown = Some(found);
+                }
+            }
+        }
+        Ok((sides, shown))
+    }
+
+    fn decide(
+        &mut self,
+        (sides, shown): (Option<Sides>, Option<Shown>),
+    ) -> Result<DiffVerdict, Error> {
+        if let Some(shown) = shown {
+            return self.shown(shown, sides.as_ref());
+        }
+        for (step, cases) in [("first cases", 0..FIRST), ("cases", FIRST..MORE)] {
+            if let Some(found) = self.simulate(step, cases, sides.as_ref())? {
+                return self.different(found);
+            }
+        }
+        if let Some(sides) = &sides {
+            let result = self.formal(sides)?;
+            match result {
+                Step::Shown(shown) => return self.shown(shown, Some(sides)),
+                Step::Found(found) => return self.different(found),
+                Step::Open => {}
+            }
+        }
+        if self.illegal.is_none()
+            && let Some(found) = self.simulate("further cases", MORE..MOST, sides.as_ref())?
+        {
+            return self.different(found);
+        }
+        if let Some(mut found) = self.illegal.take() {
+            let within = self.cycles.map_or(String::new(), |cycles| {
+                format!(", no difference within {cycles} cycles from reset")
+            });
+            let otherwise = format!("undecided: {}{within}", self.because);
+            found.legal.otherwise.get_or_insert(otherwise);
+            return self.different(found);
+        }
+        let (cycles, cases, because) = (self.cycles, self.cases, self.because.clone());
+        Ok(DiffVerdict::Undecided { cycles, cases, because })
+    }
+
+    /// The widest traffic that counts.
+    fn widest(&self) -> Traffic {
+        if self.run.legal_only { Traffic::Legal } else { Traffic::Any }
+    }
+
+    fn begin(&self, name: &str) {
+        (self.run.progress)(name);
+    }
+
+    fn without_proof(&mut self, name: &str, because: String) -> Option<Sides> {
+        self.steps.push(step(name, because.clone()));
+        self.because = because;
+        None
+    }
+
+    /// The attempt within the time that is left; `None` if none is left.
+    fn limited(&self, attempt: Attempt) -> Option<Attempt> {
+        let left = self.run.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
+    }
+
+    /// Searches for a difference, and for a proof that there is none.
+    fn formal(&mut self, sides: &Sides) -> Result<Step, Error> {
+        let contents: &[Contents] = match sides.has_memories() {
+            true => &[Contents::Shared, Contents::Exact],
+            false => &[Contents::Shared],
+        };
+        let traffics = match self.run.legal_only || !sides.has_offers() {
+            true => vec![self.widest()],
+            false => vec![Traffic::Legal, Traffic::Any],
+        };
+        // Most differences show soon, and a proof of what differs ends at its limit.
+        for long in [false, true] {
+            for traffic in &traffics {
+                // A difference with inputs that are not legal is there already.
+                if *traffic == Traffic::Any && self.illegal.is_some() {
+                    continue;
+                }
+                if let Step::Found(found) = self.search(sides, contents, *traffic, long)? {
+                    if found.legal.is_legal {
+                        return Ok(Step::Found(found));
+                    }
+                    self.illegal.get_or_insert(found);
+                }
+            }
+            let traffic = match self.illegal {
+                Some(_) => Traffic::Legal,
+                None => self.widest(),
+            };
+            // Without a channel there is no other traffic.
+            if self.illegal.is_some() && !sides.has_offers() {
+                break;
+            }
+            let engines = if long { vec![LONG_PROOF] } else { vec![EQUIVALENCE] };
+            for contents in contents {
+                if *contents == Contents::Exact && !self.is_inexact && sides.is_shared() {
+                    continue;
+                }
+                let what = (*contents, traffic);
+                let name = if long { "longer proof" } else { "unbounded proof" };
+                if let Step::Shown(shown) = self.proof(sides, name, what, Basis::Proof, &engines)? {
+                    return Ok(match self.illegal.take() {
+                        None => Step::Shown(shown),
+                        Some(mut found) => {
+                            found.legal.otherwise = Some("equivalent, proved".to_owned());
+                            Step::Found(found)
+                        }
+                    });
+                }
+            }
+        }
+        Ok(Step::Open)
+    }
+
+    /// Tries to prove that no output differs.
+    fn proof(
+        &mut self,
+        sides: &Sides,
+        name: &str,
+        (contents, traffic): (Contents, Traffic),
+        basis: Basis,
+        engines: &[Attempt],
+    ) -> Result<Step, Error> {
+        let label = labelled(name, contents, traffic, sides);
+        self.begin(&label);
+        let question = match sides.question(contents, traffic, false)? {
+            Ok(question) => question,
+            Err(because) => return Ok(self.open(&label, because)),
+        };
+        let mut last = "the time limit ended the comparison".to_owned();
+        for attempt in engines {
+            let Some(attempt) = self.limited(*attempt) else { break };
+            match sides.ask(&question, attempt)? {
+                Decision::Never(evidence) => {
+                    let certificate = match sides.certify(&question, &evidence)? {
+                        Ok(certificate) => certificate,
+                        Err(flaw) => {
+                            let because = format!(
+                                "ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
+                            );
+                            return Ok(self.open(&label, because));
+                        }
+                    };
+                    self.steps.push(step(&label, "no output differs"));
+                    let inputs = match traffic {
+                        Traffic::Any => Inputs::All,
+                        Traffic::Legal => Inputs::Legal,
+                    };
+                    return Ok(Step::Shown(Shown { basis, inputs, certificate }));
+                }
+                // The search that follows shows a difference with the values of simulators.
+                Decision::Reached(_) => last = "not proved".to_owned(),
+                Decision::Open { because, .. } => last = because,
+            }
+        }
+        Ok(self.open(&label, last))
+    }
+
+    fn open(&mut self, label: &str, because: String) -> Step {
+        self.steps.push(step(label, because.clone()));
+        self.because = because;
+        Step::Open
+    }
+
+    /// Searches for inputs that make an output differ, and drives them into both models.
+    fn search(
+        &mut self,
+        sides: &Sides,
+        contents: &[Contents],
+        traffic: Traffic,
+        long: bool,
+    ) -> Result<Step, Error> {
+        for contents in contents {
+            let label = labelled("bounded search", *contents, traffic, sides);
+            self.begin(&label);
+            let question: Question = match sides.question(*contents, traffic, true)? {
+                Ok(question) => question,
+                Err(because) => {
+                    self.steps.push(step(&label, because));
+                    continue;
+                }
+            };
+            let attempt = match (long, contents) {
+                (false, _) => QUICK_DIFFERENCE,
+                (true, Contents::Shared) => DIFFERENCE,
+                (true, Contents::Exact) => DIFFERENCE_WITH_MEMORIES,
+            };
+            let Some(attempt) = self.limited(attempt) else { continue };
+            match sides.ask(&question, attempt)? {
+                Decision::Reached(cycles) => {
+                    if let Some(found) = self.confirmed(&cycles, sides)? {
+                        self.steps.push(step(&label, "a difference"));
+                        return Ok(Step::Found(found));
+                    }
+                    self.is_inexact = true;
+                    let result = "a difference that does not show in simulation";
+                    self.steps.push(step(&label, result));
+                    self.because = format!("the {label} shows {result}");
+                }
+                Decision::Never(_) => {
+                    self.steps.push(step(&label, "no difference"));
+                    break;
+                }
+                Decision::Open { cycles, because } => {
+                    if traffic == self.widest() || self.illegal.is_some() {
+                        self.cycles = self.cycles.max(cycles);
+                    }
+                    let within =
+                        cycles.map_or(because, |cycles| format!("none in {cycles} cycles"));
+                    self.steps.push(step(&label, within));
+                    // Shared memories return any data, so exact ones show nothing more.
+                    break;
+                }
+            }
+        }
+        Ok(Step::Open)
+    }
+
+    /// Drives a trace into both models, with registers that hold zeros or ones before reset.
+    fn confirmed(&self, cycles: &[Vec<String>], sides: &Sides) -> Result<Option<Found>, Error> {
+        for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
+            let query = Query::RawVector(Box::new(RawVector {
+                profile: self.profile.name.to_string(),
+                cycles: cycles.to_vec(),
+                before_reset,
+                origin: self.origin("a bounded search", Origin::default())?,
+                recorded: None,
+            }));
+            let text = self.run.block.ask::<String>(&query)?;
+            let vector = VectorFile::from_text(text, &self.file().path(self.run.folder))?;
+            let compared = self.compare(Vec::new(), vec![vector.clone()], false)?;
+            if let Some(Disagreement { difference, .. }) = compared.disagreement {
+                let legal = self.legality(&compared.recorded, sides);
+                let by = "bounded search".to_owned();
+                return Ok(Some(Found { by, vector, difference, legal }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the last recorded inputs are legal.
+    fn legality(&self, recorded: &[RecordedInputs], sides: &Sides) -> Legality {
+        let last = recorded.split_last().map_or(&[][..], |(last, _)| std::slice::from_ref(last));
+        match sides.withdrawn(self.run.block.info(), last).first() {
+            None => Legality::yes(),
+            Some((what, violation)) => Legality {
+                is_legal: false,
+                because: Some(format!("{what} in cycle {}", violation.cycle)),
+                otherwise: None,
+            },
+        }
+    }
+
+    fn compare(
+        &self,
+        cases: Vec<Case>,
+        vectors: Vec<VectorFile>,
+        is_recorded: bool,
+    ) -> Result<Compared, Error> {
+        let Some([old, new]) = &self.models else {
+            return Err(Error::Environment(codes::INTERNAL, "no models to compare".to_owned()));
+        };
+        let task = Task {
+            block: self.run.block.info().name.to_owned(),
+            profile: self.profile.name.to_string(),
+            model: old.clone(),
+            action: Action::Compare(
+                new.clone(),
+                ModelComparison {
+                    scenarios: self.session.scenarios_text(),
+                    cases,
+                    vectors,
+                    first: 1,
+                    is_recorded,
+                },
+            ),
+        };
+        self.run.worker.have::<Compared>(task)?.done()
+    }
+
+    /// Runs cases, and the corpus before the first of them, on both RTLs. Returns the first legal
+    /// difference.
+    fn simulate(
+        &mut self,
+        name: &str,
+        indices: std::ops::Range<u64>,
+        sides: Option<&Sides>,
+    ) -> Result<Option<Found>, Error> {
+        let info = self.run.block.info();
+        self.begin(name);
+        let is_first = indices.start == 0;
+        let mut cases = cases_of(info, &self.session, self.profile, SEED, indices);
+        cases.retain(|case| self.session.length(case) <= LONGEST);
+        let mut vectors = if is_first { corpus(info.name)? } else { Vec::new() };
+        let before = self.cases;
+        let mut result = None;
+        let mut chunks: Vec<Vec<Case>> = cases.chunks(CHUNK).map(<[Case]>::to_vec).collect();
+        while !chunks.is_empty() || !vectors.is_empty() {
+            if Instant::now() >= self.run.deadline {
+                break;
+            }
+            let now = chunks.len().min(rayon::current_num_threads());
+            let some: Vec<Vec<Case>> = chunks.drain(..now).collect();
+            let corpus = std::mem::take(&mut vectors);
+            // The corpus goes with no case, so that its chunk is as long as the others.
+            let jobs: Vec<(Vec<Case>, Vec<VectorFile>)> = std::iter::once((Vec::new(), corpus))
+                .chain(some.into_iter().map(|cases| (cases, Vec::new())))
+                .collect();
+            let all = jobs.into_par_iter().map(|(cases, vectors)| {
+                if cases.is_empty() && vectors.is_empty() {
+                    return Ok((cases, vectors, Compared::default()));
+                }
+                let compared = self.compare(cases.clone(), vectors.clone(), is_first)?;
+                Ok((cases, vectors, compared))
+            });
+            let all = all.collect::<Result<Vec<_>, Error>>()?;
+            for (cases, vectors, Compared { disagreement, cases: ran, recorded }) in all {
+                if let Some(sides) = sides.filter(|_| is_first) {
+                    self.check_assumptions(sides, &recorded)?;
+                }
+                self.cases += ran;
+                let Some(Disagreement { name, difference }) = disagreement else { continue };
+                self.cases -= 1;
+                let is_raw = recorded.last().is_some_and(|last| last.is_raw);
+                let legal = match sides {
+                    Some(sides) => self.legality(&recorded, sides),
+                    None if is_raw => Legality {
+                        is_legal: false,
+                        because: Some("the inputs are unconstrained".to_owned()),
+                        otherwise: None,
+                    },
+                    None => Legality::yes(),
+                };
+                let vector = match cases.iter().find(|case| case.name == name) {
+                    Some(case) => {
+                        let origin = Origin {
+                            case: Some(name.clone()),
+                            seed: Some(SEED),
+                            ..Origin::default()
+                        };
+                        let origin = self.origin(&format!("case {name}"), origin)?;
+                        let text = self.session.vector(case, origin, None)?;
+                        VectorFile::from_text(text, &self.file().path(self.run.folder))?
+                    }
+                    None => {
+                        let of = |vector: &VectorFile| vector.path.display().to_string() == name;
+                        let Some(vector) = vectors.into_iter().find(of) else { continue };
+                        vector
+                    }
+                };
+                let is_legal = legal.is_legal;
+                let by = if is_first && cases.is_empty() {
+                    format!("vector {name}")
+                } else {
+                    format!("case {name}")
+                };
+                let found = Found { by, vector, difference, legal };
+                if is_legal {
+                    result = Some(found);
+                    break;
+                }
+                // Cases of this scenario are unconstrained; the others may show a legal difference.
+                let scenario =
+                    cases.iter().find(|case| case.name == name).map(|case| case.scenario);
+                chunks
+                    .iter_mut()
+                    .for_each(|chunk| chunk.retain(|case| Some(case.scenario) != scenario));
+                chunks.retain(|chunk| !chunk.is_empty());
+                let rest = cases.into_iter().skip_while(|case| case.name != name);
+                let rest: Vec<Case> = rest.filter(|case| Some(case.scenario) != scenario).collect();
+                if !rest.is_empty() {
+                    chunks.insert(0, rest);
+                }
+                if !self.run.legal_only {
+                    self.illegal.get_or_insert(found);
+                }
+            }
+            if result.is_some() {
+                break;
+            }
+        }
+        let ran = self.cases - before;
+        self.steps.push(step(
+            name,
+            match (&result, &self.illegal) {
+                (Some(found), _) => format!("{} differs", found.by),
+                (None, Some(found)) => format!("{} differs, and is not legal traffic", found.by),
+                (None, None) => format!("{ran} without a difference"),
+            },
+        ));
+        Ok(result)
+    }
+
+    /// Checks the assumptions about legal traffic against the block's own stimulus.
+    fn check_assumptions(&self, sides: &Sides, recorded: &[RecordedInputs]) -> Result<(), Error> {
+        let info = self.run.block.info();
+        if !sides.has_offers() {
+            return Ok(());
+        }
+        let size = info.power_up.len();
+        let begin = |case: &RecordedInputs| {
+            let mut case = case.clone();
+            case.cycles.truncate(CHECKED * size);
+            case
+        };
+        let drawn: Vec<RecordedInputs> =
+            recorded.iter().filter(|case| !case.is_raw).map(begin).collect();
+        match sides.withdrawn(info, &drawn).first() {
+            None => Ok(()),
+            Some((what, violation)) => Err(Error::Usage(
+                codes::ASSUMPTION_VIOLATED,
+                format!(
+                    "block {}, profile {}: case {} shows {what} in cycle {}; correct Block::NAMING or the \
+                     environment",
+                    info.name, self.profile.name, violation.case, violation.cycle
+                ),
+            )),
+        }
+    }
+
+    /// The vector in the folder of the result.
+    fn file(&self) -> RunFile {
+        let name = format!("{}-{}", self.run.block.info().name, self.profile.name);
+        RunFile::new(VECTORS, &name, "json")
+    }
+
+    fn origin(&self, by: &str, origin: Origin) -> Result<Origin, Error> {
+        let new = self.run.rtl[1];
+        Ok(Origin {
+            about: format!("two RTLs differ, found by cosim diff with {by}"),
+            build: Some(program::build().to_owned()),
+            rtl: Some(new.examined(self.run.block.info())?.identity.clone()),
+            given: new.clone(),
+            ..origin
+        })
+    }
+
+    /// A proof, and the first cases on both models: the proof is about netlists.
+    fn shown(&mut self, shown: Shown, sides: Option<&Sides>) -> Result<DiffVerdict, Error> {
+        if self.cases == 0
+            && let Some(mut found) =
+                self.simulate("first cases", 0..FIRST, sides)?.or_else(|| self.illegal.take())
+        {
+            found.by += ", although the netlists are equivalent: simulation and synthesis read the RTL \
+                 differently";
+            return self.different(found);
+        }
+        Ok(equivalent(shown, self.cases))
+    }
+
+    /// Shrinks what was found, and asks the golden model.
+    fn different(&mut self, found: Found) -> Result<DiffVerdict, Error> {
+        let Found { by, mut vector, mut difference, mut legal } = found;
+        self.begin("shrinking the difference");
+        let mut verdicts = self.verdicts(&vector)?;
+        let failing = [1, 0]
+            .into_iter()
+            .find(|side: &usize| matches!(&verdicts[*side], Ok(verdict) if verdict.is_failure()));
+        if let Some(side) = failing {
+            let job = VectorJob { rtl: self.run.rtl[side], ..self.job(&vector) };
+            let shrunk = self.run.worker.shrink(&job, SHRINK_BUDGET, &mut ());
+            if let Ok(Finish::Done(shrunk)) = shrunk {
+                let small = VectorFile::from_text(shrunk.text, &self.file().path(self.run.folder))?;
+                let compared = self.compare(Vec::new(), vec![small.clone()], false)?;
+                // It shows the same failure of the golden model's comparison, and another
+                // difference only in rare cases.
+                if let Some(now) = compared.disagreement {
+                    (vector, difference) = (small, now.difference);
+                    verdicts = self.verdicts(&vector)?;
+                }
+            }
+        }
+        let file = self.file();
+        let text = vector.text().to_owned();
+        file.write(self.run.folder, text.as_bytes(), Sync::OnDisk)?;
+        let is_failure = |verdict: &Result<Verdict, String>| match verdict {
+            Ok(verdict) => Some(verdict.is_failure()),
+            Err(_) => None,
+        };
+        let right = match verdicts.each_ref().map(is_failure) {
+            [Some(false), Some(true)] => "OLD is right, NEW differs from it",
+            [Some(true), Some(false)] => "NEW is right, OLD differs from it",
+            [Some(true), Some(true)] => "both differ from it",
+            [Some(false), Some(false)] => "it accepts both",
+            _ => "there is none that decides",
+        };
+        let mut right = right.to_owned();
+        if let Some(side) = failing
+            && legal.is_legal
+        {
+            let job = VectorJob { rtl: self.run.rtl[side], ..self.job(&vector) };
+            if let Ok(Finish::Done(blame)) = self.run.worker.judge(&job)
+                && blame.is_decided()
+            {
+                let side = ["OLD", "NEW"][side];
+                right = format!("{right}; scoreboard, {side}: {}", blame.lines()[0]);
+            }
+        }
+        let waves = if self.run.has_waves { self.waves(&vector)? } else { Vec::new() };
+        if !legal.is_legal && legal.otherwise.is_none() {
+            legal.otherwise = Some("not decided".to_owned());
+        }
+        let Difference { cycle, port, values } = difference;
+        let text = |verdict: Result<Verdict, String>| match verdict {
+            Ok(verdict) => verdict.to_string(),
+            Err(message) => message,
+        };
+        let verdicts = verdicts.map(text);
+        Ok(DiffVerdict::Different(Box::new(ShownDifference {
+            found_by: by,
+            cycle,
+            port,
+            values,
+            legal,
+            vector: file,
+            verdicts,
+            right,
+            waves,
+        })))
+    }
+
+    fn job<'a>(&'a self, vector: &'a VectorFile) -> VectorJob<'a> {
+        let [old, _] = self.run.rtl;
+        VectorJob { block: self.run.block, vector, profile: self.profile, rtl: old }
+    }
+
+    /// The verdicts of both RTLs against the golden model, or why there is none.
+    fn verdicts(&self, vector: &VectorFile) -> Result<[Result<Verdict, String>; 2], Error> {
+        let verdict = |rtl| -> Result<Result<Verdict, String>, Error> {
+            let job = VectorJob { rtl, ..self.job(vector) };
+            match self.run.worker.replay(&job) {
+                Ok(Finish::Done(replayed)) => Ok(Ok(replayed.outcome.verdict)),
+                Ok(Finish::Lost(verdict)) => Ok(Ok(verdict)),
+                Ok(Finish::Interrupted) | Err(Error::Interrupted) => Err(Error::Interrupted),
+                Err(error) => Ok(Err(error.to_string())),
+            }
+        };
+        let [old, new] = self.run.rtl;
+        Ok([verdict(old)?, verdict(new)?])
+    }
+
+    /// Writes waves of both RTLs.
+    fn waves(&self, vector: &VectorFile) -> Result<Vec<RunFile>, Error> {
+        let mut all = Vec::new();
+        for (side, rtl) in ["old", "new"].into_iter().zip(self.run.rtl) {
+            self.begin(&format!("writing waves of the {side} RTL"));
+            let name = format!("{}-{}-{side}", self.run.block.info().name, self.profile.name);
+            let file = RunFile::new(VECTORS, &name, "fst");
+            let job = VectorJob { rtl, ..self.job(vector) };
+            let waves = Waves { path: file.path(self.run.folder), all: false };
+            if let Finish::Done(()) = self.run.worker.trace(&job, waves)? {
+                all.push(file);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The name of a step with its model of memories and its traffic.
+fn labelled(name: &str, contents: Contents, traffic: Traffic, sides: &Sides) -> String {
+    let traffic = if traffic == Traffic::Legal { ", legal traffic" } else { "" };
+    let contents = match contents {
+        Contents::Shared => "",
+        Contents::Exact if sides.has_memories() => ", memories as registers",
+        Contents::Exact => "",
+    };
+    format!("{name}{traffic}{contents}")
+}

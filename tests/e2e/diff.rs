@@ -1,0 +1,104 @@
+//! `cosim diff`: refactorings are proved equivalent, and a difference has a vector that shows it.
+
+use crate::common::{
+    assert_error, assert_error_at, code, copy_rtl, cosim, json, looked_at, patched_rtl, project,
+    run, text,
+};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn diff(old: &str, new: &Path, out: &Path, options: &[&str]) -> Output {
+    let command = ["diff", "--block", "recv", "--fixes", "spec", "--out"];
+    cosim().args(command).arg(out).args(options).arg(old).arg(new).output().unwrap()
+}
+
+#[test]
+fn another_encoding_of_states_is_proved_equivalent() {
+    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
+    let out = rtl.path().join("out");
+    let output = diff("built-in", &rtl.path().join("rtl"), &out, &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let profile = &json(&out.join("diff.json"))["profiles"][0];
+    assert_eq!(
+        (&profile["status"], &profile["basis"], &profile["inputs"]),
+        (&"equivalent".into(), &"correspondence".into(), &"all".into()),
+        "{profile}"
+    );
+    assert_eq!(profile["certificate"]["by"], "invariant", "{profile}");
+    assert!(profile["cases"].as_u64().unwrap() > 10, "{profile}");
+    let seen = looked_at(&out, "netlist");
+    assert_eq!((&seen["verdict"], &seen["tone"]), (&"equivalent".into(), &"good".into()));
+}
+
+/// The bug shows in legal traffic, and only the new RTL differs from the golden model.
+#[test]
+fn a_bug_has_a_vector_of_legal_traffic() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/recv/10-low-is-low.patch"));
+    let (new, out) = (rtl.path().join("rtl"), rtl.path().join("out"));
+    let output = diff("built-in", &new, &out, &["--no-waves"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let profile = &json(&out.join("diff.json"))["profiles"][0];
+    assert_eq!(
+        (&profile["status"], &profile["legal"]["is_legal"]),
+        (&"different".into(), &true.into())
+    );
+    assert!(profile["right"].as_str().unwrap().starts_with("OLD is right"), "{profile}");
+    let vector = out.join(profile["vector"].as_str().unwrap());
+    let replay = |rtl: &str| code(&run(["replay", "--rtl", rtl, vector.to_str().unwrap()]));
+    assert_eq!((replay(new.to_str().unwrap()), replay("built-in")), (1, 0));
+    let page = fs::read(out.join("report.html")).unwrap();
+    assert_eq!(code(&run(["report", out.to_str().unwrap()])), 0);
+    assert_eq!(fs::read(out.join("report.html")).unwrap(), page, "the page is made again");
+    // An edited record is refused.
+    let record = fs::read_to_string(out.join("diff.json")).unwrap();
+    fs::write(out.join("diff.json"), record.replace("\"different\"", "\"equivalent\"")).unwrap();
+    assert_error(&run(["report", out.to_str().unwrap()]), "E0219");
+}
+
+/// git finds no hook, filter or name that runs something or leads out of the folder.
+#[test]
+fn rtl_of_a_revision_is_compared_by_its_text() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let output = Command::new("git").args(identity).args(arguments).current_dir(here).output();
+        assert!(output.unwrap().status.success(), "{arguments:?}");
+    };
+    copy_rtl(&here.join("rtl"));
+    fs::write(here.join(".gitattributes"), "* filter=run\n").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", here.join("rtl/recv/link.sv")).unwrap();
+    git(&["init", "-q"]);
+    git(&["add", "-A"]);
+    git(&["commit", "-qm", "first"]);
+    git(&["config", "filter.run.smudge", "touch ran; cat"]);
+    git(&["config", "core.fsmonitor", "touch ran"]);
+    fs::remove_file(here.join("rtl/recv/link.sv")).unwrap();
+    let compare = |old: &str, new: &str, out: &str| {
+        let command = ["diff", "--block", "recv", "--fixes", "spec", "--out", out];
+        cosim().current_dir(here).args(command).args(["--", old, new]).output().unwrap()
+    };
+    let file = here.join("rtl/recv/RecvSideFsm.sv");
+    let text_of_file = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text_of_file.replace("// P0", "// A comment only.\n\n")).unwrap();
+    let output = compare("HEAD:rtl", "rtl", "out");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let record = json(&here.join("out/diff.json"));
+    assert_eq!(record["profiles"][0]["basis"], "text", "{record}");
+    assert_eq!(record["old"]["commit"].as_str().unwrap().len(), 40, "{record}");
+    assert!(here.join("out/rtl-old/recv/recv_pkg.sv").is_file());
+    assert!(!here.join("out/rtl-old/recv/link.sv").exists() && !here.join("ran").exists());
+    for (old, number) in [
+        ("HEAD:missing", "E0509"),
+        ("nothing:rtl", "E0509"),
+        ("--output=x:rtl", "E0509"),
+        (":rtl", "E0301"),
+        ("missing", "E0301"),
+    ] {
+        assert_error(&compare(old, "rtl", "other"), number);
+        assert!(!here.join("other").exists(), "{old}");
+    }
+    assert_error_at(&compare("HEAD:rtl", "rtl", "out"), "E0602", "out");
+}
