@@ -1,7 +1,9 @@
 //! The explanation of a failure: the sentence, the values that differ, and the surrounding cycles.
 
 use cosim_harness::harness::{Blame, Profile, Signature, Verdict};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The explanation of a failure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,6 +31,26 @@ pub struct Explanation {
     /// The differing ports and their handshakes, then the channels and the other ports, over the
     /// same cycles.
     pub signals: Vec<Signal>,
+}
+
+/// A line of the RTL that may hold the cause of a failure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Suspect {
+    /// The file, as the user named it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// Why the line is suspicious.
+    pub reason: String,
+}
+
+impl fmt::Display for Suspect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, line, column, reason } = self;
+        write!(f, "{file}:{line}:{column}: {reason}")
+    }
 }
 
 /// The values of a port, or the items of a channel, in [`Explanation::cycles`].

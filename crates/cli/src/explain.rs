@@ -8,8 +8,11 @@ use anstyle::{AnsiColor, Style};
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::text::{line as line_of, lines as lines_of, path as path_of};
-use cosim_block::explanation::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
+use cosim_block::explanation::{
+    CycleLine, Difference, Explanation, InputLine, PortValue, Step, Suspect,
+};
 use cosim_block::rtl::{Rtl, command_line};
+use cosim_regress::suspects::suspicious_lines;
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::FileRead;
@@ -77,15 +80,28 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             other => other.done()?,
         });
     }
+    let mut suspects: Vec<Vec<Suspect>> = Vec::new();
+    for (profile, explanation) in all.iter().zip(&explanations) {
+        suspects.push(match explanation.cycles.is_empty() || explanation.signature.is_none() {
+            true => Vec::new(),
+            false => {
+                suspicious_lines(vector.block, &vector.file, profile, &rtl)?.unwrap_or_default()
+            }
+        });
+    }
     match arguments.formatting.format {
         Format::Json => {
             let examined = vector.loaded.examine(&rtl)?;
-            let report = |explanation| Report {
-                explanation,
-                rtl_identity: &examined.identity,
-                rtl_files: &examined.files,
-            };
-            print_json(&explanations.iter().map(report).collect::<Vec<_>>())?;
+            let both = explanations.iter().zip(&suspects);
+            let reports: Vec<Report<'_>> = both
+                .map(|(explanation, suspects)| Report {
+                    explanation,
+                    suspects,
+                    rtl_identity: &examined.identity,
+                    rtl_files: &examined.files,
+                })
+                .collect();
+            print_json(&reports)?;
         }
         Format::Text => {
             let about = vector.loaded.about();
@@ -93,7 +109,10 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             if rtl.is_built_in() && !vector.loaded.origin().given.is_built_in() {
                 options.extend(["--rtl".to_owned(), Rtl::BUILT_IN.to_owned()]);
             }
-            let pages = explanations.iter().map(|one| page(arguments, about, &options, one));
+            let pages = explanations
+                .iter()
+                .zip(&suspects)
+                .map(|(one, suspects)| page(arguments, about, &options, (one, suspects)));
             let mut text: String = pages.collect();
             if !rtl.is_built_in() {
                 let examined = vector.loaded.examine(&rtl)?;
@@ -114,6 +133,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
 struct Report<'a> {
     #[serde(flatten)]
     explanation: &'a Explanation,
+    suspects: &'a [Suspect],
     rtl_identity: &'a str,
     rtl_files: &'a [FileRead],
 }
@@ -122,7 +142,7 @@ fn page(
     arguments: &Arguments,
     about: &str,
     options: &[String],
-    explanation: &Explanation,
+    (explanation, suspects): (&Explanation, &[Suspect]),
 ) -> String {
     let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;
@@ -144,6 +164,12 @@ fn page(
         text.push_str("\nWhich side violates the specification\n");
         for line in judgement.lines() {
             let _ = writeln!(text, "  {}", line_of(&line));
+        }
+    }
+    if !suspects.is_empty() {
+        text.push_str("\nSuspicious lines\n");
+        for suspect in suspects {
+            let _ = writeln!(text, "  {}", line_of(&suspect.to_string()));
         }
     }
     for (who, step) in [("golden model", golden), ("RTL", rtl)] {

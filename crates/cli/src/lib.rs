@@ -51,6 +51,7 @@ mod shell;
 mod shrink;
 mod skeleton;
 mod summary;
+mod suspects;
 mod watch;
 #[cfg(test)]
 mod wording;
@@ -142,6 +143,9 @@ enum Command {
     /// Finds bugs of an RTL that share one model, for the tests of a block.
     #[command(hide = true)]
     WovenBugs(woven::Arguments),
+    /// Prints the suspicious lines of failing vectors, for the measurement of their rank.
+    #[command(hide = true)]
+    Suspects(suspects::Arguments),
 }
 
 /// Runs the command line of this process. This is the whole `main` of a program.
@@ -221,7 +225,8 @@ impl Command {
             | Self::Prove(_)
             | Self::Diff(_)
             | Self::Watch(_)
-            | Self::WovenBugs(_) => Needs::Blocks,
+            | Self::WovenBugs(_)
+            | Self::Suspects(_) => Needs::Blocks,
             Self::Schema(arguments) if arguments.is_of_blocks() => Needs::Blocks,
             Self::Report(_) | Self::History(_) | Self::Open(_) | Self::Doctor(_) => {
                 Needs::BlocksIfThere
@@ -266,6 +271,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Man(arguments) => shell::man(&arguments),
         Command::BuildModels => build_models::execute(),
         Command::WovenBugs(arguments) => woven::execute(&arguments),
+        Command::Suspects(arguments) => suspects::execute(&arguments),
     }
 }
 

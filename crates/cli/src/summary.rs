@@ -344,6 +344,9 @@ impl Summary<'_> {
         for line in judgement.iter().flat_map(Blame::lines) {
             let _ = writeln!(text, "    {line}");
         }
+        if let Some(suspect) = group.suspects.first() {
+            let _ = writeln!(text, "    suspect: {}", cosim_base::text::line(&suspect.to_string()));
+        }
         if let Some(vector) = vector {
             let vector = self.run.folder.join(vector);
             let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());

@@ -23,7 +23,7 @@ pub use causes::{Cause, causes};
 pub use directory::{DirectoryLock, OutputLocation};
 pub use end::End;
 pub use groups::{
-    CASES_SHOWN, Evidence, Group, MOST_VARIANTS, Variant, merge as merge_groups,
+    CASES_SHOWN, Evidence, Group, MOST_LOCATED, MOST_VARIANTS, Variant, merge as merge_groups,
     settle as settle_groups,
 };
 pub use header::Header;

@@ -8,6 +8,7 @@
 //!   run.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
+//! - [`suspects`] finds suspicious lines of the RTL for a failing vector.
 //! - [`woven`] finds many bugs of an RTL in one model.
 //!
 //! ```no_run
@@ -39,5 +40,6 @@ pub mod proof;
 pub mod regression;
 pub mod runner;
 pub mod setup;
+pub mod suspects;
 pub mod worker;
 pub mod woven;

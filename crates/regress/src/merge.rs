@@ -347,7 +347,12 @@ impl Shards {
         let mut groups = match <[Vec<Group>; 1]>::try_from(shards) {
             // A single shard is the whole run.
             Ok([groups]) => groups,
-            Err(shards) => run::merge_groups(shards, place),
+            Err(shards) => {
+                let mut groups = run::merge_groups(shards, place);
+                let later = groups.iter_mut().skip(run::MOST_LOCATED);
+                later.for_each(|group| group.suspects.clear());
+                groups
+            }
         };
         let mut copies = files::Copies::new(out);
         for group in &groups {

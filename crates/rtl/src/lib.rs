@@ -4,6 +4,7 @@
 //! - [`backend`] has the simulators for which models are built; [`fourvalue`] writes the testbench
 //!   of those with four values.
 //! - [`yosys`] runs Yosys on RTL; [`gates`] synthesises a netlist that can replace the RTL.
+//! - [`locate`] ranks lines of the RTL that may hold the cause of a failure.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`answers`] caches answers of Yosys and ABC by content.
 //!
@@ -22,5 +23,6 @@ pub mod backend;
 pub mod export;
 pub mod fourvalue;
 pub mod gates;
+pub mod locate;
 pub mod models;
 pub mod yosys;

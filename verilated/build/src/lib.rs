@@ -37,7 +37,7 @@ mod registers;
 pub mod sources;
 mod templates;
 mod tool;
-mod tree;
+pub mod tree;
 mod verilate;
 
 pub use data::{DataFile, DataNames, Opened, opens_files};

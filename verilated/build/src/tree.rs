@@ -4,6 +4,7 @@
 //! from JSON; no other file knows either format.
 
 use crate::elaborate::Description;
+use crate::{Design, Error};
 use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
@@ -11,13 +12,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::thread;
+use verilated_runtime::Verilator;
 
 /// An element of the description.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Element {
+pub struct Element {
+    /// The kind, such as `contassign`.
     pub kind: String,
     attributes: BTreeMap<&'static str, String>,
+    /// The elements in it, in the order of the XML.
     pub children: Vec<Element>,
 }
 
@@ -48,18 +53,22 @@ const ATTRIBUTES: [&str; 22] = [
 ];
 
 impl Element {
+    /// An attribute.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.attributes.get(name).map(String::as_str)
     }
 
+    /// The name; empty without one.
     pub fn name(&self) -> &str {
         self.get("name").unwrap_or_default()
     }
 
+    /// The first child of a kind.
     pub fn child(&self, kind: &str) -> Option<&Self> {
         self.children.iter().find(|child| child.kind == kind)
     }
 
+    /// The children of a kind.
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.kind == kind)
     }
@@ -82,12 +91,35 @@ impl Element {
 
 /// A design: its modules, packages and interfaces, its types, and its files by their letters.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub struct Tree {
+    /// Modules, packages and interfaces.
     pub modules: Vec<Element>,
+    /// The types.
     pub types: Vec<Element>,
     /// What is neither a module nor a type.
     pub rest: Vec<Element>,
+    /// The names of the files, by the letters of locations.
     pub files: BTreeMap<String, String>,
+}
+
+impl Design {
+    /// Describes the design with its parameters, and hands the description to `read`. Expressions
+    /// are as in the RTL: no optimization shares them. `out` is a folder for Verilator's output.
+    ///
+    /// # Errors
+    /// [`Error::Verilate`] with Verilator's message.
+    pub fn with_tree<T: Send>(
+        &self,
+        verilator: &Verilator,
+        out: &Path,
+        read: impl FnOnce(&Tree) -> T + Send,
+    ) -> Result<T, Error> {
+        let mut options = self.semantics();
+        options.retain(|option| option != "--assert");
+        options.push("-fno-dfg".to_owned());
+        let description = self.describe(verilator, out, &options)?;
+        with_tree(&description, |tree| Some(read(tree))).ok_or_else(|| self.not_understood())
+    }
 }
 
 /// Reads a description and hands it to `read`. Long chains of `else if` are nested deeper than an ordinary stack allows.

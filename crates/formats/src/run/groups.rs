@@ -2,6 +2,7 @@
 
 use super::waivers::Waived;
 use cosim_base::run_file::RunFile;
+use cosim_block::explanation::Suspect;
 use cosim_harness::harness::{Blame, Case, Mismatch, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of variants per group that are minimised and listed; others are only counted.
 pub const MOST_VARIANTS: usize = 8;
+/// The first groups of a run whose suspicious lines are searched: later ones are rarely read.
+pub const MOST_LOCATED: usize = 8;
 /// Maximum number of cases per group for which commands are shown.
 pub const CASES_SHOWN: usize = 3;
 
@@ -52,6 +55,9 @@ pub struct Group {
     /// waves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<RunFile>,
+    /// Lines of the RTL that may hold the cause, the most suspicious one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suspects: Vec<Suspect>,
     /// Variants of the failure: by rule, and by groups that fail in the same cycle.
     pub variants: Vec<Variant>,
     /// Failures by rule that belong to no listed variant.

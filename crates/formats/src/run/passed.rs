@@ -85,6 +85,7 @@ mod tests {
             explanation: None,
             variants: Vec::new(),
             further_rules: BTreeMap::new(),
+            suspects: Vec::new(),
             first_cases: Vec::new(),
         }
     }

@@ -2,17 +2,19 @@
 
 use crate::blocks::BlockHandle;
 use crate::setup::Session;
+use crate::suspects::suspicious_lines;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::engine::{ShrunkVector, Waves};
+use cosim_block::explanation::Suspect;
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::run::{
-    CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
-    settle_groups,
+    CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_LOCATED, MOST_VARIANTS,
+    VECTORS_PER_GROUP, Variant, settle_groups,
 };
 use cosim_harness::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
 use std::cell::Cell;
@@ -166,6 +168,12 @@ impl Failures {
         let kept = self.keep_first((case, profile), outcome, origin, stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
         let SavedFailure { evidence, text, lost, .. } = kept;
+        let suspects = match &text {
+            Some(text) if !lost && self.groups.len() < MOST_LOCATED => {
+                self.suspects(text, profile, &mut notes)
+            }
+            _ => Vec::new(),
+        };
         let waves = file(stem, "fst");
         let traced = self.keep.waves
             && !lost
@@ -191,6 +199,7 @@ impl Failures {
             waived: None,
             first: first.clone(),
             waves: traced.then_some(waves),
+            suspects,
             variants: vec![Variant { rule, with: None, count: 1, first }],
             further_rules: BTreeMap::new(),
             first_cases: vec![case.clone()],
@@ -376,6 +385,22 @@ impl Failures {
         self.check_interrupted()?;
         let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
         self.worker.judge(&self.subject(&vector, profile))?.done()
+    }
+
+    /// The suspicious lines of the RTL. A design that is not understood has none.
+    fn suspects(&self, text: &str, profile: &Profile, notes: &mut Vec<String>) -> Vec<Suspect> {
+        let find = || {
+            self.check_interrupted()?;
+            let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
+            suspicious_lines(self.block, &vector, profile, &self.rtl)
+        };
+        match find() {
+            Ok(located) => located.unwrap_or_default(),
+            Err(error) => {
+                notes.push(format!("no suspicious lines: {error}"));
+                Vec::new()
+            }
+        }
     }
 
     fn trace(&self, text: String, waves: &RunFile, profile: &Profile) -> Result<(), Error> {

@@ -81,8 +81,8 @@ fn commands(results: &Results, folder: &Path) -> String {
         if let Some(vector) = &group.first.vector {
             let _ = write!(message, "\nvector: {}", text::path(&folder.join(vector)));
         }
-        let file = location(results).map_or_else(String::new, |path| {
-            format!("file={},line=1,", text::github_property(path))
+        let file = location(results, group).map_or_else(String::new, |(path, line, column)| {
+            format!("file={},line={line},col={column},", text::github_property(path))
         });
         let title = text::github_property(&title);
         let level = if group.is_waived() { "warning" } else { "error" };
@@ -100,12 +100,13 @@ fn issue(results: &Results, group: &Group) -> Value {
     let what = format!("{}/{}", results.run.block, group.signature);
     let fingerprint: String =
         Sha256::digest(&what).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    let (path, line, _) = location(results, group).unwrap_or((MARKDOWN, 1, 1));
     json!({
         "description": describe(group),
         "check_name": group.signature.to_string(),
         "fingerprint": fingerprint,
         "severity": if group.is_waived() { "info" } else { "blocker" },
-        "location": { "path": location(results).unwrap_or(MARKDOWN), "lines": { "begin": 1 } },
+        "location": { "path": path, "lines": { "begin": line } },
     })
 }
 
@@ -114,14 +115,19 @@ fn describe(group: &Group) -> String {
     let judgement = group.first.judgement.iter().flat_map(Blame::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
     let waived = group.waived.iter().map(ToString::to_string);
-    let lines: Vec<String> = lines.chain(waived).chain(judgement).collect();
+    let suspect = group.suspects.first().map(|suspect| format!("suspect: {suspect}"));
+    let lines: Vec<String> = lines.chain(waived).chain(judgement).chain(suspect).collect();
     text::lines(&lines.join("\n")).into_owned()
 }
 
-/// The file that annotations refer to: the first file of the user RTL.
-fn location(results: &Results) -> Option<&str> {
+/// File, line and column of an annotation: the most suspicious line, or else the start of the first
+/// file of the user RTL.
+fn location<'a>(results: &'a Results, group: &'a Group) -> Option<(&'a str, u32, u32)> {
+    if let Some(suspect) = group.suspects.first() {
+        return Some((&suspect.file, suspect.line, suspect.column));
+    }
     let given = results.run.rtl_files.iter().find(|file| !file.built_in);
-    given.or(results.run.rtl_files.first()).map(|file| file.path.as_str())
+    given.or(results.run.rtl_files.first()).map(|file| (file.path.as_str(), 1, 1))
 }
 
 #[cfg(test)]

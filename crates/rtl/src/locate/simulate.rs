@@ -1,0 +1,536 @@
+//! Simulates a [`Design`] cycle by cycle, as the harness drives a model of it.
+//!
+//! It exists to answer "what if": a few cycles with one changed expression, thousands of times.
+//! Verdicts come from the compiled model alone.
+
+use super::bits::{self, Bits};
+use super::design::{Binary, Design, NodeId, Operation, Statement, Target, Unary, VariableId};
+use cosim_block::driven::DrivenPins;
+use std::cmp::Ordering;
+use verilated::{BeforeReset, Port};
+
+/// Rounds of the combinational processes after which they count as unstable.
+const MOST_ROUNDS: usize = 64;
+
+/// The pins of a case: what is driven and what is expected.
+#[derive(Debug, Clone)]
+pub struct Stimulus {
+    /// The values of [`Pins::inputs`] in each cycle.
+    pub inputs: Vec<Vec<Bits>>,
+    /// The values of [`Pins::outputs`] in each cycle, each with the bits that are compared.
+    pub expected: Vec<Vec<(Bits, Bits)>>,
+    /// The bits of registers before reset.
+    pub before_reset: bool,
+}
+
+/// The variables of the ports.
+#[derive(Debug, Clone)]
+pub struct Pins {
+    pub clock: VariableId,
+    pub inputs: Vec<VariableId>,
+    pub outputs: Vec<VariableId>,
+}
+
+impl Stimulus {
+    /// The first `most` cycles of a case.
+    pub fn of(pins: &DrivenPins, inputs: &[Port], outputs: &[Port], most: usize) -> Self {
+        let values = |ports: &[Port], bytes: &[u8]| -> Vec<Bits> {
+            let value = |port: &Port| bits::from_bytes(port.bytes(bytes), port.width);
+            ports.iter().map(value).collect()
+        };
+        let compared = |cycle: usize| -> Vec<Bits> {
+            let open = pins.open.as_ref().and_then(|open| open.get(cycle));
+            let mask = |port: &Port| match open {
+                None => bits::ones(port.width),
+                Some(open) => {
+                    let open = bits::from_bytes(port.bytes(open), port.width);
+                    bits::each(&open, &open, port.width, |limb, _| !limb)
+                }
+            };
+            outputs.iter().map(mask).collect()
+        };
+        let expected = |(cycle, bytes): (usize, &Vec<u8>)| {
+            values(outputs, bytes).into_iter().zip(compared(cycle)).collect()
+        };
+        Self {
+            inputs: pins.inputs.iter().take(most).map(|bytes| values(inputs, bytes)).collect(),
+            expected: pins.outputs.iter().take(most).enumerate().map(expected).collect(),
+            before_reset: pins.before_reset != BeforeReset::Zeros,
+        }
+    }
+
+    /// The number of cycles.
+    pub fn cycles(&self) -> usize {
+        self.inputs.len().min(self.expected.len())
+    }
+}
+
+/// A state of a design.
+#[derive(Debug, Clone)]
+pub struct State {
+    /// The value of each variable; the elements of a memory.
+    pub values: Vec<Vec<Bits>>,
+    /// Combinational processes to run.
+    dirty: Vec<bool>,
+    /// The edge variables at the last check.
+    last: Vec<bool>,
+    /// The cycle.
+    pub cycle: u64,
+}
+
+impl State {
+    /// Marks all processes, after a change of the design.
+    pub fn wake(&mut self) {
+        self.dirty.fill(true);
+    }
+}
+
+/// A design to simulate.
+#[derive(Debug)]
+pub struct Simulator {
+    pub design: Design,
+    pub pins: Pins,
+    /// The combinational processes that read each variable.
+    readers: Vec<Vec<usize>>,
+    /// Nodes that were evaluated: the measure of effort, which is the same on every machine.
+    pub effort: u64,
+    /// Notes what runs, while it is set: the nodes of statements' expressions.
+    pub trace: Option<Vec<NodeId>>,
+}
+
+/// An assignment at the end of the time step.
+type Late = Vec<(VariableId, usize, Bits)>;
+
+impl Simulator {
+    /// A simulator of a design whose ports have these names.
+    ///
+    /// # Errors
+    /// A port that is missing.
+    pub fn new(
+        design: Design,
+        clock: &str,
+        inputs: &[Port],
+        outputs: &[Port],
+    ) -> Result<Self, String> {
+        let find =
+            |name: &str| design.ports.get(name).copied().ok_or_else(|| format!("no port {name}"));
+        let all = |ports: &[Port]| -> Result<Vec<_>, String> {
+            ports.iter().map(|port| find(port.name)).collect()
+        };
+        let pins = Pins { clock: find(clock)?, inputs: all(inputs)?, outputs: all(outputs)? };
+        let mut readers = vec![Vec::new(); design.variables.len()];
+        for (place, process) in design.combinational.iter().enumerate() {
+            // A process may read what it assigned before; it does not run again for that.
+            let reads = process.reads.iter().filter(|it| !process.writes.contains(it));
+            reads.for_each(|it| readers[*it].push(place));
+        }
+        Ok(Self { design, pins, readers, effort: 0, trace: None })
+    }
+
+    /// The state before the first cycle.
+    pub fn start(&mut self, before_reset: bool) -> State {
+        let fill = |width: u32| match before_reset {
+            true => bits::ones(width),
+            false => bits::small(0, width),
+        };
+        let value = |variable: &super::design::Variable| {
+            let first = variable.constant.clone().unwrap_or_else(|| fill(variable.width));
+            vec![first; variable.array.unwrap_or(1)]
+        };
+        let mut state = State {
+            values: self.design.variables.iter().map(value).collect(),
+            dirty: vec![true; self.design.combinational.len()],
+            last: Vec::new(),
+            cycle: 0,
+        };
+        state.values[self.pins.clock] = vec![bits::small(0, 1)];
+        for input in &self.pins.inputs {
+            let width = self.design.variables[*input].width;
+            state.values[*input] = vec![bits::small(0, width)];
+        }
+        let body = std::mem::take(&mut self.design.initial);
+        self.run(&mut state, &body, &mut Vec::new());
+        self.design.initial = body;
+        let _ = self.settle(&mut state);
+        state.last = self.levels(&state);
+        state
+    }
+
+    /// The levels of the variables whose edges processes wait for.
+    fn levels(&self, state: &State) -> Vec<bool> {
+        let edges = self.design.clocked.iter().flat_map(|process| &process.edges);
+        edges.map(|edge| state.values[edge.variable][0][0] & 1 == 1).collect()
+    }
+
+    /// Drives the inputs of a cycle; `None` if the design does not become stable.
+    pub fn drive(&mut self, state: &mut State, inputs: &[Bits]) -> Option<()> {
+        for (place, value) in inputs.iter().enumerate() {
+            let input = self.pins.inputs[place];
+            self.set(state, input, 0, value.clone());
+        }
+        self.set(state, self.pins.clock, 0, bits::small(0, 1));
+        self.events(state)
+    }
+
+    /// The rising edge of the clock, after which the next cycle begins.
+    pub fn edge(&mut self, state: &mut State) -> Option<()> {
+        self.set(state, self.pins.clock, 0, bits::small(1, 1));
+        self.events(state)?;
+        state.cycle += 1;
+        Some(())
+    }
+
+    fn set(&self, state: &mut State, variable: VariableId, element: usize, value: Bits) {
+        let held = &mut state.values[variable][element];
+        if *held != value {
+            *held = value;
+            for reader in &self.readers[variable] {
+                state.dirty[*reader] = true;
+            }
+        }
+    }
+
+    fn events(&mut self, state: &mut State) -> Option<()> {
+        for _ in 0..MOST_ROUNDS {
+            self.settle(state)?;
+            let levels = self.levels(state);
+            if levels == state.last {
+                return Some(());
+            }
+            let mut fired = Vec::new();
+            let mut edge = 0;
+            for (place, process) in self.design.clocked.iter().enumerate() {
+                let is_fired = |(edge, offset): (&super::design::Edge, usize)| {
+                    levels[offset] != state.last[offset] && levels[offset] == edge.rises
+                };
+                if process.edges.iter().zip(edge..).any(is_fired) {
+                    fired.push(place);
+                }
+                edge += process.edges.len();
+            }
+            state.last = levels;
+            let mut late = Vec::new();
+            for place in fired {
+                let body = std::mem::take(&mut self.design.clocked[place].body);
+                self.run(state, &body, &mut late);
+                self.design.clocked[place].body = body;
+                // What it assigned at once may have readers.
+                for variable in self.design.clocked[place].writes.clone() {
+                    self.readers[variable].iter().for_each(|it| state.dirty[*it] = true);
+                }
+            }
+            for (variable, element, value) in late {
+                self.set(state, variable, element, value);
+            }
+        }
+        None
+    }
+
+    fn settle(&mut self, state: &mut State) -> Option<()> {
+        for _ in 0..MOST_ROUNDS {
+            if !state.dirty.contains(&true) {
+                return Some(());
+            }
+            for place in 0..self.design.combinational.len() {
+                if !std::mem::replace(&mut state.dirty[place], false) {
+                    continue;
+                }
+                let process = &mut self.design.combinational[place];
+                let (body, writes) =
+                    (std::mem::take(&mut process.body), std::mem::take(&mut process.writes));
+                let before: Vec<_> = writes.iter().map(|it| state.values[*it].clone()).collect();
+                self.run(state, &body, &mut Vec::new());
+                for (variable, before) in writes.iter().zip(before) {
+                    if state.values[*variable] != before {
+                        for reader in self.readers[*variable].iter().filter(|it| **it != place) {
+                            state.dirty[*reader] = true;
+                        }
+                    }
+                }
+                let process = &mut self.design.combinational[place];
+                (process.body, process.writes) = (body, writes);
+            }
+        }
+        None
+    }
+
+    fn run(&mut self, state: &mut State, body: &[Statement], late: &mut Late) {
+        for statement in body {
+            match statement {
+                Statement::Assign { target, value, is_late } => {
+                    self.note(*value);
+                    let width = self.design.nodes[*value].width;
+                    let value = self.eval(state, *value);
+                    self.assign(state, target, value, width, is_late.then_some(&mut *late));
+                }
+                Statement::If { condition, then, otherwise } => {
+                    self.note(*condition);
+                    let holds = bits::is_true(&self.eval(state, *condition));
+                    self.run(state, if holds { then } else { otherwise }, late);
+                }
+                Statement::Case { subject, items } => {
+                    self.note(*subject);
+                    let subject = self.eval(state, *subject);
+                    for (labels, body) in items {
+                        let is_equal = |label: &NodeId| {
+                            let label = self.eval(state, *label);
+                            bits::compare(&label, &subject) == Ordering::Equal
+                        };
+                        if labels.is_empty() || labels.iter().any(is_equal) {
+                            self.run(state, body, late);
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn note(&mut self, node: NodeId) {
+        if let Some(trace) = &mut self.trace {
+            trace.push(node);
+        }
+    }
+
+    fn assign(
+        &mut self,
+        state: &mut State,
+        target: &Target,
+        value: Bits,
+        width: u32,
+        late: Option<&mut Late>,
+    ) {
+        match target {
+            Target::Concatenated(parts) => {
+                let mut low: u32 = parts.iter().map(|(_, width)| width).sum();
+                let mut late = late;
+                for (part, width) in parts {
+                    low -= width;
+                    let value = bits::shift_right(&value, low, *width);
+                    self.assign(state, part, value, *width, late.as_deref_mut());
+                }
+            }
+            _ => {
+                let Some((variable, element, low, part)) = self.resolve(state, target) else {
+                    return;
+                };
+                let whole = self.design.variables[variable].width;
+                let part = part.unwrap_or(whole);
+                let pending = late.as_ref().and_then(|late| {
+                    let of = |it: &&(VariableId, usize, Bits)| (it.0, it.1) == (variable, element);
+                    late.iter().rev().find(of).map(|it| it.2.clone())
+                });
+                let held = pending.unwrap_or_else(|| state.values[variable][element].clone());
+                let value = match part == whole && low == 0 {
+                    true => bits::fit(value, whole),
+                    false => bits::replace(&held, whole, low, &bits::fit(value, width), part),
+                };
+                match late {
+                    Some(late) => late.push((variable, element, value)),
+                    None => state.values[variable][element] = value,
+                }
+            }
+        }
+    }
+
+    /// The variable, its element, the lowest bit and the number of bits of a target; `None` outside
+    /// of the variable.
+    fn resolve(
+        &mut self,
+        state: &mut State,
+        target: &Target,
+    ) -> Option<(VariableId, usize, u32, Option<u32>)> {
+        match target {
+            Target::Variable(variable) => Some((*variable, 0, 0, None)),
+            Target::Element(variable, index) => {
+                let index = self.eval(state, *index);
+                Some((*variable, self.element(*variable, &index)?, 0, None))
+            }
+            Target::Slice(inner, low, width) => {
+                let low = u32::try_from(bits::index(&self.eval(state, *low))?).ok()?;
+                let (variable, element, outer, _) = self.resolve(state, inner)?;
+                Some((variable, element, outer.checked_add(low)?, Some(*width)))
+            }
+            Target::Concatenated(_) => None,
+        }
+    }
+
+    fn element(&self, variable: VariableId, index: &Bits) -> Option<usize> {
+        // Verilator's descriptions count from the lowest index.
+        let count = self.design.variables[variable].array?;
+        bits::index(index).filter(|index| *index < count)
+    }
+
+    fn eval(&mut self, state: &mut State, id: NodeId) -> Bits {
+        self.effort += 1;
+        let node = &self.design.nodes[id];
+        let width = node.width;
+        match &node.operation {
+            Operation::Constant(value) => value.clone(),
+            Operation::Variable(variable) => state.values[*variable][0].clone(),
+            Operation::Forced(cycle, value) => {
+                let (argument, value) =
+                    (node.arguments[0], (*cycle == state.cycle).then(|| value.clone()));
+                let held = self.eval(state, argument);
+                value.unwrap_or(held)
+            }
+            Operation::Element(variable) => {
+                let (variable, index) = (*variable, node.arguments[0]);
+                let index = self.eval(state, index);
+                match self.element(variable, &index) {
+                    Some(element) => state.values[variable][element].clone(),
+                    None => bits::small(0, width),
+                }
+            }
+            Operation::Select => {
+                let (from, low) = (node.arguments[0], node.arguments[1]);
+                let (value, low) = (self.eval(state, from), self.eval(state, low));
+                match bits::index(&low).and_then(|low| u32::try_from(low).ok()) {
+                    Some(low) => bits::shift_right(&value, low, width),
+                    None => bits::small(0, width),
+                }
+            }
+            Operation::Choice => {
+                let (condition, yes, no) =
+                    (node.arguments[0], node.arguments[1], node.arguments[2]);
+                let holds = bits::is_true(&self.eval(state, condition));
+                bits::fit(self.eval(state, if holds { yes } else { no }), width)
+            }
+            Operation::Unary(unary) => {
+                let (unary, argument) = (*unary, node.arguments[0]);
+                let of = self.design.nodes[argument].width;
+                let value = self.eval(state, argument);
+                self::unary(unary, value, of, width)
+            }
+            Operation::Binary(binary) => {
+                let (binary, one, other) = (*binary, node.arguments[0], node.arguments[1]);
+                let widths = [self.design.nodes[one].width, self.design.nodes[other].width];
+                let values = [self.eval(state, one), self.eval(state, other)];
+                self::binary(binary, &values, widths, width)
+            }
+            Operation::Call(function) => {
+                let (function, arguments) = (*function, node.arguments.clone());
+                let inputs = self.design.functions[function].inputs.clone();
+                for (input, argument) in inputs.into_iter().zip(arguments) {
+                    state.values[input][0] = self.eval(state, argument);
+                }
+                let body = std::mem::take(&mut self.design.functions[function].body);
+                self.run(state, &body, &mut Vec::new());
+                self.design.functions[function].body = body;
+                state.values[self.design.functions[function].result][0].clone()
+            }
+        }
+    }
+
+    /// The value of an expression in a state.
+    pub fn value(&mut self, state: &mut State, node: NodeId) -> Bits {
+        self.eval(state, node)
+    }
+
+    /// Whether an output differs from what a cycle expects.
+    pub fn differs(&self, state: &State, expected: &[(Bits, Bits)]) -> bool {
+        self.pins.outputs.iter().zip(expected).any(|(output, (value, mask))| {
+            let mut limbs = state.values[*output][0].iter().zip(value).zip(mask);
+            limbs.any(|((actual, value), mask)| (actual ^ value) & mask != 0)
+        })
+    }
+
+    /// Runs a stimulus from a state on until an output differs; the cycle. `None` if the design
+    /// does not become stable.
+    pub fn first_difference(
+        &mut self,
+        state: &mut State,
+        stimulus: &Stimulus,
+        end: usize,
+    ) -> Option<Option<usize>> {
+        while (state.cycle as usize) < stimulus.cycles().min(end) {
+            let cycle = state.cycle as usize;
+            self.drive(state, &stimulus.inputs[cycle])?;
+            if self.differs(state, &stimulus.expected[cycle]) {
+                return Some(Some(cycle));
+            }
+            self.edge(state)?;
+        }
+        Some(None)
+    }
+}
+
+fn unary(unary: Unary, value: Bits, of: u32, width: u32) -> Bits {
+    let flag = |flag: bool| bits::small(u64::from(flag), width);
+    match unary {
+        Unary::Not => bits::each(&value, &value, width, |limb, _| !limb),
+        Unary::LogicalNot => flag(!bits::is_true(&value)),
+        Unary::Negate => bits::negate(&value, width),
+        Unary::Extend => bits::fit(value, width),
+        Unary::SignExtend if bits::sign(&value, of) => {
+            bits::replace(&bits::ones(width), width, 0, &value, of)
+        }
+        Unary::SignExtend => bits::fit(value, width),
+        Unary::ReduceAnd => flag(value == bits::ones(of)),
+        Unary::ReduceOr => flag(bits::is_true(&value)),
+        Unary::ReduceXor => flag(value.iter().map(|limb| limb.count_ones()).sum::<u32>() % 2 == 1),
+    }
+}
+
+fn binary(binary: Binary, [one, other]: &[Bits; 2], widths: [u32; 2], width: u32) -> Bits {
+    let flag = |flag: bool| bits::small(u64::from(flag), width);
+    let shift = || {
+        let by = bits::index(other).and_then(|by| u32::try_from(by).ok());
+        by.unwrap_or(u32::MAX).min(1 << 20)
+    };
+    let low = |value: &Bits| value[0];
+    // The sign bit inverted makes the unsigned comparison a signed one.
+    let signed = || {
+        let order = |value: &Bits, width: u32| {
+            let top = bits::shift_left(&bits::small(1, width), width.saturating_sub(1), width);
+            bits::each(value, &top, width, |limb, top| limb ^ top)
+        };
+        bits::compare(&order(one, widths[0]), &order(other, widths[1]))
+    };
+    let ordered = || bits::compare(one, other);
+    match binary {
+        Binary::And => bits::each(one, other, width, |one, other| one & other),
+        Binary::Or => bits::each(one, other, width, |one, other| one | other),
+        Binary::Xor => bits::each(one, other, width, |one, other| one ^ other),
+        Binary::Xnor => bits::each(one, other, width, |one, other| !(one ^ other)),
+        Binary::LogicalAnd => flag(bits::is_true(one) && bits::is_true(other)),
+        Binary::LogicalOr => flag(bits::is_true(one) || bits::is_true(other)),
+        Binary::Equal => flag(ordered().is_eq()),
+        Binary::Unequal => flag(ordered().is_ne()),
+        Binary::Less => flag(ordered().is_lt()),
+        Binary::LessEqual => flag(ordered().is_le()),
+        Binary::Greater => flag(ordered().is_gt()),
+        Binary::GreaterEqual => flag(ordered().is_ge()),
+        Binary::SignedLess => flag(signed().is_lt()),
+        Binary::SignedLessEqual => flag(signed().is_le()),
+        Binary::SignedGreater => flag(signed().is_gt()),
+        Binary::SignedGreaterEqual => flag(signed().is_ge()),
+        Binary::Add => bits::add(one, other, width),
+        Binary::Subtract => bits::add(one, &bits::negate(other, width), width),
+        // `Design` refuses wider ones.
+        Binary::Multiply => bits::small(low(one).wrapping_mul(low(other)), width),
+        Binary::Divide => bits::small(low(one).checked_div(low(other)).unwrap_or(0), width),
+        Binary::Modulo => bits::small(low(one).checked_rem(low(other)).unwrap_or(0), width),
+        Binary::ShiftLeft => bits::shift_left(one, shift(), width),
+        Binary::ShiftRight => bits::shift_right(one, shift(), width),
+        Binary::SignedShiftRight => {
+            let (by, of) = (shift().min(widths[0]), widths[0]);
+            let shifted = bits::shift_right(one, by, of);
+            match bits::sign(one, of) {
+                true => bits::fit(bits::replace(&bits::ones(of), of, 0, &shifted, of - by), width),
+                false => bits::fit(shifted, width),
+            }
+        }
+        Binary::Concatenate => {
+            let high = bits::shift_left(one, widths[1], width);
+            bits::each(&high, other, width, |high, low| high | low)
+        }
+        Binary::Replicate => {
+            let count = width.checked_div(widths[0]).unwrap_or(0);
+            let part = |place: u32| bits::shift_left(one, place * widths[0], width);
+            (0..count).map(part).fold(bits::small(0, width), |all, part| {
+                bits::each(&all, &part, width, |one, other| one | other)
+            })
+        }
+    }
+}

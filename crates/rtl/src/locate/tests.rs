@@ -1,0 +1,148 @@
+use super::*;
+use cosim_harness::harness::Verdict;
+use std::fs;
+use verilated::BeforeReset;
+
+const TOP: &str = "module top(input clk, input rst, input [3:0] add, input go,
+           output [7:0] sum, output full);
+  logic [7:0] total;
+  wire [7:0] next = go
+    ? total + {4'd0, add} : total;
+  assign full = LIMIT;
+  assign sum = total;
+  always_ff @(posedge clk)
+    if (rst) total <= 8'd0;
+    else total <= next;
+endmodule
+";
+const INPUTS: [Port; 3] = [
+    Port { name: "rst", width: 1, offset: 0 },
+    Port { name: "add", width: 4, offset: 1 },
+    Port { name: "go", width: 1, offset: 2 },
+];
+const OUTPUTS: [Port; 2] =
+    [Port { name: "sum", width: 8, offset: 0 }, Port { name: "full", width: 1, offset: 1 }];
+
+fn described<T: Send>(text: &str, read: impl FnOnce(&Tree) -> T + Send) -> T {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("top.sv"), text).unwrap();
+    let design = verilated_build::Design {
+        top: "top".to_owned(),
+        sources: vec!["top.sv".into()],
+        folder: Some(folder.path().to_owned()),
+        ..verilated_build::Design::default()
+    };
+    design.with_tree(&verilator().unwrap(), &folder.path().join("out"), read).unwrap()
+}
+
+/// A case: reset, then a cycle for each number that is added, then one more. It is full from 20 on.
+fn case(numbers: &[u8]) -> DrivenPins {
+    let mut pins = DrivenPins {
+        inputs: vec![vec![1, 0, 0]],
+        outputs: vec![vec![0, 0]],
+        // Before the first edge the sum is whatever the register holds.
+        open: Some(vec![vec![0xff, 1]]),
+        before_reset: BeforeReset::Ones,
+        ends: Verdict::Match,
+    };
+    let mut sum = 0;
+    for number in numbers.iter().copied().chain([0]) {
+        pins.inputs.push(vec![0, number, u8::from(number > 0)]);
+        pins.outputs.push(vec![sum, u8::from(sum >= 20)]);
+        sum += number;
+    }
+    pins.open.as_mut().unwrap().resize(pins.inputs.len(), vec![0, 0]);
+    pins
+}
+
+fn lines(text: &str) -> Result<Vec<(u32, String)>, String> {
+    let failing = case(&[10, 10]);
+    let others = [case(&[15, 15, 15]), case(&[1, 2, 3]), case(&[])];
+    let cases = Cases { failing: &failing, others: &others };
+    let read = |tree: &Tree| located(tree, "top", ("clk", &INPUTS, &OUTPUTS), &cases);
+    let lines = described(text, read)?;
+    Ok(lines.into_iter().map(|(place, reason)| (place.line, reason)).collect())
+}
+
+/// Is the line with the bug the first one, whatever the kind of the bug?
+#[test]
+fn the_line_with_the_bug_is_first() {
+    let good = TOP.replace("LIMIT", "total >= 8'd20");
+    for (from, to, line) in [
+        ("total >= 8'd20", "total > 8'd20", 6),
+        ("total >= 8'd20", "total >= 8'd21", 6),
+        ("total + {4'd0, add}", "total + {5'd0, add[2:0]}", 5),
+        ("total <= next", "total <= next | 8'd1", 10),
+    ] {
+        let bad = good.replace(from, to);
+        assert_ne!(bad, good, "{from}");
+        let found = lines(&bad).unwrap();
+        assert_eq!(found.first().map(|(line, _)| *line), Some(line), "{to}: {found:?}");
+    }
+}
+
+/// Does RTL that does not fail here have no suspicious lines?
+#[test]
+fn a_case_that_matches_has_no_suspicious_line() {
+    assert!(lines(&TOP.replace("LIMIT", "total >= 8'd20")).is_err());
+}
+
+/// Is a construct that the simulation lacks named, instead of simulated in part?
+#[test]
+fn an_unknown_construct_is_named() {
+    let text = TOP.replace("LIMIT", "$test$plusargs(\"full\") == 0");
+    let reason = lines(&text).unwrap_err();
+    assert!(reason.starts_with("top.sv:6:"), "{reason}");
+}
+
+/// Does the simulation compute what the standard says, for values worked out by hand?
+#[test]
+fn expressions_have_their_values() {
+    for (expression, width, value) in [
+        ("{a[3:0], a[7:4]}", 8, 0xc3),
+        ("a >> 2", 8, 0x0f),
+        ("a << 1", 8, 0x78),
+        ("$signed(8'h80) >>> 3", 8, 0xf0),
+        ("{3{2'b10}}", 6, 0b10_1010),
+        ("~a", 8, 0xc3),
+        ("-a", 8, 0xc4),
+        ("^a", 1, 0),
+        ("&a[5:2]", 1, 1),
+        ("a == 8'h3c ? 8'h11 : 8'h22", 8, 0x11),
+        ("$signed(a) < $signed(8'hff)", 1, 0),
+        ("a < 8'hff", 1, 1),
+        ("half(a)", 8, 0x1e),
+        ("memory[2]", 8, 0x3d),
+        ("chosen", 8, 0x07),
+        ("parts", 8, 0xcc),
+    ] {
+        let text = format!(
+            "module top(input clk, input [7:0] a, output [{}:0] q);
+  function automatic [7:0] half(input [7:0] x); half = x / 8'd2; endfunction
+  logic [7:0] memory [0:3]; logic [7:0] chosen, parts;
+  always_comb case (a[1:0]) 2'd1, 2'd2: chosen = 8'h06; default: chosen = 8'h07; endcase
+  always_comb begin parts = a; {{parts[7:4], parts[1:0]}} = {{4'hc, 2'b00}}; end
+  always_ff @(posedge clk) memory[2] <= a + 8'd1;
+  assign q = {expression};
+endmodule",
+            width - 1
+        );
+        let inputs = [Port { name: "a", width: 8, offset: 0 }];
+        let outputs = [Port { name: "q", width, offset: 0 }];
+        let pins = DrivenPins {
+            inputs: vec![vec![0x3c]; 2],
+            outputs: vec![vec![value]; 2],
+            open: Some(vec![vec![0xff], vec![0]]),
+            before_reset: BeforeReset::Zeros,
+            ends: Verdict::Match,
+        };
+        let differs = described(&text, |tree| {
+            let design = Design::of(tree, "top").unwrap();
+            let mut simulator = Simulator::new(design, "clk", &inputs, &outputs).unwrap();
+            let case = Stimulus::of(&pins, &inputs, &outputs, 2);
+            let mut state = simulator.start(false);
+            simulator.first_difference(&mut state, &case, 2)
+        });
+        assert_eq!(differs, Some(None), "{expression}");
+    }
+}
