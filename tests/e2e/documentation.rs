@@ -27,19 +27,6 @@ fn refused(place: &str) -> Vec<(&'static str, &'static str)> {
 const CODE: [&str; 8] =
     ["benches", "core", "crates", "examples", "fuzz", "src", "tests", "verilated"];
 
-/// Files whose comments are not wrapped yet.
-const NOT_WRAPPED: [&str; 9] = [
-    "crates/agents/",
-    "crates/cli/src/names",
-    "crates/cli/src/skeleton",
-    "crates/cli/src/wrapper",
-    "crates/harness/src/channels/",
-    "crates/report/",
-    "crates/rtl/",
-    "src/blocks/",
-    "verilated/build/",
-];
-
 /// Documents outside of the book.
 const BESIDE: [&str; 13] = [
     "README.md",
@@ -417,11 +404,7 @@ fn comments_of_rust_fit_the_columns() {
     let mut problems = Vec::new();
     for path in CODE.iter().flat_map(|root| below(&project().join(root), "rs")) {
         let name = path.strip_prefix(project()).expect("a file of the project").display();
-        let is_checked = !NOT_WRAPPED.iter().any(|folder| name.to_string().starts_with(folder));
-        if is_checked {
-            let found = long_comments(&read(&path));
-            problems.extend(found.iter().map(|what| format!("{name}:{what}")));
-        }
+        problems.extend(long_comments(&read(&path)).iter().map(|what| format!("{name}:{what}")));
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }

@@ -32,15 +32,16 @@
 ///   your own follows a subordinate in brackets, as in `ApbSubordinate[Registers]`: a type with
 ///   [`Target`](crate::Target) and `Default`. `with EXPRESSION` gives other weights than the
 ///   defaults; the default scenarios replace their gaps and stalls. `drawn by FUNCTION` draws the
-///   traffic with a `fn(&Weights, &Parameters, u32, &mut CaseRng) -> TRAFFIC`, which gets the number
-///   of operations.
+///   traffic with a `fn(&Weights, &Parameters, u32, &mut CaseRng) -> TRAFFIC`, which gets the
+///   number of operations.
 /// - `unreachable "GROUP": CLOSURE;` gives the reason for each unreachable bin of a covergroup, as
 ///   in [`covergroups!`](cosim_harness::covergroups). The name of a group is the name of the
 ///   agent and that of the group, as in `"axi writes"`.
 ///
-/// - `block NAME = "NAME": "TITLE", SCOREBOARD;`, at the end, declares the block as well: `rtl::RTL`
-///   with the profile "spec", whose outputs the scoreboard compares as transactions. A block with
-///   parameters or a golden model implements [`Block`](cosim_harness::harness::Block) itself.
+/// - `block NAME = "NAME": "TITLE", SCOREBOARD;`, at the end, declares the block as well:
+///   `rtl::RTL` with the profile "spec", whose outputs the scoreboard compares as transactions. A
+///   block with parameters or a golden model implements [`Block`](cosim_harness::harness::Block)
+///   itself.
 ///
 /// A case ends when every agent is idle. A DUT that starts transfers without end needs an
 /// environment of its own, which calls the agents as this one does.

@@ -1,8 +1,8 @@
 //! An input port with named fields and without a protocol, such as the hardware side of a register
 //! block.
 //!
-//! [`FieldDriver`] holds the fields at drawn values for drawn times, in reset, too. There is nothing
-//! to check.
+//! [`FieldDriver`] holds the fields at drawn values for drawn times, in reset, too. There is
+//! nothing to check.
 //!
 //! ```ignore
 //! agent hardware: FieldDriver[types::HwifIn] on Pin::of("", "hwif_in");

@@ -1,5 +1,5 @@
-//! A channel with valid and ready and a payload of any ports, beside interfaces with agents. A block
-//! of such channels alone is declared by [`channels!`](cosim_harness::channels).
+//! A channel with valid and ready and a payload of any ports, beside interfaces with agents. A
+//! block of such channels alone is declared by [`channels!`](cosim_harness::channels).
 
 use crate::agent::{Agent, AgentTraffic, AgentWeights, Counts, Progress};
 use crate::operations::{check_resets, longest_delay};

@@ -295,10 +295,10 @@ impl<'a> Finder<'a> {
 /// A port that may be missing.
 pub type Optional<P> = Option<Pin<P>>;
 
-/// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line has
-/// the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it, `bit`
-/// if it has one bit, its names, and what it is for. Other fields follow in `with`, with their
-/// defaults.
+/// The ports of a protocol, in one list: `PORTS`, and the struct with a [`Pin`] for each. A line
+/// has the name of the port, `Pin`, or `Optional` if it may be missing, the side that drives it,
+/// `bit` if it has one bit, its names, and what it is for. Other fields follow in `with`, with
+/// their defaults.
 macro_rules! interface_pins {
     (
         $(#[$meta:meta])*

@@ -41,8 +41,8 @@ interface_pins! {
 }
 
 impl<T: Pins, R: Pins> StreamPins<T, R> {
-    /// The ports whose names are `pattern` and the names of the specification, as in `s_axis_tvalid`
-    /// ([`ports`](crate::ports)).
+    /// The ports whose names are `pattern` and the names of the specification, as in
+    /// `s_axis_tvalid` ([`ports`](crate::ports)).
     ///
     /// # Panics
     /// If there is no `tvalid`; in a constant, this does not compile.

@@ -29,8 +29,8 @@ fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || letter == '_'
 }
 
-/// A name of ASCII letters, digits and `_`, as it is shown. Every literal, comment and page can hold
-/// it.
+/// A name of ASCII letters, digits and `_`, as it is shown. Every literal, comment and page can
+/// hold it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Word(String);

@@ -206,7 +206,8 @@ impl Skeleton {
         (interfaces, Some(channels))
     }
 
-    /// The ports, as the crate's build will find them: by its files alone. With a warning for the user.
+    /// The ports, as the crate's build will find them: by its files alone. With a warning for the
+    /// user.
     fn ports(
         &self,
         made: &Path,
@@ -284,8 +285,8 @@ impl Skeleton {
         }))
     }
 
-    /// The resets: the one that was named, else an input of one bit with a usual name, else one that registers wait for; then
-    /// those of other clocks.
+    /// The resets: the one that was named, else an input of one bit with a usual name, else one
+    /// that registers wait for; then those of other clocks.
     fn resets(&self, ports: &Ports, wrapping: &Wrapping) -> Result<Vec<(String, bool)>, Error> {
         let mut all: Vec<(String, bool)> = self.reset(ports)?.into_iter().collect();
         let has_several = !wrapping.clocks.is_empty();
@@ -326,7 +327,8 @@ impl Skeleton {
     }
 }
 
-/// Formats the sources as the user's toolchain does, if it can: what they hold decides where lines break.
+/// Formats the sources as the user's toolchain does, if it can: what they hold decides where lines
+/// break.
 fn format(made: &Path) {
     for file in ["build.rs", "src/lib.rs"] {
         let mut command = Command::new("rustfmt");

@@ -1,7 +1,9 @@
-//! Wraps a module whose ports the harness cannot drive: writes a module with plain packed ports and one clock around it.
+//! Wraps a module whose ports the harness cannot drive: writes a module with plain packed ports and
+//! one clock around it.
 //!
-//! `cosim new` uses it. Several clocks become inputs that say which of them rise at the end of a step. Arrays and
-//! interfaces become a port for each element or signal. docs/how-to/wrap-rtl.md explains the result.
+//! `cosim new` uses it. Several clocks become inputs that say which of them rise at the end of a
+//! step. Arrays and interfaces become a port for each element or signal. docs/how-to/wrap-rtl.md
+//! explains the result.
 
 mod verilog;
 
@@ -20,7 +22,8 @@ use verilated_build::module::{
 const MOST_ELEMENTS: i64 = 16;
 /// Names for the clock of the harness, if several clocks or none are the module's own.
 const HARNESS_CLOCKS: [&str; 4] = ["clk", "step_clk", "harness_clk", "step_of_harness"];
-/// Names of ports that C++, its macros, Verilator's model, the harness or generated code have for something else.
+/// Names of ports that C++, its macros, Verilator's model, the harness or generated code have for
+/// something else.
 const TAKEN: &str = "abort alignas alignof and_eq asm atomic_cancel atomic_commit atomic_noexcept auto bit_vector \
     bitand bitor bool catch cdecl char char16_t char32_t char8_t class co_await co_return co_yield \
     compl complex concept const_cast const_iterator consteval constexpr constinit decltype delete \
@@ -45,7 +48,8 @@ const PIN: char = '\u{1}';
 pub struct Wishes {
     /// Its clocks, if they were named.
     pub clocks: Vec<String>,
-    /// Values of parameters, as typed: the first ones. Those of an interface have its port and a point before them.
+    /// Values of parameters, as typed: the first ones. Those of an interface have its port and a
+    /// point before them.
     pub parameters: Vec<(String, String)>,
     /// Whether the module cannot be a top by itself.
     pub is_needed: bool,
@@ -73,7 +77,8 @@ pub struct Wrapping {
     pub clock: String,
     /// The inputs that say which clocks rise, if there are several clocks.
     pub clocks: Vec<String>,
-    /// Resets that registers have in their sensitivity, and inputs with names of resets: with their levels.
+    /// Resets that registers have in their sensitivity, and inputs with names of resets: with their
+    /// levels.
     pub resets: Vec<(String, bool)>,
     /// Whether nothing in the module waits for an edge.
     pub is_combinational: bool,
@@ -228,8 +233,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Connects a bidirectional port: to what the environment drives, to what says which bits it drives, and to what is on
-    /// the net. A bit that nothing drives is 0 in every simulator.
+    /// Connects a bidirectional port: to what the environment drives, to what says which bits it
+    /// drives, and to what is on the net. A bit that nothing drives is 0 in every simulator.
     fn inout(&mut self, port: &str, bits: &BitsType) -> Connection {
         self.reasons.insert("it has inout ports");
         let net = self.free(&format!("{port}_i"));
@@ -619,7 +624,8 @@ impl Builder<'_> {
         for clock in &found.clocks {
             let net = self.free(&format!("{clock}_i"));
             let enable = self.free(&format!("{clock}_on"));
-            // A simulator may change inputs while the clock is still high, as for waves: then no clock may rise.
+            // A simulator may change inputs while the clock is still high, as for waves: then no
+            // clock may rise.
             let _ = writeln!(
                 text,
                 "  logic {enable};\n  always_latch if (!{0}) {enable} = {clock};\n  wire {net} = {0} & {enable};",

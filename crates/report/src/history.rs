@@ -179,8 +179,8 @@ impl History {
     /// number of runs that were new. After an error, no new file is left.
     ///
     /// # Errors
-    /// [`Error::File`] if it is not a history file, damaged, or of another version. [`Error::Write`]
-    /// if it cannot be written.
+    /// [`Error::File`] if it is not a history file, damaged, or of another version.
+    /// [`Error::Write`] if it cannot be written.
     pub fn record(path: &Path, runs: &[RecordedRun]) -> Result<(Self, u64), Error> {
         let existed = path.symlink_metadata().is_ok();
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;

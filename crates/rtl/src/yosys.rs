@@ -1,8 +1,8 @@
 //! Runs Yosys and its ABC.
 //!
 //! Yosys reads Verilog and a part of SystemVerilog. What it cannot read, a newer Yosys with the
-//! command `read_slang` reads, if one is installed: it writes a netlist that both versions know, and
-//! everything else works on that.
+//! command `read_slang` reads, if one is installed: it writes a netlist that both versions know,
+//! and everything else works on that.
 
 mod front_end;
 mod parts;
@@ -198,11 +198,12 @@ impl YosysSession {
         self.examined.assertions.as_ref()
     }
 
-    /// Reads the file of [`YosysSession::assertions`] with these parameters, elaborates its module and does what
-    /// `commands` say. The packages of the RTL are known to it.
+    /// Reads the file of [`YosysSession::assertions`] with these parameters, elaborates its module
+    /// and does what `commands` say. The packages of the RTL are known to it.
     ///
     /// # Errors
-    /// [`Error::Input`] with Yosys's words and the place in the file; [`Error::Environment`] if there is no Yosys.
+    /// [`Error::Input`] with Yosys's words and the place in the file; [`Error::Environment`] if
+    /// there is no Yosys.
     pub fn read_assertions(
         &self,
         file: &AssertionFile,
@@ -287,7 +288,8 @@ impl YosysSession {
         Error::Environment(codes::YOSYS_FAILED, self.typed(&message))
     }
 
-    /// Commands that read the RTL, its sources with this option. Sources come first: libraries may use their packages.
+    /// Commands that read the RTL, its sources with this option. Sources come first: libraries may
+    /// use their packages.
     fn read_texts(&self, option: &str) -> String {
         let PreprocessedRtl { libraries, sources } = &*self.expanded;
         let (between, all) = (libraries.len(), libraries.len() + sources.len());

@@ -7,8 +7,9 @@ use super::rules::{
 };
 use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
 
-/// A QP's word: its state; in SQD whether an event is owed; and of its service whether it is one that answers packets, and one that
-/// goes to RTS by itself, but in RESET and ERR, where nobody asks, and from where it leads to INIT with another one.
+/// A QP's word: its state; in SQD whether an event is owed; and of its service whether it is one
+/// that answers packets, and one that goes to RTS by itself, but in RESET and ERR, where nobody
+/// asks, and from where it leads to INIT with another one.
 pub const MEANING: WordAbstraction = WordAbstraction {
     memory: "qp_words",
     width: 7,

@@ -17,15 +17,15 @@ cosim_core::traffic! {
 
     /// A step: a command, a hardware event, a request packet, or several of them, in one cycle.
     ///
-    /// Commands and events stay on offer until they are accepted; a packet lasts one cycle. The next
-    /// step begins in the next cycle or later, when its gap is over and the channels that it uses are
-    /// free. So a waiting command delays the next command but no event. A step with `instead` only
-    /// waits for its gap.
+    /// Commands and events stay on offer until they are accepted; a packet lasts one cycle. The
+    /// next step begins in the next cycle or later, when its gap is over and the channels that it
+    /// uses are free. So a waiting command delays the next command but no event. A step with
+    /// `instead` only waits for its gap.
     pub struct Step {
         /// Cycles before the step begins.
         gap: Uint<12> = default,
-        /// 1: when the step begins, it withdraws offers of earlier steps that were not accepted. So an
-        /// offer changes or disappears.
+        /// 1: when the step begins, it withdraws offers of earlier steps that were not accepted. So
+        /// an offer changes or disappears.
         instead: Uint<1> = default,
         /// A Modify QP.
         command: Option<Command> = default,

@@ -1,8 +1,8 @@
 //! The handshakes of the top-level logic of `rx`, and of the inner blocks at their boundaries,
 //! for `cosim prove`.
 //!
-//! What the specification says of that logic is in `rtl/rx/rx_sva.sv`. The rules of the inner blocks are proved for each block. Here, their offers are checked where
-//! the blocks meet.
+//! What the specification says of that logic is in `rtl/rx/rx_sva.sv`. The rules of the inner
+//! blocks are proved for each block. Here, their offers are checked where the blocks meet.
 
 use cosim_core::harness::{Parameters, Properties, StableChannel};
 

@@ -23,8 +23,8 @@ cosim_core::traffic! {
 
     /// A packet and the answers of the environment. Gaps and stalls are in cycles.
     pub struct Packet {
-        /// Cycles that the block is idle before the packet is offered; 0: offered while the block is
-        /// busy.
+        /// Cycles that the block is idle before the packet is offered; 0: offered while the block
+        /// is busy.
         #[serde(default)]
         gap: Uint<12>,
         /// Number of repetitions, each with the same answers; only in the middle of a message.

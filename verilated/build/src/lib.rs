@@ -5,7 +5,8 @@
 //!
 //! 1. [`verilated_runtime::Verilator::find`] locates the tool and its runtime sources.
 //! 2. [`Design::verilate`] translates a Verilog top module to C++ ([`Verilated`]).
-//! 3. [`Design::ports`] derives the ports from the header that Verilator generates, and checks them.
+//! 3. [`Design::ports`] derives the ports from the header that Verilator generates, and checks
+//!    them.
 //! 4. [`codegen`] generates the packed structs of inputs and outputs and the shim around the model.
 //! 5. [`compile`] compiles C++ for linking; [`LibraryCache`] builds shared libraries.
 //!

@@ -51,8 +51,8 @@ impl LibraryCache {
     /// refused before compilation.
     ///
     /// # Errors
-    /// Errors of [`Design::verilate`] and [`Design::ports`], [`Error::Ports`], [`Error::Compile`], or
-    /// [`Error::Changed`] if Verilator read a file that is not in `files`.
+    /// Errors of [`Design::verilate`] and [`Design::ports`], [`Error::Ports`], [`Error::Compile`],
+    /// or [`Error::Changed`] if Verilator read a file that is not in `files`.
     pub fn library(
         &self,
         design: &Design,

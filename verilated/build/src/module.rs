@@ -1,5 +1,5 @@
-//! What Verilator says of one module of a design: its parameters, its ports with their types, and the inputs whose edges
-//! its registers wait for.
+//! What Verilator says of one module of a design: its parameters, its ports with their types, and
+//! the inputs whose edges its registers wait for.
 
 use crate::ports::name_of;
 use crate::tree::{Element, Tree, with_tree};
@@ -42,7 +42,8 @@ pub enum EdgeKind {
     Reset(bool),
 }
 
-/// A port of a module. A leaf of it is what an edge can come from: the port itself, or `port.signal` of an interface.
+/// A port of a module. A leaf of it is what an edge can come from: the port itself, or
+/// `port.signal` of an interface.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModulePort {
     /// Its name, without the backslash of an escaped one.
@@ -124,8 +125,8 @@ pub struct BitsType {
     pub values: Vec<(String, u64)>,
 }
 
-/// A field of a packed struct. The names of fields of inner structs have a point, those of arrays of
-/// structs the index, as in `lane.0.valid`.
+/// A field of a packed struct. The names of fields of inner structs have a point, those of arrays
+/// of structs the index, as in `lane.0.valid`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TypeField {
     /// Its name.
@@ -141,7 +142,8 @@ pub struct TypeField {
 }
 
 impl Design {
-    /// Asks Verilator about the module of the only instance `instance` in the top of the design; `out` is a folder for its answer.
+    /// Asks Verilator about the module of the only instance `instance` in the top of the design;
+    /// `out` is a folder for its answer.
     ///
     /// # Errors
     /// [`Error::Verilate`] with Verilator's message.
@@ -252,7 +254,8 @@ impl<'a> Reader<'a> {
         ModuleParameter { name, value: value.map(literal), is_number, is_literal }
     }
 
-    /// Whether the text at a place like `d,2,8,2,11` or `d,2:8,2:11` is a literal that is the whole of a default.
+    /// Whether the text at a place like `d,2,8,2,11` or `d,2:8,2:11` is a literal that is the whole
+    /// of a default.
     fn is_literal(&self, text: &str) -> Option<bool> {
         let parts: Vec<&str> = text.split([',', ':']).collect();
         let [file, line, from, last, to] = parts[..] else { return None };
@@ -456,7 +459,8 @@ impl<'a> Reader<'a> {
                 let Type::Bits(element) = sub()? else { return None };
                 let width = element.width * u32::try_from((left - right).abs() + 1).ok()?;
                 let fields = element_fields(&element, left, right);
-                // The ranges of an array come before that of its elements, names of types after none.
+                // The ranges of an array come before that of its elements, names of types after
+                // none.
                 let text = match element.text.find('[') {
                     Some(at) if element.name.is_none() => {
                         let (base, ranges) = element.text.split_at(at);
@@ -577,7 +581,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A type as it can be written outside, and its short name. What has no name that is known everywhere is as wide as `otherwise`.
+/// A type as it can be written outside, and its short name. What has no name that is known
+/// everywhere is as wide as `otherwise`.
 fn named(kind: &Element, otherwise: &str) -> (String, Option<String>) {
     let full = kind.name();
     let is_name = |part: &str| {

@@ -1,7 +1,7 @@
 //! Options of Verilator that a project needs to be translated.
 //!
-//! Options come with RTL of others, and cosim relies on its own ones: so only kinds are accepted that
-//! name no file, run no program and leave ports, values and messages as cosim reads them.
+//! Options come with RTL of others, and cosim relies on its own ones: so only kinds are accepted
+//! that name no file, run no program and leave ports, values and messages as cosim reads them.
 
 use crate::Error;
 use std::fmt;

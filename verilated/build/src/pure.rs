@@ -1,9 +1,10 @@
-//! Decides whether a model can run nothing but RTL: no C++ of the RTL's author, no foreign function, no program, no file
-//! that it opens to write.
+//! Decides whether a model can run nothing but RTL: no C++ of the RTL's author, no foreign
+//! function, no program, no file that it opens to write.
 //!
-//! The decision is made on Verilator's own tree of the elaborated design, after macros, parameters and `generate`, and by a
-//! list of what is allowed. A kind of node that is not listed, such as one of a newer Verilator, makes a design impure.
-//! Text would not do: macros can spell `$c` in many ways.
+//! The decision is made on Verilator's own tree of the elaborated design, after macros, parameters
+//! and `generate`, and by a list of what is allowed. A kind of node that is not listed, such as one
+//! of a newer Verilator, makes a design impure. Text would not do: macros can spell `$c` in many
+//! ways.
 
 use crate::elaborate::Description;
 use crate::tree::{Element, Tree, with_tree};
@@ -11,8 +12,8 @@ use crate::{Design, Error, registered};
 use std::path::{Path, PathBuf};
 use verilated_runtime::Verilator;
 
-/// The kinds of nodes of RTL that only computes. Classes, dynamic arrays and `$fopen` are missing: through `/proc/self/fd`,
-/// `$fopen` writes to every pipe of the process.
+/// The kinds of nodes of RTL that only computes. Classes, dynamic arrays and `$fopen` are missing:
+/// through `/proc/self/fd`, `$fopen` writes to every pipe of the process.
 const ALLOWED: &[&str] = &[
     // Structure.
     "module",
@@ -271,9 +272,10 @@ const ALLOWED: &[&str] = &[
 const DECLARATIONS: [&str; 2] = ["var", "scopename"];
 
 impl Design {
-    /// Whether the model of this design can run nothing but RTL, and the files of the design that Verilator read, as it names
-    /// them. `out` is a folder for Verilator's output. The model may be that of the registered top, to which RTL can bind
-    /// what is nowhere in the plain design, so both are examined.
+    /// Whether the model of this design can run nothing but RTL, and the files of the design that
+    /// Verilator read, as it names them. `out` is a folder for Verilator's output. The model may be
+    /// that of the registered top, to which RTL can bind what is nowhere in the plain design, so
+    /// both are examined.
     ///
     /// # Errors
     /// As [`Design::elaborate`].
@@ -322,8 +324,8 @@ fn is_pure(tree: &Tree) -> bool {
     is_pure
 }
 
-/// Whether a node is of RTL that only computes. A function without a statement may be imported from C: the XML does not say
-/// which are, and their bodies are never there.
+/// Whether a node is of RTL that only computes. A function without a statement may be imported from
+/// C: the XML does not say which are, and their bodies are never there.
 fn is_allowed(element: &Element) -> bool {
     let is_declared = |child: &Element| DECLARATIONS.contains(&child.kind.as_str());
     match element.kind.as_str() {
@@ -333,8 +335,8 @@ fn is_allowed(element: &Element) -> bool {
     }
 }
 
-/// Whether a memory is read from a file of a constant name: one that RTL computes could be that of a pipe of the process.
-/// The only variable is then the memory.
+/// Whether a memory is read from a file of a constant name: one that RTL computes could be that of
+/// a pipe of the process. The only variable is then the memory.
 fn has_constant_name(readmem: &Element) -> bool {
     let (mut variables, mut is_constant) = (0, true);
     for child in &readmem.children {
@@ -429,7 +431,8 @@ mod tests {
         assert!(!pure("", &read("$sformatf(\"/proc/self/fd/%0d\", a)"), |_| {}));
     }
 
-    /// RTL binds to the top that cosim generates, and gives Verilator a module of that name for the plain design.
+    /// RTL binds to the top that cosim generates, and gives Verilator a module of that name for the
+    /// plain design.
     #[test]
     fn what_is_bound_to_the_registered_top_counts() {
         let bound = "module cosim_registered; endmodule\nmodule evil; initial $c(\"x();\"); endmodule\n\

@@ -354,7 +354,8 @@ mod tests {
     fn sources_without_packages_stay_in_their_order() {
         let texts = ["module b; a x(); endmodule", "`define M 1", "module a; endmodule"];
         assert_eq!(order(&all(&texts)), [0, 1, 2]);
-        // Macros of a file of its own are defined before they are used, unless they are not from it.
+        // Macros of a file of its own are defined before they are used, unless they are not from
+        // it.
         let texts = [
             "module b; assign x = `M(1); endmodule",
             "`define M(x) x // `N",

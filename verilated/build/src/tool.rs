@@ -74,8 +74,8 @@ pub fn messages(command: Command) -> Result<Output, Error> {
     watched(command, None, [Keep::Ends; 2])
 }
 
-/// Runs a program like [`messages`], limited to `seconds` of processor time. [`EXCEEDED`] ends it at
-/// the limit.
+/// Runs a program like [`messages`], limited to `seconds` of processor time. [`EXCEEDED`] ends it
+/// at the limit.
 ///
 /// # Errors
 /// As [`messages`].
@@ -96,7 +96,8 @@ pub(crate) fn kept_output(command: Command, keep: [Keep; 2]) -> Result<Output, E
     watched(command, None, keep)
 }
 
-/// Reads a text that a tool wrote. Bytes that are not UTF-8, as in a string of the RTL, are replaced.
+/// Reads a text that a tool wrote. Bytes that are not UTF-8, as in a string of the RTL, are
+/// replaced.
 ///
 /// # Errors
 /// [`Error::TooMuch`] if it is too long. [`Error::Io`].

@@ -1,7 +1,7 @@
 //! Verilator's description of a design as one kind of tree, whether it came as XML or as JSON.
 //!
-//! Elements have the names and attributes of the XML, which older versions write. What this crate reads is translated
-//! from JSON; no other file knows either format.
+//! Elements have the names and attributes of the XML, which older versions write. What this crate
+//! reads is translated from JSON; no other file knows either format.
 
 use crate::elaborate::Description;
 use crate::{Design, Error};
@@ -122,7 +122,8 @@ impl Design {
     }
 }
 
-/// Reads a description and hands it to `read`. Long chains of `else if` are nested deeper than an ordinary stack allows.
+/// Reads a description and hands it to `read`. Long chains of `else if` are nested deeper than an
+/// ordinary stack allows.
 pub(crate) fn with_tree<T: Send>(
     description: &Description,
     read: impl FnOnce(&Tree) -> Option<T> + Send,
@@ -290,8 +291,8 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
         let long =
             if direction == "inout" { "inout".to_owned() } else { format!("{direction}put") };
         element.set("direction", direction);
-        // Whatever its `varType`: that of `input wire a` is WIRE. What a function returns has a direction
-        // in the scope of the function.
+        // Whatever its `varType`: that of `input wire a` is WIRE. What a function returns has a
+        // direction in the scope of the function.
         if kind == "var" {
             element.set("dir", long);
         }

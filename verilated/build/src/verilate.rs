@@ -87,8 +87,9 @@ pub struct Wrapper {
 }
 
 impl Wrapper {
-    /// The message of Verilator about a connection that does not fit. Elsewhere such a message is a warning, because
-    /// RTL has many; a wrapper is generated, and a port of another width would be cut silently.
+    /// The message of Verilator about a connection that does not fit. Elsewhere such a message is a
+    /// warning, because RTL has many; a wrapper is generated, and a port of another width would be
+    /// cut silently.
     pub fn misfit(&self, messages: &str) -> Option<Error> {
         const KINDS: [&str; 6] = [
             "-WIDTH:",

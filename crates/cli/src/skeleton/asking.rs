@@ -61,8 +61,8 @@ impl AskingModule {
         text
     }
 
-    /// Adds the interface ports that Verilator's messages are about: those that the header of the top declares with an
-    /// interface or a port that a message names.
+    /// Adds the interface ports that Verilator's messages are about: those that the header of the
+    /// top declares with an interface or a port that a message names.
     fn add_interfaces(&mut self, output: &str) -> Result<(), Error> {
         let is_quoted = |name: &str| output.contains(&format!("'{name}'"));
         for port in &self.header.interfaces {
@@ -211,7 +211,8 @@ impl Skeleton {
         Ok(quoted)
     }
 
-    /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it lacks.
+    /// Asks Verilator about the top: as it is, then with the parameters and the interfaces that it
+    /// lacks.
     pub(super) fn question(&self) -> Result<Question, Error> {
         const MOST_ATTEMPTS: usize = 12;
         let mut query = AskingModule { top: self.top.clone(), ..AskingModule::default() };
@@ -277,7 +278,8 @@ impl Skeleton {
         Err(Error::Usage(codes::BAD_PORT, message))
     }
 
-    /// The module as Verilator elaborates it in the new crate. Other parameter values must leave its ports as they are.
+    /// The module as Verilator elaborates it in the new crate. Other parameter values must leave
+    /// its ports as they are.
     pub(super) fn description(
         &self,
         made: &Path,

@@ -135,8 +135,8 @@ struct ParameterText {
     most: u64,
 }
 
-/// Everything that templates see. A text of the RTL, of a path or of the command line is a [`Word`],
-/// an [`Ident`] or a [`Text`] here, and never a string.
+/// Everything that templates see. A text of the RTL, of a path or of the command line is a
+/// [`Word`], an [`Ident`] or a [`Text`] here, and never a string.
 #[derive(Debug, Serialize)]
 struct Context {
     /// The name of the crate.

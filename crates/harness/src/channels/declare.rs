@@ -47,8 +47,8 @@ pub const SLACK: u64 = 32;
 ///   `!empty` that an item is there while `empty` is low. `drawn by FUNCTION`, before the
 ///   semicolon, draws items with a `fn(&Weights, &Parameters, &mut CaseRng) -> Item`; otherwise all
 ///   bits are random.
-/// - A field may be a part of a port, `data: bus[15:8]`, as in a packed struct, and so may valid and
-///   ready: `on ctl[0], !status[3]`. The type of a field is [`Uint`](crate::value::Uint), and
+/// - A field may be a part of a port, `data: bus[15:8]`, as in a packed struct, and so may valid
+///   and ready: `on ctl[0], !status[3]`. The type of a field is [`Uint`](crate::value::Uint), and
 ///   [`WideUint`](crate::value::WideUint) for more than 64 bits.
 /// - `source req[4]: ..` has four lanes: bit n of valid and ready, and the n-th part of each
 ///   payload pin, belong to lane n. `data: [data_0, data_1, data_2, data_3][8]` has a port for each

@@ -128,7 +128,8 @@ impl<'a> harness::Scoreboard<'a, Declared> for NoChecks {
     }
 }
 
-/// A block that takes everything at once gets the items of the traffic, and the other inputs change.
+/// A block that takes everything at once gets the items of the traffic, and the other inputs
+/// change.
 #[test]
 fn wide_fields_parts_lanes_and_other_inputs_are_driven() {
     let parameters = Parameters::of::<Declared>(0);

@@ -17,8 +17,8 @@
 /// }
 /// ```
 ///
-/// - `pins` names the struct of the pins with the valid of each item, and the pins that belong to no
-///   item. A pin that is missing does not compile.
+/// - `pins` names the struct of the pins with the valid of each item, and the pins that belong to
+///   no item. A pin that is missing does not compile.
 /// - `= default` leaves a field out of vectors, as in [`traffic!`](crate::traffic).
 /// - `of N` takes the value of the idle pin from word N instead of word 0 of
 ///   [`IdleBits`](crate::harness::IdleBits). The order of the fields is the order of the bits.

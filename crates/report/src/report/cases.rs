@@ -74,8 +74,8 @@ impl Cases {
         self.left_out
     }
 
-    /// The data of the list, as JSON for a script element. `failure` is the number of the failure on
-    /// the page that shows a signature.
+    /// The data of the list, as JSON for a script element. `failure` is the number of the failure
+    /// on the page that shows a signature.
     pub fn json(
         &self,
         run: &Header,

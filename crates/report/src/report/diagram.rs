@@ -1,7 +1,8 @@
 //! The state diagram of a block: a layered layout of its states, with transitions coloured by hits.
 //!
-//! The layout depends on the names of states and rules alone, so it is the same in each run. `dagre`
-//! computes it; this module converts declared transitions to a graph, and its points to SVG paths.
+//! The layout depends on the names of states and rules alone, so it is the same in each run.
+//! `dagre` computes it; this module converts declared transitions to a graph, and its points to SVG
+//! paths.
 
 use cosim_harness::harness::BlockInfo;
 use cosim_harness::value::short;

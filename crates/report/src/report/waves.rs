@@ -227,14 +227,15 @@ fn square(values: &[String]) -> String {
     path
 }
 
-/// Merges equal values of adjacent cycles. `other` is the other side. A box ends where the sides begin
-/// or cease to differ, so that the value and its differing digits are visible in wrong cycles.
+/// Merges equal values of adjacent cycles. `other` is the other side. A box ends where the sides
+/// begin or cease to differ, so that the value and its differing digits are visible in wrong
+/// cycles.
 fn boxes(values: &[String], other: &[String]) -> Vec<Value> {
     boxes_until(values, other, |_| false)
 }
 
-/// As [`boxes`], where a box also ends behind each cycle of which `ends` is true. An empty value has
-/// no box.
+/// As [`boxes`], where a box also ends behind each cycle of which `ends` is true. An empty value
+/// has no box.
 fn boxes_until(values: &[String], other: &[String], ends: impl Fn(usize) -> bool) -> Vec<Value> {
     let differs = |place: usize| values[place] != other[place];
     let mut boxes: Vec<(usize, usize)> = Vec::new();

@@ -26,8 +26,8 @@ pub struct Copies {
 
 impl Copies {
     /// Names each file as Verilator found it: by its module, or by the path in its `include`. A
-    /// path with `..` means the same file in the copy, because the copy keeps as many folders of the
-    /// sources as the paths leave.
+    /// path with `..` means the same file in the copy, because the copy keeps as many folders of
+    /// the sources as the paths leave.
     ///
     /// # Errors
     /// [`Error::File`] if two files would have the same name, or if a simulator would not find one.
@@ -115,7 +115,8 @@ impl Copies {
         messages.lines().filter_map(place).collect()
     }
 
-    /// An error about the copies in `rtl`, with the user's paths and without the module around the top.
+    /// An error about the copies in `rtl`, with the user's paths and without the module around the
+    /// top.
     pub fn plain(&self, error: BuildError, top: &str, verilator: &Verilator) -> Error {
         match error {
             BuildError::Verilate { top: _, output } => {

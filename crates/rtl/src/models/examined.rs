@@ -644,7 +644,8 @@ impl ExaminedFolder {
                 }
             }
         }
-        // The error of what is really needed says most, unless the program's own files are what is missed.
+        // The error of what is really needed says most, unless the program's own files are what is
+        // missed.
         if is_refused(&elaboration)
             && let Some((sources, found)) = self.elaborate_found(wanted)
             && (found.is_ok() || wanted.own.is_empty() && sources.len() < self.sources.len())
@@ -697,8 +698,9 @@ impl ExaminedFolder {
         ))
     }
 
-    /// Elaborates the file of the top and what Verilator then misses, file by file. A word of a comment or a macro may be the name of
-    /// a module of another design in the same folder, so [`sources::needed`] takes too many files of a large project.
+    /// Elaborates the file of the top and what Verilator then misses, file by file. A word of a
+    /// comment or a macro may be the name of a module of another design in the same folder, so
+    /// [`sources::needed`] takes too many files of a large project.
     fn elaborate_found(
         &self,
         wanted: &TopRequest<'_>,
@@ -724,7 +726,8 @@ impl ExaminedFolder {
                     return Some((Vec::new(), Err(error)));
                 }
                 chosen.extend(self.declared.iter().position(|(file, _)| *file == found.0));
-                // Packages and interfaces come before what uses them, and Verilator names one that it misses last.
+                // Packages and interfaces come before what uses them, and Verilator names one that
+                // it misses last.
                 let first = self.declared.iter().filter(|(_, declared)| declared.is_read_first());
                 missing.extend(first.flat_map(|(_, other)| other.used_by(&found.1)));
             }
@@ -758,7 +761,8 @@ impl ExaminedFolder {
         last
     }
 
-    /// The error for a module that two sources declare differently: which one is meant is for the user to say.
+    /// The error for a module that two sources declare differently: which one is meant is for the
+    /// user to say.
     fn twice(&self, module: &str) -> Option<Error> {
         let text = |name: &PathBuf| fs::read(self.folder.join(name)).unwrap_or_default();
         let mut all = self.declared.iter().filter(|(_, declared)| declared.declares(module));

@@ -2,8 +2,8 @@
 //! defaults, and ports that are interfaces.
 //!
 //! A module with an interface port elaborates only inside of one that connects it, and Verilator's
-//! messages do not always say which interface a port is. The text is scanned, not parsed: what is not
-//! recognized is left out, and Verilator says what is wrong.
+//! messages do not always say which interface a port is. The text is scanned, not parsed: what is
+//! not recognized is left out, and Verilator says what is wrong.
 
 use super::given::UserRtl;
 use super::{candidates, verilator};

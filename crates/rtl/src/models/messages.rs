@@ -1,12 +1,12 @@
-//! Verilator's messages as a user reads them: without the module that cosim writes around the top, and
-//! with what can be done.
+//! Verilator's messages as a user reads them: without the module that cosim writes around the top,
+//! and with what can be done.
 
 use super::examined::ASKING_TOP;
 use verilated_runtime::Verilator;
 
 /// Messages without the module that instantiates the top: what is wrong there is said of the top.
-/// Warnings about it are left out, and all warnings if there are errors. So are the names under which
-/// a missing file was searched for: there are some for each folder.
+/// Warnings about it are left out, and all warnings if there are errors. So are the names under
+/// which a missing file was searched for: there are some for each folder.
 pub fn without_asking_top(output: &str, top: &str) -> String {
     let file = format!("{ASKING_TOP}.sv:");
     let has_errors = output.lines().any(|line| line.starts_with("%Error"));
