@@ -68,6 +68,8 @@ fn interfaces_of_all_protocols_get_agents() {
     assert!(!text(&built).contains("warning"), "{}", text(&built));
     let printed = prints(&block, 0, &["run", "--cases", "20", "--out", "good"]);
     assert!(printed.contains("PASS"), "{printed}");
+    let tied = "inputs that never change (`tie`): S_AXI_WUSER = 0";
+    assert!(printed.contains(tied), "{printed}");
     for (name, from, to) in [
         ("last", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (&S_AXI_AWADDR[15:2] ? 16'h40 : 16'h0), S"),
         ("longest", "S_AXI_AWADDR, S", "S_AXI_AWADDR ^ (&S_AXI_AWLEN ? 16'h40 : 16'h0), S"),

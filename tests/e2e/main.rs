@@ -11,6 +11,7 @@ mod bad_arguments;
 mod bad_rtl;
 mod bad_vectors;
 mod before_reset;
+mod bisect;
 mod build_errors;
 mod cache;
 mod checks;

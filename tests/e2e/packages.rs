@@ -110,23 +110,32 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
     let folder = TempDir::new().unwrap();
     for tool in ["cargo", "cosim", "sudo"] {
         let file = folder.path().join(tool);
-        fs::write(&file, format!("#!/bin/sh\nprintf '<%s>' {tool} \"$@\"\necho\n")).unwrap();
+        let script = format!("#!/bin/sh\nprintf '<%s>' {tool} \"$@\"\necho\nexit ${{CODE:-0}}\n");
+        fs::write(&file, script).unwrap();
         assert!(Command::new("chmod").arg("+x").arg(&file).status().unwrap().success());
     }
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let outputs = folder.path().join("outputs");
+    let summary = folder.path().join("summary");
     let mut printed = String::new();
-    for step in &steps {
-        let ran = Command::new("bash")
+    let shell = |step: &str, outputs: &Path, exit: &str| {
+        Command::new("bash")
             .args(["-eo", "pipefail", "-c", step])
             .env("PATH", &path)
-            .env("GITHUB_OUTPUT", &outputs)
+            .env("CODE", exit)
+            .env("GITHUB_OUTPUT", outputs)
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("RUNNER_TEMP", folder.path())
+            .env("BASE", "main:rtl")
             .env("GITHUB_ACTION_PATH", "/action")
             .env("OUT", "/out dir")
             .env("RTL", "my rtl")
             .env("ARGUMENTS", "--seed random --time 10m")
             .output()
-            .unwrap();
+            .unwrap()
+    };
+    for step in &steps {
+        let ran = shell(step, &outputs, "0");
         assert!(ran.status.success(), "{step}: {}", text(&ran));
         printed += &text(&ran);
     }
@@ -137,5 +146,22 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
     );
     let run = "<cosim><run><--out></out dir><--force><--rtl><my rtl><--seed><random><--time><10m>";
     assert!(printed.contains(run), "{printed}");
-    assert_eq!(fs::read_to_string(outputs).unwrap(), "run=/out dir\n");
+    let diff = "<cosim><diff><--block><all><--out></out dir><--><main:rtl><my rtl>";
+    assert!(printed.contains(diff), "{printed}");
+    let expected = "diff=/out dir\nresult=equivalent\nrun=/out dir\n";
+    assert_eq!(fs::read_to_string(&outputs).unwrap(), expected);
+    assert_eq!(fs::read_to_string(&summary).unwrap(), format!("~~~~text\n{diff}\n~~~~\n"));
+    // A difference leaves the decision to the regression; an error ends the job.
+    let step = steps.iter().find(|step| step.contains("cosim diff")).unwrap();
+    for (exit, result) in [("1", "different"), ("4", "undecided"), ("2", "")] {
+        fs::write(&outputs, "").unwrap();
+        let ran = shell(step, &outputs, exit);
+        assert_eq!(ran.status.success(), !result.is_empty(), "{exit}");
+        let written = fs::read_to_string(&outputs).unwrap();
+        assert_eq!(
+            written.contains(&format!("result={result}\n")),
+            !result.is_empty(),
+            "{written}"
+        );
+    }
 }

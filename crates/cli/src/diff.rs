@@ -13,7 +13,8 @@ use cosim_formats::diff::{Diff, DiffSide, DiffSubject};
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
-use cosim_regress::diff::{DiffRun, named};
+use cosim_regress::diff::DiffRun;
+use cosim_regress::revision::named;
 use cosim_regress::worker::OneShotWorker;
 use cosim_report::report::write_diff;
 use cosim_rtl::models::RtlModels as _;
@@ -42,10 +43,10 @@ pub struct Arguments {
     /// Compare for legal traffic only: offers of the environment stay until they are accepted.
     #[arg(long, help_heading = heading::WHAT)]
     legal_only: bool,
-    /// Search DIR first for included files and modules, for both RTLs; may be repeated.
+    /// Search DIR first for included files and modules; may be repeated.
     #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
     include: Vec<PathBuf>,
-    /// Define a Verilog macro for both RTLs; may be repeated.
+    /// Define a Verilog macro; may be repeated.
     #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = heading::RTL)]
     define: Vec<String>,
     /// Begin no further step of a profile after DURATION.

@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 28] = [
+const EXAMPLES: [(&str, [Example; 2]); 30] = [
     (
         "run",
         [
@@ -136,6 +136,29 @@ const EXAMPLES: [(&str, [Example; 2]); 28] = [
             (
                 "prove --only fifo --accept-bounded 20",
                 "Prove some properties; accept 20 cycles without a counterexample",
+            ),
+        ],
+    ),
+    (
+        "diff",
+        [
+            ("diff main:rtl rtl", "Compare the RTL of a branch with that of this folder"),
+            (
+                "diff built-in my-rtl --legal-only --time 2m",
+                "Compare for legal traffic only, for 2 minutes",
+            ),
+        ],
+    ),
+    (
+        "bisect",
+        [
+            (
+                "bisect v1.0:rtl main failure.json",
+                "Find the commit since v1.0 that breaks a vector",
+            ),
+            (
+                "bisect v1.0:rtl main recv/spec/plain/3 --seed 7",
+                "Find the commit that breaks a case of a run with seed 7",
             ),
         ],
     ),

@@ -12,6 +12,7 @@
 
 mod agents;
 mod bench;
+mod bisect;
 mod build_models;
 mod cache;
 mod channels;
@@ -75,7 +76,7 @@ use std::sync::{Arc, LazyLock};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
-input, 3 something is missing on this machine, 4 undecided (diff), 130 interrupted.";
+input, 3 something is missing on this machine, 4 undecided (diff, bisect), 130 interrupted.";
 
 /// Compare RTL with its golden model: every output in every cycle.
 #[derive(Debug, Parser)]
@@ -121,6 +122,8 @@ enum Command {
     Prove(prove::Arguments),
     /// Prove that two RTLs of a block are equivalent, or show where they differ.
     Diff(diff::Arguments),
+    /// Find the first commit of the RTL at which a vector fails.
+    Bisect(bisect::Arguments),
     /// Generate a crate for your block from the ports of its RTL.
     New(new::Arguments),
     /// Re-run the regression whenever the RTL changes.
@@ -224,6 +227,7 @@ impl Command {
             | Self::Mutate(_)
             | Self::Prove(_)
             | Self::Diff(_)
+            | Self::Bisect(_)
             | Self::Watch(_)
             | Self::WovenBugs(_)
             | Self::Suspects(_) => Needs::Blocks,
@@ -261,6 +265,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::Diff(arguments) => diff::execute(&arguments),
+        Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),

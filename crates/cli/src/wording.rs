@@ -164,8 +164,9 @@ fn each_command_ends_with_two_examples_that_parse() {
 }
 
 /// Options whose meaning depends on the command.
-const OWN: [&str; 10] =
-    ["block", "cases", "force", "format", "history", "only", "out", "plan", "seed", "shard"];
+const OWN: [&str; 11] = [
+    "block", "cases", "force", "format", "history", "only", "out", "plan", "seed", "shard", "time",
+];
 
 #[test]
 fn an_option_has_the_same_help_in_every_command() {

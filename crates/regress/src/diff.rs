@@ -4,8 +4,6 @@
 //! a bounded search, and an unbounded proof at last. A difference counts only after both models
 //! showed it in simulation.
 
-mod revision;
-
 use crate::agreement::{SEED, corpus};
 use crate::blocks::BlockHandle;
 use crate::mutate::grade::cases_of;
@@ -37,7 +35,6 @@ use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, RtlModels as _, View};
 use rayon::prelude::*;
-pub use revision::{Named, named};
 use std::path::Path;
 use std::time::Instant;
 use verilated::BeforeReset;

@@ -8,6 +8,7 @@
 //!   run.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
+//! - [`bisect`] finds the first commit at which RTL of a [`revision`] fails.
 //! - [`suspects`] finds suspicious lines of the RTL for a failing vector.
 //! - [`woven`] finds many bugs of an RTL in one model.
 //!
@@ -30,6 +31,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agreement;
+pub mod bisect;
 pub mod blocks;
 pub mod diff;
 pub mod judged;
@@ -38,6 +40,7 @@ pub mod merge;
 pub mod mutate;
 pub mod proof;
 pub mod regression;
+pub mod revision;
 pub mod runner;
 pub mod setup;
 pub mod suspects;

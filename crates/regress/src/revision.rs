@@ -47,9 +47,7 @@ pub fn named(argument: &str) -> Result<Named, Error> {
     if path.exists() {
         return Ok(Named::Path(path.to_owned()));
     }
-    let Some((reference, inside)) =
-        argument.split_once(':').filter(|(reference, _)| !reference.is_empty())
-    else {
+    if argument.split_once(':').is_none_or(|(reference, _)| reference.is_empty()) {
         return Err(Error::File {
             code: codes::RTL_NOT_FOUND,
             path: path.to_owned(),
@@ -57,28 +55,46 @@ pub fn named(argument: &str) -> Result<Named, Error> {
                 "does not exist; expected a file or folder with RTL, REF:PATH of git, or `built-in`"
                     .to_owned(),
         });
-    };
-    let wrong =
-        |what: &str| Error::Usage(codes::BAD_REVISION, format!("{}: {what}", text::line(argument)));
-    if reference.starts_with('-') {
-        return Err(wrong("a revision does not begin with `-`"));
     }
-    let hash = |what: &str| -> Result<String, Error> {
-        let printed = git(&["rev-parse", "--verify", "--quiet", what], None)?;
-        let hash = String::from_utf8_lossy(&printed.unwrap_or_default()).trim().to_owned();
-        let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-        is_hash.then_some(hash).ok_or_else(|| {
-            wrong("is no path, and git finds no such revision and path in the repository here")
-        })
-    };
-    let commit = hash(&format!("{reference}^{{commit}}"))?;
-    let object = hash(argument)?;
-    let name = Path::new(inside).file_name().and_then(|name| name.to_str());
-    let name = name.unwrap_or("rtl").to_owned();
-    Ok(Named::Revision { commit, object, name })
+    Named::revision(argument)
 }
 
 impl Named {
+    /// The files of `REF:PATH`.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the repository here does not have it.
+    pub fn revision(argument: &str) -> Result<Self, Error> {
+        let (reference, inside) = argument.split_once(':').unwrap_or((argument, ""));
+        let wrong = |what: &str| {
+            Error::Usage(codes::BAD_REVISION, format!("{}: {what}", text::line(argument)))
+        };
+        if reference.starts_with('-') {
+            return Err(wrong("a revision does not begin with `-`"));
+        }
+        let hash = |what: &str| -> Result<String, Error> {
+            let printed = git(&["rev-parse", "--verify", "--quiet", what], None)?;
+            let hash = String::from_utf8_lossy(&printed.unwrap_or_default()).trim().to_owned();
+            let is_hash = hash.len() >= 40 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+            is_hash.then_some(hash).ok_or_else(|| {
+                wrong("is no path, and git finds no such revision and path in the repository here")
+            })
+        };
+        let commit = hash(&format!("{reference}^{{commit}}"))?;
+        let object = hash(argument)?;
+        let name = Path::new(inside).file_name().and_then(|name| name.to_str());
+        let name = name.unwrap_or("rtl").to_owned();
+        Ok(Self::Revision { commit, object, name })
+    }
+
+    /// The hash of the folder or file, if it is a revision.
+    pub fn object(&self) -> Option<&str> {
+        match self {
+            Self::Revision { object, .. } => Some(object),
+            _ => None,
+        }
+    }
+
     /// The commit, if it is a revision.
     pub fn commit(&self) -> Option<&str> {
         match self {
@@ -184,7 +200,7 @@ fn next_blob<'a>(rest: &mut &'a [u8], hash: &str) -> Option<&'a [u8]> {
 }
 
 /// Runs git; `None` if it fails.
-fn git(arguments: &[&str], input: Option<&Path>) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn git(arguments: &[&str], input: Option<&Path>) -> Result<Option<Vec<u8>>, Error> {
     let mut command = Command::new("git");
     command.args(["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
