@@ -353,6 +353,14 @@ pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
     cases
 }
 
+/// The output of a command that a page or a summary shows, typed in a folder.
+pub fn typed_in(folder: &Path, command: &str) -> Output {
+    let program = program();
+    let set = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    let mut bash = std::process::Command::new("bash");
+    bash.envs(set).arg("-c").arg(command).current_dir(folder).output().expect("bash runs")
+}
+
 /// The output of the program in a folder, for files written to the working directory.
 pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
     cosim().current_dir(folder).args(arguments).output().expect("the program runs")

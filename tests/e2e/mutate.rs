@@ -2,7 +2,7 @@
 
 use crate::common::{
     assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
-    is_longer, json, looked_at, program, text, wait_until,
+    is_longer, json, looked_at, program, run, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -286,6 +286,13 @@ fn an_interrupted_analysis_resumes_to_the_same_result() {
     assert!(text(&output).contains("resume"), "{}", text(&output));
     assert_eq!(json(&partial)["complete"], false);
     assert!(!parts.join("mutate.json").exists());
+    // The page shows the mutants so far, and the command as it was given.
+    let page = fs::read_to_string(parts.join("report.html")).unwrap();
+    assert!(page.contains("The analysis was interrupted"), "{page}");
+    assert!(page.contains(" --no-judge"), "{page}");
+    fs::remove_file(parts.join("report.html")).unwrap();
+    assert_eq!(code(&run(["report", parts.to_str().unwrap()])), 0);
+    assert!(parts.join("report.html").is_file());
     // A skipped equivalence check was reported at the start and is not repeated.
     let resume = |more: &[&str]| {
         let mut command = program();

@@ -3,17 +3,40 @@
 
 use crate::common::{
     assert_error, assert_error_at, assert_is_for_anyone, code, copy_rtl, cosim, json, looked_at,
-    patched_rtl, project, run, text,
+    patched_rtl, program, project, run, text, typed_in, wait_until,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Output, Stdio};
 use tempfile::TempDir;
 
 fn prove(out: &Path, arguments: &[&str]) -> Output {
     cosim().arg("prove").args(arguments).arg("--out").arg(out).output().unwrap()
+}
+
+/// The properties without a result are open, and the page is there.
+#[test]
+fn an_interrupted_proof_leaves_its_results_and_its_page() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let mut command = program();
+    command.args(["prove", "--block", "qp", "--fixes", "spec", "--no-cache", "--out"]).arg(&out);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The folder exists from the first proof on.
+    wait_until(&mut child, || out.exists());
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert!(text(&output).contains("INTERRUPTED  qp: "), "{}", text(&output));
+    let proof = json(&out.join("proof.json"));
+    let properties = proof["profiles"][0]["properties"].as_array().unwrap();
+    let is_open = |one: &&Value| one["because"] == "the command was interrupted";
+    assert!(properties.iter().any(|one| is_open(&one)), "{proof}");
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("INTERRUPTED: proof of qp"), "{page}");
 }
 
 /// `scripts/test formal` proves all blocks.
@@ -117,6 +140,12 @@ fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let vector = vector.to_str().unwrap();
     assert_eq!(code(&run(["replay", "--recorded-rtl", "--expect-recorded", vector])), 0);
     assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "good RTL");
+    // The command of the page explains the failure, on the same RTL.
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    let shown = page.split("<code>").find(|code| code.contains(" explain ")).unwrap();
+    let shown = shown.split("</code>").next().unwrap().replace("&#x2f;", "/");
+    let explained = typed_in(folder.path(), &shown);
+    assert_eq!(code(&explained), 1, "{shown}: {}", text(&explained));
     // The vector ends where the failure shows.
     let (vector, recorded) = (json(Path::new(vector)), &json(Path::new(vector))["recorded"]);
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap().len() as u64;

@@ -202,8 +202,12 @@ fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
     wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 2000));
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
-    let first_line = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let lines: Vec<String> = lines.map(Result::unwrap).collect();
     assert_eq!(child.wait().unwrap().code(), Some(130));
+    let (first_line, last_line) = (&lines[0], &lines[lines.len() - 1]);
+    let resume = format!(" resume {}", out.display());
+    assert!(last_line.starts_with("  next: ") && last_line.ends_with(&resume), "{last_line}");
     assert!(first_line.starts_with("INTERRUPTED"), "{first_line}");
     let results = json(&out.join("results.json"));
     assert_eq!(results["ended"], "interrupted");

@@ -1,7 +1,8 @@
 //! The command line as people see it: progress, colours, suggestions, completions, and viewers.
 
 use crate::common::{
-    assert_error, assert_error_at, code, files, json, patched_rtl, program, project, run, text,
+    assert_error, assert_error_at, code, files, json, patched_rtl, program, project, run, run_in,
+    text, typed_in,
 };
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,16 +11,22 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 use wellen::simple::read;
 
-/// Runs the program on a terminal of 60 columns.
+/// Runs the program on a terminal of 60 columns. It succeeds.
 fn on_a_terminal(words: &str, variables: &[(&str, &str)]) -> String {
+    let (code, shown) = on_a_terminal_of(60, words, variables);
+    assert_eq!(code, 0, "{shown}");
+    shown
+}
+
+/// Runs the program on a terminal and returns its exit code and what the terminal got.
+fn on_a_terminal_of(columns: u32, words: &str, variables: &[(&str, &str)]) -> (i32, String) {
     let program = program();
-    let line = format!("stty rows 24 cols 60; {} {words}", program.get_program().display());
+    let line = format!("stty rows 24 cols {columns}; {} {words}", program.get_program().display());
     let mut command = Command::new("script");
     let set = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
     command.envs(set).envs(variables.iter().copied()).current_dir(project());
     let output = command.args(["-qec", &line, "/dev/null"]).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    String::from_utf8(output.stdout).unwrap()
+    (code(&output), String::from_utf8(output.stdout).unwrap())
 }
 
 /// A line that moves the cursor back shows what a long wait does, and fits the terminal.
@@ -217,4 +224,133 @@ fn a_run_that_ended_early_lists_no_uncovered_bins() {
     let case = ["run", "--case", "qp/spec/default/0", "--out", one.to_str().unwrap()];
     let output = text(&run(case));
     assert!(output.contains("uncovered bins") && !output.contains("    not hit:"), "{output}");
+}
+
+/// The numbers of the summary are those of the page and of the commands, and the command at the end
+/// of the summary works as it is shown.
+#[test]
+fn a_failure_is_named_by_its_number() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/qp/05-ready-in-reset.patch"));
+    let folder = TempDir::new().unwrap();
+    let here = |words: &str| run_in(folder.path(), &words.split(' ').collect::<Vec<_>>());
+    assert_error(&here("explain 1"), "E0218");
+    assert_error(&here("open"), "E0201");
+    std::os::unix::fs::symlink(rtl.path().join("rtl/qp"), folder.path().join("bad")).unwrap();
+    let failed = here("run --block qp --cases 4 --scenario default --rtl bad --quiet");
+    assert_eq!(code(&failed), 1, "{}", text(&failed));
+    let printed = String::from_utf8(failed.stdout).unwrap();
+    let next = printed.trim_end().lines().last().unwrap().strip_prefix("  next: ").unwrap();
+    assert!(next.ends_with(" explain 1 --rtl bad"), "{next}");
+    let signature = printed.lines().find_map(|line| line.strip_prefix("  1. ")).unwrap();
+    let signature = signature.split(": ").next().unwrap();
+    let shown = typed_in(folder.path(), next);
+    assert_eq!(code(&shown), 1, "{}", text(&shown));
+    assert!(text(&shown).contains(&format!("signature: {signature}\n")), "{}", text(&shown));
+    let page = fs::read_to_string(folder.path().join("runs/latest/report.html")).unwrap();
+    let (_, first) = page.split_once("id=\"failure-1\"").unwrap();
+    assert!(first.contains(&format!("<h3>1. {signature}</h3>")), "{signature}");
+
+    assert_eq!(code(&here("replay 1 --rtl bad")), 1);
+    assert_eq!(code(&here("shrink 1 --rtl bad --out small.json")), 0);
+    let open = text(&here("open 1 --print"));
+    assert!(open.trim_end().ends_with("/report.html#failure-1'"), "{open}");
+    let waves = text(&here("open 1 --waves --viewer surfer --print"));
+    assert!(waves.starts_with("surfer "), "{waves}");
+    for (words, number) in [
+        // The failure is one of user RTL: nothing is said of the built-in one.
+        ("explain 1", "E0211"),
+        ("replay 1", "E0211"),
+        ("shrink 1", "E0211"),
+        ("explain 0 --rtl bad", "E0109"),
+        ("explain 99 --rtl bad", "E0109"),
+        ("replay 99999999999999999999999 --rtl bad", "E0109"),
+        ("open 99 --print", "E0109"),
+        ("open 1 --waves rq --print", "E0107"),
+        ("explain 1 --run nowhere --rtl bad", "E0218"),
+        ("explain 1 --run bad --rtl bad", "E0218"),
+        ("explain 1 --run runs --rtl bad", "E0108"),
+        ("explain small.json --run runs/latest --rtl bad", "E0107"),
+        ("open runs/latest --run runs/latest --print", "E0107"),
+    ] {
+        assert_error(&here(words), number);
+    }
+
+    // A number of the vector that is marked may have another value, and the failure stays.
+    let results = json(&folder.path().join("runs/latest/results.json"));
+    let failures = results["failures"].as_array().unwrap();
+    let main = failures.iter().find(|group| first_of(&printed, group)).unwrap();
+    let vector = json(&folder.path().join("runs/latest").join(main["vector"].as_str().unwrap()));
+    let any = vector["origin"]["any"].as_array().expect("some numbers do not matter");
+    assert!(first.contains("Values that do not matter"), "{signature}");
+    for pointer in any.iter().map(|pointer| pointer.as_str().unwrap()) {
+        let name = pointer.rsplit('/').next().unwrap();
+        let marked = text(&shown);
+        let mut marked = marked.lines().filter(|line| line.starts_with("  any: /"));
+        assert!(marked.any(|line| line.contains(name)), "{pointer}: {}", text(&shown));
+        let mut other = vector.clone();
+        let place = other["stimulus"]["traffic"].pointer_mut(pointer).unwrap();
+        *place = match &*place {
+            serde_json::Value::Bool(bit) => (!bit).into(),
+            serde_json::Value::String(_) => "0x3".into(),
+            _ => 1.into(),
+        };
+        fs::write(folder.path().join("other.json"), other.to_string()).unwrap();
+        let replayed = text(&here("replay other.json --rtl bad --quiet"));
+        let port = main["verdict"]["port"].as_str().unwrap();
+        assert!(replayed.contains(&format!(": {port} is ")), "{pointer}: {replayed}");
+    }
+
+    // The numbers belong to the latest run, and to a run that is named.
+    let latest = fs::canonicalize(folder.path().join("runs/latest")).unwrap();
+    let red = format!("runs/{}", latest.file_name().unwrap().to_str().unwrap());
+    assert_eq!(code(&here("run --case qp/spec/default/0 --quiet")), 0);
+    assert_error(&here("explain 1 --rtl bad"), "E0109");
+    assert_eq!(code(&here(&format!("explain 1 --rtl bad --run {red}"))), 1);
+
+    // Nothing leads out of a run directory, and an edited one counts for nothing.
+    let results = json(&latest.join("results.json"));
+    let first = &results["failures"].as_array().unwrap()[0]["vector"];
+    let vector = latest.join(first.as_str().unwrap());
+    fs::remove_file(&vector).unwrap();
+    std::os::unix::fs::symlink(folder.path().join("small.json"), &vector).unwrap();
+    let by_number = here(&format!("explain 1 --rtl bad --run {red}"));
+    assert_error(&by_number, "E0201");
+    let path = latest.join("results.json");
+    let edited = fs::read_to_string(&path).unwrap().replacen("\"seed\":1", "\"seed\":2", 1);
+    fs::write(&path, edited).unwrap();
+    assert_error(&here(&format!("explain 1 --rtl bad --run {red}")), "E0219");
+}
+
+/// Whether a group is the main one of the first failure of a summary.
+fn first_of(summary: &str, group: &serde_json::Value) -> bool {
+    let verdict = summary.lines().skip_while(|line| !line.starts_with("  1. ")).nth(1).unwrap();
+    let cycle = format!(" at cycle {} in ", group["verdict"]["cycle"]);
+    let port = format!(": {} is ", group["verdict"]["port"].as_str().unwrap_or_default());
+    verdict.contains(&cycle) && verdict.contains(&port)
+}
+
+/// A bug that breaks nearly every rule fits on a screen, and no line is wider than the terminal.
+#[test]
+#[ignore = "slow: shrinks a wide bug at three widths"]
+fn the_summary_of_a_wide_bug_fits_the_terminal() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/qp/01-reset-keeps-states.patch"));
+    let folder = TempDir::new().unwrap();
+    for columns in [40, 80, 120] {
+        let words = format!(
+            "run --block qp --cases 60 --no-waves --rtl {} --out {}",
+            rtl.path().join("rtl/qp").display(),
+            folder.path().join(columns.to_string()).display()
+        );
+        let (code, shown) = on_a_terminal_of(columns, &words, &[("NO_COLOR", "1")]);
+        assert_eq!(code, 1, "{shown}");
+        let (_, summary) = shown.split_once("FAIL").expect("the verdict");
+        let lines: Vec<&str> = summary.lines().collect();
+        for line in &lines[1..] {
+            assert!(line.trim_end().chars().count() <= columns as usize, "{columns}: {line:?}");
+        }
+        let first = lines.iter().position(|line| line.starts_with("  1.")).expect("a failure");
+        let cause = lines[first..].iter().take_while(|line| !line.trim().is_empty());
+        assert!(cause.clone().count() <= 10, "{columns}: {:?}", cause.collect::<Vec<_>>());
+        assert!(columns < 80 || lines.len() < 60, "{columns}: {shown}");
+    }
 }

@@ -73,6 +73,12 @@ pub fn command() -> Vec<String> {
     COMMAND.get().cloned().unwrap_or_else(|| env::args().collect())
 }
 
+/// The program as the user called it: commands with it work in the same folder.
+pub fn called() -> String {
+    let word = command().into_iter().next().filter(|word| !word.is_empty());
+    word.unwrap_or_else(|| name().to_owned())
+}
+
 /// The name of the program.
 pub const fn name() -> &'static str {
     "cosim"

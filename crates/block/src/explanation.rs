@@ -24,6 +24,9 @@ pub struct Explanation {
     pub rtl: Option<Step>,
     /// Descriptions of the stimulus in flight.
     pub in_flight: Vec<String>,
+    /// JSON pointers to the numbers of the traffic that do not matter.
+    #[serde(default)]
+    pub any: Vec<String>,
     /// The inputs of raw pins; empty for other stimuli.
     pub inputs: Vec<InputLine>,
     /// The surrounding cycles.
@@ -167,6 +170,7 @@ impl Explanation {
             golden: None,
             rtl: None,
             in_flight: Vec::new(),
+            any: Vec::new(),
             inputs: Vec::new(),
             cycles: Vec::new(),
             signals: Vec::new(),

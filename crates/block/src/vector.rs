@@ -66,6 +66,10 @@ pub struct Origin {
     /// The build of the tool that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
+    /// JSON pointers to the numbers of the traffic that do not matter: other legal values, drawn
+    /// again after shrinking, failed in the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub any: Vec<String>,
     /// The hash of the RTL that it was recorded with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtl: Option<String>,

@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 64] = [
+const DEFAULTS: [(&str, &str); 65] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("baseline", ""),
@@ -89,6 +89,7 @@ const DEFAULTS: [(&str, &str); 64] = [
     ("recorded-rtl", ""),
     ("reset", ""),
     ("rtl", ""),
+    ("run", ""),
     ("run-seed", "mutate"),
     ("save-vectors", ""),
     ("scenario", "run watch mutate"),

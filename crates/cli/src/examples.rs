@@ -40,7 +40,7 @@ const EXAMPLES: [(&str, [Example; 2]); 30] = [
     (
         "explain",
         [
-            ("explain failure.json --rtl my-rtl", "Print the failure with decoded values"),
+            ("explain 1 --rtl my-rtl", "Print the first failure of the latest run, decoded"),
             ("explain failure.json --fixes spec --format json", "Print JSON for one profile"),
         ],
     ),

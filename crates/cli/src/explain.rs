@@ -1,5 +1,6 @@
 //! `cosim explain`.
 
+use super::failure::NumberedRun;
 use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget, path};
 use super::replay::load;
 use super::summary::rtl_files;
@@ -7,20 +8,21 @@ use super::{interruption, print_json, progress};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use cosim_base::error::Error;
+use cosim_base::program;
 use cosim_base::text::{line as line_of, lines as lines_of, path as path_of};
 use cosim_block::explanation::{
     CycleLine, Difference, Explanation, InputLine, PortValue, Step, Suspect,
 };
 use cosim_block::rtl::{Rtl, command_line};
+use cosim_regress::loaded::LoadedVector;
 use cosim_regress::suspects::suspicious_lines;
 use cosim_regress::worker::one_shot::VectorJob;
 use cosim_regress::worker::{Finish, OneShotWorker};
 use cosim_rtl::models::FileRead;
 use serde::Serialize;
-use std::env;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -29,14 +31,17 @@ use verilated_runtime::Tracing;
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const DIM: Style = Style::new().dimmed();
 
 /// A vector to explain.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Vector to explain.
-    #[arg(value_name = "VECTOR", value_parser = path)]
+    /// Vector to explain, or the number of a failure of the latest run.
+    #[arg(value_name = "VECTOR|N", value_parser = path)]
     vector: PathBuf,
+    #[command(flatten)]
+    run: NumberedRun,
     #[command(flatten)]
     target: VectorTarget,
     #[command(flatten)]
@@ -61,12 +66,14 @@ pub fn show(
 ) -> Result<ExitCode, Error> {
     let (target, rtl) = (VectorTarget::default(), VectorRtl::from(rtl));
     let formatting = Formatting { format: Format::Text };
-    explain(&Arguments { vector, target, rtl, formatting, limits }, interrupted)
+    let run = NumberedRun::default();
+    explain(&Arguments { vector, run, target, rtl, formatting, limits }, interrupted)
 }
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector, arguments.target.block.as_deref())?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?;
+    let path = arguments.run.vector(&arguments.vector)?;
+    let vector = load(&path, arguments.target.block.as_deref())?;
+    let rtl = arguments.rtl.of_vector(&path, &vector.loaded)?;
     let (fixes, overrides) =
         (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
@@ -109,10 +116,13 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             if rtl.is_built_in() && !vector.loaded.origin().given.is_built_in() {
                 options.extend(["--rtl".to_owned(), Rtl::BUILT_IN.to_owned()]);
             }
-            let pages = explanations
-                .iter()
-                .zip(&suspects)
-                .map(|(one, suspects)| page(arguments, about, &options, (one, suspects)));
+            let waves = match all.len() {
+                1 => written_waves(&path, &rtl, &vector.loaded)?,
+                _ => None,
+            };
+            let pages = explanations.iter().zip(&suspects).map(|(one, suspects)| {
+                page(&path, about, (&options, waves.as_deref()), (one, suspects))
+            });
             let mut text: String = pages.collect();
             if !rtl.is_built_in() {
                 let examined = vector.loaded.examine(&rtl)?;
@@ -139,15 +149,15 @@ struct Report<'a> {
 }
 
 fn page(
-    arguments: &Arguments,
+    path: &Path,
     about: &str,
-    options: &[String],
+    (options, waves): (&[String], Option<&Path>),
     (explanation, suspects): (&Explanation, &[Suspect]),
 ) -> String {
     let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;
     let mut text = String::new();
-    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", path_of(&arguments.vector));
+    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", path_of(path));
     let _ = writeln!(text, "{DIM}{}{DIM:#}\n\n{BOLD}{}{BOLD:#}", line_of(about), line_of(sentence));
     if !differences.is_empty() {
         text.push_str("\nWhat differs\n");
@@ -161,8 +171,9 @@ fn page(
         }
     }
     if let Some(judgement) = judgement {
-        text.push_str("\nWhich side violates the specification\n");
-        for line in judgement.lines() {
+        let style = if judgement.is_decided() { RED } else { YELLOW };
+        let _ = writeln!(text, "\nBlame: {style}{}{style:#}", judgement.badge());
+        for line in judgement.reasons() {
             let _ = writeln!(text, "  {}", line_of(&line));
         }
     }
@@ -191,6 +202,18 @@ fn page(
             let _ = writeln!(text, "  {}", line_of(line));
         }
     }
+    if !explanation.any.is_empty() {
+        text.push_str("\nValues that do not matter");
+        let mut last = None;
+        for pointer in &explanation.any {
+            let (place, name) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+            let _ = match last.replace(place) == Some(place) {
+                true => write!(text, ", {}", line_of(name)),
+                false => write!(text, "\n  any: {}", line_of(pointer)),
+            };
+        }
+        text.push('\n');
+    }
     if !explanation.inputs.is_empty() {
         inputs(&explanation.inputs, &mut text);
     }
@@ -198,11 +221,9 @@ fn page(
         table(&explanation.cycles, &mut text);
     }
     if let Some(signature) = &explanation.signature {
-        let _ = writeln!(
-            text,
-            "\nsignature: {signature}\nwaves: {}",
-            line_of(&waves_command(arguments, options, fixes))
-        );
+        let waves = waves
+            .map_or_else(|| line_of(&waves_command(path, options, fixes)).into_owned(), path_of);
+        let _ = writeln!(text, "\nsignature: {signature}\nwaves: {waves}");
     }
     text.push('\n');
     text
@@ -265,9 +286,19 @@ fn table(cycles: &[CycleLine], text: &mut String) {
     }
 }
 
-fn waves_command(arguments: &Arguments, options: &[String], fixes: &str) -> String {
-    let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
-    let mut words = vec![program, "replay".to_owned(), arguments.vector.display().to_string()];
+/// The waves that the run wrote beside the vector, if they are of this RTL.
+fn written_waves(path: &Path, rtl: &Rtl, vector: &LoadedVector) -> Result<Option<PathBuf>, Error> {
+    let waves = path.with_extension("fst");
+    if !waves.symlink_metadata().is_ok_and(|file| file.is_file()) {
+        return Ok(None);
+    }
+    let now = &vector.examine(rtl)?.identity;
+    let is_same = vector.origin().rtl.as_ref() == Some(now) && vector.origin().given == *rtl;
+    Ok(is_same.then_some(waves))
+}
+
+fn waves_command(path: &Path, options: &[String], fixes: &str) -> String {
+    let mut words = vec![program::called(), "replay".to_owned(), path.display().to_string()];
     words.extend(["--fixes".to_owned(), fixes.to_owned()]);
     words.extend_from_slice(options);
     words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);

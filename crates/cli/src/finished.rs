@@ -1,5 +1,7 @@
 //! Prints the results of several regressions and a final summary line.
 
+use super::failure::explain_command;
+use super::fit::Terminal;
 use super::options::Format;
 use super::summary::{Detail, Summary};
 use super::{INTERRUPTED, counted, print_json, print_text};
@@ -7,15 +9,18 @@ use crate::conclude::{EarlierRuns, RunReport};
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_base::text;
+use cosim_block::rtl::command_line;
 use cosim_formats::run;
-use cosim_formats::run::{End, WaiverUse};
+use cosim_formats::run::{End, JOURNAL, WaiverUse};
 use cosim_harness::harness::Case;
 use cosim_regress::blocks;
 use cosim_regress::regression::{FinishedRun, NOT_WRITTEN};
+use cosim_report::paths::word;
 use cosim_report::report::{self, Ci, Reproduce, Results};
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+use verilated_build::activity;
 
 /// Exit code of a run that passed but could not write all its files.
 const UNWRITTEN: u8 = 3;
@@ -38,6 +43,8 @@ pub struct FinishedRuns {
     /// The name by which this program was called.
     program: String,
     ci: Option<Ci>,
+    /// The time of compilations before the last printed run.
+    built: Duration,
     codes: Vec<(String, u8)>,
     /// The cases that each waiver matched, over all runs.
     waivers: Vec<WaiverUse>,
@@ -51,13 +58,14 @@ pub struct FinishedRuns {
 impl FinishedRuns {
     /// No results yet.
     pub fn new(names: Vec<String>, format: Format) -> Self {
-        let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
+        let program = program::called();
         let (codes, waivers, summaries) = (Vec::new(), Vec::new(), Vec::new());
         Self {
             names,
             format,
             program,
             ci: Ci::detect(),
+            built: Duration::ZERO,
             codes,
             waivers,
             summaries,
@@ -76,9 +84,21 @@ impl FinishedRuns {
     ) -> Result<(), Error> {
         let reproduce = Reproduce { program: &self.program, run: &report.run.header };
         let command = |case: &Case| reproduce.command(&case.name);
-        let summary = Summary { run: &report.run, known: report.known.as_ref(), command: &command };
+        let terminal = Terminal::new(&self.program);
+        let before = std::mem::replace(&mut self.built, activity::built());
+        let summary = Summary {
+            run: &report.run,
+            known: report.known.as_ref(),
+            command: &command,
+            terminal: &terminal,
+            built: self.built - before,
+        };
         if self.format == Format::Text {
-            print_text(&format!("{}\n{more}", summary.text(detail).trim_end()))?;
+            let mut text = format!("{}\n{more}", summary.text(detail).trim_end());
+            if let Some(next) = self.next(&report.run) {
+                text = format!("{}\n  next: {next}", text.trim_end());
+            }
+            print_text(&terminal.fit(&text::lines(&text)))?;
             if self.names.len() > 1 {
                 print_text("")?;
             }
@@ -91,6 +111,19 @@ impl FinishedRuns {
         self.summaries.push(summary.json());
         self.add_waivers(report.run.waivers());
         Ok(())
+    }
+
+    /// The command to type after a run that was interrupted or has failures.
+    fn next(&self, run: &FinishedRun) -> Option<String> {
+        run.results.as_ref()?;
+        if run.end == End::Interrupted && run.folder.join(JOURNAL).is_file() {
+            // The runs of several blocks are resumed together.
+            let all = run.folder.parent().filter(|_| self.names.len() > 1).unwrap_or(&run.folder);
+            return Some(command_line(&[self.program.clone(), "resume".to_owned(), word(all)]));
+        }
+        let main = run::causes(&run.failures).first()?.main;
+        main.first.vector.as_ref()?;
+        Some(explain_command(&self.program, 1, &run.folder, &run.header.given))
     }
 
     /// Prints the result of a run that had ended before.

@@ -14,7 +14,7 @@ use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::mutate::KillMethod;
-use cosim_block::rtl::Rtl;
+use cosim_block::rtl::{Rtl, command_line};
 use cosim_block::shard::Shard;
 use cosim_formats::mutation::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
 use cosim_formats::run::{DirectoryLock, OutputLocation};
@@ -25,6 +25,7 @@ use cosim_regress::blocks::BlockHandle;
 use cosim_regress::mutate::Mutants;
 use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
 use cosim_regress::setup::{Session, Setup};
+use cosim_report::paths::word;
 use cosim_report::report::write_grading;
 use cosim_rtl::answers::Answers;
 use cosim_rtl::backend::{self, Feature};
@@ -168,9 +169,7 @@ fn grade(
                 let mut renderer = Renderer::default();
                 let result = job.run(interrupted, &mut |event| renderer.show(event))?;
                 let folder = result.lock.folder.clone();
-                if result.is_whole {
-                    write_grading(&folder, &result.report, Blocks(&blocks::infos()))?;
-                }
+                write_grading(&folder, &result.report, Blocks(&blocks::infos()))?;
                 result.lock.release();
                 GradingResult { report: result.report, is_whole: result.is_whole, folder }
             }
@@ -186,8 +185,8 @@ fn grade(
             let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
             program::print_note(format_args!(
                 "interrupted; to continue: {} resume {}",
-                program::name(),
-                all.display()
+                program::called(),
+                command_line(&[word(all)])
             ));
             break;
         }
@@ -301,8 +300,13 @@ impl Renderer {
                 now.count("cases", run, Some(cases));
                 now.note(format!("{alive} of {} left", counted(mutants, "mutant")));
             }
-            AnalysisEvent::Sorting => now.note("sorting out equivalent mutants"),
+            AnalysisEvent::Sorting => {
+                now.count("", 0, None);
+                now.note("sorting out equivalent mutants");
+            }
             AnalysisEvent::Equivalence { left } => {
+                // The cases have run; checks of equivalence have counts of their own.
+                now.count("", 0, None);
                 now.note(format!("{} survived", counted(left, "mutant")));
             }
             AnalysisEvent::Ended => self.profile = None,
@@ -446,6 +450,7 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         packets: wanted.packets,
         scenarios: wanted.scenarios.clone(),
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        no_judge: arguments.no_judge,
         min_score: wanted.min_score,
     })
 }

@@ -2,6 +2,7 @@
 
 mod viewer;
 
+use super::failure::{Failures, NumberedRun, is_number};
 use super::options::{find_block, heading, path};
 use super::print_text;
 use clap::Args;
@@ -14,20 +15,22 @@ use cosim_block::rtl::command_line;
 use cosim_formats::run;
 use cosim_formats::run::{Cause, Group, HTML};
 use cosim_harness::harness::Verdict;
-use cosim_report::report::Results;
+use cosim_report::paths::{href, word};
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use viewer::{Viewer, WaveView};
 
 /// What to show.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directory.
-    #[arg(value_name = "DIR", value_parser = path, default_value = "runs/latest")]
-    folder: PathBuf,
-    /// Show the waves of a failure: of the first whose signature or vector contains TEXT [default
-    /// without TEXT: the largest group].
+    /// Run directory, or the number of a failure of the latest run [default: runs/latest].
+    #[arg(value_name = "DIR|N", value_parser = path)]
+    what: Option<PathBuf>,
+    #[command(flatten)]
+    run: NumberedRun,
+    /// Show the waves of a failure: of the first whose signature or vector contains TEXT, or of
+    /// number TEXT [default without TEXT: failure N, or the largest group].
     #[arg(long, value_name = "TEXT", num_args = 0..=1, default_missing_value = "", help_heading = heading::WHAT)]
     waves: Option<String>,
     /// Viewer of waves [default: surfer if installed, otherwise gtkwave].
@@ -40,9 +43,17 @@ pub struct Arguments {
 
 /// Starts a browser or a viewer and does not wait for its end.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let (folder, number) = match arguments.what.as_deref() {
+        None => (arguments.run.folder(), None),
+        Some(number) if is_number(number) => (arguments.run.folder(), Some(number)),
+        Some(folder) => {
+            arguments.run.check_unused(folder)?;
+            (folder, None)
+        }
+    };
     let command = match &arguments.waves {
-        Some(text) => waves(arguments, text)?,
-        None => page(arguments)?,
+        Some(text) => waves(arguments, folder, number, text)?,
+        None => page(arguments, folder, number)?,
     };
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
@@ -53,15 +64,21 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The browser on the page of a run.
-fn page(arguments: &Arguments) -> Result<Command, Error> {
-    let page = arguments.folder.join(HTML);
+/// The browser on the page of a run, at the failure with a number.
+fn page(arguments: &Arguments, folder: &Path, number: Option<&Path>) -> Result<Command, Error> {
+    if let Some(number) = number {
+        Failures::read(folder)?.group(number)?;
+    }
+    let page = folder.join(HTML);
     if !page.is_file() {
-        let message = format!(
-            "there is no page; `{} report {}` writes it",
-            program::name(),
-            text::path(&arguments.folder)
-        );
+        let name = program::called();
+        let message = match folder.exists() {
+            true => format!(
+                "there is no page; `{name} report {}` writes it",
+                text::line(&command_line(&[word(folder)]))
+            ),
+            false => format!("there is no run here yet; `{name} run` starts one"),
+        };
         return Err(Error::File { code: codes::FILE_UNREADABLE, path: page, message });
     }
     let browser = env::var_os("BROWSER").filter(|name| !name.is_empty());
@@ -77,16 +94,30 @@ fn page(arguments: &Arguments) -> Result<Command, Error> {
     // A relative path may begin with `-`, as an option does.
     let page = std::path::absolute(&page).map_err(Error::write(&page))?;
     let mut command = Command::new(browser);
-    command.arg(page);
+    match number {
+        None => command.arg(page),
+        // The address of a file ends at its first `#`.
+        Some(number) => {
+            let number = number.display().to_string();
+            let number = number.trim_start_matches('0');
+            command.arg(format!("file://{}#failure-{number}", href(&page)))
+        }
+    };
     Ok(command)
 }
 
 /// The viewer on the waves of a failure.
-fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
-    let results = Results::read(&arguments.folder, |_, _| ())?;
+fn waves(
+    arguments: &Arguments,
+    folder: &Path,
+    number: Option<&Path>,
+    wanted: &str,
+) -> Result<Command, Error> {
+    let failures = Failures::read(folder)?;
+    let results = &failures.results;
     let wrong = |message: String| Error::File {
         code: codes::NOTHING_SELECTED,
-        path: arguments.folder.clone(),
+        path: folder.to_owned(),
         message,
     };
     let causes = run::causes(&results.failures);
@@ -96,16 +127,26 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
         has(&group.signature.to_string())
             || group.first.vector.as_ref().is_some_and(|vector| has(vector.as_str()))
     };
-    let Some(group) = groups.iter().find(is_wanted) else {
-        return Err(wrong(match groups.is_empty() {
-            true => "the run has no failures, so there are no waves".to_owned(),
-            false => format!("no failure has `{wanted}` in its signature or vector"),
-        }));
+    let number_in_text = Some(Path::new(wanted)).filter(|text| is_number(text));
+    let group = match (number, number_in_text) {
+        (Some(number), _) if wanted.is_empty() => failures.group(number)?,
+        (Some(number), _) => {
+            let message =
+                format!("failure {} has its waves; leave TEXT of --waves out", number.display());
+            return Err(Error::Usage(codes::OPTIONS_CONFLICT, message));
+        }
+        (None, Some(number)) => failures.group(number)?,
+        (None, None) => groups.iter().find(is_wanted).copied().ok_or_else(|| {
+            wrong(match groups.is_empty() {
+                true => "the run has no failures, so there are no waves".to_owned(),
+                false => format!("no failure has `{wanted}` in its signature or vector"),
+            })
+        })?,
     };
     let Some(waves) = &group.waves else {
         let vector = group.first.vector.as_ref().map_or("VECTOR", RunFile::as_str);
-        let vector = arguments.folder.join(vector).display().to_string();
-        let mut words = vec![program::name().to_owned(), "replay".to_owned(), vector];
+        let vector = folder.join(vector).display().to_string();
+        let mut words = vec![program::called(), "replay".to_owned(), vector];
         words.extend(results.run.given.arguments());
         words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
         return Err(wrong(format!(
@@ -114,10 +155,10 @@ fn waves(arguments: &Arguments, wanted: &str) -> Result<Command, Error> {
             text::line(&command_line(&words))
         )));
     };
-    if let Err(error) = waves.open(&arguments.folder) {
-        return Err(Error::unreadable(&waves.path(&arguments.folder), &error));
+    if let Err(error) = waves.open(folder) {
+        return Err(Error::unreadable(&waves.path(folder), &error));
     }
-    let waves = waves.path(&arguments.folder);
+    let waves = waves.path(folder);
     let waves = std::path::absolute(&waves).map_err(Error::write(&waves))?;
     let block = find_block(&results.run.block)?.info();
     let viewer = match arguments.viewer {

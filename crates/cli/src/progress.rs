@@ -159,7 +159,7 @@ fn phrase(one: &Snapshot, has_bar: bool) -> String {
     if !note.is_empty() {
         phrase += &format!(", {}", text::line(note));
     }
-    phrase += &format!(", {}", seconds(one.began.elapsed()));
+    phrase += &format!(", {}", seconds(one.worked()));
     if let Some(left) = one.left() {
         phrase += &format!(", about {} left", seconds(left));
     }
@@ -189,6 +189,8 @@ mod tests {
             note: String::new(),
             began: Instant::now(),
             expected: None,
+            builds: false,
+            waited: Duration::ZERO,
         }
     }
 

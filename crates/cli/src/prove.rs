@@ -3,7 +3,7 @@
 use super::options::{
     Caching, Format, Formatting, ModelLimits, Target, heading, of_block, path, whole,
 };
-use super::{interruption, print_json, print_text};
+use super::{INTERRUPTED, interruption, print_json, print_text};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
@@ -93,7 +93,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for (block, provers) in &jobs {
         let _activity =
             Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
-        simulated.push(run(block).check_netlists(provers)?);
+        let run = run(block);
+        simulated.push((run.check_netlists(provers)?, run.subject()?));
     }
     let place = match &arguments.out {
         Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
@@ -102,14 +103,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut proofs = Vec::new();
     let folders = place.of_blocks(&names)?;
-    for (((block, provers), simulated), place) in jobs.into_iter().zip(simulated).zip(folders) {
+    for (((block, provers), (simulated, subject)), place) in
+        jobs.into_iter().zip(simulated).zip(folders)
+    {
         let claim = DirectoryLock::new(&place)?;
         let run = ProofRun { folder: &claim.folder, ..run(block) };
         let all = provers.iter().filter_map(|(_, prover)| prover.as_ref().ok());
         let all: usize = all.map(|prover| places(prover, only).len()).sum();
         let proving = Activity::begin(format!("proving {}", block.info().name));
         let proving = proving.counting("properties", 0, Some(all as u64));
-        let proof = run.prove(provers, &simulated, &|_| proving.advance())?;
+        let proof = run.prove(subject, provers, &simulated, &|_| proving.advance())?;
         drop(proving);
         proof.write(&claim.folder)?;
         write_proof(&claim.folder, &proof, Blocks(&blocks::infos()))?;
@@ -117,8 +120,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
         }
         claim.release();
+        let is_interrupted = proof.is_interrupted();
         proofs.push(proof);
+        if is_interrupted {
+            break;
+        }
     }
+    let is_interrupted = proofs.last().is_some_and(Proof::is_interrupted);
     let [selected, found] = answers.counts();
     if selected > 0 {
         program::print_note(format_args!(
@@ -131,7 +139,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
-        let result = if holds { "PASS" } else { "FAIL" };
+        let result = match holds {
+            _ if is_interrupted => "INTERRUPTED",
+            true => "PASS",
+            false => "FAIL",
+        };
         let hint = match counts.bounded {
             0 => "",
             _ if holds => ", accepted by --accept-bounded",
@@ -145,5 +157,5 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             proofs => print_json(&proofs)?,
         }
     }
-    Ok(ExitCode::from(u8::from(!holds)))
+    Ok(ExitCode::from(if is_interrupted { INTERRUPTED } else { u8::from(!holds) }))
 }

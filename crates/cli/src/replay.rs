@@ -1,5 +1,6 @@
 //! `cosim replay`.
 
+use super::failure::NumberedRun;
 use super::options::{
     Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
     check_output, find_block, heading, path,
@@ -35,9 +36,12 @@ use walkdir::WalkDir;
 /// Vectors to run again. No random number is drawn.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Vector files, folders with .json files, or patterns like 'vectors/*/t1*.json'.
-    #[arg(required = true, value_name = "VECTOR", value_parser = path)]
+    /// Vector files, folders with .json files, patterns like 'vectors/*/t1*.json', or numbers of
+    /// failures of the latest run.
+    #[arg(required = true, value_name = "VECTOR|N", value_parser = path)]
     vectors: Vec<PathBuf>,
+    #[command(flatten)]
+    run: NumberedRun,
     #[command(flatten)]
     target: VectorTarget,
     #[command(flatten)]
@@ -93,7 +97,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Read all vectors before running the first, so that an invalid one has no effect.
     let mut runs = Vec::new();
     let mut summary = Summary::default();
-    let paths = expand(&arguments.vectors)?;
+    let named = arguments.vectors.iter().map(|word| arguments.run.vector(word));
+    let paths = expand(&named.collect::<Result<Vec<_>, Error>>()?)?;
     for path in &paths {
         let vector = load(path, arguments.target.block.as_deref())?;
         let (fixes, overrides) =

@@ -1,5 +1,6 @@
 //! `cosim shrink`.
 
+use super::failure::NumberedRun;
 use super::options::{
     Format, Formatting, ModelLimits, Quietness, VectorRtl, VectorTarget, check_output, heading,
     only, path, whole,
@@ -25,9 +26,11 @@ use verilated_build::activity::Activity;
 /// A failing vector to make smaller.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Vector to shrink.
-    #[arg(value_name = "VECTOR", value_parser = path)]
+    /// Vector to shrink, or the number of a failure of the latest run.
+    #[arg(value_name = "VECTOR|N", value_parser = path)]
     vector: PathBuf,
+    #[command(flatten)]
+    run: NumberedRun,
     #[command(flatten)]
     target: VectorTarget,
     #[command(flatten)]
@@ -57,21 +60,21 @@ impl ShrinkProgress for Shown {
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
-    let vector: CheckedVector = load(&arguments.vector, arguments.target.block.as_deref())?;
+    let path = arguments.run.vector(&arguments.vector)?;
+    let vector: CheckedVector = load(&path, arguments.target.block.as_deref())?;
     let profiles = vector.loaded.profiles(
         arguments.target.choice.fixes.as_deref(),
         &arguments.target.choice.overrides()?,
     )?;
     let profile = only(&profiles)?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &vector.loaded)?;
+    let rtl = arguments.rtl.of_vector(&path, &vector.loaded)?;
     vector.loaded.check_profiles(&rtl, &profiles)?;
-    let out =
-        arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
+    let out = arguments.out.clone().unwrap_or_else(|| path.with_extension("shrunk.json"));
     check_output(&out)?;
     if arguments.quietness.quiet {
         progress::hush();
     }
-    let mut shown = Shown(Activity::begin(format!("shrinking {}", arguments.vector.display())));
+    let mut shown = Shown(Activity::begin(format!("shrinking {}", path.display())));
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
     let shrunk = worker.shrink(&subject, arguments.budget, &mut shown);

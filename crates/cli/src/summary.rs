@@ -4,7 +4,10 @@ mod code;
 mod profiles;
 
 use super::counted;
+use super::fit::Terminal;
 use crate::conclude::Known;
+use cosim_base::run_file::RunFile;
+use cosim_base::text::line;
 use cosim_formats::coverage::ProfileCoverage;
 use cosim_formats::run;
 use cosim_formats::run::{CASES_SHOWN, Cause, End, Evidence, Group, HTML, Header, Totals, Variant};
@@ -15,15 +18,17 @@ use cosim_regress::regression::{FinishedRun, Goal, WriteFailures};
 use cosim_report::history::FailureHistory;
 use cosim_rtl::models::FileRead;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// Number of failure groups shown in full with `--details`. Others get one line.
 const GROUPS_SHOWN: usize = 5;
 
-/// Numbers of failure groups on one screen: shown in full, with verdict, command and vector, and in
-/// one line.
+/// Numbers of causes on one screen: shown in full, with verdict, and in one line.
 const ON_A_SCREEN: (usize, usize, usize) = (1, 3, 8);
+/// Maximum number of lines of a cause, without --details.
+const LINES_OF_A_CAUSE: usize = 10;
 
 /// The amount of detail in a text summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +53,9 @@ pub struct Summary<'a> {
     pub known: Option<&'a Known>,
     /// The command that reproduces a case.
     pub command: &'a dyn Fn(&Case) -> String,
+    pub terminal: &'a Terminal<'a>,
+    /// The time in which models were compiled for it.
+    pub built: Duration,
 }
 
 impl Summary<'_> {
@@ -169,6 +177,9 @@ impl Summary<'_> {
                  timing.json)"
             );
         }
+        if self.built >= Duration::from_secs(1) {
+            let _ = writeln!(text, "      models compiled in {:.1} s", self.built.as_secs_f64());
+        }
         if self.run.timing.failures_seconds >= 0.1 {
             let seconds = self.run.timing.failures_seconds;
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
@@ -280,124 +291,153 @@ impl Summary<'_> {
             _ => ON_A_SCREEN,
         };
         let causes = run::causes(&self.run.failures);
-        for cause in causes.iter().take(whole) {
-            self.group(cause, text);
-        }
-        for cause in causes.iter().skip(whole).take(brief) {
-            self.brief(cause, text);
-        }
-        let others = causes.get(whole + brief..).unwrap_or_default();
-        if !others.is_empty() {
-            text.push_str("\n  more signatures, each with its own vector\n");
-        }
-        for cause in others.iter().take(lines) {
-            let Group { signature, waived, .. } = cause.main;
-            let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
-            let _ = writeln!(text, "  {:6}  {signature}{}{waived}", cause.count(), variants(cause));
-        }
-        if others.len() > lines {
-            let _ = writeln!(text, "  and {} more; --details lists them", others.len() - lines);
-        }
-    }
-
-    /// A failure group in three lines.
-    fn brief(&self, cause: &Cause<'_>, text: &mut String) {
-        let group = cause.main;
-        let Group { signature, first, waived, .. } = group;
-        let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
-        let known = self.known.and_then(|known| known.get(&signature.to_string()));
-        let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
-        let (cases, variants) = (counted(cause.count(), "case"), variants(cause));
-        let _ = writeln!(
-            text,
-            "\n  {signature}: {cases}{variants}{new}{waived}\n    {}",
-            first.verdict
-        );
-        if let Some(case) = group.first_cases.first() {
-            let _ = writeln!(text, "    {}", (self.command)(case));
-        }
-        if let Some(vector) = &first.vector {
-            let _ = writeln!(text, "    vector: {}", self.run.folder.join(vector).display());
-        }
-    }
-
-    fn group(&self, cause: &Cause<'_>, text: &mut String) {
-        let group = cause.main;
-        let Group { signature, count, first, waves, .. } = group;
-        let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
-        let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
-        let (cases, same) = (counted(cause.count(), "case"), variants(cause));
-        let _ = writeln!(text, "\n  {signature}: {cases}{same}\n    {verdict}");
-        if let Some(waived) = &group.waived {
-            let _ = writeln!(text, "    {waived}");
-        }
-        if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
-            let _ = match known {
-                None => writeln!(text, "    NEW: in no earlier run"),
-                Some(FailureHistory { first, runs, .. }) => {
-                    let (since, rtl) = first;
-                    let runs = counted(*runs, "run");
-                    writeln!(text, "    known since {since}, RTL {rtl}, in {runs}")
-                }
+        let mut numbered = (1..).zip(&causes);
+        for (number, cause) in numbered.by_ref().take(whole) {
+            let _ = writeln!(text, "\n  {number}. {}", heading(cause));
+            let rows = self.group(detail, cause);
+            let shown = match detail {
+                Detail::Tables => rows.len(),
+                _ => self.that_fit(&format!("  {number}. {}", heading(cause)), &rows),
             };
-        }
-        for line in judgement.iter().flat_map(Blame::lines) {
-            let _ = writeln!(text, "    {line}");
-        }
-        if let Some(suspect) = group.suspects.first() {
-            let _ = writeln!(text, "    suspect: {}", cosim_base::text::line(&suspect.to_string()));
-        }
-        if let Some(vector) = vector {
-            let vector = self.run.folder.join(vector);
-            let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
-        }
-        if let Some(original) = original {
-            let _ = writeln!(text, "    as found: {}", self.run.folder.join(original).display());
-        }
-        if let Some(waves) = waves {
-            let _ = writeln!(text, "    waves: {}", self.run.folder.join(waves).display());
-        }
-        for Variant { rule, with, count, first } in group.variants.iter().skip(1) {
-            let vector = &first.vector;
-            let cases = counted(*count, "case");
-            let under = if rule.is_empty() { "several rules" } else { rule };
-            let with: Vec<String> = with.iter().flatten().map(ToString::to_string).collect();
-            let with =
-                if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
-            let vector =
-                vector.as_ref().map(|vector| self.run.folder.join(vector).display().to_string());
-            let vector = vector.unwrap_or_else(|| "no vector".to_owned());
-            let _ = writeln!(text, "    also under {under}{with}, {cases}: {vector}");
-        }
-        let more = group.further_rules.values().copied().fold(0, u64::saturating_add);
-        if more > 0 {
-            let rules = counted(group.further_rules.len() as u64, "further rule");
-            let _ = writeln!(text, "    also under {rules}, {}", counted(more, "case"));
-        }
-        for Group { signature, count, first, .. } in &cause.variants {
-            let cases = counted(*count, "case");
-            let vector = first.vector.as_ref();
-            let vector = vector.map(|vector| self.run.folder.join(vector).display().to_string());
-            let vector = vector.unwrap_or_else(|| "no vector".to_owned());
-            let _ = writeln!(text, "    also as {signature}, {cases}: {vector}");
-        }
-        for note in group.notes() {
-            let _ = writeln!(text, "    {note}");
-        }
-        for case in &group.first_cases {
-            let _ = writeln!(text, "    {}", (self.command)(case));
-        }
-        if *count > CASES_SHOWN as u64 {
-            let more = count - CASES_SHOWN as u64;
-            match &self.run.results {
-                Some(results) => {
-                    let _ = writeln!(text, "    and {more} more in {}", results.display());
-                }
-                None => {
-                    let _ = writeln!(text, "    and {more} more");
-                }
+            for row in rows.iter().take(shown) {
+                let _ = writeln!(text, "    {row}");
+            }
+            if shown < rows.len() {
+                let more = counted((rows.len() - shown) as u64, "more line");
+                let _ = writeln!(text, "    {more}; --details shows them");
             }
         }
+        for (number, cause) in numbered.by_ref().take(brief) {
+            let _ = writeln!(text, "\n  {number}. {}{}", heading(cause), self.marks(cause));
+            let _ = writeln!(text, "    {}", line(&cause.main.first.verdict.to_string()));
+        }
+        if causes.len() > whole + brief {
+            text.push_str("\n  more failures, each with its own vector\n");
+        }
+        for (number, cause) in numbered.take(lines) {
+            let _ = writeln!(text, "  {number}. {}{}", heading(cause), self.marks(cause));
+        }
+        let left_out =
+            causes.len().saturating_sub(whole.saturating_add(brief).saturating_add(lines));
+        if left_out > 0 {
+            let _ = writeln!(text, "  and {left_out} more; --details lists them");
+        }
+    }
+
+    /// How many lines of a cause the terminal shows, if the whole has [`LINES_OF_A_CAUSE`] rows.
+    fn that_fit(&self, heading: &str, rows: &[String]) -> usize {
+        let height = |row: &String| self.terminal.height(&format!("    {row}"));
+        let mut left = LINES_OF_A_CAUSE.saturating_sub(self.terminal.height(heading));
+        if rows.iter().map(height).sum::<usize>() <= left {
+            return rows.len();
+        }
+        // A row is for the number of those that are left out.
+        left = left.saturating_sub(1);
+        let fits = |row: &&String| match left.checked_sub(height(row)) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        };
+        rows.iter().take_while(fits).count().max(1)
+    }
+
+    /// Whether a failure is new, and its waiver.
+    fn marks(&self, cause: &Cause<'_>) -> String {
+        let Group { signature, waived, .. } = cause.main;
+        let known = self.known.and_then(|known| known.get(&signature.to_string()));
+        let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
+        let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
+        format!("{new}{waived}")
+    }
+
+    /// The lines of a cause behind its heading, the important ones first.
+    fn group(&self, detail: Detail, cause: &Cause<'_>) -> Vec<String> {
+        let group = cause.main;
+        let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = &group.first;
+        let path = |file: &RunFile| self.run.folder.join(file).display().to_string();
+        let mut rows = vec![line(&verdict.to_string()).into_owned()];
+        rows.extend(group.waived.as_ref().map(ToString::to_string));
+        let known = self.known.and_then(|known| known.get(&group.signature.to_string()));
+        rows.extend(known.map(|known| match known {
+            None => "NEW: in no earlier run".to_owned(),
+            Some(FailureHistory { first: (since, rtl), runs, .. }) => {
+                format!("known since {since}, RTL {rtl}, in {}", counted(*runs, "run"))
+            }
+        }));
+        rows.extend(judgement.iter().flat_map(Blame::lines));
+        if let Some(suspect) = group.suspects.first() {
+            rows.push(format!("suspect: {}", line(&suspect.to_string())));
+        }
+        if let Some(vector) = vector {
+            let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
+            rows.push(format!("vector: {} ({packets}, {cycles})", path(vector)));
+        }
+        let all = detail == Detail::Tables;
+        let cases = group.first_cases.iter().take(if all { CASES_SHOWN } else { 1 });
+        rows.extend(cases.map(self.command));
+        match all {
+            true => also(cause, &path, &mut rows),
+            false => rows.extend(also_counted(cause)),
+        }
+        rows.extend(group.waves.iter().map(|waves| format!("waves: {}", path(waves))));
+        rows.extend(original.iter().map(|original| format!("as found: {}", path(original))));
+        rows.extend(group.notes().into_iter().map(str::to_owned));
+        if all && group.count > CASES_SHOWN as u64 {
+            let results = self.run.results.as_ref();
+            let place = results.map_or_else(String::new, |path| format!(" in {}", path.display()));
+            rows.push(format!("and {} more{place}", group.count - CASES_SHOWN as u64));
+        }
+        rows
+    }
+}
+
+/// The signature of a cause and the number of its cases.
+fn heading(cause: &Cause<'_>) -> String {
+    format!("{}: {}{}", cause.main.signature, counted(cause.count(), "case"), variants(cause))
+}
+
+/// The other rules and signatures of a cause, with their vectors.
+fn also(cause: &Cause<'_>, path: &dyn Fn(&RunFile) -> String, rows: &mut Vec<String>) {
+    let place = |first: &Evidence| match &first.vector {
+        Some(vector) => path(vector),
+        None => "no vector".to_owned(),
+    };
+    for Variant { rule, with, count, first } in cause.main.variants.iter().skip(1) {
+        let under = if rule.is_empty() { "several rules" } else { rule };
+        let with: Vec<String> = with.iter().flatten().map(ToString::to_string).collect();
+        let with =
+            if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+        rows.push(format!(
+            "also under {under}{with}, {}: {}",
+            counted(*count, "case"),
+            place(first)
+        ));
+    }
+    let more = cause.main.further_rules.values().copied().fold(0, u64::saturating_add);
+    if more > 0 {
+        let rules = counted(cause.main.further_rules.len() as u64, "further rule");
+        rows.push(format!("also under {rules}, {}", counted(more, "case")));
+    }
+    for Group { signature, count, first, .. } in &cause.variants {
+        rows.push(format!("also as {signature}, {}: {}", counted(*count, "case"), place(first)));
+    }
+}
+
+/// As [`also`], in a line.
+fn also_counted(cause: &Cause<'_>) -> Option<String> {
+    let rules = cause.groups().flat_map(|group| {
+        let variants = group.variants.iter().map(|variant| &variant.rule);
+        variants.chain(group.further_rules.keys())
+    });
+    let rules: BTreeSet<&str> = rules.map(String::as_str).filter(|rule| !rule.is_empty()).collect();
+    let first = cause.main.variants.first().map_or("", |variant| &*variant.rule);
+    let others: Vec<&str> = rules.into_iter().filter(|rule| *rule != first).collect();
+    match others.len() {
+        0 => None,
+        1..=4 => Some(format!("also under {}", others.join(", "))),
+        more => Some(format!("also under {more} other rules; --details lists them")),
     }
 }
 

@@ -130,6 +130,9 @@ pub struct Header {
     /// The shard of mutations that is analysed, I/N of their numbers.
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub shard: Shard,
+    /// Whether formal equivalence checking was skipped (`--no-judge`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_judge: bool,
     /// Minimum percentage of killed mutants among those not equivalent, in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,

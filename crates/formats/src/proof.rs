@@ -14,6 +14,8 @@ use std::path::Path;
 const FORMAT: RecordFormat = RecordFormat { name: "cosim-proof", version: 1, most: LARGEST_INPUT };
 /// File name in the result folder.
 pub const PROOF: &str = "proof.json";
+/// Why a property is open whose proof was interrupted.
+pub const INTERRUPTED: &str = "the command was interrupted";
 /// Folder of vectors that violate properties.
 pub const VECTORS: RunFolder = RunFolder::Failures;
 
@@ -201,11 +203,28 @@ impl Proof {
             && all.all(|proven| proven.shown.holds(self.accept_bounded))
     }
 
+    /// Whether the command was interrupted before each property had its result.
+    pub fn is_interrupted(&self) -> bool {
+        let mut all = self.profiles.iter().flat_map(|profile| &profile.properties);
+        all.any(
+            |one| matches!(&one.shown, PropertyStatus::Open { because } if because == INTERRUPTED),
+        )
+    }
+
+    /// The verdict in a word.
+    pub fn verdict(&self) -> &'static str {
+        match self.holds() {
+            _ if self.is_interrupted() => "INTERRUPTED",
+            true => "PASS",
+            false => "FAIL",
+        }
+    }
+
     /// The table for users.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let all = || self.profiles.iter().flat_map(|profile| &profile.properties);
-        let result = if self.holds() { "PASS" } else { "FAIL" };
+        let result = self.verdict();
         let only = self.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
         let _ = writeln!(
             text,
@@ -293,6 +312,13 @@ mod tests {
         let disputed = PropertyStatus::Disputed { because: String::new() };
         let bounded = PropertyStatus::Bounded { cycles: 30, assumed: Assumption::Nothing };
         let open = PropertyStatus::Open { because: String::new() };
+        let interrupted = PropertyStatus::Open { because: INTERRUPTED.to_owned() };
+        let verdict = |all: &[PropertyStatus]| proof(all, None).verdict();
+        assert_eq!(verdict(&[proved.clone(), interrupted.clone()]), "INTERRUPTED");
+        assert_eq!(
+            (verdict(std::slice::from_ref(&proved)), verdict(std::slice::from_ref(&open))),
+            ("PASS", "FAIL")
+        );
         for (all, accepted, holds) in [
             (vec![], None, false),
             (vec![], Some(1), false),
@@ -304,6 +330,7 @@ mod tests {
             (vec![proved.clone(), bounded.clone()], Some(1), true),
             (vec![proved.clone(), open.clone()], Some(1), false),
             (vec![proved.clone(), disputed.clone()], Some(1), false),
+            (vec![proved.clone(), interrupted.clone()], Some(1), false),
         ] {
             assert_eq!(proof(&all, accepted).holds(), holds, "{all:?}, {accepted:?}");
         }

@@ -5,7 +5,7 @@ use crate::blocks::BlockHandle;
 use crate::mutate::netlist_model;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
-use cosim_base::error::Error;
+use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
@@ -14,7 +14,9 @@ use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formal::certificate::solver;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
-use cosim_formats::proof::{ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS};
+use cosim_formats::proof::{
+    INTERRUPTED, ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS,
+};
 use cosim_harness::harness::{Profile, Verdict};
 use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
@@ -85,6 +87,24 @@ impl ProofRun<'_> {
         provers.par_iter().map(check).collect()
     }
 
+    /// What the proofs are about. It asks tools, which an interruption ends.
+    ///
+    /// # Errors
+    /// A tool fails.
+    pub fn subject(&self) -> Result<ProofSubject, Error> {
+        Ok(ProofSubject {
+            tool: program::version().to_owned(),
+            build: program::build().to_owned(),
+            yosys: yosys::version()?,
+            solver: solver::version(),
+            rtl: self.rtl.examined(self.block.info())?.identity.clone(),
+            given: self.rtl.clone(),
+            block: self.block.info().name.to_owned(),
+            only: self.only.map(str::to_owned),
+            accept_bounded: self.accept_bounded,
+        })
+    }
+
     /// Proves the properties of every profile, and replays each counterexample. `simulated` are
     /// the properties of each profile that fail in simulated cases: one that is proved as well is
     /// disputed.
@@ -93,6 +113,7 @@ impl ProofRun<'_> {
     /// A tool fails, or a file cannot be written.
     pub fn prove(
         &self,
+        subject: ProofSubject,
         provers: Vec<(Profile, Result<Prover, String>)>,
         simulated: &[Violations],
         events: &ProofEvents<'_>,
@@ -107,7 +128,12 @@ impl ProofRun<'_> {
                     let places = places(&prover, self.only);
                     let (all, done) = (places.len(), AtomicUsize::new(0));
                     let properties = places.into_par_iter().map(|place| {
-                        let result = self.property(&profile, &prover, place, simulated)?;
+                        let result = match self.property(&profile, &prover, place, simulated) {
+                            Err(error) if error.code() == codes::INTERRUPTED => {
+                                interrupted(&prover.properties()[place])
+                            }
+                            other => other?,
+                        };
                         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                         events(ProofEvent { profile: &profile.name, result: &result, done, all });
                         Ok(result)
@@ -117,17 +143,6 @@ impl ProofRun<'_> {
                 }
             })
         });
-        let subject = ProofSubject {
-            tool: program::version().to_owned(),
-            build: program::build().to_owned(),
-            yosys: yosys::version()?,
-            solver: solver::version(),
-            rtl: self.rtl.examined(self.block.info())?.identity.clone(),
-            given: self.rtl.clone(),
-            block: self.block.info().name.to_owned(),
-            only: self.only.map(str::to_owned),
-            accept_bounded: self.accept_bounded,
-        };
         Ok(Proof::new(subject, profiles.collect::<Result<_, Error>>()?))
     }
 
@@ -220,6 +235,12 @@ impl ProofRun<'_> {
         vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
         Ok(Replayed { verdict, vector })
     }
+}
+
+/// The result of a property whose proof was interrupted.
+fn interrupted(property: &Property) -> PropertyResult {
+    let shown = PropertyStatus::Open { because: INTERRUPTED.to_owned() };
+    PropertyResult { kind: property.kind, property: property.text.clone(), shown }
 }
 
 /// Inputs after a counterexample: none, its last cycle repeated, or all inputs low.

@@ -1,6 +1,7 @@
 //! Reports of runs, for people and for other programs.
 //!
 //! - [`report`] writes `report.html`, `junit.xml` and `summary.md` of a run directory.
+//! - [`paths`] writes paths into pages and commands.
 //! - [`history`] keeps many runs in one file.
 //!
 //! ```no_run
@@ -15,5 +16,5 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod history;
-mod paths;
+pub mod paths;
 pub mod report;

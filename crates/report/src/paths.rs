@@ -1,4 +1,4 @@
-//! Paths of pages, for links.
+//! Paths of pages, for links and commands.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,6 +14,14 @@ pub fn relative(folder: &Path, path: &Path) -> PathBuf {
     let common = from.iter().zip(&to).take_while(|(one, other)| one == other).count();
     let up = from[common..].iter().map(|_| Component::ParentDir);
     up.chain(to[common..].iter().copied()).collect()
+}
+
+/// A path as a word of a command, which is no option even if its name begins with `-`.
+pub fn word(path: &Path) -> String {
+    match path.display().to_string() {
+        name if name.starts_with('-') => format!("./{name}"),
+        name => name,
+    }
 }
 
 /// A path as the target of a link.

@@ -73,7 +73,7 @@ pub fn regenerate(
     blocks: Blocks<'_>,
 ) -> Result<PathBuf, Error> {
     let has = |name: &str| folder.join(name).exists();
-    if !has(RESULTS) && has(mutation::RESULT) {
+    if !has(RESULTS) && (has(mutation::RESULT) || has(mutation::PARTIAL)) {
         write_grading(folder, &mutation::Report::read(folder)?, blocks)?;
         return Ok(folder.join(HTML));
     }
@@ -154,7 +154,7 @@ pub fn write_grading(
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
 pub fn write_diff(folder: &Path, diff: &Diff, blocks: Blocks<'_>) -> Result<(), Error> {
-    write_inside(folder, HTML, diff::page(diff, blocks)?.as_bytes())
+    write_inside(folder, HTML, diff::page(folder, diff, blocks)?.as_bytes())
 }
 
 /// Writes `report.html` of a proof.
@@ -162,5 +162,5 @@ pub fn write_diff(folder: &Path, diff: &Diff, blocks: Blocks<'_>) -> Result<(), 
 /// # Errors
 /// [`Error::Write`] if it cannot be written. [`Error::Environment`] if the template fails.
 pub fn write_proof(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<(), Error> {
-    write_inside(folder, HTML, proof::page(proof, blocks)?.as_bytes())
+    write_inside(folder, HTML, proof::page(folder, proof, blocks)?.as_bytes())
 }

@@ -7,10 +7,49 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-static CURRENT: Mutex<Vec<(u64, Snapshot)>> = Mutex::new(Vec::new());
+static CURRENT: Mutex<Current> =
+    Mutex::new(Current { all: Vec::new(), building_since: None, built: Duration::ZERO });
 
-fn all() -> MutexGuard<'static, Vec<(u64, Snapshot)>> {
+/// The activities, and the time of those that build.
+struct Current {
+    all: Vec<(u64, Snapshot)>,
+    /// Since when an activity builds, without a break.
+    building_since: Option<Instant>,
+    /// The time before that in which one did.
+    built: Duration,
+}
+
+impl Current {
+    /// The time for which `one` waits for the current build.
+    fn wait(&self, one: &Snapshot) -> Duration {
+        let since = self.building_since.filter(|_| !one.builds);
+        since.map_or(Duration::ZERO, |since| since.max(one.began).elapsed())
+    }
+
+    /// Adds the time of the builds when the last one ends.
+    fn end_of_builds(&mut self) {
+        if self.all.iter().any(|(_, one)| one.builds) {
+            return;
+        }
+        let waits: Vec<Duration> = self.all.iter().map(|(_, one)| self.wait(one)).collect();
+        for ((_, one), wait) in self.all.iter_mut().zip(waits) {
+            one.waited += wait;
+        }
+        self.built += self.building_since.take().map_or(Duration::ZERO, |since| since.elapsed());
+    }
+}
+
+fn now() -> MutexGuard<'static, Current> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Work for less time than this is no base for an estimate.
+const ENOUGH: Duration = Duration::from_secs(3);
+
+/// The time in which this process built models so far.
+pub fn built() -> Duration {
+    let now = now();
+    now.built + now.building_since.map_or(Duration::ZERO, |since| since.elapsed())
 }
 
 /// The state of an activity.
@@ -32,18 +71,27 @@ pub struct Snapshot {
     pub began: Instant,
     /// The expected time from begin to end.
     pub expected: Option<Duration>,
+    /// Whether it builds what other activities wait for.
+    pub builds: bool,
+    /// The time in which it waited for builds.
+    pub waited: Duration,
 }
 
 impl Snapshot {
+    /// The time since its beginning, without that for builds.
+    pub fn worked(&self) -> Duration {
+        self.began.elapsed().saturating_sub(self.waited)
+    }
+
     /// The expected time to the end, if there is an estimate.
     pub fn left(&self) -> Option<Duration> {
-        let elapsed = self.began.elapsed();
+        let elapsed = self.worked();
         if let Some(expected) = self.expected {
             return expected.checked_sub(elapsed);
         }
         let (done, left) = (self.done - self.before.min(self.done), self.total?);
         let left = left.saturating_sub(self.done);
-        (done > 0).then(|| elapsed.mul_f64(left as f64 / done as f64))
+        (done > 0 && elapsed >= ENOUGH).then(|| elapsed.mul_f64(left as f64 / done as f64))
     }
 }
 
@@ -55,10 +103,19 @@ pub struct Activity(u64);
 impl Activity {
     /// Begins an activity.
     pub fn begin(text: impl Into<String>) -> Self {
+        Self::new(text.into(), false)
+    }
+
+    /// Begins to build what other activities wait for. Their clocks stand still meanwhile.
+    pub fn building(text: impl Into<String>) -> Self {
+        Self::new(text.into(), true)
+    }
+
+    fn new(text: String, builds: bool) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let snapshot = Snapshot {
-            text: text.into(),
+            text,
             unit: "",
             done: 0,
             before: 0,
@@ -66,8 +123,14 @@ impl Activity {
             note: String::new(),
             began: Instant::now(),
             expected: None,
+            builds,
+            waited: Duration::ZERO,
         };
-        all().push((id, snapshot));
+        let mut now = now();
+        if builds {
+            now.building_since.get_or_insert(snapshot.began);
+        }
+        now.all.push((id, snapshot));
         Self(id)
     }
 
@@ -113,7 +176,7 @@ impl Activity {
     }
 
     fn change(&self, change: impl FnOnce(&mut Snapshot)) {
-        if let Some((_, snapshot)) = all().iter_mut().find(|(id, _)| *id == self.0) {
+        if let Some((_, snapshot)) = now().all.iter_mut().find(|(id, _)| *id == self.0) {
             change(snapshot);
         }
     }
@@ -121,13 +184,20 @@ impl Activity {
 
 impl Drop for Activity {
     fn drop(&mut self) {
-        all().retain(|(id, _)| *id != self.0);
+        let mut now = now();
+        let was_building = now.all.iter().any(|(id, one)| *id == self.0 && one.builds);
+        now.all.retain(|(id, _)| *id != self.0);
+        if was_building {
+            now.end_of_builds();
+        }
     }
 }
 
 /// The current activities, in the order in which they began.
 pub fn current() -> Vec<Snapshot> {
-    all().iter().map(|(_, snapshot)| snapshot.clone()).collect()
+    let now = now();
+    let of = |one: &Snapshot| Snapshot { waited: one.waited + now.wait(one), ..one.clone() };
+    now.all.iter().map(|(_, snapshot)| of(snapshot)).collect()
 }
 
 #[cfg(test)]
@@ -164,5 +234,36 @@ mod tests {
         let late = Snapshot { expected: Some(Duration::from_secs(1)), ..now }.left();
         assert!(late.is_none(), "longer than expected");
         drop(activity);
+    }
+
+    #[test]
+    fn the_time_of_builds_is_no_base_for_an_estimate() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        let case = Activity::begin("third").counting("cases", 0, Some(100));
+        case.reach(1);
+        let now = Snapshot { began: ago(100), ..named("third").unwrap() };
+        // One case in 84 s of compilation says nothing about the other 99.
+        let compiled = Snapshot { waited: Duration::from_secs(98), ..now.clone() };
+        assert_eq!((compiled.worked().as_secs(), compiled.left()), (2, None));
+        let ran = Snapshot { waited: Duration::from_secs(90), ..now }.left().unwrap();
+        assert!((990..=1000).contains(&ran.as_secs()), "99 cases of 10 s: {ran:?}");
+        drop(case);
+    }
+
+    #[test]
+    fn clocks_stand_still_while_something_is_built() {
+        let began = Instant::now();
+        let (outer, before) = (Activity::begin("fourth"), built());
+        let build = Activity::building("model");
+        while began.elapsed() < Duration::from_millis(30) {
+            std::thread::yield_now();
+        }
+        let now = named("fourth").unwrap();
+        assert!(now.waited >= Duration::from_millis(20), "{:?}", now.waited);
+        assert_eq!(named("model").unwrap().waited, Duration::ZERO);
+        drop(build);
+        assert!(built() - before >= Duration::from_millis(20));
+        assert!(named("fourth").unwrap().waited >= now.waited);
+        drop(outer);
     }
 }

@@ -3,6 +3,41 @@
 use std::io;
 use std::path::PathBuf;
 
+/// Number of errors of Verilator to show: the others mostly follow from them.
+const ERRORS_SHOWN: usize = 5;
+
+/// The messages of Verilator up to the last shown error, the number of further ones, and lines that
+/// belong to no message.
+fn first_errors(output: &str) -> String {
+    let (mut shown, mut more, mut is_left_out) = (0, 0, false);
+    let (mut text, mut rest) = (String::new(), String::new());
+    for line in output.lines() {
+        if line.starts_with('%') {
+            let is_end = line.starts_with("%Error: Exiting due to");
+            if line.starts_with("%Error") && !is_end {
+                is_left_out = shown == ERRORS_SHOWN;
+                *(if is_left_out { &mut more } else { &mut shown }) += 1;
+            } else {
+                is_left_out = more > 0;
+            }
+        } else if !line.starts_with([' ', '\t']) {
+            is_left_out = false;
+        }
+        let is_message = line.starts_with(['%', ' ', '\t']);
+        if !is_left_out {
+            let to = if more > 0 && !is_message { &mut rest } else { &mut text };
+            to.push_str(line);
+            to.push('\n');
+        }
+    }
+    let more = match more {
+        0 => String::new(),
+        1 => "1 more error, which may follow from these\n".to_owned(),
+        more => format!("{more} more errors, which may follow from these\n"),
+    };
+    (text + &more + &rest).trim_end().to_owned()
+}
+
 /// A failure between Verilog sources and a compiled model. Each message says what to do next.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -10,7 +45,7 @@ pub enum Error {
     #[error(transparent)]
     Verilator(#[from] verilated_runtime::Error),
     /// Verilator rejected the RTL. Its messages follow.
-    #[error("Verilator refused {top}:\n{output}")]
+    #[error("Verilator refused {top}:\n{}", first_errors(output))]
     Verilate {
         /// The top module.
         top: String,
@@ -147,5 +182,32 @@ impl Error {
     pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cascade_of_errors_shows_the_first_ones_their_number_and_the_advice() {
+        let error = |number| {
+            format!("%Error: a.v:{number}:1: syntax error\n    {number} | alwys\n      | ^~~~~\n")
+        };
+        let text = |count: usize| {
+            let errors: String = (1..=count).map(error).collect();
+            let end =
+                format!("%Error: Exiting due to {count} error(s)\n        ... See the manual\n");
+            let top = "t".to_owned();
+            Error::Verilate { top, output: format!("{errors}{end}Name the file.") }.to_string()
+        };
+        let few = text(5);
+        assert_eq!(few.matches("syntax error").count(), 5);
+        assert!(few.contains("Exiting due to 5") && !few.contains("more error"), "{few}");
+        let first: String = (1..=5).map(error).collect();
+        let expected = format!(
+            "Verilator refused t:\n{first}46 more errors, which may follow from these\nName the file."
+        );
+        assert_eq!(text(51), expected);
     }
 }

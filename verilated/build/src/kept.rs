@@ -4,12 +4,12 @@
 use crate::activity::Activity;
 use crate::{Error, tool};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::Builder;
 use verilated_files::{Error as FilesError, KeptFile, open, trust};
@@ -24,6 +24,25 @@ const WORK: &str = "work";
 
 /// Files in use by this process. They stay open and locked, so that no process removes them.
 static IN_USE: Mutex<BTreeMap<PathBuf, KeptFile>> = Mutex::new(BTreeMap::new());
+
+/// Files that this process is about to create.
+static OWN_LOCKS: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn own_locks() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    OWN_LOCKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock of a file that this process is about to create.
+struct OwnLock {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl Drop for OwnLock {
+    fn drop(&mut self) {
+        own_locks().remove(&self.path);
+    }
+}
 
 /// The metadata of a cached file, stored beside it. The record's modification time is the time of
 /// last use.
@@ -114,7 +133,7 @@ impl Kept {
         if let Some(kept) = claim(&path) {
             return Ok(kept);
         }
-        let _making = self.lock(&path)?;
+        let _making = self.lock(&path, about)?;
         if let Some(kept) = claim(&path) {
             return Ok(kept);
         }
@@ -123,7 +142,7 @@ impl Kept {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(self.unwritable())?;
         let unfinished = work.join("result");
-        let _activity = Activity::begin(format!("building {about}")).expecting(self.took(about));
+        let _activity = Activity::building(format!("building {about}")).expecting(self.took(about));
         let began = Instant::now();
         let made = make(&work, &unfinished)
             .and_then(|()| self.put(&path, &unfinished, (about, began)).map_err(E::from));
@@ -254,10 +273,11 @@ impl Kept {
     }
 
     /// Waits until no other process creates the file. Others wait while the result lives.
-    fn lock(&self, path: &Path) -> Result<File, Error> {
+    fn lock(&self, path: &Path, about: &str) -> Result<OwnLock, Error> {
         let name = beside(path, LOCK);
-        let _activity = Activity::begin("waiting for a process that builds the same model");
-        tool::wait(|| {
+        let who = if own_locks().contains(path) { "this process" } else { "another process" };
+        let _activity = Activity::building(format!("waiting until {who} has built {about}"));
+        let lock = tool::wait(|| {
             let lock = File::options().create(true).append(true).open(&name);
             let lock = lock.map_err(self.unwritable())?;
             match lock.try_lock() {
@@ -269,7 +289,9 @@ impl Kept {
             let ours = lock.metadata().map_err(Error::io(&name))?.ino();
             let named = fs::metadata(&name).map(|data| data.ino()).ok();
             Ok((named == Some(ours)).then_some(lock))
-        })
+        })?;
+        own_locks().insert(path.to_owned());
+        Ok(OwnLock { path: path.to_owned(), _lock: lock })
     }
 
     fn with_ending(&self, ending: &str) -> Result<Vec<PathBuf>, Error> {

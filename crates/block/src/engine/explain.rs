@@ -153,6 +153,7 @@ pub fn explain<B: Explain>(
         golden: here.filter(|_| has_golden::<B>()).map(|here| golden_step(here, next)),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
         in_flight: in_flight(stimulus, decisive, environment),
+        any: Vec::new(),
         inputs: match &stimulus.drive {
             Drive::Traffic(_) => Vec::new(),
             Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),

@@ -20,6 +20,8 @@ use verilated::BeforeReset;
 
 /// Fixed cost of a candidate that runs in this process, in cycles.
 pub const COST_OF_A_TRY: u64 = 100;
+/// Part of the budget for the search of numbers that do not matter, in addition to the rest.
+const SHARE_OF_ANY: u64 = 16;
 /// Minimum time between reports of the smallest stimulus.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// Reports may take at most one part in `REPORT_SHARE` of the time.
@@ -32,6 +34,8 @@ pub struct Shrunk<B: Block> {
     pub stimulus: Stimulus<B>,
     /// Its outcome.
     pub outcome: Outcome,
+    /// JSON pointers to the numbers of its traffic that do not matter.
+    pub any: Vec<String>,
     /// Candidates tried.
     pub candidates: u64,
     /// Whether the drive became smaller. Simpler register values before reset do not count.
@@ -98,8 +102,12 @@ pub fn shrink<B: Block>(
         Drive::Cycles(_) => raw::shrink(&mut search),
     }
     search.simplify_registers();
+    let out_of_budget = search.left == 0 || watch.is_cancelled();
+    search.left = search.left.max(tries.budget / SHARE_OF_ANY);
+    let any = traffic::any(&mut search)?;
     Ok(Shrunk {
-        out_of_budget: search.left == 0 || watch.is_cancelled(),
+        out_of_budget,
+        any,
         stimulus: search.best,
         outcome: search.outcome,
         candidates: search.candidates,
@@ -147,20 +155,40 @@ impl<B: Block> ShrinkSearch<'_, B> {
         self.reserve = self.left - self.left / parts;
     }
 
-    /// Runs a candidate. Keeps it if it fails in the same way and `is_smaller` holds for its
-    /// outcome.
-    fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
+    /// Runs a candidate, if it is legal.
+    fn outcome(&mut self, stimulus: &Stimulus<B>) -> Option<Outcome> {
         self.pay(self.cost);
         let legal = match &stimulus.drive {
             Drive::Traffic(traffic) => traffic.check().is_ok(),
             Drive::Cycles(cycles) => !cycles.is_empty(),
         };
         if !legal || self.is_over() {
-            return false;
+            return None;
         }
-        let Some(outcome) = (self.run)(&stimulus) else { return false };
+        let outcome = (self.run)(stimulus)?;
         self.candidates += 1;
         self.pay(outcome.cycles);
+        Some(outcome)
+    }
+
+    /// Whether a legal stimulus with the same register values fails in the same way. It is not
+    /// kept.
+    fn fails_alike(&mut self, drive: Drive<B>) -> Option<bool> {
+        let stimulus = Stimulus { before_reset: self.best.before_reset, drive };
+        let outcome = self.outcome(&stimulus)?;
+        if self.keeps_legal {
+            self.pay(outcome.cycles);
+            if !self.is_legal(&stimulus) {
+                return None;
+            }
+        }
+        Some(Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint))
+    }
+
+    /// Runs a candidate. Keeps it if it fails in the same way and `is_smaller` holds for its
+    /// outcome.
+    fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
+        let Some(outcome) = self.outcome(&stimulus) else { return false };
         let mut kept = Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint)
             && is_smaller(&outcome);
         if kept && self.keeps_legal {

@@ -130,8 +130,14 @@ impl<B: Block> Progress<B> for Reporter<'_> {
         let Self { profile, origin, before, .. } = *self;
         self.progress.kept(&|| {
             let (stimulus, outcome) = (stimulus.clone(), outcome.clone());
-            let best =
-                Shrunk { stimulus, outcome, candidates, is_smaller: true, out_of_budget: true };
+            let best = Shrunk {
+                stimulus,
+                outcome,
+                any: Vec::new(),
+                candidates,
+                is_smaller: true,
+                out_of_budget: true,
+            };
             ShrunkVector::new(profile, origin.clone(), before, best)
         });
     }
@@ -178,6 +184,7 @@ impl ShrunkVector {
         shrunk: Shrunk<B>,
     ) -> Result<Self, Error> {
         let Shrunk { stimulus, outcome, candidates, out_of_budget, .. } = shrunk;
+        origin.any = shrunk.any;
         // Update the description to the new verdict.
         origin.about =
             origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
@@ -351,6 +358,13 @@ impl<B: Explain> RunVector for TypedVector<B> {
         observed: &Built,
         watch: &Watch,
     ) -> Result<Explanation, Error> {
-        Self::load(profile, model)?.1.explain(&self.vector.stimulus, observed, watch)
+        let runner = Self::load(profile, model)?.1;
+        let explanation = runner.explain(&self.vector.stimulus, observed, watch)?;
+        // Without the failure, the values were never drawn again.
+        let any = match explanation.signature {
+            Some(_) => self.vector.origin.any.clone(),
+            None => Vec::new(),
+        };
+        Ok(Explanation { any, ..explanation })
     }
 }

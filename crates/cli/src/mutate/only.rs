@@ -113,6 +113,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
         build: Some(job.header.build.clone()),
         rtl: Some(rtl.examined(job.block.info())?.identity.clone()),
         given: rtl.clone(),
+        ..Origin::default()
     };
     let text = session.vector(case, origin, Some(&outcome.verdict))?;
     let vector = path("json");

@@ -33,6 +33,7 @@ fn report() -> Report {
         packets: None,
         scenarios: Vec::new(),
         shard: Shard::WHOLE,
+        no_judge: false,
         min_score: None,
     });
     report.profiles.push(ProfileGrading::new("spec", &[mutation(1), mutation(2)]));

@@ -103,31 +103,43 @@ impl Blame {
         self.broken_by == Culprit::RawPins
     }
 
-    /// The result in words, with a line for each side that fails a check.
-    pub fn lines(&self) -> Vec<String> {
-        let mut lines = vec![
-            match self.broken_by {
-                Culprit::Rtl => "the RTL violates the specification",
-                Culprit::GoldenModel => {
-                    "the golden model violates the specification, the RTL does not"
-                }
-                Culprit::Both => "both the RTL and the golden model violate the specification",
-                Culprit::Undecided => {
-                    "no check of the scoreboard decides which side is wrong; compare both with the \
-                     specification"
-                }
-                Culprit::RawPins => {
-                    "unconstrained random stimulus: no check applies; compare both sides with the \
-                     specification"
-                }
-                Culprit::Cancelled => "the command was interrupted before the blame was decided",
-            }
-            .to_owned(),
-        ];
+    /// The side that violates the specification, in the words of a badge.
+    pub fn badge(&self) -> &'static str {
+        match self.broken_by {
+            Culprit::Rtl => "the RTL violates the specification",
+            Culprit::GoldenModel => "the golden model violates the specification, the RTL does not",
+            Culprit::Both => "both the RTL and the golden model violate the specification",
+            Culprit::Undecided | Culprit::RawPins | Culprit::Cancelled => "unknown",
+        }
+    }
+
+    /// What decides: the check that each side fails, or why no check does.
+    pub fn reasons(&self) -> Vec<String> {
         let sides = [("RTL", &self.rtl), ("golden model", &self.golden)];
         let breaches = sides.iter().filter_map(|(who, breach)| Some((who, breach.as_ref()?)));
-        lines.extend(breaches.map(|(who, breach)| format!("{who}: {breach}")));
-        lines
+        let why = match self.broken_by {
+            Culprit::Rtl | Culprit::GoldenModel | Culprit::Both => None,
+            Culprit::Undecided => Some(
+                "no check of the scoreboard decides which side is wrong; compare both with the \
+                 specification",
+            ),
+            Culprit::RawPins => Some(
+                "unconstrained random stimulus: no check applies; compare both sides with the \
+                 specification",
+            ),
+            Culprit::Cancelled => Some("the command was interrupted before the blame was decided"),
+        };
+        let breaches = breaches.map(|(who, breach)| format!("{who}: {breach}"));
+        why.map(str::to_owned).into_iter().chain(breaches).collect()
+    }
+
+    /// The result in words, with a line for each side that fails a check.
+    pub fn lines(&self) -> Vec<String> {
+        let reasons = self.reasons();
+        match self.badge() {
+            "unknown" => reasons,
+            badge => std::iter::once(badge.to_owned()).chain(reasons).collect(),
+        }
     }
 }
 

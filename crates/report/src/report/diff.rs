@@ -1,12 +1,14 @@
 //! The page of a comparison of two RTLs, with a section for each profile.
 
 use super::page::{Fact, Head, Section, Tone, render};
+use crate::paths;
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_formats::diff::{Diff, DiffStep, DiffVerdict, ProfileDiff, ShownDifference};
 use cosim_harness::harness::Blocks;
 use serde::Serialize;
+use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/diff.html");
 
@@ -33,10 +35,11 @@ struct Row<'a> {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails.
-pub fn page(diff: &Diff, blocks: Blocks<'_>) -> Result<String, Error> {
+pub fn page(folder: &Path, diff: &Diff, blocks: Blocks<'_>) -> Result<String, Error> {
     let subject = &diff.subject;
     let about = blocks.find(&subject.block).map_or("", |block| block.title);
-    let profiles: Vec<Row<'_>> = diff.profiles.iter().map(|profile| row(diff, profile)).collect();
+    let profiles: Vec<Row<'_>> =
+        diff.profiles.iter().map(|profile| row(folder, diff, profile)).collect();
     let of_word = |word: &'static str| {
         let count = profiles.iter().filter(|row| row.word == word).count();
         let tone = if word == "DIFFERENT" { Tone::Bad } else { Tone::Open };
@@ -70,7 +73,7 @@ fn tone(word: &str) -> Tone {
 /// The command that repeats the comparison.
 fn command(diff: &Diff) -> String {
     let subject = &diff.subject;
-    let mut words = [program::name(), "diff"].map(str::to_owned).to_vec();
+    let mut words = vec![program::called(), "diff".to_owned()];
     if [&subject.old, &subject.new].iter().any(|side| side.named.starts_with('-')) {
         words.push("--".to_owned());
     }
@@ -88,7 +91,7 @@ fn command(diff: &Diff) -> String {
     command_line(&words)
 }
 
-fn row<'a>(diff: &Diff, profile: &'a ProfileDiff) -> Row<'a> {
+fn row<'a>(folder: &Path, diff: &Diff, profile: &'a ProfileDiff) -> Row<'a> {
     let ProfileDiff { profile, steps, verdict } = profile;
     let (shown, lines) = match verdict {
         DiffVerdict::Different(shown) => (Some(&**shown), Vec::new()),
@@ -97,12 +100,12 @@ fn row<'a>(diff: &Diff, profile: &'a ProfileDiff) -> Row<'a> {
     let next = shown.map_or_else(Vec::new, |shown| {
         [&diff.subject.new, &diff.subject.old]
             .map(|side| {
-                let mut words = [program::name(), "explain"].map(str::to_owned).to_vec();
+                let mut words = vec![program::called(), "explain".to_owned()];
                 match side.given.is_built_in() {
                     true => words.extend(["--rtl", Rtl::BUILT_IN].map(str::to_owned)),
                     false => words.extend(side.given.arguments()),
                 }
-                words.push(shown.vector.to_string());
+                words.push(paths::word(&shown.vector.path(folder)));
                 command_line(&words)
             })
             .into()

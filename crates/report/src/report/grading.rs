@@ -8,6 +8,7 @@ use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_block::mutate::KillMethod;
 use cosim_block::rtl::command_line;
+use cosim_block::shard::Shard;
 use cosim_formats::mutation::{
     Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
@@ -156,7 +157,8 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
 
 /// The command that repeats the analysis.
 fn command(run: &Header) -> String {
-    let mut words = [program::name(), "mutate", "--block", &run.block].map(str::to_owned).to_vec();
+    let mut words = vec![program::called()];
+    words.extend(["mutate", "--block", &run.block].map(str::to_owned));
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     add("--fixes", run.profiles.join(","));
     add("--mutants", run.mutants.to_string());
@@ -171,6 +173,15 @@ fn command(run: &Header) -> String {
     }
     if run.means == KillMethod::Checks {
         words.push("--checks-only".to_owned());
+    }
+    if run.no_judge {
+        words.push("--no-judge".to_owned());
+    }
+    if let Some(percent) = run.min_score {
+        words.extend(["--min-score".to_owned(), percent.to_string()]);
+    }
+    if run.shard != Shard::WHOLE {
+        words.extend(["--shard".to_owned(), run.shard.to_string()]);
     }
     words.extend(run.given.arguments());
     command_line(&words)

@@ -73,12 +73,34 @@ struct Failure<'a> {
     rules: Vec<String>,
     notes: Vec<&'a str>,
     verdict: String,
-    judgement: Vec<String>,
+    blame: BlameBadge,
     differences: Vec<FieldRow>,
     decoded: Vec<FieldRow>,
     in_flight: Vec<String>,
+    /// Numbers of the vector that do not matter.
+    any: Vec<String>,
     waves: Option<Waves>,
     reproduce: String,
+}
+
+/// Which side violates the specification.
+#[derive(Serialize)]
+struct BlameBadge {
+    text: &'static str,
+    tone: Tone,
+    /// The checks that decide it, or why none does.
+    reasons: Vec<String>,
+}
+
+impl BlameBadge {
+    fn of(blame: Option<&Blame>) -> Self {
+        let Some(blame) = blame else {
+            let reasons = vec!["the checks of the specification did not run on it".to_owned()];
+            return Self { text: "unknown", tone: Tone::Open, reasons };
+        };
+        let tone = if blame.is_decided() { Tone::Bad } else { Tone::Open };
+        Self { text: blame.badge(), tone, reasons: blame.reasons() }
+    }
 }
 
 #[derive(Serialize)]
@@ -128,7 +150,8 @@ pub fn page(
     let specification = block.and_then(specification::of);
     let hits: Vec<(&str, &BTreeMap<String, u64>)> =
         results.profiles.iter().map(|one| (one.profile.as_str(), &one.rules)).collect();
-    let reproduce = Reproduce { program: program::name(), run: &results.run };
+    let called = program::called();
+    let reproduce = Reproduce { program: &called, run: &results.run };
     let causes = run::causes(&results.failures);
     let groups: Vec<Failure<'_>> = causes
         .iter()
@@ -250,8 +273,8 @@ fn failure<'a>(
 ) -> Failure<'a> {
     let group = cause.main;
     let explanation = group.explanation.as_ref().and_then(|file| explanation(folder, file));
-    let reproduce = Reproduce { program: program::name(), run: &results.run };
-    let judgement = group.first.judgement.iter().flat_map(Blame::lines).collect();
+    let called = program::called();
+    let reproduce = Reproduce { program: &called, run: &results.run };
     let waves = explanation.as_ref().and_then(waves::of);
     let decoded = explanation
         .as_ref()
@@ -262,9 +285,9 @@ fn failure<'a>(
         specification.is_some_and(|specification| specification.rules.contains(name))
     });
     let rules = rules.map(str::to_owned).collect();
-    let (differences, in_flight): (Vec<Difference>, Vec<String>) = explanation
+    let (differences, in_flight, any): (Vec<Difference>, Vec<String>, Vec<String>) = explanation
         .map_or_else(Default::default, |explanation| {
-            (explanation.differences, explanation.in_flight)
+            (explanation.differences, explanation.in_flight, explanation.any)
         });
     Failure {
         signature: group.signature.to_string(),
@@ -272,10 +295,11 @@ fn failure<'a>(
         same: cause.variants.clone(),
         rules,
         verdict: group.first.verdict.to_string(),
-        judgement,
+        blame: BlameBadge::of(group.first.judgement.as_ref()),
         differences: fields::different(&differences, block),
         decoded,
         in_flight,
+        any,
         waves,
         reproduce: reproduce.command(&group.first.case),
         notes: group.notes(),

@@ -42,9 +42,9 @@ pub fn page(results: &Results) -> String {
         let (signature, case) = (code(&signature.to_string()), code(&first.case));
         let _ = writeln!(page, "| {} | {signature} | {case} |", cause.count());
     }
-    for cause in causes.iter().take(GROUPS) {
+    for (number, cause) in (1..).zip(causes.iter().take(GROUPS)) {
         let Group { signature, first, waived, .. } = cause.main;
-        let _ = writeln!(page, "\n### {}\n", code(&signature.to_string()));
+        let _ = writeln!(page, "\n### {number}. {}\n", code(&signature.to_string()));
         let _ = writeln!(page, "{}\n", code(&first.verdict.to_string()));
         if let Some(waived) = waived {
             let _ = writeln!(page, "- {}", code(&waived.to_string()));

@@ -1,6 +1,7 @@
 //! The page of a proof, with a line for each property.
 
 use super::page::{Fact, Head, Section, Tone, render};
+use crate::paths;
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
@@ -9,6 +10,7 @@ use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Counts, Proof, PropertyResult};
 use cosim_harness::harness::{BlockInfo, Blocks};
 use serde::Serialize;
+use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/proof.html");
 
@@ -57,12 +59,12 @@ struct Row<'a> {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template fails.
-pub fn page(proof: &Proof, blocks: Blocks<'_>) -> Result<String, Error> {
+pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, Error> {
     let block = blocks.find(&proof.block);
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
     let mut rows: Vec<Row<'_>> =
-        all.map(|(profile, proven)| row(&profile.profile, proven, proof, block)).collect();
+        all.map(|(profile, proven)| row(folder, &profile.profile, proven, proof, block)).collect();
     // The sort is stable: the properties of each kind keep their order.
     rows.sort_by_key(|row| (row.holds, severity(row.word)));
     let mut counts: Vec<(&'static str, usize)> = Vec::new();
@@ -72,7 +74,7 @@ pub fn page(proof: &Proof, blocks: Blocks<'_>) -> Result<String, Error> {
             None => counts.push((word, 1)),
         }
     }
-    let result = if proof.holds() { "PASS" } else { "FAIL" };
+    let result = proof.verdict();
     let is_broken = rows.iter().any(|row| severity(row.word) == 0)
         || proof.profiles.iter().any(|profile| profile.because.is_some());
     let tone = match () {
@@ -134,7 +136,8 @@ fn severity(word: &str) -> u8 {
 
 /// The command that repeats the proof.
 fn command(proof: &Proof) -> String {
-    let mut words = [program::name(), "prove", "--block", &proof.block].map(str::to_owned).to_vec();
+    let mut words = vec![program::called()];
+    words.extend(["prove", "--block", &proof.block].map(str::to_owned));
     let profiles: Vec<&str> = proof.profiles.iter().map(|one| one.profile.as_str()).collect();
     words.extend(["--fixes".to_owned(), profiles.join(",")]);
     if let Some(only) = &proof.only {
@@ -148,6 +151,7 @@ fn command(proof: &Proof) -> String {
 }
 
 fn row<'a>(
+    folder: &Path,
     profile: &'a str,
     proven: &'a PropertyResult,
     proof: &Proof,
@@ -162,7 +166,8 @@ fn row<'a>(
     };
     let holds = shown.holds(proof.accept_bounded);
     let replay = |vector: &RunFile| {
-        let mut words = vec![program::name().to_owned(), "explain".to_owned(), vector.to_string()];
+        let mut words = vec![program::called(), "explain".to_owned()];
+        words.push(paths::word(&vector.path(folder)));
         words.extend(proof.given.arguments());
         command_line(&words)
     };

@@ -18,6 +18,7 @@ impl Reproduce<'_> {
     /// left out; `info` has the defaults of its block.
     pub fn whole(&self, info: Option<&BlockInfo>) -> String {
         let Header { block, seed, profiles, scenarios, cases, packets, given, .. } = self.run;
+        let Header { coverage, min_coverage, until_coverage, .. } = self.run;
         let mut words = vec![self.program.to_owned(), "run".to_owned()];
         let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
         add("--block", block.clone());
@@ -38,8 +39,18 @@ impl Reproduce<'_> {
         if let Some(packets) = packets {
             add("--packets", packets.to_string());
         }
+        for (option, percent) in
+            [("--min-coverage", min_coverage), ("--until-coverage", until_coverage)]
+        {
+            if let Some(percent) = percent {
+                add(option, percent.to_string());
+            }
+        }
         if !self.run.is_whole() {
             add("--shard", self.run.shard.to_string());
+        }
+        if *coverage {
+            words.push("--coverage".to_owned());
         }
         words.extend(given.arguments());
         command_line(&words)

@@ -66,6 +66,24 @@ pub fn find_values(
     }
 }
 
+/// Collects pointers to numbers, hex strings and booleans.
+pub fn find_leaves(value: &Value, at: String, found: &mut Vec<String>) {
+    if value.is_boolean() || number(value).is_some() {
+        found.push(at.clone());
+    }
+    for (name, child) in children(value) {
+        find_leaves(child, format!("{at}/{name}"), found);
+    }
+}
+
+/// Another value of the same kind, with a number of at most `width` bits.
+pub fn drawn(value: &Value, width: u32, random: u64) -> Value {
+    match value {
+        Value::Bool(value) => Value::from(!value),
+        value => with_number(value, random >> (64 - width)),
+    }
+}
+
 /// Collects pointers to fields of objects that are no lists.
 pub fn find_objects(value: &Value, at: String, found: &mut Vec<String>) {
     for (name, child) in children(value) {

@@ -9,11 +9,12 @@
 
 use super::ShrinkSearch;
 use super::json::{
-    Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
+    Depth, drawn, find_leaves, find_lists, find_objects, find_values, is_wait, joined, number,
+    size, with_number,
 };
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{Block, CaseRng, Drive, Stimulus, Traffic as _, case_seed};
-use rand::SeedableRng;
+use rand::{Rng as _, SeedableRng};
 use serde::Deserialize;
 use serde_json::Value;
 use std::ops::{Deref, DerefMut};
@@ -37,6 +38,10 @@ const DRAWS: u64 = 48_000;
 const ROUND: u64 = 96;
 /// Above this number of leaves, generating small stimuli is cheaper than trying all parts.
 const LARGE: u64 = 1 << 15;
+
+/// Maximum count of numbers that are drawn again, and the bits of each draw.
+const DRAWN_NUMBERS: usize = 64;
+const WIDTHS: [u32; 12] = [1, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64];
 
 /// Shrinks the search's best stimulus.
 pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<(), Error> {
@@ -62,6 +67,41 @@ pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<(), Error> {
     work.reserve = 0;
     work.reduce(usize::MAX);
     Ok(())
+}
+
+/// JSON pointers to the numbers of the best stimulus that do not matter: other legal values, drawn
+/// again, fail in the same way. The draws depend on the pointer only.
+pub fn any<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<Vec<String>, Error> {
+    let json = to_json(&search.best)?;
+    let mut pointers = Vec::new();
+    find_leaves(&json, String::new(), &mut pointers);
+    pointers.truncate(DRAWN_NUMBERS);
+    pointers.retain(|pointer| is_any(search, &json, pointer));
+    Ok(pointers)
+}
+
+fn is_any<B: Block>(search: &mut ShrinkSearch<'_, B>, json: &Value, pointer: &str) -> bool {
+    let Some(value) = json.pointer(pointer) else { return false };
+    let mut rng = CaseRng::seed_from_u64(case_seed(0, pointer));
+    let mut alike: Vec<Value> = Vec::new();
+    for width in WIDTHS {
+        let other = drawn(value, width, rng.next_u64());
+        if other == *value || alike.contains(&other) {
+            continue;
+        }
+        search.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * size(json));
+        let mut candidate = json.clone();
+        put_value(&mut candidate, pointer, other.clone());
+        let Ok(traffic) = B::Traffic::deserialize(&candidate) else { continue };
+        match search.fails_alike(Drive::Traffic(traffic)) {
+            None => {}
+            Some(false) => return false,
+            Some(true) => alike.push(other),
+        }
+    }
+    // A bit has one other value.
+    let is_bit = value.is_boolean() || number(value).is_some_and(|number| number < 2);
+    alike.len() > 1 || (is_bit && alike.len() == 1)
 }
 
 struct TrafficShrinker<'a, 'b, B: Block> {
@@ -484,8 +524,12 @@ fn are_alike(first: &str, second: &str) -> bool {
 
 /// Replaces the list at a pointer.
 fn put(json: &mut Value, pointer: &str, list: Vec<Value>) {
+    put_value(json, pointer, Value::Array(list));
+}
+
+fn put_value(json: &mut Value, pointer: &str, value: Value) {
     if let Some(place) = json.pointer_mut(pointer) {
-        *place = Value::Array(list);
+        *place = value;
     }
 }
 

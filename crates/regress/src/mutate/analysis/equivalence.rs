@@ -7,6 +7,7 @@ use crate::mutate::grade::Workers;
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
+use cosim_base::program;
 use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::built::Built;
 use cosim_block::mutate::{AttemptResult, KillAttempt};
@@ -363,12 +364,12 @@ fn rtl_failure(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
     let path = vector.display().to_string();
     let mut words = rtl.arguments();
     words.insert(0, path.clone());
-    let words = command_line(&words);
+    let (words, program) = (command_line(&words), program::called());
     Error::Lost(
         codes::EQUIVALENCE_FAILED,
         format!(
             "the unchanged RTL fails with inputs of the equivalence checker: {verdict}. They are \
-             in {path}: run `cosim explain {words}`. If `cosim replay {words}` matches, Yosys \
+             in {path}: run `{program} explain {words}`. If `{program} replay {words}` matches, Yosys \
              reads this RTL differently from Verilator"
         ),
     )
