@@ -87,6 +87,55 @@ fn interfaces_of_all_protocols_get_agents() {
     }
 }
 
+/// Do interfaces of a module with several clocks get agents at their clocks, with checks that fire?
+#[test]
+fn interfaces_of_several_clocks_get_agents() {
+    let folder = TempDir::new().unwrap();
+    let rtl = include_str!("data/crossing.sv");
+    fs::write(folder.path().join("crossing.sv"), rtl).unwrap();
+    let output = run_in(folder.path(), &["new", "crossing_block", "--top", "crossing", "."]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let block = folder.path().join("crossing_block");
+    let library = block.join("src/lib.rs");
+    let source = fs::read_to_string(&library).unwrap();
+    for line in [
+        "agent s_axis: StreamSource on S_AXIS, at s_axis_aclk;",
+        "agent m_axis: StreamSink on M_AXIS, at m_axis_aclk;",
+        "agent m_apb: ApbManager on M_APB, at m_axis_aclk;",
+    ] {
+        assert!(source.contains(line), "{line}: {source}");
+    }
+    fs::write(&library, source.replace("Untimed<false>", "Untimed")).unwrap();
+    let built = cargo_outside(&block).arg("build").output().unwrap();
+    assert!(built.status.success(), "{}", text(&built));
+    assert!(!text(&built).contains("warning"), "{}", text(&built));
+    let run = |expected, rtl: &str| {
+        let out = format!("out-{}", rtl.len());
+        let run = ["run", "--cases", "20", "--max-failures", "1", "--rtl", rtl, "--out", &out];
+        let mut program = program_outside("crossing_block");
+        let output = program.args(run).current_dir(&block).output().unwrap();
+        assert_eq!(code(&output), expected, "{}", text(&output));
+        text(&output)
+    };
+    assert!(run(0, "built-in").contains("PASS"));
+    for (name, check, from, to) in [
+        (
+            "stable",
+            "check-axis-payload-held",
+            "} = items[rbin[2:0]]",
+            "} = items[rbin[2:0]] ^ 17'(wbin)",
+        ),
+        ("read", "check-read-data", "= words[", "= m_apb_psel && wbin == 3 ? '0 : words["),
+    ] {
+        fs::create_dir(block.join(name)).unwrap();
+        let bad = rtl.replace(from, to);
+        assert_ne!(bad, rtl);
+        fs::write(block.join(name).join("crossing.sv"), bad).unwrap();
+        let printed = run(1, name);
+        assert!(printed.contains(check), "{name}: {printed}");
+    }
+}
+
 /// Do the guides show the files of `examples/uart`, which builds and passes, and is one found when
 /// its RTL is broken?
 #[test]

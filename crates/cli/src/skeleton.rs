@@ -161,7 +161,7 @@ impl Skeleton {
         let channels = channels.unwrap_or_default();
         let tied = match interfaces.interfaces.is_empty() {
             true => Vec::new(),
-            false => Agents::new(&interfaces, &channels, &ports.outputs).tied(),
+            false => Agents::new(&interfaces, &channels, &ports.outputs, &clocks).tied(),
         };
         Ok(GeneratedCrate {
             folder,
@@ -177,8 +177,7 @@ impl Skeleton {
         })
     }
 
-    /// The interfaces and the channels of the module, if the crate declares them. Agents have one
-    /// clock.
+    /// The interfaces and the channels of the module, if the crate declares them.
     fn channels(
         &self,
         ports: &Ports,
@@ -190,10 +189,7 @@ impl Skeleton {
         }
         let resets = resets.iter().map(|(name, _)| name);
         let mut own: Vec<&str> = resets.chain(&wrapping.clocks).map(String::as_str).collect();
-        let mut interfaces = Interfaces::default();
-        if wrapping.clocks.is_empty() {
-            interfaces = Interfaces::of(ports, &own);
-        }
+        let interfaces = Interfaces::of(ports, &own);
         if interfaces.interfaces.is_empty() {
             let channels = Channels::of(ports, &own);
             return (interfaces, Some(channels).filter(Channels::is_usable));

@@ -1,5 +1,6 @@
 //! Interfaces with agents, for templates.
 
+use super::texts::clock_of;
 use crate::agents::{Interface, Interfaces, MemoryKind, Protocol};
 use crate::channels::{Channel, Channels, Handshake};
 use crate::names::{Ident, Scope, Text, Word};
@@ -38,6 +39,8 @@ struct AgentText {
     port: usize,
     /// Whether the payload of each channel has words.
     has_channels: bool,
+    /// The clock of a module with several.
+    clock: Option<Ident>,
 }
 
 /// A channel beside the interfaces.
@@ -52,6 +55,7 @@ struct HandshakeText {
     ready: Option<Text>,
     is_ready_low: bool,
     payload: Vec<Text>,
+    clock: Option<Ident>,
 }
 
 /// An input without a protocol.
@@ -59,6 +63,7 @@ struct HandshakeText {
 struct InputText {
     field: Ident,
     name: Text,
+    clock: Option<Ident>,
 }
 
 /// The agents of a block.
@@ -92,8 +97,14 @@ impl Agents {
         self.tied.iter().map(ToString::to_string).collect()
     }
 
-    /// The agents of these interfaces. `others` has the channels and the ports beside them.
-    pub fn new(interfaces: &Interfaces, others: &Channels, outputs: &[Port]) -> Self {
+    /// The agents of these interfaces. `others` has the channels and the ports beside them, and
+    /// `clocks` the clocks of a module with several.
+    pub fn new(
+        interfaces: &Interfaces,
+        others: &Channels,
+        outputs: &[Port],
+        clocks: &[String],
+    ) -> Self {
         // Fields of the structs that the declaration generates.
         let reserved =
             ["noise", "reset", "idle", "counts", "progress_timeout", "raw_cycles_per_packet"];
@@ -105,7 +116,7 @@ impl Agents {
         let mut ports = Vec::new();
         let mut agents = Vec::new();
         for interface in &interfaces.interfaces {
-            let mut text = agent(interface, &mut fields, &mut constants);
+            let mut text = agent(interface, clocks, &mut fields, &mut constants);
             if text.memory.is_some() {
                 let key = interface.memory();
                 let known = memories.iter().position(|(other, _)| key.is_some() && *other == key);
@@ -148,7 +159,7 @@ impl Agents {
         let (channels, left): (Vec<&Channel>, Vec<&Channel>) =
             others.channels.iter().partition(|channel| is_simple(channel, others, outputs));
         let handshakes: Vec<_> =
-            channels.iter().map(|of| handshake(of, &mut fields, &mut constants)).collect();
+            channels.iter().map(|of| handshake(of, clocks, &mut fields, &mut constants)).collect();
         // A part of a channel that no agent drives is silent.
         let mut tied: Vec<&str> = Vec::new();
         for channel in &left {
@@ -174,7 +185,8 @@ impl Agents {
                 tied.push(&port.name);
             } else {
                 let field = fields.unique(Ident::field(&port.name));
-                inputs.push(InputText { field, name: Text::new(&port.name) });
+                let clock = clock_of(&port.name, true, clocks);
+                inputs.push(InputText { field, name: Text::new(&port.name), clock });
             }
         }
         let of_channels = |name: &str| !others.other_outputs.iter().any(|port| port.name == name);
@@ -209,7 +221,12 @@ impl AgentText {
     }
 }
 
-fn agent(interface: &Interface, fields: &mut Scope, constants: &mut Scope) -> AgentText {
+fn agent(
+    interface: &Interface,
+    clocks: &[String],
+    fields: &mut Scope,
+    constants: &mut Scope,
+) -> AgentText {
     let is_manager = interface.is_manager;
     let of = |subordinate, manager| if is_manager { manager } else { subordinate };
     let (module, pins, agent, monitor, memory) = match interface.protocol {
@@ -274,6 +291,7 @@ fn agent(interface: &Interface, fields: &mut Scope, constants: &mut Scope) -> Ag
         memory_field: None,
         port: 0,
         has_channels: matches!(interface.protocol, Protocol::Axi4 | Protocol::AxiLite),
+        clock: clock_of(interface.pattern.trim_matches('*'), !is_manager, clocks),
     }
 }
 
@@ -297,7 +315,12 @@ fn is_simple(channel: &Channel, others: &Channels, outputs: &[Port]) -> bool {
         && is_output(&channel.valid.port) != channel.is_source
 }
 
-fn handshake(channel: &Channel, fields: &mut Scope, constants: &mut Scope) -> HandshakeText {
+fn handshake(
+    channel: &Channel,
+    clocks: &[String],
+    fields: &mut Scope,
+    constants: &mut Scope,
+) -> HandshakeText {
     let name = channel.name.to_ascii_lowercase();
     HandshakeText {
         name: Word::new(&name),
@@ -309,5 +332,6 @@ fn handshake(channel: &Channel, fields: &mut Scope, constants: &mut Scope) -> Ha
         ready: channel.ready.as_ref().map(|ready| Text::new(&ready.port)),
         is_ready_low: channel.ready.as_ref().is_some_and(|ready| ready.is_inverted),
         payload: channel.payload.iter().map(|(_, port)| Text::new(&port.name)).collect(),
+        clock: clock_of(&channel.name, channel.is_source, clocks),
     }
 }

@@ -85,6 +85,34 @@ fn payload(channel: &Channel, types: &Types) -> Vec<FieldText> {
     all
 }
 
+/// The clock of an interface or a channel of a module with several: the one whose name has most
+/// words in common, else the one that looks like that of a writer or a reader.
+pub(super) fn clock_of(name: &str, is_received: bool, clocks: &[String]) -> Option<Ident> {
+    let name = name.to_ascii_lowercase();
+    let common = |clock: &String| {
+        let clock = clock.to_ascii_lowercase();
+        let parts = clock.split('_').map(|part| {
+            let stem = ["aclk", "clock", "clk"]
+                .iter()
+                .find_map(|word| part.strip_suffix(word).or_else(|| part.strip_prefix(word)));
+            stem.unwrap_or(part)
+        });
+        parts.filter(|part| !part.is_empty() && name.split('_').any(|own| own == *part)).count()
+    };
+    let most = clocks.iter().map(common).max().filter(|most| *most > 0);
+    let mut named = clocks.iter().filter(|clock| Some(common(clock)) == most);
+    let named = named.next().filter(|_| named.next().is_none());
+    // The writer's clock is often the one with a w, or the first.
+    let letters = if is_received { ["w", "s", "i", "i"] } else { ["r", "d", "m", "o"] };
+    let begins = |clock: &&String| {
+        let clock = clock.to_ascii_lowercase();
+        letters.iter().any(|letter| clock.starts_with(letter))
+    };
+    let by_place = if is_received { clocks.first() } else { clocks.last() };
+    let found = named.or_else(|| clocks.iter().find(begins)).or(by_place);
+    found.map(|clock| Ident::field(clock))
+}
+
 /// The identifiers of channels and of their types.
 struct ChannelScopes {
     fields: Scope,
@@ -103,14 +131,6 @@ impl ChannelText {
             is_inverted: handshake.is_inverted,
             bit: channel.bit(),
         };
-        // The writer's clock is often the one with a w, or the first.
-        let sides: [&[&str]; 2] = [&["w", "s", "i"], &["r", "d", "m", "o"]];
-        let begins = |clock: &&String| {
-            let name = clock.to_ascii_lowercase();
-            sides[usize::from(!channel.is_source)].iter().any(|letter| name.starts_with(letter))
-        };
-        let by_place = if channel.is_source { clocks.first() } else { clocks.last() };
-        let clock = clocks.iter().find(begins).or(by_place);
         Self {
             field: scopes.fields.unique(Ident::field(&channel.name)),
             type_name: scopes.types.unique(Ident::item(&channel.name)),
@@ -121,7 +141,7 @@ impl ChannelText {
                 .flatten()
                 .map(pin)
                 .collect(),
-            clock: clock.map(|clock| Ident::field(clock)),
+            clock: clock_of(&channel.name, channel.is_source, clocks),
         }
     }
 }
@@ -393,7 +413,7 @@ impl Skeleton {
             vectors: 1_u64 << vectors,
             first_bits: bits.max(1),
             agents: (!interfaces.interfaces.is_empty())
-                .then(|| Agents::new(interfaces, others, &ports.outputs)),
+                .then(|| Agents::new(interfaces, others, &ports.outputs, &wrapping.clocks)),
             transactions: channels.is_some(),
             source_channels: of_side(true),
             sink_channels: of_side(false),
@@ -492,6 +512,31 @@ mod tests {
         }
         let word = |rng: &mut StdRng| words[rng.random_range(0..words.len())];
         (0..rng.random_range(1..4)).map(|_| word(rng)).collect::<Vec<_>>().join("_")
+    }
+
+    /// Which clock do an interface and a channel of a module with several get?
+    #[test]
+    fn interfaces_get_the_clock_with_their_name() {
+        for (name, is_received, clocks, expected) in [
+            ("s_axis", true, "m_axis_aclk s_axis_aclk", "s_axis_aclk"),
+            ("m_axis", false, "s_axis_aclk m_axis_aclk", "m_axis_aclk"),
+            ("s_axil", true, "clk s_axil_clk", "s_axil_clk"),
+            ("m_apb", true, "s_axis_aclk m_axis_aclk", "m_axis_aclk"),
+            ("axis", false, "s_axis_aclk m_axis_aclk", "m_axis_aclk"),
+            ("cmd", true, "clk_rsp clk_cmd", "clk_cmd"),
+            ("a", false, "clka clkb", "clka"),
+            ("b", true, "clka clkb", "clkb"),
+            ("w", true, "rclk wclk", "wclk"),
+            ("data", true, "rclk wclk", "wclk"),
+            ("data", false, "wclk rclk", "rclk"),
+            ("x", true, "clk_1 clk_2", "clk_1"),
+            ("x", false, "clk_1 clk_2", "clk_2"),
+        ] {
+            let clocks: Vec<String> = clocks.split(' ').map(str::to_owned).collect();
+            let found = clock_of(name, is_received, &clocks);
+            assert_eq!(found, Some(Ident::field(expected)), "{name} of {clocks:?}");
+        }
+        assert_eq!(clock_of("x", true, &[]), None);
     }
 
     #[test]

@@ -161,7 +161,9 @@ fn construct(line: &str, printed: &str) -> Option<&'static str> {
         "`inside`"
     } else if any(&["function", "task"]) {
         "this declaration of a function or task"
-    } else if any(&["import", "package"]) {
+    } else if any(&["import"]) {
+        "`import` here (write `PACKAGE::NAME` where the name is used)"
+    } else if any(&["package"]) {
         "this use of a package"
     } else if any(&["type"]) {
         "parameters that are types"
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_error_has_place_construct_and_line() {
-        let text = "return 2'd1;\ncasez (x)\n4'b1???: y = 2'd3;\nz = arr[ix].b;\na = x ? 1 : 2;\n";
+        let text = "return 2'd1;\ncasez (x)\n4'b1???: y = 2'd3;\nz = arr[ix].b;\na = x ? 1 : 2;\nmodule m import p::*; ();\n";
         for (printed, words) in [
             (
                 "rtl/a.sv:3: ERROR: syntax error",
@@ -200,6 +202,7 @@ mod tests {
             ("rtl/a.sv:5: ERROR: x", "x; the line is `a = x ? 1 : 2;`; `pip"),
             ("rtl/a.sv:99: ERROR: x", "rtl/a.sv:99: ERROR: x; `pip"),
             ("b.sv:3: ERROR: x", "b.sv:3: ERROR: x; `pip"),
+            ("rtl/a.sv:6: ERROR: x", "support `import` here (write `PACKAGE::NAME` where"),
             ("no place", "no place; `pip"),
         ] {
             let message = message(printed, text, false);
