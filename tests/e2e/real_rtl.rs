@@ -131,7 +131,7 @@ fn the_fifo_of_amaranth_is_verified() {
         assert_eq!(before.matches(from).count(), 1, "{from}: {before}");
         fs::write(folder.join(file), before.replace(from, to)).unwrap();
     };
-    edit("src/scoreboard.rs", "let _ = item;", "self.r.expect(crate::R { data: item.data });");
+    edit("src/scoreboard.rs", "let _ = item;", "self.r.expect(crate::RItem { data: item.data });");
     edit("src/lib.rs", "Untimed<false>", "Untimed");
     let output = cargo_outside(&folder).arg("build").output().unwrap();
     assert!(output.status.success(), "{}", text(&output));

@@ -6,8 +6,10 @@
 
 mod bits;
 mod design;
+mod parameters;
 mod rank;
 mod simulate;
+mod slice;
 
 use crate::models::{Examined, verilator};
 use cosim_base::error::Error;
@@ -15,6 +17,7 @@ use cosim_block::driven::DrivenPins;
 use cosim_block::explanation::Suspect;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use design::{Design, Place};
+use parameters::Texts;
 use rank::Ranking;
 use simulate::{Simulator, Stimulus};
 use tempfile::TempDir;
@@ -26,7 +29,7 @@ use verilated_files::foreign::lay_out;
 /// Cycles of another case that are compared.
 const MOST_CYCLES: usize = 400;
 /// Cycles of a failing case, which is shrunk.
-const MOST_FAILING: usize = 2_000;
+const MOST_FAILING: usize = 10_000;
 /// Lines that are named.
 const MOST_LINES: usize = 5;
 
@@ -58,7 +61,12 @@ pub fn suspects(
     design.parameters = parameters.verilog(info.rtl.mask_parameter);
     design.parameters.retain(|(name, _)| examined.parameters.contains(name));
     let ports = (info.rtl.clock, info.inputs, info.outputs);
-    let read = |tree: &Tree| located(tree, &design.top, ports, cases);
+    let text = |file: &SourceFile| {
+        let text = String::from_utf8_lossy(&file.text).into_owned();
+        (file.name.to_string_lossy().into_owned(), text)
+    };
+    let texts = Texts(examined.texts.iter().map(text).collect());
+    let read = |tree: &Tree| located(tree, &design.top, ports, cases, &texts);
     let located = design.with_tree(&verilator()?, &temporary.path().join("described"), read);
     let located = located.map_err(|error| examined.plain(error))?;
     let suspect = |(Place { file, line, column }, reason)| Suspect {
@@ -77,12 +85,13 @@ fn located(
     top: &str,
     (clock, inputs, outputs): (&str, &[Port], &[Port]),
     cases: &Cases<'_>,
+    texts: &Texts,
 ) -> Result<Vec<(Place, String)>, String> {
     let mut simulator = Simulator::new(Design::of(tree, top)?, clock, inputs, outputs)?;
     let failing = Stimulus::of(cases.failing, inputs, outputs, MOST_FAILING);
     let other = |pins: &DrivenPins| Stimulus::of(pins, inputs, outputs, MOST_CYCLES);
     let others: Vec<Stimulus> = cases.others.iter().map(other).collect();
-    let ranking = Ranking::new(&mut simulator, &failing, &others);
+    let ranking = Ranking::new(&mut simulator, &failing, &others, texts);
     let mut ranking = ranking.ok_or("the failure needs more than the description of the RTL")?;
     let mut lines = ranking.lines();
     // A file in angle brackets is Verilator's.

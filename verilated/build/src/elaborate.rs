@@ -169,10 +169,11 @@ fn twice(error: Error) -> Error {
     let Error::Verilate { output, .. } = &error else { return error };
     let found = || {
         let (at, module) = output.lines().find_map(|line| {
-            let (at, module) = line
-                .strip_prefix("%Error-MODDUP: ")?
-                .split_once(": Duplicate declaration of module: ")?;
-            Some((at, module.trim().trim_matches('\'')))
+            let (at, module) =
+                line.strip_prefix("%Error-MODDUP: ")?.split_once(": Duplicate declaration of ")?;
+            // A module, or an interface, a package or a program.
+            let (_, name) = module.split_once(": ")?;
+            Some((at, name.trim().trim_matches('\'')))
         })?;
         let original = ": ... Location of original declaration";
         let first = output.lines().find_map(|line| line.trim().strip_suffix(original))?;
@@ -412,5 +413,8 @@ mod tests {
         let error = twice(Error::Verilate { top: "t".to_owned(), output: output.to_owned() });
         let Error::Twice { module, first, second } = error else { panic!("{error}") };
         assert_eq!([&*module, &*first, &*second], ["x", "a b.v:7", "b.v:2"]);
+        let output = output.replace("module: 'x'", "interface: 'x'");
+        let error = twice(Error::Verilate { top: "t".to_owned(), output });
+        assert!(matches!(error, Error::Twice { module, .. } if module == "x"));
     }
 }

@@ -226,7 +226,25 @@ fn from_json(text: &str, meta: &str) -> Option<Tree> {
 }
 
 /// The names and directions of modules and variables, by their addresses.
-type Names<'a> = HashMap<&'a str, (&'a str, &'a str)>;
+type Names<'a> = HashMap<&'a str, (String, &'a str)>;
+
+/// A name of the RTL, or a string in it: Verilator escapes these before JSON does.
+fn unescaped(name: &str) -> String {
+    let mut letters = name.chars();
+    let mut plain = String::with_capacity(name.len());
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => plain.extend(letters.next().map(|escaped| match escaped {
+                'n' => '\n',
+                't' => '\t',
+                'r' => '\r',
+                other => other,
+            })),
+            letter => plain.push(letter),
+        }
+    }
+    plain
+}
 
 fn add_names<'a>(node: &'a Value, names: &mut Names<'a>) {
     match node {
@@ -237,7 +255,7 @@ fn add_names<'a>(node: &'a Value, names: &mut Names<'a>) {
                 node["addr"].as_str(),
                 node["name"].as_str(),
             ) {
-                names.insert(address, (name, direction(node)));
+                names.insert(address, (unescaped(name), direction(node)));
             }
             fields.values().for_each(|node| add_names(node, names));
         }
@@ -275,8 +293,10 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
         ("dotted", "dotted"),
         ("modportname", "modportName"),
     ] {
-        if let Some(value) = node[key].as_str() {
-            element.set(name, value);
+        match node[key].as_str() {
+            Some(value) if key == "name" => element.set(name, unescaped(value)),
+            Some(value) => element.set(name, value),
+            None => {}
         }
     }
     let target = if matches!(kind, "refdtype" | "paramtypedtype") { "dtypep" } else { "refDTypep" };
@@ -284,7 +304,7 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
     // A connection has the direction of its port.
     let port = node["modVarp"].as_str().and_then(|address| names.get(address));
     if let Some((name, _)) = port {
-        element.set("portName", *name);
+        element.set("portName", name.as_str());
     }
     let direction = port.map_or_else(|| direction(node), |(_, direction)| *direction);
     if !direction.is_empty() {
@@ -314,7 +334,7 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
         element.set("right", right);
     }
     if let Some((module, _)) = node["modp"].as_str().and_then(|address| names.get(address)) {
-        element.set("defName", *module);
+        element.set("defName", module.as_str());
     }
     if kind == "module" && node["level"] == 1 {
         element.set("topModule", "1");
@@ -339,6 +359,16 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Are names and strings those of the RTL, as they are in XML?
+    #[test]
+    fn names_in_json_are_escaped_twice() {
+        let json = r#"{"modulesp":[{"type":"MODULE","name":"m","stmtsp":[
+            {"type":"VAR","name":"n\\\\m\\\"%;"},{"type":"CONST","name":"\\\"a.hex\\\""}]}],"miscsp":[]}"#;
+        let tree = from_json(json, r#"{"files":{}}"#).unwrap();
+        let names: Vec<_> = tree.modules[0].children.iter().map(Element::name).collect();
+        assert_eq!(names, [r#"n\m"%;"#, r#""a.hex""#]);
+    }
 
     /// What newer Verilators write: `varType` is that of the net.
     #[test]

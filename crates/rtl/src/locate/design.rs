@@ -5,7 +5,7 @@
 //! simulated only in part.
 
 use super::bits::{self, Bits};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use verilated_build::tree::{Element, Tree};
 
 /// The index of a [`Node`].
@@ -58,8 +58,6 @@ pub enum Operation {
     Choice,
     /// A call of a function with these arguments.
     Call(usize),
-    /// The argument, but in one cycle this value.
-    Forced(u64, Bits),
 }
 
 /// Operations with one argument.
@@ -164,6 +162,8 @@ pub struct Node {
     pub place: Place,
     /// The instance.
     pub instance: usize,
+    /// Whether a repair added a condition. There are many such repairs.
+    pub is_condition: bool,
 }
 
 /// What is assigned.
@@ -211,6 +211,8 @@ pub struct Process {
     pub reads: Vec<VariableId>,
     /// The variables that it assigns.
     pub writes: Vec<VariableId>,
+    /// Those that it does not assign at the end of the time step.
+    pub at_once: Vec<VariableId>,
 }
 
 /// A function.
@@ -284,8 +286,35 @@ impl Design {
         let scope = builder.scopes.last().cloned().unwrap_or_default();
         let mut design = builder.design;
         design.ports = ports.filter_map(|port| Some((port.clone(), *scope.get(&port)?))).collect();
+        design.constant_assignments();
         design.sort();
         Ok(design)
+    }
+
+    /// Verilator moves a continuous assignment of a constant to the beginning.
+    fn constant_assignments(&mut self) {
+        let processes = self.combinational.iter().chain(&self.clocked);
+        let written: BTreeSet<VariableId> =
+            processes.flat_map(|process| &process.writes).copied().collect();
+        let is_constant = |statement: &Statement| match statement {
+            Statement::Assign { target: Target::Variable(target), value, .. } => {
+                let is_constant = matches!(self.nodes[*value].operation, Operation::Constant(_));
+                (is_constant && !written.contains(target)).then_some(*target)
+            }
+            _ => None,
+        };
+        let (mut initial, mut moved) = (Vec::new(), Vec::new());
+        for statement in &self.initial {
+            match is_constant(statement) {
+                Some(target) => {
+                    let (body, writes) = (vec![statement.clone()], vec![target]);
+                    moved.push(Process { body, writes, ..Process::default() });
+                }
+                None => initial.push(statement.clone()),
+            }
+        }
+        self.initial = initial;
+        self.combinational.extend(moved);
     }
 
     /// Sorts the combinational processes: writers before readers.
@@ -340,6 +369,13 @@ impl Design {
         }
     }
 
+    /// Calls `f` with the subject and each label of all `case` statements.
+    pub fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
+        let bodies = self.combinational.iter().chain(&self.clocked).map(|process| &process.body);
+        let functions = self.functions.iter().map(|function| &function.body);
+        bodies.chain(functions).flatten().for_each(|statement| statement.each_case(f));
+    }
+
     /// Calls `f` with a node and all below it.
     pub fn each_node(&self, node: NodeId, f: &mut dyn FnMut(NodeId)) {
         f(node);
@@ -369,9 +405,25 @@ impl Statement {
         }
     }
 
-    fn each_target<'a>(&'a self, f: &mut dyn FnMut(&'a Target)) {
+    fn each_case(&self, f: &mut dyn FnMut(NodeId, NodeId)) {
         match self {
-            Self::Assign { target, .. } => f(target),
+            Self::Assign { .. } => {}
+            Self::If { then, otherwise, .. } => {
+                then.iter().chain(otherwise).for_each(|it| it.each_case(f));
+            }
+            Self::Case { subject, items } => {
+                for (labels, body) in items {
+                    labels.iter().for_each(|label| f(*subject, *label));
+                    body.iter().for_each(|it| it.each_case(f));
+                }
+            }
+        }
+    }
+
+    /// Calls `f` with each target, and whether it is assigned at the end of the time step.
+    fn each_target<'a>(&'a self, f: &mut dyn FnMut(&'a Target, bool)) {
+        match self {
+            Self::Assign { target, is_late, .. } => f(target, *is_late),
             Self::If { then, otherwise, .. } => {
                 then.iter().chain(otherwise).for_each(|it| it.each_target(f));
             }
@@ -677,16 +729,21 @@ impl<'t> Builder<'t> {
     }
 
     fn process(&mut self, edges: Vec<Edge>, body: Vec<Statement>) {
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let (mut reads, mut writes, mut at_once) = (Vec::new(), Vec::new(), Vec::new());
         for statement in &body {
             self.reads(statement, &mut reads);
-            statement.each_target(&mut |target| target.each_variable(&mut |it| writes.push(it)));
+            statement.each_target(&mut |target, is_late| {
+                target.each_variable(&mut |it| {
+                    writes.push(it);
+                    at_once.extend((!is_late).then_some(it));
+                });
+            });
         }
-        for list in [&mut reads, &mut writes] {
+        for list in [&mut reads, &mut writes, &mut at_once] {
             list.sort_unstable();
             list.dedup();
         }
-        let process = Process { edges, body, reads, writes };
+        let process = Process { edges, body, reads, writes, at_once };
         match process.edges.is_empty() {
             true => self.design.combinational.push(process),
             false => self.design.clocked.push(process),
@@ -820,7 +877,14 @@ impl<'t> Builder<'t> {
         width: u32,
     ) -> NodeId {
         let (place, instance) = (self.place(element), self.instance);
-        self.design.nodes.push(Node { operation, arguments, width, place, instance });
+        self.design.nodes.push(Node {
+            operation,
+            arguments,
+            width,
+            place,
+            instance,
+            is_condition: false,
+        });
         self.design.nodes.len() - 1
     }
 

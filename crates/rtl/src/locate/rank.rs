@@ -1,24 +1,34 @@
 //! Ranks lines: which expressions, with another value or in another form, make a failing case
 //! match.
 //!
-//! - A value that is forced in one cycle shows that the failure depends on an expression.
-//! - An expression in another form is a *repair* if the failing case matches. It counts for much if
-//!   all other cases match as well, and for little otherwise.
+//! - A value that is forced in one cycle shows that the failure depends on an expression. Only what
+//!   may decide the output is tried ([`Slice`]), and of each value what it makes of the whole
+//!   expression.
+//! - An expression in another form, or another assignment, is a *repair* if the failing case
+//!   matches. It counts for much if all other cases match as well, and for little otherwise. Cases
+//!   are simulated from the first cycle on in which the repair has an effect.
 //!
 //! The effort is limited by the number of evaluated expressions, so that equal input has an equal
 //! result on every machine.
 
+mod repairs;
+
 use super::bits::{self, Bits};
-use super::design::{Binary, Node, NodeId, Operation, Place, Unary, VariableId};
-use super::simulate::{Simulator, State, Stimulus};
+use super::design::{Node, NodeId, Operation, Place};
+use super::parameters::Texts;
+use super::simulate::{Forced, Insertion, Runs, Simulator, State, Stimulus, Trace};
+use super::slice::{Root, Slice, roots};
+use repairs::Operands;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Expressions that may be evaluated to force values, and to try repairs.
-const EFFORT: [u64; 2] = [4_000_000, 12_000_000];
+/// Expressions that may be evaluated to force values, to add assignments, and to try repairs.
+const EFFORT: [u64; 3] = [4_000_000, 14_000_000, 16_000_000];
 /// Cycles before the failure in which values are forced.
-const CYCLES: usize = 12;
+const CYCLES: usize = 48;
 /// Values of variables and constants that are forced.
 const VALUES: usize = 48;
+/// Words of the states of a failing case that are kept.
+const MOST_WORDS: usize = 16 << 20;
 
 /// What is known of a line.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +48,10 @@ pub struct Line {
     is_late: bool,
     /// How often it runs in a cycle of the other cases.
     elsewhere: f64,
+    /// Whether another number repairs nearly all cases.
+    is_number: bool,
+    /// Whether it gives a parameter the value that another line uses.
+    is_value: bool,
 }
 
 impl Line {
@@ -45,13 +59,15 @@ impl Line {
     /// docs/reference/performance.md.
     fn score(&self) -> f64 {
         let (best, log) = (self.best.as_ref().map_or(0.0, |(best, _)| *best), f64::ln_1p);
-        let mut score = 2.0 * best.powi(8) + 1.3 * best.powi(3);
+        let mut score = 2.0 * best.powi(8) + 0.8 * best.powi(3);
         score += if best > 0.999 { 12.0 } else { 0.0 };
-        score += 2.0 * log(self.good as f64) - 0.7 * log(self.repairs as f64);
-        score += self.distance.map_or(0.0, |distance| 1.9 + 1.5 / (1 + distance) as f64);
-        score += 2.1 * log(self.forced as f64) + if self.is_late { 5.4 } else { 0.0 };
-        score -= 1.25 * log(self.executed as f64) + 0.5 * log(10.0 * self.elsewhere);
-        score - if best == 0.0 && self.distance.is_none() { 1.65 } else { 0.0 }
+        score += 2.0 * log(self.good as f64) + 1.7 * log(self.repairs as f64);
+        score += self.distance.map_or(0.0, |distance| 2.2 + 2.4 / (1 + distance) as f64);
+        score += 3.6 * log(self.forced as f64) + if self.is_late { 5.4 } else { 0.0 };
+        score -= 1.25 * log(self.executed as f64) + 1.4 * log(10.0 * self.elsewhere);
+        score -= if best == 0.0 && self.distance.is_none() { 1.65 } else { 0.0 };
+        // A value follows the line that uses it.
+        score - if self.is_value { 0.01 } else { 0.0 }
     }
 
     fn reason(&self) -> Option<String> {
@@ -70,211 +86,300 @@ impl Line {
     }
 }
 
-/// The operands that a repair can add.
-#[derive(Debug, Default)]
-struct Operands {
-    variables: Vec<(VariableId, u32)>,
-    /// Expressions of one bit, in words.
-    conditions: Vec<(NodeId, String)>,
-    /// What `conditions` deny.
-    denied: Vec<NodeId>,
+/// A case on the design as it is.
+#[derive(Debug)]
+struct Case<'a> {
+    stimulus: &'a Stimulus,
+    /// The state at the beginning.
+    start: State,
+    /// The states with the inputs of each cycle, until an output differs.
+    settled: Vec<State>,
+    /// The cycle in which an output differs.
+    differs: Option<usize>,
+}
+
+/// A change of the design.
+#[derive(Debug, Clone)]
+enum Repair {
+    /// Another node in the place of one.
+    Node(NodeId, Node),
+    /// An assignment at the beginning of a branch.
+    Insertion(Insertion),
 }
 
 /// A failing case and others, on one design.
 pub struct Ranking<'a> {
     simulator: &'a mut Simulator,
-    failing: &'a Stimulus,
-    others: &'a [Stimulus],
+    /// The failing case, then the others.
+    cases: Vec<Case<'a>>,
     /// The cycle of the failure.
     end: usize,
-    /// The state before each cycle, and with its inputs.
-    starts: Vec<State>,
-    settled: Vec<State>,
-    /// The cycles in which each expression runs.
+    roots: BTreeMap<NodeId, Root>,
+    /// The cycles in which each expression of the failing case runs.
     cycles: BTreeMap<NodeId, BTreeSet<usize>>,
-    /// When each of the others differs.
-    differ: Vec<Option<usize>>,
+    /// What may decide the outputs that differ.
+    slice: Slice,
+    /// Whether a value of an expression in a cycle avoids the failure.
+    tried: BTreeMap<(NodeId, usize), BTreeMap<Bits, bool>>,
+    /// The others in the order in which they are tried.
+    order: Vec<usize>,
     /// How often each expression runs in a cycle of the others.
     elsewhere: BTreeMap<NodeId, f64>,
+    /// The branches that run in each case, with the cycles.
+    branches: Vec<BTreeMap<(NodeId, usize), Vec<usize>>>,
     constants: BTreeMap<u32, Vec<Bits>>,
     operands: BTreeMap<usize, Operands>,
+    scratch: State,
+    texts: &'a Texts,
 }
 
 impl<'a> Ranking<'a> {
-    /// Runs all cases; `None` if the design does not fail as the compiled model does.
+    /// Runs all cases; `None` if the design does not fail as the compiled model does, or is too
+    /// large.
     pub fn new(
         simulator: &'a mut Simulator,
         failing: &'a Stimulus,
         others: &'a [Stimulus],
+        texts: &'a Texts,
     ) -> Option<Self> {
-        let mut state = simulator.start(failing.before_reset);
-        let (mut starts, mut settled) = (Vec::new(), Vec::new());
+        let mut cases = Vec::new();
         let mut cycles: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
-        let end = (0..failing.cycles()).find_map(|cycle| {
-            starts.push(state.clone());
-            simulator.trace = Some(Vec::new());
-            state.wake();
-            let differs = simulator.drive(&mut state, &failing.inputs[cycle]).map(|()| {
+        let mut elsewhere = BTreeMap::new();
+        let (mut branches, mut words, mut length) = (Vec::new(), 0, 1.0);
+        // What runs before the outputs of a cycle are compared.
+        let mut early: Vec<BTreeSet<NodeId>> = Vec::new();
+        for stimulus in std::iter::once(failing).chain(others) {
+            let start = simulator.start(stimulus.before_reset);
+            let mut state = start.clone();
+            let (mut settled, mut differs) = (Vec::new(), None);
+            let mut of_case: BTreeMap<(NodeId, usize), Vec<usize>> = BTreeMap::new();
+            for cycle in 0..stimulus.cycles() {
+                simulator.trace = Some(Trace::default());
+                state.wake();
+                simulator.drive(&mut state, &stimulus.inputs[cycle])?;
+                words += state.size();
+                if words > MOST_WORDS {
+                    return None;
+                }
                 settled.push(state.clone());
-                simulator.differs(&state, &failing.expected[cycle])
-            });
-            let goes_on = differs == Some(false) && simulator.edge(&mut state).is_some();
-            for root in simulator.trace.take().unwrap_or_default() {
-                cycles.entry(root).or_default().insert(cycle);
+                if cases.is_empty() {
+                    let roots = simulator.trace.as_ref().map(|trace| trace.roots.clone());
+                    early.push(roots.unwrap_or_default().into_iter().collect());
+                }
+                if simulator.differs(&state, &stimulus.expected[cycle]) {
+                    differs = Some(cycle);
+                } else {
+                    simulator.edge(&mut state)?;
+                }
+                let Trace { roots, branches } = simulator.trace.take().unwrap_or_default();
+                for root in roots {
+                    if cases.is_empty() {
+                        cycles.entry(root).or_default().insert(cycle);
+                    } else {
+                        *elsewhere.entry(root).or_insert(0.0) += 1.0;
+                    }
+                }
+                for branch in branches {
+                    let ran = of_case.entry(branch).or_default();
+                    if ran.last() != Some(&cycle) {
+                        ran.push(cycle);
+                    }
+                }
+                if differs.is_some() {
+                    break;
+                }
             }
-            (!goes_on).then(|| differs.filter(|differs| *differs).map(|_| cycle))
-        })??;
-        let (mut differ, mut runs, mut length) = (Vec::new(), BTreeMap::new(), 1.0);
-        for other in others {
-            let mut state = simulator.start(other.before_reset);
-            simulator.trace = Some(Vec::new());
-            differ.push(simulator.first_difference(&mut state, other, usize::MAX)?);
-            for root in simulator.trace.take().unwrap_or_default() {
-                *runs.entry(root).or_insert(0.0) += 1.0;
+            if cases.is_empty() && differs.is_none() {
+                return None;
             }
-            length += state.cycle as f64;
+            length += if cases.is_empty() { 0.0 } else { settled.len() as f64 };
+            branches.push(of_case);
+            cases.push(Case { stimulus, start, settled, differs });
         }
-        runs.values_mut().for_each(|count| *count /= length);
+        elsewhere.values_mut().for_each(|count| *count /= length);
+        let end = cases[0].differs?;
+        let roots = roots(&simulator.design);
+        let outputs = simulator.differing(&cases[0].settled[end], &failing.expected[end]);
+        let slice = Slice::of(&simulator.design, &roots, (&cycles, &early), &outputs, end, CYCLES);
         let mut ranking = Self {
             simulator,
-            failing,
-            others,
+            order: (1..cases.len()).collect(),
+            cases,
             end,
-            starts,
-            settled,
+            roots,
             cycles,
-            differ,
-            elsewhere: runs,
+            slice,
+            tried: BTreeMap::new(),
+            elsewhere,
+            branches,
             constants: BTreeMap::new(),
             operands: BTreeMap::new(),
+            scratch: State::default(),
+            texts,
         };
         ranking.prepare();
         Some(ranking)
     }
 
-    /// Collects constants and operands.
-    fn prepare(&mut self) {
-        let design = &self.simulator.design;
-        let mut constants: BTreeMap<u32, BTreeSet<Bits>> = BTreeMap::new();
-        let mut comparisons: BTreeMap<(usize, String), NodeId> = BTreeMap::new();
-        for (id, node) in design.nodes.iter().enumerate() {
-            use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, Unequal};
-            match &node.operation {
-                Operation::Constant(value) => {
-                    constants.entry(node.width).or_default().insert(value.clone());
-                }
-                Operation::Binary(Equal | Unequal | Less | LessEqual | Greater | GreaterEqual) => {
-                    comparisons.entry((node.instance, self.text(id))).or_insert(id);
-                }
-                _ => {}
-            }
-        }
-        let mut operands: BTreeMap<usize, Operands> = BTreeMap::new();
-        for (id, variable) in design.variables.iter().enumerate() {
-            match &variable.constant {
-                Some(value) => {
-                    constants.entry(variable.width).or_default().insert(value.clone());
-                }
-                None if variable.array.is_some() || variable.width == 0 => {}
-                None if id == self.simulator.pins.clock => {}
-                None => {
-                    let of = operands.entry(variable.instance).or_default();
-                    of.variables.push((id, variable.width));
-                }
-            }
-        }
-        for of in operands.values_mut() {
-            for (id, _) in of.variables.iter().filter(|(_, width)| *width == 1) {
-                let node = self.leaf(*id);
-                of.conditions.push((node, self.text(node)));
-            }
-        }
-        for ((instance, text), id) in comparisons {
-            operands.entry(instance).or_default().conditions.push((id, text));
-        }
-        for of in operands.values_mut() {
-            for (id, _) in &of.conditions {
-                let like = self.simulator.design.nodes[*id].clone();
-                let operation = Operation::Unary(Unary::LogicalNot);
-                of.denied.push(self.keep(Node { operation, arguments: vec![*id], ..like }));
-            }
-        }
-        let sorted = |(width, values): (u32, BTreeSet<Bits>)| (width, values.into_iter().collect());
-        self.constants = constants.into_iter().map(sorted).collect();
-        self.operands = operands;
-    }
-
     /// The lines, the most suspicious one first, each with the reason.
     pub fn lines(&mut self) -> Vec<(Place, String)> {
-        let mut nodes: Vec<(NodeId, NodeId)> = Vec::new();
-        for root in self.cycles.keys() {
-            self.simulator.design.each_node(*root, &mut |node| nodes.push((node, *root)));
-        }
+        let mut lines = self.examined();
+        lines.sort_by(|one, other| other.score().total_cmp(&one.score()));
+        lines.into_iter().filter_map(|line| Some((line.place.clone(), line.reason()?))).collect()
+    }
+
+    /// What is known of each line.
+    fn examined(&mut self) -> Vec<Line> {
         let mut lines: BTreeMap<(String, u32), Line> = BTreeMap::new();
-        let mut matter = BTreeSet::new();
+        for (root, ran) in &self.cycles {
+            let elsewhere = self.elsewhere.get(root).copied().unwrap_or_default();
+            self.simulator.design.each_node(*root, &mut |node| {
+                let line = line_of(&mut lines, &self.simulator.design.nodes[node].place);
+                line.executed = line.executed.max(ran.len());
+                line.is_late |= ran.iter().any(|cycle| cycle + 1 >= self.end);
+                line.elsewhere = line.elsewhere.max(elsewhere);
+            });
+        }
+        // The expressions that matter, in the order of their distance to the failure.
+        let (mut matter, mut decisive) = (Vec::new(), BTreeSet::new());
         let limit = self.simulator.effort + EFFORT[0];
-        for (node, root) in &nodes {
-            let last = self.cycles[root].iter().rev().take(CYCLES).copied();
-            let last: Vec<usize> = last.collect();
-            let forced = last
-                .into_iter()
-                .find(|cycle| self.simulator.effort < limit && self.avoids(*node, *cycle));
-            let ran = &self.cycles[root];
-            let line = line_of(&mut lines, &self.simulator.design.nodes[*node].place);
-            line.executed = line.executed.max(ran.len());
-            line.is_late |= ran.iter().any(|cycle| cycle + 1 >= self.end);
-            line.elsewhere =
-                line.elsewhere.max(self.elsewhere.get(root).copied().unwrap_or_default());
-            if let Some(cycle) = forced {
-                matter.insert(*root);
+        for (cycle, root) in self.slice.found.clone() {
+            for node in self.nodes(root) {
+                if self.simulator.effort > limit {
+                    break;
+                }
+                if decisive.contains(&node) || !self.avoids(node, root, cycle) {
+                    continue;
+                }
+                decisive.insert(node);
+                if !matter.contains(&root) {
+                    matter.push(root);
+                }
+                let place = &self.simulator.design.nodes[node].place;
+                let line = line_of(&mut lines, place);
                 line.forced += 1;
                 let distance = self.end - cycle;
                 if line.distance.is_none_or(|known| distance < known) {
                     line.distance = Some(distance);
-                    line.place = self.simulator.design.nodes[*node].place.clone();
-                }
-            }
-        }
-        if self.simulator.effort >= limit {
-            // The lines that were examined so far are an arbitrary part.
-            return Vec::new();
-        }
-        let limit = self.simulator.effort + EFFORT[1];
-        let matters = |(_, root): &&(NodeId, NodeId)| matter.is_empty() || matter.contains(root);
-        for (node, root) in nodes.iter().filter(matters) {
-            for (repaired, what) in self.repairs(*node, node == root) {
-                if self.simulator.effort > limit {
-                    break;
-                }
-                let Some(share) = self.share(*node, *root, repaired) else { continue };
-                let place = &self.simulator.design.nodes[*node].place;
-                let line = line_of(&mut lines, place);
-                line.repairs += 1;
-                line.good += usize::from(share > 0.97);
-                if line.best.as_ref().is_none_or(|(best, _)| share > *best) {
-                    line.best = Some((share, what));
                     line.place = place.clone();
                 }
             }
         }
-        let mut lines: Vec<Line> = lines.into_values().collect();
-        lines.sort_by(|one, other| other.score().total_cmp(&one.score()));
-        let reason = |line: Line| line.reason().map(|reason| (line.place, reason));
-        lines.into_iter().filter_map(reason).collect()
+        if matter.is_empty() {
+            let mut known = BTreeSet::new();
+            let all = self.slice.found.iter().map(|(_, root)| *root);
+            matter = all.filter(|root| known.insert(*root)).collect();
+        }
+        let limit = self.simulator.effort + EFFORT[1];
+        let mut failed = BTreeSet::new();
+        for (insertion, place, what) in self.insertions() {
+            if self.simulator.effort > limit {
+                break;
+            }
+            let ran = self.branches[0].get(&(insertion.root, insertion.branch));
+            let ran = ran.cloned().unwrap_or_default();
+            let values = ran.iter().map(|cycle| self.inserted_in(0, &insertion, *cycle));
+            let values: Vec<_> = values.collect();
+            if values.iter().all(Option::is_none) {
+                continue;
+            }
+            let value = &self.simulator.design.nodes[insertion.value].operation;
+            let is_constant = matches!(value, Operation::Constant(_));
+            let key = (insertion.root, insertion.branch, insertion.target, values);
+            if !is_constant && failed.contains(&key) {
+                continue;
+            }
+            let root = insertion.root;
+            let distance = ran.last().map(|last| self.end - last);
+            let repair = Repair::Insertion(insertion);
+            let Some(share) = self.try_repair(&mut lines, root, &repair, &place, what) else {
+                // Only of a constant is the value known exactly.
+                if is_constant {
+                    failed.insert(key);
+                }
+                continue;
+            };
+            if share > 0.97 {
+                let line = line_of(&mut lines, &place);
+                if line.distance.is_none() {
+                    line.distance = distance;
+                }
+            }
+        }
+        let limit = self.simulator.effort + EFFORT[2];
+        for root in matter {
+            for node in self.nodes(root) {
+                let place = self.simulator.design.nodes[node].place.clone();
+                for (repaired, what) in self.repairs(node, node == root) {
+                    if self.simulator.effort > limit {
+                        break;
+                    }
+                    let is_number = [&self.simulator.design.nodes[node], &repaired]
+                        .iter()
+                        .all(|node| matches!(node.operation, Operation::Constant(_)));
+                    let repair = Repair::Node(node, repaired);
+                    let share = self.try_repair(&mut lines, root, &repair, &place, what);
+                    if is_number && share.is_some_and(|share| share > 0.97) {
+                        line_of(&mut lines, &place).is_number = true;
+                    }
+                }
+            }
+        }
+        self.with_parameters(&mut lines);
+        lines.into_values().collect()
     }
 
-    /// Whether the failing case matches from a cycle to the failure.
-    fn matches(&mut self, start: usize, end: usize) -> bool {
-        let mut state = self.starts[start].clone();
-        state.wake();
-        self.simulator.first_difference(&mut state, self.failing, end) == Some(None)
+    /// Adds the lines that give parameters their values to those where the values are used.
+    fn with_parameters(&self, lines: &mut BTreeMap<(String, u32), Line>) {
+        let variables = self.simulator.design.variables.iter();
+        let parameters: BTreeSet<&str> = variables
+            .filter(|variable| variable.constant.is_some())
+            .filter_map(|variable| variable.name.rsplit('.').next())
+            .collect();
+        let numbers: Vec<Line> = lines.values().filter(|line| line.is_number).cloned().collect();
+        for used in numbers {
+            for place in self.texts.values(&used.place, &parameters) {
+                let line = lines.entry((place.file.clone(), place.line)).or_default();
+                if line.best.is_none() {
+                    *line = Line { place, is_value: true, ..used.clone() };
+                }
+            }
+        }
+    }
+
+    fn nodes(&self, root: NodeId) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        self.simulator.design.each_node(root, &mut |node| nodes.push(node));
+        nodes
+    }
+
+    fn try_repair(
+        &mut self,
+        lines: &mut BTreeMap<(String, u32), Line>,
+        root: NodeId,
+        repair: &Repair,
+        place: &Place,
+        what: String,
+    ) -> Option<f64> {
+        let known = lines.get(&(place.file.clone(), place.line));
+        let best = known.and_then(|line| line.best.as_ref()).map_or(0.0, |(best, _)| *best);
+        let share = self.share(root, repair, best)?;
+        let line = line_of(lines, place);
+        line.repairs += 1;
+        line.good += usize::from(share > 0.97);
+        if line.best.as_ref().is_none_or(|(best, _)| share > *best) {
+            line.best = Some((share, what));
+            line.place = place.clone();
+        }
+        Some(share)
     }
 
     /// Whether another value of a node in one cycle avoids the failure.
-    fn avoids(&mut self, id: NodeId, cycle: usize) -> bool {
-        let node = self.simulator.design.nodes[id].clone();
-        let width = node.width;
-        let now = self.simulator.value(&mut self.settled[cycle].clone(), id);
+    fn avoids(&mut self, id: NodeId, root: NodeId, cycle: usize) -> bool {
+        let width = self.simulator.design.nodes[id].width;
+        let mut state = std::mem::take(&mut self.scratch);
+        state.clone_from(&self.cases[0].settled[cycle]);
+        let now = self.simulator.value(&mut state, id);
         let one = bits::small(1, width);
         let mut values = vec![
             bits::each(&now, &now, width, |limb, _| !limb),
@@ -283,194 +388,279 @@ impl<'a> Ranking<'a> {
             bits::add(&now, &one, width),
             bits::add(&now, &bits::ones(width), width),
         ];
-        let variables = self.simulator.design.variables.iter().zip(&self.settled[cycle].values);
-        let outputs = self.simulator.pins.outputs.iter().zip(&self.failing.expected[self.end]);
-        let is_like =
-            |variable: VariableId| self.simulator.design.variables[variable].width == width;
-        let outputs = outputs.filter(|(output, _)| is_like(**output));
+        let variables = &self.simulator.design.variables;
+        let outputs =
+            self.simulator.pins.outputs.iter().zip(&self.cases[0].stimulus.expected[self.end]);
+        let outputs = outputs.filter(|(output, _)| variables[**output].width == width);
         values.extend(outputs.map(|(_, (value, _))| value.clone()));
-        values.extend(self.constants.get(&width).into_iter().flatten().take(VALUES).cloned());
-        let of_width = variables.filter(|(it, _)| it.width == width && it.array.is_none());
-        values.extend(of_width.map(|(_, value)| value[0].clone()).take(VALUES));
+        if width > 1 {
+            values.extend(self.constants.get(&width).into_iter().flatten().take(VALUES).cloned());
+            let of_width = variables.iter().enumerate();
+            let of_width = of_width.filter(|(_, it)| it.width == width && it.array.is_none());
+            values.extend(of_width.map(|(it, _)| self.simulator.read(&state, it, 0)).take(VALUES));
+        }
         let mut known = BTreeSet::from([now]);
         values.retain(|value| known.insert(value.clone()));
-        let inner = self.keep(node.clone());
-        let found = values.into_iter().any(|value| {
-            let operation = Operation::Forced(cycle as u64, value);
-            let forced = Node { operation, arguments: vec![inner], ..node.clone() };
-            self.simulator.design.nodes[id] = forced;
-            self.matches(cycle, self.end + 1)
-        });
-        self.simulator.design.nodes[id] = node;
-        self.simulator.design.nodes.truncate(inner);
-        found
+        // What counts is the value of the whole expression.
+        if id != root {
+            let whole = self.simulator.value(&mut state, root);
+            known = BTreeSet::from([whole]);
+            let simulator = &mut *self.simulator;
+            values = values
+                .into_iter()
+                .filter_map(|value| {
+                    simulator.instead = Some((id, value));
+                    let whole = simulator.value(&mut state, root);
+                    known.insert(whole.clone()).then_some(whole)
+                })
+                .collect();
+            simulator.instead = None;
+        }
+        self.scratch = state;
+        values.into_iter().any(|value| self.decides(root, cycle, value))
     }
 
-    /// The share of the cases that match with another node in the place of one; `None` if the
-    /// failing case does not.
-    fn share(&mut self, id: NodeId, root: NodeId, mut repaired: Node) -> Option<f64> {
-        // A condition that holds the node cannot be part of what replaces it.
-        let mut is_circular = false;
-        for argument in repaired.arguments.iter().filter(|argument| **argument != id) {
-            self.simulator.design.each_node(*argument, &mut |below| is_circular |= below == id);
+    /// Whether a value of an expression in one cycle avoids the failure.
+    fn decides(&mut self, root: NodeId, cycle: usize, value: Bits) -> bool {
+        if let Some(known) = self.tried.get(&(root, cycle)).and_then(|tried| tried.get(&value)) {
+            return *known;
         }
-        if is_circular {
+        let runs = self.roots[&root].runs;
+        let mut state = std::mem::take(&mut self.scratch);
+        let forced = Forced { root, runs, cycle: cycle as u64, value: value.clone() };
+        let mut is_stable = self.begin(0, cycle, runs, &mut state).is_some();
+        let Case { stimulus, settled, .. } = &self.cases[0];
+        is_stable &= self.simulator.force(&mut state, forced, &stimulus.inputs[cycle]).is_some();
+        let mut at = cycle;
+        let is_avoided = loop {
+            if !is_stable || self.simulator.differs(&state, &stimulus.expected[at]) {
+                break false;
+            }
+            if at == self.end {
+                break true;
+            }
+            at += 1;
+            is_stable = self.simulator.edge(&mut state).is_some()
+                && self.simulator.drive(&mut state, &stimulus.inputs[at]).is_some();
+            // Without a consequence, the failure comes.
+            is_stable &= !state.is_like(&settled[at]);
+        };
+        self.simulator.forced = None;
+        self.scratch = state;
+        self.tried.entry((root, cycle)).or_default().insert(value, is_avoided);
+        is_avoided
+    }
+
+    /// A state from which an expression runs in a cycle: with its inputs, but before them for a
+    /// clocked process, which may also wait for one of them.
+    fn begin(&mut self, case: usize, cycle: usize, runs: Runs, state: &mut State) -> Option<()> {
+        let Case { start, settled, .. } = &self.cases[case];
+        match (runs, cycle) {
+            (Runs::Clocked, 0) => state.clone_from(start),
+            (Runs::Clocked, _) => {
+                state.clone_from(&settled[cycle - 1]);
+                return self.simulator.edge(state);
+            }
+            _ => state.clone_from(&settled[cycle]),
+        }
+        Some(())
+    }
+
+    /// The share of the cases that match with a repair; `None` if the failing case does not. It is
+    /// 0 if it is less than `least`.
+    fn share(&mut self, root: NodeId, repair: &Repair, least: f64) -> Option<f64> {
+        let mut repair = repair.clone();
+        if let Repair::Node(id, node) = &mut repair {
+            let id = *id;
+            // A condition that holds the node cannot be part of what replaces it.
+            let mut is_circular = false;
+            for argument in node.arguments.iter().filter(|argument| **argument != id) {
+                self.simulator.design.each_node(*argument, &mut |below| is_circular |= below == id);
+            }
+            if is_circular {
+                return None;
+            }
+            let inner = self.keep(self.simulator.design.nodes[id].clone());
+            let own = node.arguments.iter_mut().filter(|argument| **argument == id);
+            own.for_each(|argument| *argument = inner);
+            let share = self.share_of(root, &repair, least);
+            self.simulator.design.nodes.truncate(inner);
+            share
+        } else {
+            self.share_of(root, &repair, least)
+        }
+    }
+
+    fn share_of(&mut self, root: NodeId, repair: &Repair, least: f64) -> Option<f64> {
+        if !self.may_repair(root, repair) || self.outcome(0, root, repair).is_some() {
             return None;
         }
-        // It matters from the first cycle on in which its value is another one.
-        let kept = self.keep(repaired.clone());
-        let first = self.cycles[&root].iter().copied().find(|cycle| {
-            let state = &mut self.settled[*cycle].clone();
-            self.simulator.value(state, id) != self.simulator.value(state, kept)
-        });
-        self.simulator.design.nodes.truncate(kept);
-        let first = first?;
-        let before = self.simulator.design.nodes[id].clone();
-        let inner = self.keep(before.clone());
-        let own = repaired.arguments.iter_mut().filter(|argument| **argument == id);
-        own.for_each(|argument| *argument = inner);
-        self.simulator.design.nodes[id] = repaired;
-        let share = self.matches(first, usize::MAX).then(|| {
-            let mut matching = 1.0;
-            for (other, differs) in self.others.iter().zip(&self.differ) {
-                let mut state = self.simulator.start(other.before_reset);
-                let now = self.simulator.first_difference(&mut state, other, usize::MAX);
-                matching += match (now, differs) {
-                    (Some(None), _) => 1.0,
-                    // Perhaps another consequence of the same bug.
-                    (Some(Some(cycle)), Some(before)) if cycle > *before => 0.7,
-                    (Some(Some(cycle)), Some(before)) if cycle == *before => 0.4,
-                    _ => 0.0,
-                };
+        let count = self.cases.len() as f64;
+        let mut lost = 0.0;
+        for place in 0..self.order.len() {
+            let other = self.order[place];
+            let now = self.outcome(other, root, repair);
+            lost += match (now, self.cases[other].differs) {
+                (None, _) => 0.0,
+                // Perhaps another consequence of the same bug.
+                (Some(cycle), Some(before)) if cycle > before => 0.3,
+                (Some(cycle), Some(before)) if cycle == before => 0.6,
+                _ => 1.0,
+            };
+            if 1.0 - lost / count < least.max(0.5) {
+                // What fails here often fails there again.
+                self.order[..=place].rotate_right(1);
+                return Some(0.0);
             }
-            matching / (1 + self.others.len()) as f64
-        });
-        self.simulator.design.nodes[id] = before;
-        self.simulator.design.nodes.truncate(inner);
-        share
+        }
+        Some(1.0 - lost / count)
     }
 
-    /// Other forms of a node, each in words.
-    fn repairs(&mut self, id: NodeId, is_root: bool) -> Vec<(Node, String)> {
-        let node = self.simulator.design.nodes[id].clone();
-        let (width, own) = (node.width, self.text(id));
-        let mut all = Vec::new();
-        let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
-            all.push((Node { operation, arguments, ..node.clone() }, what));
-        };
-        if let Operation::Binary(binary) = node.operation {
-            for other in alternatives(binary) {
-                let what = format!("`{}` in place of `{}`", other.text(), binary.text());
-                add(Operation::Binary(other), node.arguments.clone(), what);
+    /// The value that an insertion assigns in a cycle; `None` if the variable has it anyway.
+    fn inserted_in(&mut self, case: usize, insertion: &Insertion, cycle: usize) -> Option<Bits> {
+        let mut state = std::mem::take(&mut self.scratch);
+        let settled = &self.cases[case].settled;
+        state.clone_from(&settled[cycle]);
+        let value = self.simulator.value(&mut state, insertion.value);
+        let value = bits::fit(value, self.simulator.design.variables[insertion.target].width);
+        let after = settled.get(cycle + usize::from(insertion.is_late));
+        // An asynchronous reset acts in this cycle.
+        let holds = |it: &State| self.simulator.read(it, insertion.target, 0) == value;
+        let is_held = holds(&state) && after.is_none_or(holds);
+        self.scratch = state;
+        (!is_held).then_some(value)
+    }
+
+    /// Whether a repair may avoid the failure, by its effect in single cycles.
+    fn may_repair(&mut self, root: NodeId, repair: &Repair) -> bool {
+        if let Repair::Insertion(_) = repair {
+            return true;
+        }
+        let mut at = 0;
+        let mut count = 0;
+        while let Some((cycle, value)) = self.effect(0, root, repair, at) {
+            if cycle + CYCLES < self.end || self.decides(root, cycle, value) {
+                return true;
             }
+            (at, count) = (cycle + 1, count + 1);
         }
-        for argument in &node.arguments {
-            if self.simulator.design.nodes[*argument].width == width {
-                let what = format!("`{}` alone", self.text(*argument));
-                add(Operation::Unary(Unary::Extend), vec![*argument], what);
-            }
-        }
-        if let (Operation::Choice, [condition, yes, no]) = (&node.operation, &*node.arguments) {
-            let what = "the alternatives swapped".to_owned();
-            add(Operation::Choice, vec![*condition, *no, *yes], what);
-        }
-        let is_constant = matches!(node.operation, Operation::Constant(_));
-        let mut values = vec![bits::small(0, width), bits::ones(width)];
-        if let Operation::Constant(value) = &node.operation {
-            values.push(bits::add(value, &bits::small(1, width), width));
-            values.push(bits::add(value, &bits::ones(width), width));
-            values.extend([bits::shift_left(value, 1, width), bits::shift_right(value, 1, width)]);
-            values.extend((0..width.min(16)).map(|bit| {
-                let bit = bits::shift_left(&bits::small(1, width), bit, width);
-                bits::each(value, &bit, width, |value, bit| value ^ bit)
-            }));
-        }
-        if is_constant || is_root {
-            values.extend(self.constants.get(&width).into_iter().flatten().cloned());
-        }
-        let mut known = BTreeSet::new();
-        for value in values {
-            if known.insert(value.clone()) && node.operation != Operation::Constant(value.clone()) {
-                let what = format!("{} in place of `{own}`", literal(&value, width));
-                add(Operation::Constant(value), Vec::new(), what);
-            }
-        }
-        if width == 1 {
-            add(Operation::Unary(Unary::Not), vec![id], format!("`{own}` inverted"));
-        }
-        let Some(operands) = self.operands.get(&node.instance) else { return all };
-        let is_leaf = matches!(node.operation, Operation::Variable(_));
-        for (variable, of) in &operands.variables {
-            let operation = Operation::Variable(*variable);
-            if *of == width && operation != node.operation && (is_leaf || is_root) {
-                let name = &self.simulator.design.variables[*variable].name;
-                add(operation, Vec::new(), format!("`{name}` in place of `{own}`"));
-            }
-        }
-        if width == 1 {
-            for ((condition, text), denied) in operands.conditions.iter().zip(&operands.denied) {
-                for (operation, sign) in [(Binary::And, "&&"), (Binary::Or, "||")] {
-                    let operation = Operation::Binary(operation);
-                    let words = |not: &str| format!("`{sign} {not}{text}` after `{own}`");
-                    add(operation.clone(), vec![id, *condition], words(""));
-                    add(operation, vec![id, *denied], words("!"));
+        count > 1 && matches!(repair, Repair::Node(_, Node { is_condition: false, .. }))
+    }
+
+    /// The next cycle from `at` on in which a repair changes something, and the value.
+    fn effect(
+        &mut self,
+        case: usize,
+        root: NodeId,
+        repair: &Repair,
+        at: usize,
+    ) -> Option<(usize, Bits)> {
+        match repair {
+            Repair::Insertion(insertion) => {
+                let ran = self.branches[case].get(&(insertion.root, insertion.branch))?;
+                let next = ran.partition_point(|cycle| *cycle < at);
+                let ran = ran[next..].to_vec();
+                for cycle in ran {
+                    if let Some(value) = self.inserted_in(case, insertion, cycle) {
+                        return Some((cycle, value));
+                    }
                 }
+                None
             }
-            return all;
-        }
-        // The nodes of these stay: there are few.
-        let conditions = operands.conditions.clone();
-        let denied = operands.denied.clone();
-        let narrower = operands.variables.iter().map(|(variable, of)| (*variable, *of));
-        let narrower: Vec<_> =
-            narrower.filter(|(_, of)| is_root && *of <= width && *of * 8 >= width).collect();
-        let [zero, one] = [0, 1].map(|value| {
-            let operation = Operation::Constant(bits::small(value, width));
-            self.keep(Node { operation, arguments: Vec::new(), ..node.clone() })
-        });
-        let mut parts = vec![(one, "1".to_owned())];
-        for (variable, _) in narrower {
-            let leaf = self.leaf(variable);
-            parts.push((leaf, self.text(leaf)));
-        }
-        let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
-            all.push((Node { operation, arguments, ..node.clone() }, what));
-        };
-        for (part, text) in parts {
-            for (operation, sign) in [(Binary::Add, "+"), (Binary::Subtract, "-")] {
-                let what = format!("`{sign} {text}` after `{own}`");
-                add(Operation::Binary(operation), vec![id, part], what);
-            }
-        }
-        for ((condition, text), denied) in conditions.iter().zip(&denied).filter(|_| is_root) {
-            for (condition, not) in [(condition, ""), (denied, "!")] {
-                let what = format!("`{own}` only if `{not}{text}`");
-                add(Operation::Choice, vec![*condition, id, zero], what);
+            Repair::Node(id, repaired) => {
+                let mut state = std::mem::take(&mut self.scratch);
+                let mut found = None;
+                let count = self.cases[case].settled.len();
+                for cycle in at..count {
+                    if case == 0 && !self.cycles[&root].contains(&cycle) {
+                        continue;
+                    }
+                    // Functions write their variables, which they assign before they read them.
+                    std::mem::swap(&mut state, &mut self.cases[case].settled[cycle]);
+                    let before = self.simulator.value(&mut state, root);
+                    let place = &mut self.simulator.design.nodes[*id];
+                    let kept = std::mem::replace(place, repaired.clone());
+                    let value = self.simulator.value(&mut state, root);
+                    self.simulator.design.nodes[*id] = kept;
+                    std::mem::swap(&mut state, &mut self.cases[case].settled[cycle]);
+                    if value != before {
+                        found = Some((cycle, value));
+                        break;
+                    }
+                }
+                self.scratch = state;
+                found
             }
         }
-        all
     }
 
-    /// A node in words, short.
-    fn text(&self, id: NodeId) -> String {
-        let mut text = self.simulator.design.text(id);
-        const LONGEST: usize = 40;
-        if text.chars().count() > LONGEST {
-            text = text.chars().take(LONGEST - 3).collect::<String>() + "...";
+    /// The cycle in which an output differs with a repair.
+    fn outcome(&mut self, case: usize, root: NodeId, repair: &Repair) -> Option<usize> {
+        let mut at = 0;
+        loop {
+            let Some((cycle, _)) = self.effect(case, root, repair, at) else {
+                return self.cases[case].differs;
+            };
+            let mut state = std::mem::take(&mut self.scratch);
+            let _ = self.begin(case, cycle, self.roots[&root].runs, &mut state);
+            let kept = self.install(root, repair);
+            let next = self.simulate(case, cycle, &mut state);
+            self.uninstall(repair, kept);
+            self.scratch = state;
+            match next {
+                Ok(outcome) => return outcome,
+                Err(same) => at = same,
+            }
         }
-        text
     }
 
-    fn leaf(&mut self, variable: VariableId) -> NodeId {
-        let known = &self.simulator.design.variables[variable];
-        let (width, instance) = (known.width, known.instance);
-        let (operation, arguments) = (Operation::Variable(variable), Vec::new());
-        self.keep(Node { operation, arguments, width, instance, place: Place::default() })
+    /// Runs a changed design from a cycle on. The cycle in which an output differs, or the one in
+    /// which the state is again that of the unchanged design.
+    fn simulate(
+        &mut self,
+        case: usize,
+        cycle: usize,
+        state: &mut State,
+    ) -> Result<Option<usize>, usize> {
+        let Case { stimulus, settled, .. } = &self.cases[case];
+        let mut is_stable = self.simulator.drive(state, &stimulus.inputs[cycle]).is_some();
+        let mut at = cycle;
+        loop {
+            if !is_stable || self.simulator.differs(state, &stimulus.expected[at]) {
+                return Ok(Some(at));
+            }
+            at += 1;
+            if at == stimulus.cycles() {
+                return Ok(None);
+            }
+            is_stable = self.simulator.edge(state).is_some()
+                && self.simulator.drive(state, &stimulus.inputs[at]).is_some();
+            if settled.get(at).is_some_and(|settled| state.is_like(settled)) {
+                return Err(at);
+            }
+        }
     }
 
-    fn keep(&mut self, node: Node) -> NodeId {
-        self.simulator.design.nodes.push(node);
-        self.simulator.design.nodes.len() - 1
+    fn install(&mut self, root: NodeId, repair: &Repair) -> Option<Node> {
+        self.simulator.changed = Some(self.roots[&root].runs);
+        match repair {
+            Repair::Node(id, node) => {
+                let place = &mut self.simulator.design.nodes[*id];
+                Some(std::mem::replace(place, node.clone()))
+            }
+            Repair::Insertion(insertion) => {
+                self.simulator.inserted = Some(insertion.clone());
+                None
+            }
+        }
+    }
+
+    fn uninstall(&mut self, repair: &Repair, kept: Option<Node>) {
+        self.simulator.changed = None;
+        self.simulator.inserted = None;
+        if let (Repair::Node(id, _), Some(kept)) = (repair, kept) {
+            self.simulator.design.nodes[*id] = kept;
+        }
     }
 }
 
@@ -480,27 +670,4 @@ fn line_of<'l>(lines: &'l mut BTreeMap<(String, u32), Line>, place: &Place) -> &
         line.place = place.clone();
     }
     line
-}
-
-fn literal(value: &Bits, width: u32) -> String {
-    let digits = value.iter().rev().map(|limb| format!("{limb:016x}")).collect::<String>();
-    let digits = digits.trim_start_matches('0');
-    format!("{width}'h{}", if digits.is_empty() { "0" } else { digits })
-}
-
-/// Operations that are easily taken for one another.
-fn alternatives(binary: Binary) -> Vec<Binary> {
-    use Binary::{
-        Add, And, Equal, Greater, GreaterEqual, Less, LessEqual, LogicalAnd, LogicalOr, Or,
-        Subtract, Unequal, Xor,
-    };
-    let groups: [&[Binary]; 5] = [
-        &[And, Or, Xor],
-        &[LogicalAnd, LogicalOr],
-        &[Less, LessEqual, Greater, GreaterEqual, Equal, Unequal],
-        &[Equal, Unequal],
-        &[Add, Subtract],
-    ];
-    let group = groups.into_iter().find(|group| group[0] == binary || group.contains(&binary));
-    group.into_iter().flatten().copied().filter(|other| *other != binary).collect()
 }

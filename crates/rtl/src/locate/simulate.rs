@@ -66,10 +66,10 @@ impl Stimulus {
 }
 
 /// A state of a design.
-#[derive(Debug, Clone)]
+#[derive(Debug, Default)]
 pub struct State {
-    /// The value of each variable; the elements of a memory.
-    pub values: Vec<Vec<Bits>>,
+    /// The values of all variables; see [`Simulator::read`].
+    limbs: Vec<u64>,
     /// Combinational processes to run.
     dirty: Vec<bool>,
     /// The edge variables at the last check.
@@ -78,11 +78,76 @@ pub struct State {
     pub cycle: u64,
 }
 
+impl Clone for State {
+    fn clone(&self) -> Self {
+        let mut state = Self::default();
+        state.clone_from(self);
+        state
+    }
+
+    fn clone_from(&mut self, other: &Self) {
+        self.limbs.clone_from(&other.limbs);
+        self.dirty.clone_from(&other.dirty);
+        self.last.clone_from(&other.last);
+        self.cycle = other.cycle;
+    }
+}
+
 impl State {
-    /// Marks all processes, after a change of the design.
+    /// Marks all processes.
     pub fn wake(&mut self) {
         self.dirty.fill(true);
     }
+
+    /// Whether all that follows is the same, with the same inputs.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.limbs == other.limbs && self.last == other.last
+    }
+
+    /// The size of a state, in words.
+    pub fn size(&self) -> usize {
+        self.limbs.len()
+    }
+}
+
+/// Where an expression runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runs {
+    /// In a combinational process.
+    Combinational(usize),
+    /// In a clocked process, or once at the beginning.
+    Clocked,
+    /// In a function, so anywhere.
+    Anywhere,
+}
+
+/// A value that an expression of a statement has in one cycle.
+#[derive(Debug, Clone)]
+pub struct Forced {
+    pub root: NodeId,
+    pub runs: Runs,
+    pub cycle: u64,
+    pub value: Bits,
+}
+
+/// An assignment at the beginning of a branch.
+#[derive(Debug, Clone)]
+pub struct Insertion {
+    /// The condition or the subject, and the number of the branch.
+    pub root: NodeId,
+    pub branch: usize,
+    pub target: VariableId,
+    pub value: NodeId,
+    pub is_late: bool,
+}
+
+/// What runs.
+#[derive(Debug, Default)]
+pub struct Trace {
+    /// The expressions of statements.
+    pub roots: Vec<NodeId>,
+    /// The branches, by condition or subject.
+    pub branches: Vec<(NodeId, usize)>,
 }
 
 /// A design to simulate.
@@ -90,12 +155,22 @@ impl State {
 pub struct Simulator {
     pub design: Design,
     pub pins: Pins,
+    /// The first limb of each variable, and the limbs of an element.
+    slots: Vec<(usize, usize)>,
     /// The combinational processes that read each variable.
     readers: Vec<Vec<usize>>,
     /// Nodes that were evaluated: the measure of effort, which is the same on every machine.
     pub effort: u64,
-    /// Notes what runs, while it is set: the nodes of statements' expressions.
-    pub trace: Option<Vec<NodeId>>,
+    /// Notes what runs, while it is set.
+    pub trace: Option<Trace>,
+    pub inserted: Option<Insertion>,
+    /// A value in one cycle.
+    pub forced: Option<Forced>,
+    /// A node with another value, in [`Simulator::value`].
+    pub instead: Option<(NodeId, Bits)>,
+    /// Where a changed expression runs, which may read other variables than before.
+    pub changed: Option<Runs>,
+    before: Vec<u64>,
 }
 
 /// An assignment at the end of the time step.
@@ -124,29 +199,43 @@ impl Simulator {
             let reads = process.reads.iter().filter(|it| !process.writes.contains(it));
             reads.for_each(|it| readers[*it].push(place));
         }
-        Ok(Self { design, pins, readers, effort: 0, trace: None })
+        let mut end = 0;
+        let slot = |variable: &super::design::Variable| {
+            let limbs = bits::limbs(variable.width);
+            end += limbs * variable.array.unwrap_or(1);
+            (end - limbs * variable.array.unwrap_or(1), limbs)
+        };
+        let slots = design.variables.iter().map(slot).collect();
+        Ok(Self {
+            design,
+            pins,
+            slots,
+            readers,
+            effort: 0,
+            trace: None,
+            inserted: None,
+            forced: None,
+            instead: None,
+            changed: None,
+            before: Vec::new(),
+        })
     }
 
     /// The state before the first cycle.
     pub fn start(&mut self, before_reset: bool) -> State {
-        let fill = |width: u32| match before_reset {
-            true => bits::ones(width),
-            false => bits::small(0, width),
-        };
-        let value = |variable: &super::design::Variable| {
-            let first = variable.constant.clone().unwrap_or_else(|| fill(variable.width));
-            vec![first; variable.array.unwrap_or(1)]
-        };
-        let mut state = State {
-            values: self.design.variables.iter().map(value).collect(),
-            dirty: vec![true; self.design.combinational.len()],
-            last: Vec::new(),
-            cycle: 0,
-        };
-        state.values[self.pins.clock] = vec![bits::small(0, 1)];
-        for input in &self.pins.inputs {
-            let width = self.design.variables[*input].width;
-            state.values[*input] = vec![bits::small(0, width)];
+        let mut limbs = Vec::new();
+        for variable in &self.design.variables {
+            let value = match &variable.constant {
+                Some(constant) => bits::fit(constant.clone(), variable.width),
+                None if before_reset => bits::ones(variable.width),
+                None => bits::small(0, variable.width),
+            };
+            (0..variable.array.unwrap_or(1)).for_each(|_| limbs.extend_from_slice(&value));
+        }
+        let dirty = vec![true; self.design.combinational.len()];
+        let mut state = State { limbs, dirty, last: Vec::new(), cycle: 0 };
+        for pin in self.pins.inputs.iter().chain([&self.pins.clock]) {
+            self.slice(&mut state, *pin, 0).fill(0);
         }
         let body = std::mem::take(&mut self.design.initial);
         self.run(&mut state, &body, &mut Vec::new());
@@ -156,34 +245,64 @@ impl Simulator {
         state
     }
 
+    /// The value of a variable, or of an element of a memory.
+    pub fn read(&self, state: &State, variable: VariableId, element: usize) -> Bits {
+        let (first, limbs) = self.slots[variable];
+        Bits::from_slice(&state.limbs[first + element * limbs..][..limbs])
+    }
+
+    fn slice<'s>(
+        &self,
+        state: &'s mut State,
+        variable: VariableId,
+        element: usize,
+    ) -> &'s mut [u64] {
+        let (first, limbs) = self.slots[variable];
+        &mut state.limbs[first + element * limbs..][..limbs]
+    }
+
     /// The levels of the variables whose edges processes wait for.
     fn levels(&self, state: &State) -> Vec<bool> {
         let edges = self.design.clocked.iter().flat_map(|process| &process.edges);
-        edges.map(|edge| state.values[edge.variable][0][0] & 1 == 1).collect()
+        edges.map(|edge| state.limbs[self.slots[edge.variable].0] & 1 == 1).collect()
     }
 
     /// Drives the inputs of a cycle; `None` if the design does not become stable.
     pub fn drive(&mut self, state: &mut State, inputs: &[Bits]) -> Option<()> {
         for (place, value) in inputs.iter().enumerate() {
             let input = self.pins.inputs[place];
-            self.set(state, input, 0, value.clone());
+            self.set(state, input, 0, value);
         }
-        self.set(state, self.pins.clock, 0, bits::small(0, 1));
+        self.set(state, self.pins.clock, 0, &bits::small(0, 1));
         self.events(state)
     }
 
     /// The rising edge of the clock, after which the next cycle begins.
     pub fn edge(&mut self, state: &mut State) -> Option<()> {
-        self.set(state, self.pins.clock, 0, bits::small(1, 1));
+        self.set(state, self.pins.clock, 0, &bits::small(1, 1));
         self.events(state)?;
+        if let Some(Forced { cycle, runs, .. }) = &self.forced
+            && *cycle == state.cycle
+        {
+            Self::wake(state, *runs);
+        }
         state.cycle += 1;
         Some(())
     }
 
-    fn set(&self, state: &mut State, variable: VariableId, element: usize, value: Bits) {
-        let held = &mut state.values[variable][element];
-        if *held != value {
-            *held = value;
+    /// Marks what runs an expression.
+    fn wake(state: &mut State, runs: Runs) {
+        match runs {
+            Runs::Combinational(process) => state.dirty[process] = true,
+            Runs::Clocked => {}
+            Runs::Anywhere => state.dirty.fill(true),
+        }
+    }
+
+    fn set(&self, state: &mut State, variable: VariableId, element: usize, value: &Bits) {
+        let held = self.slice(state, variable, element);
+        if *held != **value {
+            held.copy_from_slice(value);
             for reader in &self.readers[variable] {
                 state.dirty[*reader] = true;
             }
@@ -215,68 +334,96 @@ impl Simulator {
                 self.run(state, &body, &mut late);
                 self.design.clocked[place].body = body;
                 // What it assigned at once may have readers.
-                for variable in self.design.clocked[place].writes.clone() {
-                    self.readers[variable].iter().for_each(|it| state.dirty[*it] = true);
+                for variable in &self.design.clocked[place].at_once {
+                    self.readers[*variable].iter().for_each(|it| state.dirty[*it] = true);
                 }
             }
             for (variable, element, value) in late {
-                self.set(state, variable, element, value);
+                self.set(state, variable, element, &value);
             }
         }
         None
     }
 
     fn settle(&mut self, state: &mut State) -> Option<()> {
+        if let Some(runs) = self.changed {
+            Self::wake(state, runs);
+        }
+        let mut is_final = self.changed.is_none();
         for _ in 0..MOST_ROUNDS {
             if !state.dirty.contains(&true) {
-                return Some(());
+                if is_final {
+                    return Some(());
+                }
+                // It may read what was computed after it.
+                is_final = true;
+                self.changed.into_iter().for_each(|runs| Self::wake(state, runs));
             }
             for place in 0..self.design.combinational.len() {
-                if !std::mem::replace(&mut state.dirty[place], false) {
-                    continue;
+                if std::mem::replace(&mut state.dirty[place], false) && self.process(state, place) {
+                    is_final = self.changed.is_none();
                 }
-                let process = &mut self.design.combinational[place];
-                let (body, writes) =
-                    (std::mem::take(&mut process.body), std::mem::take(&mut process.writes));
-                let before: Vec<_> = writes.iter().map(|it| state.values[*it].clone()).collect();
-                self.run(state, &body, &mut Vec::new());
-                for (variable, before) in writes.iter().zip(before) {
-                    if state.values[*variable] != before {
-                        for reader in self.readers[*variable].iter().filter(|it| **it != place) {
-                            state.dirty[*reader] = true;
-                        }
-                    }
-                }
-                let process = &mut self.design.combinational[place];
-                (process.body, process.writes) = (body, writes);
             }
         }
         None
+    }
+
+    /// Runs a combinational process. Whether it changed anything.
+    fn process(&mut self, state: &mut State, place: usize) -> bool {
+        let process = &mut self.design.combinational[place];
+        let (body, writes) =
+            (std::mem::take(&mut process.body), std::mem::take(&mut process.writes));
+        let of = |slots: &[(usize, usize)], array: Option<usize>, it: VariableId| {
+            let (first, limbs) = slots[it];
+            first..first + limbs * array.unwrap_or(1)
+        };
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        for it in &writes {
+            let range = of(&self.slots, self.design.variables[*it].array, *it);
+            before.extend_from_slice(&state.limbs[range]);
+        }
+        self.run(state, &body, &mut Vec::new());
+        let (mut rest, mut has_changed) = (&*before, false);
+        for it in &writes {
+            let range = of(&self.slots, self.design.variables[*it].array, *it);
+            let (own, others) = rest.split_at(range.len());
+            rest = others;
+            if state.limbs[range] != *own {
+                has_changed = true;
+                for reader in self.readers[*it].iter().filter(|it| **it != place) {
+                    state.dirty[*reader] = true;
+                }
+            }
+        }
+        self.before = before;
+        let process = &mut self.design.combinational[place];
+        (process.body, process.writes) = (body, writes);
+        has_changed
     }
 
     fn run(&mut self, state: &mut State, body: &[Statement], late: &mut Late) {
         for statement in body {
             match statement {
                 Statement::Assign { target, value, is_late } => {
-                    self.note(*value);
                     let width = self.design.nodes[*value].width;
-                    let value = self.eval(state, *value);
+                    let value = self.root(state, *value);
                     self.assign(state, target, value, width, is_late.then_some(&mut *late));
                 }
                 Statement::If { condition, then, otherwise } => {
-                    self.note(*condition);
-                    let holds = bits::is_true(&self.eval(state, *condition));
+                    let holds = bits::is_true(&self.root(state, *condition));
+                    self.branch(state, (*condition, usize::from(holds)), late);
                     self.run(state, if holds { then } else { otherwise }, late);
                 }
                 Statement::Case { subject, items } => {
-                    self.note(*subject);
-                    let subject = self.eval(state, *subject);
-                    for (labels, body) in items {
+                    let value = self.root(state, *subject);
+                    for (place, (labels, body)) in items.iter().enumerate() {
                         let is_equal = |label: &NodeId| {
                             let label = self.eval(state, *label);
-                            bits::compare(&label, &subject) == Ordering::Equal
+                            bits::compare(&label, &value) == Ordering::Equal
                         };
                         if labels.is_empty() || labels.iter().any(is_equal) {
+                            self.branch(state, (*subject, place), late);
                             self.run(state, body, late);
                             break;
                         }
@@ -286,9 +433,32 @@ impl Simulator {
         }
     }
 
-    fn note(&mut self, node: NodeId) {
+    /// Begins a branch.
+    fn branch(&mut self, state: &mut State, branch: (NodeId, usize), late: &mut Late) {
         if let Some(trace) = &mut self.trace {
-            trace.push(node);
+            trace.branches.push(branch);
+        }
+        if let Some(it) = &self.inserted
+            && (it.root, it.branch) == branch
+        {
+            let Insertion { target, value, is_late, .. } = *it;
+            let width = self.design.nodes[value].width;
+            let value = self.eval(state, value);
+            let late = is_late.then_some(late);
+            self.assign(state, &Target::Variable(target), value, width, late);
+        }
+    }
+
+    /// The value of an expression of a statement.
+    fn root(&mut self, state: &mut State, root: NodeId) -> Bits {
+        if let Some(trace) = &mut self.trace {
+            trace.roots.push(root);
+        }
+        match &self.forced {
+            Some(forced) if forced.root == root && forced.cycle == state.cycle => {
+                forced.value.clone()
+            }
+            _ => self.eval(state, root),
         }
     }
 
@@ -320,14 +490,14 @@ impl Simulator {
                     let of = |it: &&(VariableId, usize, Bits)| (it.0, it.1) == (variable, element);
                     late.iter().rev().find(of).map(|it| it.2.clone())
                 });
-                let held = pending.unwrap_or_else(|| state.values[variable][element].clone());
+                let held = pending.unwrap_or_else(|| self.read(state, variable, element));
                 let value = match part == whole && low == 0 {
                     true => bits::fit(value, whole),
                     false => bits::replace(&held, whole, low, &bits::fit(value, width), part),
                 };
                 match late {
                     Some(late) => late.push((variable, element, value)),
-                    None => state.values[variable][element] = value,
+                    None => self.slice(state, variable, element).copy_from_slice(&value),
                 }
             }
         }
@@ -363,22 +533,21 @@ impl Simulator {
 
     fn eval(&mut self, state: &mut State, id: NodeId) -> Bits {
         self.effort += 1;
+        if let Some((node, value)) = &self.instead
+            && *node == id
+        {
+            return value.clone();
+        }
         let node = &self.design.nodes[id];
         let width = node.width;
         match &node.operation {
             Operation::Constant(value) => value.clone(),
-            Operation::Variable(variable) => state.values[*variable][0].clone(),
-            Operation::Forced(cycle, value) => {
-                let (argument, value) =
-                    (node.arguments[0], (*cycle == state.cycle).then(|| value.clone()));
-                let held = self.eval(state, argument);
-                value.unwrap_or(held)
-            }
+            Operation::Variable(variable) => self.read(state, *variable, 0),
             Operation::Element(variable) => {
                 let (variable, index) = (*variable, node.arguments[0]);
                 let index = self.eval(state, index);
                 match self.element(variable, &index) {
-                    Some(element) => state.values[variable][element].clone(),
+                    Some(element) => self.read(state, variable, element),
                     None => bits::small(0, width),
                 }
             }
@@ -412,12 +581,14 @@ impl Simulator {
                 let (function, arguments) = (*function, node.arguments.clone());
                 let inputs = self.design.functions[function].inputs.clone();
                 for (input, argument) in inputs.into_iter().zip(arguments) {
-                    state.values[input][0] = self.eval(state, argument);
+                    let value =
+                        bits::fit(self.eval(state, argument), self.design.variables[input].width);
+                    self.slice(state, input, 0).copy_from_slice(&value);
                 }
                 let body = std::mem::take(&mut self.design.functions[function].body);
                 self.run(state, &body, &mut Vec::new());
                 self.design.functions[function].body = body;
-                state.values[self.design.functions[function].result][0].clone()
+                self.read(state, self.design.functions[function].result, 0)
             }
         }
     }
@@ -427,31 +598,31 @@ impl Simulator {
         self.eval(state, node)
     }
 
+    /// Drives the inputs of a cycle, with a forced value.
+    pub fn force(&mut self, state: &mut State, forced: Forced, inputs: &[Bits]) -> Option<()> {
+        Self::wake(state, forced.runs);
+        self.forced = Some(forced);
+        self.drive(state, inputs)
+    }
+
+    /// The outputs that differ from what a cycle expects.
+    pub fn differing(&self, state: &State, expected: &[(Bits, Bits)]) -> Vec<VariableId> {
+        let outputs = self.pins.outputs.iter().zip(expected);
+        let differs = |output: VariableId, value: &Bits, mask: &Bits| {
+            let held = self.read(state, output, 0);
+            held.iter().zip(value).zip(mask).any(|((held, value), mask)| (held ^ value) & mask != 0)
+        };
+        let all = outputs.filter(|(output, (value, mask))| differs(**output, value, mask));
+        all.map(|(output, _)| *output).collect()
+    }
+
     /// Whether an output differs from what a cycle expects.
     pub fn differs(&self, state: &State, expected: &[(Bits, Bits)]) -> bool {
         self.pins.outputs.iter().zip(expected).any(|(output, (value, mask))| {
-            let mut limbs = state.values[*output][0].iter().zip(value).zip(mask);
+            let (first, count) = self.slots[*output];
+            let mut limbs = state.limbs[first..first + count].iter().zip(value).zip(mask);
             limbs.any(|((actual, value), mask)| (actual ^ value) & mask != 0)
         })
-    }
-
-    /// Runs a stimulus from a state on until an output differs; the cycle. `None` if the design
-    /// does not become stable.
-    pub fn first_difference(
-        &mut self,
-        state: &mut State,
-        stimulus: &Stimulus,
-        end: usize,
-    ) -> Option<Option<usize>> {
-        while (state.cycle as usize) < stimulus.cycles().min(end) {
-            let cycle = state.cycle as usize;
-            self.drive(state, &stimulus.inputs[cycle])?;
-            if self.differs(state, &stimulus.expected[cycle]) {
-                return Some(Some(cycle));
-            }
-            self.edge(state)?;
-        }
-        Some(None)
     }
 }
 

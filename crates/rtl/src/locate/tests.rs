@@ -59,7 +59,8 @@ fn lines(text: &str) -> Result<Vec<(u32, String)>, String> {
     let failing = case(&[10, 10]);
     let others = [case(&[15, 15, 15]), case(&[1, 2, 3]), case(&[])];
     let cases = Cases { failing: &failing, others: &others };
-    let read = |tree: &Tree| located(tree, "top", ("clk", &INPUTS, &OUTPUTS), &cases);
+    let read =
+        |tree: &Tree| located(tree, "top", ("clk", &INPUTS, &OUTPUTS), &cases, &Texts::default());
     let lines = described(text, read)?;
     Ok(lines.into_iter().map(|(place, reason)| (place.line, reason)).collect())
 }
@@ -79,6 +80,35 @@ fn the_line_with_the_bug_is_first() {
         let found = lines(&bad).unwrap();
         assert_eq!(found.first().map(|(line, _)| *line), Some(line), "{to}: {found:?}");
     }
+}
+
+/// Is a missing assignment found, at the branch that lacks it?
+#[test]
+fn a_missing_assignment_is_found() {
+    let good = TOP.replace("LIMIT", "total >= 8'd20");
+    let bad = good.replace("if (rst) total <= 8'd0;", "if (rst) begin end");
+    assert_ne!(bad, good);
+    let found = lines(&bad).unwrap();
+    let (line, reason) = &found[0];
+    assert_eq!((*line, reason.contains("`total <= 8'h0` added")), (9, true), "{found:?}");
+}
+
+/// Is a wrong value of a parameter also found where the parameter gets it?
+#[test]
+fn a_parameter_is_found_behind_its_use() {
+    let text = TOP.replace("LIMIT", "total >= LEAST;\n localparam [7:0] LEAST = 8'd21");
+    let failing = case(&[10, 10]);
+    let others = [case(&[15, 15, 15]), case(&[1, 2, 3])];
+    let cases = Cases { failing: &failing, others: &others };
+    let of_file = |tree: &Tree| {
+        let file = tree.files.values().find(|file| file.ends_with("top.sv")).cloned();
+        Texts(vec![(file.unwrap(), text.clone())])
+    };
+    let read = |tree: &Tree| {
+        located(tree, "top", ("clk", &INPUTS, &OUTPUTS), &cases, &of_file(tree)).unwrap()
+    };
+    let found: Vec<u32> = described(&text, read).iter().map(|(place, _)| place.line).collect();
+    assert_eq!(found[..2], [6, 7], "{found:?}");
 }
 
 /// Does RTL that does not fail here have no suspicious lines?
@@ -136,13 +166,18 @@ endmodule",
             before_reset: BeforeReset::Zeros,
             ends: Verdict::Match,
         };
-        let differs = described(&text, |tree| {
+        let is_equal = described(&text, |tree| {
             let design = Design::of(tree, "top").unwrap();
             let mut simulator = Simulator::new(design, "clk", &inputs, &outputs).unwrap();
             let case = Stimulus::of(&pins, &inputs, &outputs, 2);
             let mut state = simulator.start(false);
-            simulator.first_difference(&mut state, &case, 2)
+            (0..2).all(|cycle| {
+                simulator.drive(&mut state, &case.inputs[cycle]).unwrap();
+                let differs = simulator.differs(&state, &case.expected[cycle]);
+                simulator.edge(&mut state).unwrap();
+                !differs
+            })
         });
-        assert_eq!(differs, Some(None), "{expression}");
+        assert!(is_equal, "{expression}");
     }
 }

@@ -1,0 +1,315 @@
+//! The repairs that are tried: other forms of expressions, and assignments that a branch may lack.
+
+use super::{Ranking, VALUES};
+use crate::locate::bits::{self, Bits};
+use crate::locate::design::{Binary, Node, NodeId, Operation, Place, Unary, VariableId};
+use crate::locate::simulate::{Insertion, Runs};
+use crate::locate::slice::branches;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bits of codes, such as those of states, and codes with which a variable is compared.
+const MOST_CODE_BITS: u32 = 8;
+const MOST_CODES: usize = 24;
+/// The operands that a repair can add.
+#[derive(Debug, Default)]
+pub struct Operands {
+    variables: Vec<(VariableId, u32)>,
+    /// Expressions of one bit, in words.
+    conditions: Vec<(NodeId, String)>,
+    /// What `conditions` deny.
+    denied: Vec<NodeId>,
+}
+
+impl Ranking<'_> {
+    /// Collects constants and operands.
+    pub(super) fn prepare(&mut self) {
+        let design = &self.simulator.design;
+        let mut constants: BTreeMap<u32, BTreeSet<Bits>> = BTreeMap::new();
+        let mut comparisons: BTreeMap<(usize, String), NodeId> = BTreeMap::new();
+        // Variables that are compared with codes, and the codes by width.
+        let mut coded = BTreeSet::new();
+        let mut codes: BTreeMap<u32, BTreeSet<Bits>> = BTreeMap::new();
+        let mut pair = |one: NodeId, other: NodeId| {
+            let (one, other) = (&design.nodes[one], &design.nodes[other]);
+            if let (Operation::Constant(code), Operation::Variable(variable)) =
+                (&one.operation, &other.operation)
+                && (2..=MOST_CODE_BITS).contains(&one.width)
+            {
+                coded.insert(*variable);
+                codes.entry(one.width).or_default().insert(code.clone());
+            }
+        };
+        design.each_case(&mut |subject, label| pair(label, subject));
+        for (id, node) in design.nodes.iter().enumerate() {
+            use Binary::{Equal, Greater, GreaterEqual, Less, LessEqual, Unequal};
+            if let (Operation::Binary(Equal | Unequal), [one, other]) =
+                (&node.operation, &*node.arguments)
+            {
+                pair(*one, *other);
+                pair(*other, *one);
+            }
+            match &node.operation {
+                Operation::Constant(value) => {
+                    constants.entry(node.width).or_default().insert(value.clone());
+                }
+                Operation::Binary(Equal | Unequal | Less | LessEqual | Greater | GreaterEqual) => {
+                    comparisons.entry((node.instance, self.text(id))).or_insert(id);
+                }
+                _ => {}
+            }
+        }
+        let mut operands: BTreeMap<usize, Operands> = BTreeMap::new();
+        for (id, variable) in design.variables.iter().enumerate() {
+            match &variable.constant {
+                Some(value) => {
+                    constants.entry(variable.width).or_default().insert(value.clone());
+                }
+                None if variable.array.is_some() || variable.width == 0 => {}
+                None if id == self.simulator.pins.clock => {}
+                None => {
+                    let of = operands.entry(variable.instance).or_default();
+                    of.variables.push((id, variable.width));
+                }
+            }
+        }
+        for of in operands.values_mut() {
+            for (id, _) in of.variables.iter().filter(|(_, width)| *width == 1) {
+                let node = self.leaf(*id);
+                of.conditions.push((node, self.text(node)));
+            }
+        }
+        for variable in coded {
+            let leaf = self.leaf(variable);
+            let like = self.simulator.design.nodes[leaf].clone();
+            for code in codes.get(&like.width).into_iter().flatten().take(MOST_CODES) {
+                let operation = Operation::Constant(code.clone());
+                let code = self.keep(Node { operation, ..like.clone() });
+                let operation = Operation::Binary(Binary::Equal);
+                let arguments = vec![code, leaf];
+                let id = self.keep(Node { operation, arguments, width: 1, ..like.clone() });
+                comparisons.entry((like.instance, self.text(id))).or_insert(id);
+            }
+        }
+        for ((instance, text), id) in comparisons {
+            operands.entry(instance).or_default().conditions.push((id, text));
+        }
+        for of in operands.values_mut() {
+            for (id, _) in &of.conditions {
+                let like = self.simulator.design.nodes[*id].clone();
+                let operation = Operation::Unary(Unary::LogicalNot);
+                of.denied.push(self.keep(Node { operation, arguments: vec![*id], ..like }));
+            }
+        }
+        let sorted = |(width, values): (u32, BTreeSet<Bits>)| (width, values.into_iter().collect());
+        self.constants = constants.into_iter().map(sorted).collect();
+        self.operands = operands;
+    }
+
+    /// Assignments that a branch may lack, each with its place and in words: of a variable that its
+    /// process assigns elsewhere, and whose value the failure needs.
+    pub(super) fn insertions(&mut self) -> Vec<(Insertion, Place, String)> {
+        let mut all = Vec::new();
+        let bodies = branches(&self.simulator.design);
+        let mut ran: Vec<_> = self.branches[0].clone().into_iter().collect();
+        ran.sort_by_key(|(_, ran)| std::cmp::Reverse(ran.last().copied()));
+        for ((root, branch), ran) in ran {
+            let Some(body) = bodies.get(&(root, branch)) else { continue };
+            let is_late = self.roots[&root].runs == Runs::Clocked;
+            for (variable, values) in &body.assigned {
+                let is_needed = |cycle: &usize| {
+                    self.slice.needs(*cycle, *variable)
+                        || is_late && self.slice.needs(cycle + 1, *variable)
+                };
+                if body.own.iter().any(|(own, _)| own == variable) || !ran.iter().any(is_needed) {
+                    continue;
+                }
+                let of = self.simulator.design.variables[*variable].clone();
+                let like = self.simulator.design.nodes[root].clone();
+                let mut all_values = Vec::new();
+                let mut known = BTreeSet::from([bits::small(0, of.width), bits::ones(of.width)]);
+                known.extend(
+                    self.constants.get(&of.width).into_iter().flatten().take(VALUES).cloned(),
+                );
+                for value in known {
+                    let operation = Operation::Constant(value);
+                    let (arguments, width) = (Vec::new(), of.width);
+                    all_values.push(self.keep(Node {
+                        operation,
+                        arguments,
+                        width,
+                        ..like.clone()
+                    }));
+                }
+                all_values.extend(values);
+                if let Some(operands) = self.operands.get(&of.instance) {
+                    let like = operands.variables.iter().filter(|(_, width)| *width == of.width);
+                    let like: Vec<_> = like.map(|(it, _)| *it).take(VALUES).collect();
+                    all_values.extend(like.into_iter().map(|it| self.leaf(it)));
+                }
+                let place = body.place_of(*variable).unwrap_or_else(|| like.place.clone());
+                let mut known = BTreeSet::new();
+                for value in all_values {
+                    let text = self.text(value);
+                    if known.insert(text.clone()) {
+                        let sign = if is_late { "<=" } else { "=" };
+                        let what = format!("`{} {sign} {text}` added beside this", of.name);
+                        let insertion =
+                            Insertion { root, branch, target: *variable, value, is_late };
+                        all.push((insertion, place.clone(), what));
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Other forms of a node, each in words.
+    pub(super) fn repairs(&mut self, id: NodeId, is_root: bool) -> Vec<(Node, String)> {
+        let node = self.simulator.design.nodes[id].clone();
+        let (width, own) = (node.width, self.text(id));
+        let mut all = Vec::new();
+        let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
+            all.push((Node { operation, arguments, ..node.clone() }, what));
+        };
+        if let Operation::Binary(binary) = node.operation {
+            for other in alternatives(binary) {
+                let what = format!("`{}` in place of `{}`", other.text(), binary.text());
+                add(Operation::Binary(other), node.arguments.clone(), what);
+            }
+        }
+        for argument in &node.arguments {
+            if self.simulator.design.nodes[*argument].width == width {
+                let what = format!("`{}` alone", self.text(*argument));
+                add(Operation::Unary(Unary::Extend), vec![*argument], what);
+            }
+        }
+        if let (Operation::Choice, [condition, yes, no]) = (&node.operation, &*node.arguments) {
+            let what = "the alternatives swapped".to_owned();
+            add(Operation::Choice, vec![*condition, *no, *yes], what);
+        }
+        let is_constant = matches!(node.operation, Operation::Constant(_));
+        let mut values = vec![bits::small(0, width), bits::ones(width)];
+        if let Operation::Constant(value) = &node.operation {
+            values.push(bits::add(value, &bits::small(1, width), width));
+            values.push(bits::add(value, &bits::ones(width), width));
+            values.extend([bits::shift_left(value, 1, width), bits::shift_right(value, 1, width)]);
+            values.extend((0..width.min(16)).map(|bit| {
+                let bit = bits::shift_left(&bits::small(1, width), bit, width);
+                bits::each(value, &bit, width, |value, bit| value ^ bit)
+            }));
+        }
+        if is_constant || is_root {
+            values.extend(self.constants.get(&width).into_iter().flatten().cloned());
+        }
+        let mut known = BTreeSet::new();
+        for value in values {
+            if known.insert(value.clone()) && node.operation != Operation::Constant(value.clone()) {
+                let what = format!("{} in place of `{own}`", literal(&value, width));
+                add(Operation::Constant(value), Vec::new(), what);
+            }
+        }
+        if width == 1 {
+            add(Operation::Unary(Unary::Not), vec![id], format!("`{own}` inverted"));
+        }
+        let Some(operands) = self.operands.get(&node.instance) else { return all };
+        let is_leaf = matches!(node.operation, Operation::Variable(_));
+        for (variable, of) in &operands.variables {
+            let operation = Operation::Variable(*variable);
+            if *of == width && operation != node.operation && (is_leaf || is_root) {
+                let name = &self.simulator.design.variables[*variable].name;
+                add(operation, Vec::new(), format!("`{name}` in place of `{own}`"));
+            }
+        }
+        if width == 1 {
+            for ((condition, text), denied) in operands.conditions.iter().zip(&operands.denied) {
+                for (operation, sign) in [(Binary::And, "&&"), (Binary::Or, "||")] {
+                    for (condition, not) in [(condition, ""), (denied, "!")] {
+                        let operation = Operation::Binary(operation);
+                        let arguments = vec![id, *condition];
+                        let with =
+                            Node { operation, arguments, is_condition: true, ..node.clone() };
+                        all.push((with, format!("`{sign} {not}{text}` after `{own}`")));
+                    }
+                }
+            }
+            return all;
+        }
+        // The nodes of these stay: there are few.
+        let conditions = operands.conditions.clone();
+        let denied = operands.denied.clone();
+        let narrower = operands.variables.iter().map(|(variable, of)| (*variable, *of));
+        let narrower: Vec<_> =
+            narrower.filter(|(_, of)| is_root && *of <= width && *of * 8 >= width).collect();
+        let [zero, one] = [0, 1].map(|value| {
+            let operation = Operation::Constant(bits::small(value, width));
+            self.keep(Node { operation, arguments: Vec::new(), ..node.clone() })
+        });
+        let mut parts = vec![(one, "1".to_owned())];
+        for (variable, _) in narrower {
+            let leaf = self.leaf(variable);
+            parts.push((leaf, self.text(leaf)));
+        }
+        let mut add = |operation: Operation, arguments: Vec<NodeId>, what: String| {
+            all.push((Node { operation, arguments, ..node.clone() }, what));
+        };
+        for (part, text) in parts {
+            for (operation, sign) in [(Binary::Add, "+"), (Binary::Subtract, "-")] {
+                let what = format!("`{sign} {text}` after `{own}`");
+                add(Operation::Binary(operation), vec![id, part], what);
+            }
+        }
+        for ((condition, text), denied) in conditions.iter().zip(&denied).filter(|_| is_root) {
+            for (condition, not) in [(condition, ""), (denied, "!")] {
+                let what = format!("`{own}` only if `{not}{text}`");
+                add(Operation::Choice, vec![*condition, id, zero], what);
+            }
+        }
+        all
+    }
+
+    /// A node in words, short.
+    fn text(&self, id: NodeId) -> String {
+        let mut text = self.simulator.design.text(id);
+        const LONGEST: usize = 40;
+        if text.chars().count() > LONGEST {
+            text = text.chars().take(LONGEST - 3).collect::<String>() + "...";
+        }
+        text
+    }
+
+    fn leaf(&mut self, variable: VariableId) -> NodeId {
+        let known = &self.simulator.design.variables[variable];
+        let (width, instance) = (known.width, known.instance);
+        let (operation, arguments) = (Operation::Variable(variable), Vec::new());
+        let place = Place::default();
+        self.keep(Node { operation, arguments, width, instance, place, is_condition: false })
+    }
+
+    pub(super) fn keep(&mut self, node: Node) -> NodeId {
+        self.simulator.design.nodes.push(node);
+        self.simulator.design.nodes.len() - 1
+    }
+}
+
+fn literal(value: &Bits, width: u32) -> String {
+    let digits = value.iter().rev().map(|limb| format!("{limb:016x}")).collect::<String>();
+    let digits = digits.trim_start_matches('0');
+    format!("{width}'h{}", if digits.is_empty() { "0" } else { digits })
+}
+
+/// Operations that are easily taken for one another.
+fn alternatives(binary: Binary) -> Vec<Binary> {
+    use Binary::{
+        Add, And, Equal, Greater, GreaterEqual, Less, LessEqual, LogicalAnd, LogicalOr, Or,
+        Subtract, Unequal, Xor,
+    };
+    let groups: [&[Binary]; 5] = [
+        &[And, Or, Xor],
+        &[LogicalAnd, LogicalOr],
+        &[Less, LessEqual, Greater, GreaterEqual, Equal, Unequal],
+        &[Equal, Unequal],
+        &[Add, Subtract],
+    ];
+    let group = groups.into_iter().find(|group| group[0] == binary || group.contains(&binary));
+    group.into_iter().flatten().copied().filter(|other| *other != binary).collect()
+}
