@@ -5,10 +5,10 @@
 //! `bind` of the file, which Yosys does not read, says which signals of the RTL the module's ports
 //! are connected to.
 
-use crate::rtlil::plain;
 use cosim_base::error::{Code, Error, codes};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::models::AssertionFile;
+use cosim_rtl::rtlil::{Cell, Line, Wire, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -121,38 +121,35 @@ impl Assertions {
         // Attributes of the next cell, and the line of the file that it comes from.
         let (mut attributes, mut source) = (String::new(), None);
         while let Some(line) = lines.next() {
-            if let Some(wire) = line.strip_prefix("  wire ") {
-                found.wire(wire, text, &connected, pins)?;
-            } else if let Some(cell) = line.strip_prefix("  cell ")
-                && let Some((kind, name)) = cell.split_once(' ')
-                && ["$assert", "$assume", "$live", "$fair"].contains(&kind)
-            {
-                let inside = lines.by_ref().take_while(|line| line.trim() != "end");
-                let inside: Vec<&str> = inside.collect();
-                cells.push((text.assertion(kind, name, source)?, inside));
-                attributes.clear();
-                continue;
-            }
-            if line.starts_with("  attribute ") {
-                if let Some(place) = line.strip_prefix("  attribute \\src ") {
-                    source = text.line_of_source(place);
+            match Line::of(line) {
+                Line::Wire(wire) => found.wire(wire, text, &connected, pins)?,
+                Line::Cell { kind, name }
+                    if ["$assert", "$assume", "$live", "$fair"].contains(&kind) =>
+                {
+                    let inside = rest_of_cell(&mut lines);
+                    let cell = Cell { module: "", kind, name, inside };
+                    cells.push((text.assertion(kind, name, source)?, cell));
+                    attributes.clear();
+                    continue;
                 }
-                attributes.push_str(line);
-                attributes.push('\n');
-                continue;
+                Line::Attribute { name, value } if line.starts_with(' ') => {
+                    if name == "\\src" {
+                        source = text.line_of_source(value);
+                    }
+                    attributes.push_str(line);
+                    attributes.push('\n');
+                    continue;
+                }
+                _ => {}
             }
             found.netlist += &std::mem::take(&mut attributes);
             found.netlist.push_str(line);
             found.netlist.push('\n');
         }
         cells.sort_by_key(|((line, _), _)| *line);
-        let is_module = |line: &str| line.strip_prefix("module ").map(plain) == Some(&file.module);
         let mut outputs = String::new();
-        for (place, ((_, assertion), inside)) in cells.into_iter().enumerate() {
-            let port = |name: &str| {
-                let beginning = format!("connect \\{name} ");
-                inside.iter().find_map(|line| line.trim().strip_prefix(&beginning)).unwrap_or("1'1")
-            };
+        for (place, ((_, assertion), cell)) in cells.into_iter().enumerate() {
+            let port = |name: &str| cell.port(name).unwrap_or("1'1");
             let _ = write!(
                 outputs,
                 "  wire $cosim_not_{place}\n  wire output {0} \\{FAILS}{place}\n\
@@ -162,8 +159,8 @@ impl Assertions {
                  parameter \\B_SIGNED 0\n    parameter \\B_WIDTH 1\n    parameter \\Y_WIDTH 1\n    \
                  connect \\A $cosim_not_{place}\n    connect \\B {2}\n    connect \\Y \\{FAILS}{place}\n  end\n",
                 10_000 + place,
-                port("A"),
-                port("EN"),
+                port("\\A"),
+                port("\\EN"),
             );
             found.all.push(assertion);
         }
@@ -171,19 +168,18 @@ impl Assertions {
         let mut is_inside = false;
         let mut count = 20_000;
         for line in found.netlist.lines() {
-            let is_shown = line
-                .strip_prefix("  wire ")
-                .and_then(|wire| wire.rsplit(' ').next())
-                .is_some_and(|name| found.wires.iter().any(|(wire, _)| plain(name) == wire));
+            let statement = Line::of(line);
             if is_inside && line == "end" {
                 rewritten.push_str(&outputs);
                 is_inside = false;
             }
-            is_inside |= is_module(line);
-            match line.rsplit_once(' ') {
-                Some((head, name)) if is_inside && is_shown => {
+            is_inside |= matches!(statement, Line::Module(name) if plain(name) == file.module);
+            match statement {
+                Line::Wire(Wire { name, width, .. })
+                    if is_inside && found.wires.iter().any(|(wire, _)| plain(name) == wire) =>
+                {
                     count += 1;
-                    let _ = writeln!(rewritten, "{head} output {count} {name}");
+                    let _ = writeln!(rewritten, "  wire width {width} output {count} {name}");
                 }
                 _ => {
                     rewritten.push_str(line);
@@ -195,25 +191,20 @@ impl Assertions {
         Ok(found)
     }
 
-    /// A wire of the module, by its words behind `wire`.
+    /// A wire of the module.
     fn wire(
         &mut self,
-        wire: &str,
+        Wire { name, width, is_input, is_output }: Wire<'_>,
         text: &SourceText<'_>,
         connected: &[(String, String, usize)],
         pins: &[&str],
     ) -> Result<(), Error> {
-        let words: Vec<&str> = wire.split(' ').collect();
-        let number = |at: usize| words.get(at + 1).and_then(|word| word.parse().ok());
-        let width = words.iter().position(|word| *word == "width").and_then(number).unwrap_or(1);
-        let Some(name) = words.last().and_then(|name| name.strip_prefix('\\')) else {
-            return Ok(());
-        };
-        if words.contains(&"output") || words.contains(&"inout") {
+        let Some(name) = name.strip_prefix('\\') else { return Ok(()) };
+        if is_output {
             let message = format!("`{name}` is an output; a module of assertions has inputs only");
             return Err(text.wrong(codes::BAD_ASSERTIONS, text.line_of(name), message));
         }
-        if !words.contains(&"input") {
+        if !is_input {
             if name.bytes().all(|letter| letter.is_ascii_alphanumeric() || letter == b'_') {
                 self.wires.push((name.to_owned(), width));
             }

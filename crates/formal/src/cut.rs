@@ -3,7 +3,7 @@
 
 mod paired;
 
-use crate::rtlil::{Unknown, plain, width, widths};
+use cosim_rtl::rtlil::{self, Cell, Line, Unknown, Widths, parts, plain, width, widths};
 pub use paired::cut_pair;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -34,87 +34,44 @@ pub const OF: &str = "_of_";
 /// A port of a cell: module, cell and port.
 pub type PortOf<'a> = (&'a str, &'a str, &'a str);
 
-/// A cell of a netlist.
-pub struct Cell<'a> {
-    /// The module that contains the cell.
-    pub module: &'a str,
-    /// The cell type.
-    pub kind: &'a str,
-    /// The cell name.
-    pub name: &'a str,
-    /// The lines between `cell` and `end`.
-    pub inside: Vec<&'a str>,
+/// What the checks ask about a cell.
+trait Kind {
+    /// The memory that the cell is a port of.
+    fn memory(&self) -> Option<String>;
+    /// Whether the cell is clocked by its port `CLK`.
+    fn waits(&self) -> bool;
+    /// Whether the divisor may be zero or negative, or the result may overflow.
+    fn may_divide_by_zero(&self) -> bool;
 }
 
-impl<'a> Cell<'a> {
-    fn find(&self, what: &str, name: &str) -> Option<&'a str> {
-        let beginning = format!("{what} {name} ");
-        self.inside.iter().find_map(|line| line.trim().strip_prefix(&beginning))
-    }
-
-    /// The ports and the signals connected to them.
-    pub fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        let connections =
-            self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
-        connections.filter_map(|words| words.split_once(' '))
-    }
-
-    /// The memory that the cell is a port of.
+impl Kind for Cell<'_> {
     fn memory(&self) -> Option<String> {
-        let quoted = self.find("parameter", "\\MEMID")?;
-        Some(quoted.trim_matches('"').replace("\\\\", "\\"))
+        Some(self.parameter("\\MEMID")?.trim_matches('"').replace("\\\\", "\\"))
     }
 
-    /// Whether the cell is clocked by its port `CLK`.
     fn waits(&self) -> bool {
-        let has_clock = || !is_off(self.find("parameter", "\\CLK_ENABLE"));
+        let has_clock = || !is_off(self.parameter("\\CLK_ENABLE"));
         is_register(self.kind)
             || (self.kind.starts_with("$mem") && !self.kind.starts_with("$meminit") && has_clock())
     }
 
-    /// Whether the divisor may be zero or negative, or the result may overflow.
     fn may_divide_by_zero(&self) -> bool {
         if !DIVIDERS.contains(&self.kind) {
             return false;
         }
-        let divisor = self.find("connect", "\\B").unwrap_or_default();
-        let is_positive = match divisor.split_once('\'') {
-            Some((_, bits)) => {
-                let is_signed = !is_off(self.find("parameter", "\\B_SIGNED"));
-                bits.contains('1')
-                    && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'))
-                    && !(is_signed && bits.starts_with('1'))
-            }
-            None => divisor.parse::<i32>().is_ok_and(|number| number > 0),
-        };
+        let divisor = self.port("\\B").unwrap_or_default();
+        let digits = rtlil::digits(divisor).unwrap_or_default();
+        let is_signed = !is_off(self.parameter("\\B_SIGNED"));
+        let is_positive = digits.contains(&'1')
+            && digits.iter().all(|digit| matches!(digit, '0' | '1'))
+            && !divisor.starts_with('-')
+            && !(is_signed && digits.last() == Some(&'1'));
         self.kind == "$pow" || !is_positive
     }
 }
 
 fn is_register(kind: &str) -> bool {
     REGISTERS.contains(&kind) || OTHERS.contains(&kind)
-}
-
-/// The cells of a netlist, and its connections outside of cells: module, left side, right side.
-pub fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
-    let (mut cells, mut connections) = (Vec::new(), Vec::new());
-    let mut module = "";
-    let mut lines = netlist.lines();
-    while let Some(line) = lines.next() {
-        let words = line.trim_start();
-        if let Some(name) = words.strip_prefix("module ") {
-            module = plain(name);
-        } else if let Some(rest) = words.strip_prefix("cell ") {
-            let (kind, name) = rest.split_once(' ').unwrap_or((rest, ""));
-            let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
-            cells.push(Cell { module, kind, name: plain(name), inside });
-        } else if let Some((left, right)) =
-            words.strip_prefix("connect ").and_then(|rest| rest.split_once(' '))
-        {
-            connections.push((module, left, right));
-        }
-    }
-    (cells, connections)
 }
 
 /// Cell ports that must stay constant: the controls of unclocked memory read ports and all ports of
@@ -141,10 +98,10 @@ pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
 pub fn enabled(netlist: &str) -> String {
     let (mut text, mut is_read) = (String::with_capacity(netlist.len()), false);
     for line in netlist.lines() {
-        match line.trim_start() {
-            words if words.starts_with("cell ") => is_read = words.starts_with("cell $memrd "),
-            words if words.starts_with("parameter \\CLK_ENABLE ") => is_read &= is_off(Some(words)),
-            "connect \\EN 1'0" if is_read => {
+        match Line::of(line) {
+            Line::Cell { kind, .. } => is_read = kind == "$memrd",
+            Line::Parameter { name: "\\CLK_ENABLE", value } => is_read &= is_off(Some(value)),
+            Line::Connect { left: "\\EN", right: "1'0" } if is_read => {
                 text += "    connect \\EN 1'1\n";
                 continue;
             }
@@ -222,17 +179,15 @@ fn cut_as(
     let mut lines = netlist.lines();
     let mut cuts = 0;
     while let Some(line) = lines.next() {
-        let words = line.trim_start();
-        if words.starts_with("attribute ") {
+        let statement = Line::of(line);
+        if let Line::Attribute { .. } = statement {
             attributes += line;
             attributes += "\n";
             continue;
         }
         let mut kept = line.to_owned() + "\n";
-        if let Some(rest) = words.strip_prefix("cell ") {
-            let (kind, name) = rest.split_once(' ').unwrap_or((rest, ""));
-            let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
-            let cell = Cell { module: "", kind, name, inside };
+        if let Line::Cell { kind, name } = statement {
+            let cell = Cell { module: "", kind, name, inside: rtlil::rest_of_cell(&mut lines) };
             check(&cell, &clock)?;
             if let Some(ports) = memory_ports(&cell)? {
                 attributes.clear();
@@ -244,12 +199,12 @@ fn cut_as(
             kept.extend(cell.inside.iter().flat_map(|line| [line, "\n"]));
             kept += "  end\n";
         }
-        if words == "end" {
+        if statement == Line::End {
             text.insert_str(begin, &std::mem::take(&mut declared));
         }
         text += &std::mem::take(&mut attributes);
         text += &kept;
-        if words.starts_with("module ") {
+        if let Line::Module(_) = statement {
             begin = text.len();
         }
     }
@@ -290,13 +245,12 @@ fn open(
     cell: &Cell<'_>,
     ports: &[(&str, &str)],
     (count, cut): (usize, &str),
-    wires: Option<&BTreeMap<&str, u32>>,
+    wires: Option<&Widths<'_>>,
     (declared, text): (&mut String, &mut String),
 ) -> Result<(), Unknown> {
     for (place, (port, name)) in ports.iter().enumerate() {
-        let signal = cell
-            .find("connect", port)
-            .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
+        let signal =
+            cell.port(port).ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
         let width =
             width(signal, wires).ok_or_else(|| Unknown(format!("the width of {signal}")))?;
         // Port numbers far above those of the design.
@@ -316,31 +270,22 @@ fn open(
 /// 0, only unclocked read ports, and at most two write ports, so that each read is exact and the
 /// order of two writes does not matter.
 pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
-    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
-    for line in netlist.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let ["memory", options @ .., name] = &words[..] else { continue };
-        let option = |name: &str| {
-            let mut pairs = options.chunks_exact(2);
-            pairs.find_map(|pair| (pair[0] == name).then(|| pair[1].parse().ok())).flatten()
-        };
-        let (size, offset) = (option("size").unwrap_or(1_u64), option("offset").unwrap_or(0));
-        if size.is_power_of_two() && offset == 0 {
-            sizes.insert((*name).to_owned(), size);
-        }
-    }
+    let mut sizes: BTreeMap<String, u64> = rtlil::memories(netlist)
+        .filter(|memory| memory.size.is_power_of_two() && memory.offset == 0)
+        .map(|memory| (memory.name.to_owned(), memory.size))
+        .collect();
     let cells = parts(netlist).0;
     sizes.retain(|name, size| {
         let mut writes = 0;
         cells.iter().filter(|cell| cell.memory().as_ref() == Some(name)).all(|cell| {
             let is_write = cell.kind.starts_with("$memwr");
             writes += u32::from(is_write);
-            let bits = cell.find("parameter", "\\ABITS").and_then(|bits| bits.parse().ok());
+            let bits = cell.parameter("\\ABITS").and_then(rtlil::number);
             (is_write
                 || (cell.kind == "$memrd" && !cell.waits())
                 || cell.kind.starts_with("$meminit"))
                 && writes <= 2
-                && bits.is_some_and(|bits: u32| bits <= size.ilog2())
+                && bits.is_some_and(|bits| bits <= u64::from(size.ilog2()))
         })
     });
     sizes.into_keys().zip(1..).collect()
@@ -364,8 +309,8 @@ fn check(cell: &Cell<'_>, clock: &str) -> Result<(), Unknown> {
         ));
     }
     if cell.waits() {
-        let signal = cell.find("connect", "\\CLK").unwrap_or_default();
-        if signal != clock || is_off(cell.find("parameter", "\\CLK_POLARITY")) {
+        let signal = cell.port("\\CLK").unwrap_or_default();
+        if signal != clock || is_off(cell.parameter("\\CLK_POLARITY")) {
             return Err(Unknown(format!(
                 "it has a register that is not clocked by the rising edge of {clock}"
             )));

@@ -3,6 +3,7 @@
 
 use cosim_base::error::Error;
 use cosim_rtl::answers::CacheLookup;
+use cosim_rtl::rtlil;
 use cosim_rtl::yosys::YosysSession;
 use serde::{Deserialize, Serialize};
 
@@ -79,16 +80,7 @@ fn made(session: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Er
 
 /// Total memory bits of a flat netlist.
 pub fn memory_bits(netlist: &str) -> u64 {
-    let memories = netlist.lines().filter_map(|line| line.trim().strip_prefix("memory "));
-    let bits = |memory: &str| {
-        let words: Vec<&str> = memory.split(' ').collect();
-        let number = |name: &str| {
-            let place = words.iter().position(|word| *word == name)?;
-            words.get(place + 1)?.parse::<u64>().ok()
-        };
-        number("width").unwrap_or(1) * number("size").unwrap_or(0)
-    };
-    memories.map(bits).sum()
+    rtlil::memories(netlist).map(|memory| memory.width.saturating_mul(memory.size)).sum()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! - [`prove`] proves the properties of a block for all inputs.
 //! - [`diff`] compares two RTLs of a block.
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
-//!   RTL; [`cut`] cuts memories out of a netlist ([`rtlil`]).
+//!   RTL; [`cut`] cuts memories out of a netlist.
 //! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
 //!   that engines decide.
 //! - [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks
@@ -30,4 +30,3 @@ pub mod graph;
 pub mod monitor;
 pub mod portfolio;
 pub mod prove;
-pub mod rtlil;

@@ -4,6 +4,7 @@
 //! nothing about the chip. `docs/how-to/gates.md` lists such constructs.
 
 use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
+use crate::rtlil;
 use crate::yosys::{YosysSession, version};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{BlockInfo, Parameters};
@@ -154,21 +155,11 @@ fn gates(session: &YosysSession, parameters: &[(String, String)]) -> Result<Stri
 /// The size of a flat netlist.
 fn area(netlist: &str) -> Area {
     let mut area = Area::default();
-    let mut memory = [0, 0];
-    let mut lines = netlist.lines().map(str::trim_start);
-    while let Some(line) = lines.next() {
-        let Some(cell) = line.strip_prefix("cell ") else { continue };
-        let kind = cell.split(' ').next().unwrap_or_default();
+    for cell in rtlil::parts(netlist).0 {
+        let kind = cell.kind;
         if kind.starts_with("$mem") {
-            for line in lines.by_ref().take_while(|line| *line != "end") {
-                for (place, name) in ["\\SIZE", "\\WIDTH"].into_iter().enumerate() {
-                    let value =
-                        line.strip_prefix("parameter ").and_then(|line| line.strip_prefix(name));
-                    memory[place] =
-                        value.and_then(|value| number(value.trim())).unwrap_or(memory[place]);
-                }
-            }
-            area.memory_bits += memory[0] * memory[1];
+            let value = |name| cell.parameter(name).and_then(rtlil::number).unwrap_or(0);
+            area.memory_bits += value("\\SIZE") * value("\\WIDTH");
             continue;
         }
         area.cells += 1;
@@ -177,14 +168,6 @@ fn area(netlist: &str) -> Area {
         area.latches += u64::from(is(&["$_DLATCH", "$_SR_"]));
     }
     area
-}
-
-/// Parses an RTLIL constant.
-fn number(text: &str) -> Option<u64> {
-    match text.split_once('\'') {
-        Some((_, digits)) => u64::from_str_radix(digits, 2).ok(),
-        None => text.parse().ok(),
-    }
 }
 
 /// The length of the longest path, from the output of `ltp`.

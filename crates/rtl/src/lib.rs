@@ -3,7 +3,8 @@
 //! - [`models`] examines RTL with Verilator and compiles models of it, or finds them in the cache.
 //! - [`backend`] has the simulators for which models are built; [`fourvalue`] writes the testbench
 //!   of those with four values.
-//! - [`yosys`] runs Yosys on RTL; [`gates`] synthesises a netlist that can replace the RTL.
+//! - [`yosys`] runs Yosys on RTL; [`rtlil`] reads the netlists that it writes;
+//!   [`gates`] synthesises one that can replace the RTL.
 //! - [`locate`] ranks lines of the RTL that may hold the cause of a failure.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`answers`] caches answers of Yosys and ABC by content.
@@ -25,4 +26,5 @@ pub mod fourvalue;
 pub mod gates;
 pub mod locate;
 pub mod models;
+pub mod rtlil;
 pub mod yosys;

@@ -4,13 +4,13 @@
 //! memories with equal initial contents that are written equally return equal data. A wrong
 //! pairing only shows differences that do not exist.
 
-use super::{Cell, cut_as, parts};
-use crate::rtlil::{Unknown, plain};
+use super::{Kind as _, cut_as};
+use cosim_rtl::rtlil::{self, Cell, Memory, Unknown, parts, plain};
 use std::collections::{BTreeMap, HashMap};
 
 /// A memory and its ports.
 #[derive(Debug, Default)]
-struct Memory {
+struct Shape {
     /// Size and initial contents, and the parameters of the ports in order.
     shape: Vec<String>,
     /// The cells of the ports, each with its kind and its place among those of this kind.
@@ -20,22 +20,15 @@ struct Memory {
 /// The parameters of a port that its place and its memory say already.
 const BESIDE: [&str; 3] = ["\\MEMID", "\\PORTID", "\\PRIORITY"];
 
-fn memories(netlist: &str) -> BTreeMap<String, Memory> {
-    let mut all: BTreeMap<String, Memory> = BTreeMap::new();
-    for line in netlist.lines() {
-        if let Some((options, name)) =
-            line.trim().strip_prefix("memory ").and_then(|memory| memory.rsplit_once(' '))
-        {
-            all.entry(name.to_owned()).or_default().shape.push(options.to_owned());
-        }
+fn memories(netlist: &str) -> BTreeMap<String, Shape> {
+    let mut all: BTreeMap<String, Shape> = BTreeMap::new();
+    for Memory { name, width, size, offset } in rtlil::memories(netlist) {
+        let shape = format!("{size} words of {width} bits from {offset}");
+        all.entry(name.to_owned()).or_default().shape.push(shape);
     }
     let cells = parts(netlist).0;
     let rank = |cell: &Cell<'_>| {
-        let number = |name| {
-            let text = cell.find("parameter", name)?;
-            let text = text.split_once('\'').map_or(text, |(_, bits)| bits);
-            i64::from_str_radix(text, if text.len() > 9 { 2 } else { 10 }).ok()
-        };
+        let number = |name| cell.parameter(name).and_then(rtlil::number);
         number("\\PORTID").or_else(|| number("\\PRIORITY")).unwrap_or(0)
     };
     let mut ports: Vec<(&Cell<'_>, String)> =
@@ -45,13 +38,8 @@ fn memories(netlist: &str) -> BTreeMap<String, Memory> {
     for (cell, memory) in ports {
         let kind = cell.kind.trim_end_matches("_v2").trim_start_matches("$mem");
         let mut facts = vec![cell.kind.to_owned()];
-        let parameters =
-            cell.inside.iter().filter_map(|line| line.trim().strip_prefix("parameter "));
-        facts.extend(
-            parameters
-                .filter(|text| !BESIDE.iter().any(|name| text.split(' ').any(|word| word == *name)))
-                .map(str::to_owned),
-        );
+        let parameters = cell.parameters().filter(|(name, _)| !BESIDE.contains(name));
+        facts.extend(parameters.map(|(name, value)| format!("{name} {value}")));
         if kind == "init" {
             facts.extend(cell.ports().map(|(port, value)| format!("{port} {value}")));
         }
@@ -73,7 +61,7 @@ pub fn cut_pair(netlists: [&str; 2], clock: &str) -> Result<[String; 2], Unknown
     let [left, mut right] = netlists.map(memories);
     let mut names: [HashMap<String, String>; 2] = Default::default();
     let mut alone = Vec::new();
-    let mut pair = |number: usize, left: Memory, right: Memory| {
+    let mut pair = |number: usize, left: Shape, right: Shape| {
         for (names, memory) in names.iter_mut().zip([left, right]) {
             let named = |(cell, port)| (cell, format!("{number}_{port}"));
             names.extend(memory.ports.into_iter().map(named));

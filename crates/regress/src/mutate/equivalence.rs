@@ -16,10 +16,10 @@ use cosim_formal::portfolio::{
     INDUCTION_BASE, INDUCTION_STEP, MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER,
     QUICK_DIFFERENCE, SHORT_PROOF,
 };
-use cosim_formal::rtlil::Unknown;
 use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::Proof;
 use cosim_harness::harness::{BlockInfo, WordAbstraction};
+use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use std::collections::BTreeMap;
 use std::ops::Range;

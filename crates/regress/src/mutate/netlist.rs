@@ -5,9 +5,10 @@
 //! through a module that inverts the bits of the enabled mutation, as one word. The mutations mean
 //! the same as in Yosys: `docs/how-to/mutation.md`.
 
-use cosim_formal::cut::{Cell, parts};
-use cosim_formal::rtlil::{Unknown, plain, width, widths};
 use cosim_formats::mutation::{Mode, Mutation};
+use cosim_rtl::rtlil::{
+    Cell, Line, Unknown, Widths, bits, digits, parts, plain, width, widths, wires,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -45,21 +46,18 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     // be declared first.
     let (mut behind, mut declared, mut begin) = (String::new(), String::new(), 0);
     for line in netlist.lines() {
-        let words = line.trim_start();
-        if words.starts_with(INITIAL) {
+        let statement = Line::of(line);
+        if let Line::Attribute { name: INITIAL, .. } = statement {
             continue;
-        } else if let Some(name) = words.strip_prefix("module ") {
+        } else if let Line::Module(name) = statement {
             module = plain(name);
             begin = woven.len() + line.len() + 1;
-        } else if let Some(name) = name_of_wire(line) {
-            woven += &initial.left((module, name));
-        } else if let Some(rest) = words.strip_prefix("cell ") {
-            (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
-            cell = plain(cell);
-        } else if let Some((port, signal)) = words
-            .strip_prefix("connect ")
-            .filter(|_| !cell.is_empty())
-            .and_then(|rest| rest.split_once(' '))
+        } else if let Line::Wire(wire) = statement {
+            woven += &initial.left((module, wire.name));
+        } else if let Line::Cell { kind: its_kind, name } = statement {
+            (kind, cell) = (its_kind, plain(name));
+        } else if let Line::Connect { left: port, right: signal } = statement
+            && !cell.is_empty()
             && let Some(here) = at.get(&(module, cell, plain(port)))
         {
             let width = width(signal, widths.get(module))
@@ -83,7 +81,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
             modules += &text(&name, width, here);
             let _ = writeln!(woven, "    connect {port} \\{name}_signal");
             continue;
-        } else if words == "end" {
+        } else if statement == Line::End {
             if !cell.is_empty() {
                 cell = "";
                 woven += line;
@@ -159,22 +157,12 @@ fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
         return is_read || ["\\Y", "\\Q", "\\X", "\\CO", "\\RD_DATA"].contains(&port);
     }
     // For an instance, the module declares the direction.
-    let mut inside = false;
-    for line in netlist.lines() {
-        if let Some(name) = line.strip_prefix("module ") {
-            inside = name == kind;
-        } else if inside && let Some(wire) = line.strip_prefix("  wire ") {
-            let mut words: Vec<&str> = wire.split(' ').collect();
-            if words.pop() == Some(port) {
-                return words.contains(&"output") || words.contains(&"inout");
-            }
-        }
-    }
-    false
+    let mut ports = wires(netlist).filter(|(module, _)| *module == plain(kind));
+    ports.any(|(_, wire)| wire.name == port && wire.is_output)
 }
 
-/// Prefix of a line with the initial value of a wire.
-const INITIAL: &str = "attribute \\init ";
+/// The attribute with the initial value of a wire.
+const INITIAL: &str = "\\init";
 
 /// Initial values of wires by module and name, lowest bit first. An initial value belongs to the
 /// register that drives the wire. Where a mutation is inserted between them, it moves to the
@@ -188,21 +176,21 @@ struct InitialValues<'a> {
 impl<'a> InitialValues<'a> {
     fn new(
         netlist: &'a str,
-        widths: &BTreeMap<&str, BTreeMap<&str, u32>>,
+        widths: &BTreeMap<&str, Widths<'_>>,
         at: &BTreeMap<Port<'_>, Vec<&Mutation>>,
     ) -> Self {
         let mut values = BTreeMap::new();
         let (mut module, mut value) = ("", None);
         for line in netlist.lines() {
-            if let Some(name) = line.strip_prefix("module ") {
-                module = plain(name);
-            } else if let Some(number) = line.trim_start().strip_prefix(INITIAL) {
-                value = Some(digits(number));
-            } else if let Some(name) = name_of_wire(line) {
-                values.extend(value.take().map(|value| ((module, name), value)));
-            } else if !line.trim_start().starts_with("attribute ") {
+            match Line::of(line) {
+                Line::Module(name) => module = plain(name),
+                Line::Attribute { name: INITIAL, value: number } => value = digits(number),
+                Line::Attribute { .. } => {}
+                Line::Wire(wire) => {
+                    values.extend(value.take().map(|value| ((module, wire.name), value)));
+                }
                 // These are attributes of something else than a wire.
-                value = None;
+                _ => value = None,
             }
         }
         let mut behind = BTreeSet::new();
@@ -230,7 +218,7 @@ impl<'a> InitialValues<'a> {
     }
 
     /// The attribute of the inserted wire, with the bits that moved.
-    fn moved(&self, module: &str, signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> String {
+    fn moved(&self, module: &str, signal: &str, wires: Option<&Widths<'_>>) -> String {
         let digit = |bit: Option<(&str, u32)>| {
             let (wire, bit) = bit?;
             self.values.get(&(module, wire))?.get(bit as usize).copied()
@@ -240,58 +228,13 @@ impl<'a> InitialValues<'a> {
     }
 }
 
-/// The binary digits of a Yosys constant, lowest first.
-fn digits(number: &str) -> Vec<char> {
-    match number.split_once('\'') {
-        Some((_, digits)) => digits.chars().rev().collect(),
-        None => {
-            let number = number.parse::<i32>().unwrap_or(0);
-            (0..32).map(|bit| if number >> bit & 1 == 1 { '1' } else { '0' }).collect()
-        }
-    }
-}
-
 /// The attribute line for an initial value, or an empty string if all bits are unknown.
 fn attribute(lowest_first: impl Iterator<Item = char>) -> String {
     let digits: Vec<char> = lowest_first.collect();
     if digits.iter().all(|digit| *digit == 'x') {
         return String::new();
     }
-    format!("  {INITIAL}{}'{}\n", digits.len(), digits.iter().rev().collect::<String>())
-}
-
-fn name_of_wire(line: &str) -> Option<&str> {
-    line.strip_prefix("  wire ")?.split(' ').next_back()
-}
-
-/// The bits of a signal as wire and bit index, lowest first. A constant bit is `None`.
-fn bits<'a>(
-    signal: &'a str,
-    wires: Option<&BTreeMap<&str, u32>>,
-) -> Option<Vec<Option<(&'a str, u32)>>> {
-    let mut words = signal.split_whitespace().peekable();
-    let mut all = Vec::new();
-    while let Some(word) = words.next() {
-        if matches!(word, "{" | "}") {
-            continue;
-        }
-        let mut part: Vec<Option<(&str, u32)>> = if word.starts_with(['\\', '$']) {
-            (0..*wires?.get(word)?).map(|bit| Some((word, bit))).collect()
-        } else {
-            vec![None; width(word, wires)? as usize]
-        };
-        while let Some(range) = words.peek().and_then(|word| word.strip_prefix('[')) {
-            let range = range.trim_end_matches(']');
-            let (high, low) = range.split_once(':').unwrap_or((range, range));
-            let [high, low]: [usize; 2] = [high.parse().ok()?, low.parse().ok()?];
-            part = part.get(low..=high)?.to_vec();
-            words.next();
-        }
-        // A concatenation lists its highest part first.
-        part.append(&mut all);
-        all = part;
-    }
-    Some(all)
+    format!("  attribute {INITIAL} {}'{}\n", digits.len(), digits.iter().rev().collect::<String>())
 }
 
 #[cfg(test)]
@@ -324,23 +267,6 @@ end
             control: None,
             signal: None,
             sources: Vec::new(),
-        }
-    }
-
-    #[test]
-    fn the_width_of_a_signal_is_that_of_its_parts() {
-        let all = widths(NETLIST);
-        for (signal, expected) in [
-            ("\\a", Some(8)),
-            ("$b", Some(1)),
-            ("\\a [3]", Some(1)),
-            ("\\a [6:4]", Some(3)),
-            ("12'000000000000", Some(12)),
-            ("{ 4'0000 \\a [6:4] $b }", Some(8)),
-            ("-3", Some(32)),
-            ("\\unknown", None),
-        ] {
-            assert_eq!(width(signal, all.get("top")), expected, "{signal}");
         }
     }
 
