@@ -15,7 +15,7 @@ use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::run;
 use cosim_formats::run::{
     Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
-    PeakMemory, Plan, RunCommand, RunDirectory, State, Tally, Timing,
+    PeakMemory, Plan, RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
 };
 use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
@@ -198,6 +198,18 @@ impl PreparedRegression<'_> {
             false => tally.coverage.part(),
         };
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
+        if self.job.keep.sources && !failures.is_empty() {
+            // Reproducing is a service: a design that cannot be copied has its failures, too.
+            let examined = job.setup.rtl.examined(job.block.info())?;
+            match RtlCopy::new(&examined, timing.commit.clone()) {
+                Ok(copy) => {
+                    copy.write(directory.folder()).unwrap_or_else(|error| unwritten.add(&error))
+                }
+                Err(error) => {
+                    program::warn(format_args!("`reproduce` will need the RTL: {error}"));
+                }
+            }
+        }
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
         let outcome =
             Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };

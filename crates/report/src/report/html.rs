@@ -17,7 +17,7 @@ use cosim_base::error::Error;
 use cosim_base::files::LARGEST_INPUT;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_block::explanation::{Difference, Explanation};
+use cosim_block::explanation::{Difference, Explanation, Suspect};
 use cosim_formats::run;
 use cosim_formats::run::{Cause, Group, Totals};
 use cosim_harness::harness::{Blame, BlockInfo, Blocks};
@@ -45,6 +45,8 @@ struct Page<'a> {
     timing: Option<RunTiming>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
+    /// The command that replays all failures.
+    reproduce: Option<String>,
     more_groups: usize,
     profiles: Vec<Profile<'a>>,
     diagram: Option<Diagram>,
@@ -69,6 +71,10 @@ struct Failure<'a> {
     group: &'a Group,
     /// The other groups.
     same: Vec<&'a Group>,
+    /// Suspicious lines of the cause.
+    suspects: &'a [Suspect],
+    /// The number of its other rules and signatures.
+    also: usize,
     /// The rule of the golden model in the decisive cycle, if the specification has its text.
     rules: Vec<String>,
     notes: Vec<&'a str>,
@@ -189,6 +195,7 @@ pub fn page(
         groups,
         coverage,
         specification,
+        reproduce: super::reproduce_all(folder),
     };
     render(&head(&page, block, reproduce), TEMPLATE, &page)
 }
@@ -293,6 +300,8 @@ fn failure<'a>(
         signature: group.signature.to_string(),
         count: cause.count(),
         same: cause.variants.clone(),
+        suspects: cause.suspects(),
+        also: group.variants.len().saturating_sub(1) + cause.variants.len(),
         rules,
         verdict: group.first.verdict.to_string(),
         blame: BlameBadge::of(group.first.judgement.as_ref()),
