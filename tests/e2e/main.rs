@@ -62,6 +62,7 @@ mod run_directory;
 mod scripts;
 mod several_blocks;
 mod shrinking;
+mod signoff;
 mod slurm;
 mod terminal;
 mod until;

@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 32] = [
+const EXAMPLES: [(&str, [Example; 2]); 33] = [
     (
         "run",
         [
@@ -161,6 +161,19 @@ const EXAMPLES: [(&str, [Example; 2]); 32] = [
         [
             ("compare runs/before runs/latest", "Print which failures are new or gone"),
             ("compare before after --out compare.html", "Also write a page"),
+        ],
+    ),
+    (
+        "signoff",
+        [
+            (
+                "signoff runs/latest runs/mutants runs/proof --out signoff.html",
+                "Write the matrix of rules as a page",
+            ),
+            (
+                "signoff runs/latest --vectors vectors/qp --bugs tests/bad_rtl/qp --csv signoff.csv",
+                "Count vectors and planted bugs, too, for a spreadsheet",
+            ),
         ],
     ),
     (

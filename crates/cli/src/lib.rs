@@ -54,6 +54,7 @@ mod run;
 mod schema;
 mod shell;
 mod shrink;
+mod signoff;
 mod skeleton;
 mod summary;
 mod suspects;
@@ -130,6 +131,8 @@ enum Command {
     Diff(diff::Arguments),
     /// Compare two runs: new and gone failures, coverage and speed.
     Compare(compare::Arguments),
+    /// Show what covers each rule of a specification: cases, mutants, proofs and more.
+    Signoff(signoff::Arguments),
     /// Find the first commit of the RTL at which a vector fails.
     Bisect(bisect::Arguments),
     /// Generate a crate for your block from the ports of its RTL.
@@ -238,6 +241,7 @@ impl Command {
             | Self::Prove(_)
             | Self::Diff(_)
             | Self::Bisect(_)
+            | Self::Signoff(_)
             | Self::Watch(_)
             | Self::WovenBugs(_)
             | Self::Suspects(_) => Needs::Blocks,
@@ -278,6 +282,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::Diff(arguments) => diff::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Signoff(arguments) => signoff::execute(&arguments),
         Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),

@@ -218,8 +218,11 @@ mod tests {
     fn a_page_has_every_option_with_its_help_and_its_value() {
         fn check(command: &clap::Command) {
             let page = page(command).expect("a page");
-            let plain = page.replace('\\', "");
+            let plain = page.replace("\\*(Aq", "'").replace('\\', "");
             for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+                if argument.get_id() == "help" {
+                    continue;
+                }
                 let help = argument.get_help().expect("a help").to_string();
                 let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
                 assert!(plain.contains(&help), "{}: {help}", command.get_name());

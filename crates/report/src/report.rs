@@ -21,9 +21,11 @@ mod page;
 mod proof;
 mod reproduce;
 mod runs;
+mod signoff;
 mod specification;
 mod trends;
 mod waves;
+mod worth;
 
 use crate::history::{History, Run};
 use crate::paths::{absolute, word};
@@ -43,6 +45,7 @@ pub use annotations::{Ci, annotate, problems};
 pub use compare::{Change, Comparison};
 pub use cosim_formats::run::{Entry, ProfileResults, Results, RunTiming};
 pub use reproduce::Reproduce;
+pub use signoff::{RuleEvidence, SignOff, Sources};
 
 /// The summary of a run in Markdown, with commands of `program`.
 fn page_of_run(results: &Results, program: &str, reproduce: Option<&str>) -> String {

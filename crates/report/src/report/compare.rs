@@ -267,12 +267,12 @@ fn failures(old: &Results, new: &Results) -> Vec<ComparedFailure> {
         let groups = results.failures.iter();
         groups.map(|group| (group.signature.to_string(), group.clone())).collect()
     };
-    let (olds, news) = (by_signature(old), by_signature(new));
-    let names: BTreeSet<&String> = olds.keys().chain(news.keys()).collect();
+    let (by_old, by_new) = (by_signature(old), by_signature(new));
+    let names: BTreeSet<&String> = by_old.keys().chain(by_new.keys()).collect();
     let mut all: Vec<ComparedFailure> = names
         .into_iter()
         .filter_map(|name| {
-            let (before, after) = (olds.get(name), news.get(name));
+            let (before, after) = (by_old.get(name), by_new.get(name));
             let change = match (before, after) {
                 (None, _) => Change::New,
                 (Some(_), Some(_)) => Change::Still,

@@ -10,6 +10,7 @@ use super::page::{Fact, Head, Json, Section, Tone, grouped, render};
 use super::runs::{RunLink, links};
 use super::specification::{self, Specification};
 use super::waves::{self, Waves};
+use super::worth::{self, Worth};
 use super::{Reproduce, Results, RunTiming};
 use crate::history::Run;
 use crate::paths;
@@ -45,6 +46,8 @@ struct Page<'a> {
     timing: Option<RunTiming>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
+    /// What the PASS is worth; nothing for other verdicts.
+    worth: Option<Worth>,
     /// The command that replays all failures.
     reproduce: Option<String>,
     more_groups: usize,
@@ -172,7 +175,10 @@ pub fn page(
     };
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
     let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
+    let worth = (results.verdict() == "PASS")
+        .then(|| worth::of(folder, results, trend, block, specification.as_ref()));
     let page = Page {
+        worth,
         run: &results.run,
         totals: &results.totals,
         failures_total: results.totals.failures(),
@@ -212,11 +218,13 @@ fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce
     if let Some(percent) = &percent {
         facts.push(Fact::new(percent, "coverage").tone(Tone::Open, hit < reachable));
     }
-    let mut sections = vec![Section::new(
+    let mut sections: Vec<Section> =
+        page.worth.iter().map(|_| Section::new("worth", "Worth", "")).collect();
+    sections.extend([Section::new(
         "failures",
         "Failures",
         (page.groups.len() + page.more_groups).to_string(),
-    )];
+    )]);
     sections.push(Section::new("coverage", "Coverage", percent.unwrap_or_default()));
     if let Some(code) = &page.code {
         sections.push(Section::new("code", "Code", code.percent()));
@@ -317,7 +325,7 @@ fn failure<'a>(
 }
 
 /// The explanation of a failure, if the run directory has it.
-fn explanation(folder: &Path, file: &RunFile) -> Option<Explanation> {
+pub fn explanation(folder: &Path, file: &RunFile) -> Option<Explanation> {
     let mut text = Vec::new();
     file.open(folder).ok()?.take(LARGEST_INPUT).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()
