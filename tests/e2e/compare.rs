@@ -1,9 +1,11 @@
 //! `cosim compare`: two runs of a block.
 
 use crate::common::{
-    assert_error, assert_is_for_anyone, changed_rtl, code, looked_at_page, run_in, text,
+    assert_error, assert_is_for_anyone, changed_rtl, code, json, looked_at_page, project, run_in,
+    text,
 };
 use serde_json::Value;
+use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -72,4 +74,36 @@ fn what_is_no_run_of_the_same_block_is_refused() {
     assert_error(&run_in(folder.path(), &["compare", "qp", "dll"]), "E0221");
     assert_eq!(code(&run_in(folder.path(), &["compare", "qp", "missing"])), 2);
     assert_eq!(code(&run_in(folder.path(), &["compare", "qp", "."])), 2);
+}
+
+/// The commit of a run is marked if its RTL is not in it. No filter of the repository runs.
+#[test]
+fn uncommitted_rtl_is_marked() {
+    let folder = TempDir::new().unwrap();
+    let git = |words: &[&str]| {
+        let names = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        let mut git = std::process::Command::new("git");
+        let output = git.args(names).args(words).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", text(&output));
+    };
+    fs::create_dir(folder.path().join("rtl")).unwrap();
+    let file = folder.path().join("rtl/QpStateCtrl.sv");
+    let source = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.sv")).unwrap();
+    fs::write(&file, &source).unwrap();
+    git(&["init", "--quiet"]);
+    git(&["add", "rtl"]);
+    git(&["commit", "--quiet", "-m", "rtl"]);
+    let mark = folder.path().join("mark");
+    git(&["config", "filter.evil.clean", &format!("touch {}; cat", mark.display())]);
+    fs::write(folder.path().join(".gitattributes"), "*.sv filter=evil\n").unwrap();
+    let commit = |name: &str| {
+        let words = ["run", "--block", "qp", "--rtl", "rtl", "--cases", "1", "--quiet", "--out"];
+        assert_eq!(code(&run_in(folder.path(), &[&words[..], &[name]].concat())), 0);
+        json(&folder.path().join(name).join("timing.json"))["commit"].as_str().unwrap().to_owned()
+    };
+    let clean = commit("clean");
+    assert_eq!(clean.len(), 40, "{clean}");
+    fs::write(&file, source + "// more\n").unwrap();
+    assert_eq!(commit("changed"), format!("{clean}-dirty"));
+    assert!(!mark.exists());
 }
