@@ -1,6 +1,7 @@
 //! Files for CI systems: `junit.xml`, `summary.md` and annotations, checked with third-party tools.
 
-use crate::common::{changed_rtl, code, cosim, json, project, python, text};
+use crate::common::{changed_rtl, code, cosim, json, program, project, python, text, typed_in};
+use regex::Regex;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -141,6 +142,99 @@ fn github_gets_annotations_and_a_page() {
     assert!(command.contains("%0Athe RTL violates the specification"), "{printed}");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.starts_with("before\n## FAIL: `thread2`, seed 1\n"), "{page}");
+    // Its commands name the program as the job called it, which may be in no PATH.
+    let commands: Vec<&str> = page.lines().filter(|line| line.contains("reproduce")).collect();
+    assert!(commands.len() >= 2, "{page}");
+    for line in commands {
+        let command = line.rsplit_once("`").unwrap().0.rsplit_once('`').unwrap().1;
+        let expected = if command.contains(" reproduce ") { 0 } else { 1 };
+        let output = typed_in(folder.path(), command);
+        assert_eq!(code(&output), expected, "{command}: {}", text(&output));
+    }
+}
+
+/// The snippet for editors finds the failures of its own command, and errors of the compilation.
+#[test]
+fn editors_find_the_lines_of_failures() {
+    let tasks = json(&project().join("docs/how-to/editor/tasks.json"));
+    let patterns = |task: usize| -> Vec<(Regex, Value)> {
+        let matchers = &tasks["tasks"][task]["problemMatcher"];
+        let one = std::slice::from_ref(matchers);
+        let matchers = matchers.as_array().map_or(one, Vec::as_slice);
+        let pattern = |matcher: &Value| {
+            let pattern = matcher["pattern"].clone();
+            (Regex::new(pattern["regexp"].as_str().unwrap()).unwrap(), pattern)
+        };
+        matchers.iter().map(pattern).collect()
+    };
+    // Per task: file, line, column and severity of what its patterns find.
+    let found = |output: &Output| -> Vec<Vec<(String, u64, u64, String)>> {
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        let places = |task| {
+            let patterns = patterns(task);
+            let of_line = |line: &str| {
+                patterns.iter().find_map(|(regex, pattern)| {
+                    let groups = regex.captures(line)?;
+                    let text = |name: &str| {
+                        let group = pattern[name].as_u64().and_then(|at| groups.get(at as usize));
+                        group.map_or("", |group| group.as_str()).to_owned()
+                    };
+                    let number = |name: &str| text(name).parse().unwrap();
+                    Some((text("file"), number("line"), number("column"), text("severity")))
+                })
+            };
+            printed.lines().filter_map(of_line).collect()
+        };
+        [0, 1].map(places).to_vec()
+    };
+    let folder = TempDir::new().unwrap();
+    let typed = |rtl: &str, line: &str| {
+        let rtl_folder = folder.path().join("rtl");
+        let _ = fs::remove_dir_all(&rtl_folder);
+        fs::create_dir(&rtl_folder).unwrap();
+        let name = "QpStateCtrl.sv";
+        let text = fs::read_to_string(project().join("rtl/qp").join(name)).unwrap();
+        assert!(text.contains(rtl));
+        fs::write(rtl_folder.join(name), text.replace(rtl, line)).unwrap();
+        let command = tasks["tasks"][0]["command"].as_str().unwrap();
+        let program = program().get_program().to_string_lossy().into_owned();
+        let command = command.replacen("cosim", &program, 1);
+        let command = format!(
+            "{command} --block qp --cases 12 --max-failures 9 --no-waves --quiet --out run"
+        );
+        let _ = fs::remove_dir_all(folder.path().join("run"));
+        typed_in(folder.path(), &command)
+    };
+    let right = "service == qp_pkg::SERVICE_RD\n               || service == qp_pkg::SERVICE_XRC;";
+    let output = typed(right, "service == qp_pkg::SERVICE_RD;");
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let found_lines = found(&output);
+    let file = "rtl/QpStateCtrl.sv";
+    let results = json(&folder.path().join("run/results.json"));
+    let failures = results["failures"].as_array().unwrap();
+    let suspects = failures.iter().filter_map(|group| group["suspects"].get(0));
+    let suspects: Vec<(&Value, &Value)> =
+        suspects.map(|suspect| (&suspect["line"], &suspect["column"])).collect();
+    for lines in &found_lines {
+        assert!((1..=failures.len()).contains(&lines.len()), "{lines:?}");
+        let (name, line, column, level) = &lines[0];
+        assert_eq!((&**name, &**level), (file, "error"), "{lines:?}");
+        assert!(suspects.contains(&(&(*line).into(), &(*column).into())), "{lines:?}");
+    }
+    // Each line ends with a command that explains this failure.
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    let command = printed.lines().find(|line| line.starts_with(file)).unwrap();
+    let command = command.rsplit("; ").next().unwrap();
+    let explained = typed_in(folder.path(), command);
+    assert_eq!(code(&explained), 1, "{command}: {}", text(&explained));
+    let output = typed("is_reliable = service", "is_reliable = = service");
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    let source = fs::read_to_string(folder.path().join(file)).unwrap();
+    let bug = source.lines().position(|line| line.contains("= = service")).unwrap() as u64 + 1;
+    for lines in found(&output) {
+        let (name, line, ..) = &lines[0];
+        assert_eq!((&**name, *line), (file, bug));
+    }
 }
 
 #[test]

@@ -433,6 +433,8 @@ pub fn assert_is_for_anyone(seen: &Value) {
     assert_eq!(seen["too wide"], serde_json::json!([0, 0, 0, 0]));
     assert_eq!(seen["theme"], serde_json::json!(["rgb(255, 255, 255)", "rgb(13, 17, 23)"]));
     assert_eq!(seen["header stays"], true);
+    let keyboard = seen["keyboard"].as_object().unwrap();
+    assert!(keyboard.len() >= 3 && keyboard.values().all(|works| works == true), "{keyboard:?}");
     assert_eq!((&seen["files"]["missing"], &seen["anchors"]["missing"]), (&nothing, &nothing));
     assert_eq!(seen["without script"]["buttons"], 0);
     assert!(seen["without script"]["headings"].as_u64().unwrap() > 0, "{seen}");

@@ -1,11 +1,12 @@
 //! The command line as people see it: progress, colours, suggestions, completions, and viewers.
 
 use crate::common::{
-    assert_error, assert_error_at, code, files, json, patched_rtl, program, project, run, run_in,
-    text, typed_in,
+    assert_error, assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project,
+    run, run_in, text, typed_in, write_record,
 };
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -105,8 +106,42 @@ fn completions_and_manual_pages_cover_every_command() {
     assert!(checked.status.success(), "{}", text(&checked));
     for shell in ["zsh", "fish"] {
         let printed = text(&run(["completions", shell]));
-        assert!(printed.contains("until-coverage"), "{shell}: {printed}");
+        assert!(printed.contains("COSIM_COMPLETE"), "{shell}: {printed}");
     }
+    // What bash offers behind the words of a command line, in a folder with a run.
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    symlink(program().get_program(), folder.path().join("bin/cosim")).unwrap();
+    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let rtl = rtl.path().to_str().unwrap();
+    let words = ["run", "--quiet", "--cases", "3", "--fixes", "spec", "--no-waves", "--rtl", rtl];
+    assert_eq!(code(&run_in(folder.path(), &words)), 1);
+    let offered = |words: &str| -> Vec<String> {
+        let script = format!(
+            "PATH=$PWD/bin:$PATH; source cosim.bash; COMP_WORDS=({words}); \
+             COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_TYPE=9; \
+             _clap_complete_cosim cosim \"${{COMP_WORDS[-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
+        );
+        let output = typed_in(folder.path(), &script);
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    };
+    let has = |words: &str, expected: &str| {
+        let offered = offered(words);
+        assert!(offered.iter().any(|word| word.trim() == expected), "{words}: {offered:?}");
+    };
+    has("cosim ru", "run");
+    has("cosim run --until-c", "--until-coverage");
+    has("cosim run --block th", "thread2");
+    has("cosim run --block qp,th", "qp,thread2");
+    has("cosim run --fixes rep", "repaired");
+    has("cosim run --scenario smo", "smoke");
+    has("cosim run --case thread2/spec/smo", "thread2/spec/smoke/0");
+    has("cosim explain ''", "1");
+    has("cosim error E01", "E0101");
+    // A run of others offers no word that a shell would execute.
+    let results = folder.path().join("runs/latest/results.json");
+    let hostile = fs::read_to_string(&results).unwrap().replace("\"smoke\"", "\"smo$(id)\"");
+    write_record(&results, &hostile);
+    assert!(!offered("cosim run --scenario smo").iter().any(|word| word.contains('$')));
     let man = folder.path().join("man");
     fs::create_dir(&man).unwrap();
     assert_eq!(code(&run(["man", "--out", man.to_str().unwrap()])), 0);

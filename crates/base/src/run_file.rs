@@ -60,6 +60,13 @@ impl RunFile {
         Self(format!("{}/{}.{ending}", folder.name(), file_stem(text)))
     }
 
+    /// The file beside this one with another ending, without its dot.
+    #[must_use]
+    pub fn beside(&self, ending: &'static str) -> Self {
+        let stem = self.0.rsplit_once('.').map_or(self.0.as_str(), |(stem, _)| stem);
+        Self(format!("{stem}.{ending}"))
+    }
+
     /// The name, relative to the run directory.
     pub fn as_str(&self) -> &str {
         &self.0

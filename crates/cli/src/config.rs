@@ -37,12 +37,13 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 65] = [
+const DEFAULTS: [(&str, &str); 70] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("baseline", ""),
     ("block", "run watch mutate prove diff bench list"),
     ("budget", ""),
+    ("bugs", ""),
     ("build", ""),
     ("case", ""),
     ("cases", "run watch mutate"),
@@ -52,13 +53,14 @@ const DEFAULTS: [(&str, &str); 65] = [
     ("corpus", ""),
     ("cosim", ""),
     ("coverage", "run"),
+    ("csv", ""),
     ("details", "run resume merge"),
     ("expect-recorded", ""),
     ("fixes", "run watch mutate prove diff bench"),
     ("force", ""),
     (
         "format",
-        "run replay shrink explain bench cache list resume rerun merge mutate prove diff doctor",
+        "run replay shrink explain bench cache list resume reproduce rerun merge mutate prove diff compare signoff doctor",
     ),
     ("golden", ""),
     ("help", ""),
@@ -77,6 +79,7 @@ const DEFAULTS: [(&str, &str); 65] = [
     ("no-judge", ""),
     ("no-sandbox", ""),
     ("no-shrink", "run watch"),
+    ("no-sources", "run watch"),
     ("no-waves", "run watch diff"),
     ("only", ""),
     ("out", ""),
@@ -85,7 +88,8 @@ const DEFAULTS: [(&str, &str); 65] = [
     ("pins", ""),
     ("plan", ""),
     ("print", ""),
-    ("quiet", "run replay shrink resume rerun merge mutate"),
+    ("problems", "run watch"),
+    ("quiet", "run replay shrink resume reproduce rerun merge mutate"),
     ("recorded-rtl", ""),
     ("reset", ""),
     ("rtl", ""),
@@ -103,6 +107,7 @@ const DEFAULTS: [(&str, &str); 65] = [
     ("trace", ""),
     ("trace-all", ""),
     ("until-coverage", ""),
+    ("vectors", ""),
     ("verilator-option", ""),
     ("viewer", "open"),
     ("waves", ""),

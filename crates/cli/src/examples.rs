@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 30] = [
+const EXAMPLES: [(&str, [Example; 2]); 33] = [
     (
         "run",
         [
@@ -102,6 +102,13 @@ const EXAMPLES: [(&str, [Example; 2]); 30] = [
         ],
     ),
     (
+        "reproduce",
+        [
+            ("reproduce artifact", "Replay the failures of a run that CI has kept"),
+            ("reproduce artifact -o rtl", "Also write its RTL, to work on it"),
+        ],
+    ),
+    (
         "rerun",
         [
             ("rerun runs/latest --rtl my-rtl", "Run the failed cases on the corrected RTL"),
@@ -146,6 +153,26 @@ const EXAMPLES: [(&str, [Example; 2]); 30] = [
             (
                 "diff built-in my-rtl --legal-only --time 2m",
                 "Compare for legal traffic only, for 2 minutes",
+            ),
+        ],
+    ),
+    (
+        "compare",
+        [
+            ("compare runs/before runs/latest", "Print which failures are new or gone"),
+            ("compare before after --out compare.html", "Also write a page"),
+        ],
+    ),
+    (
+        "signoff",
+        [
+            (
+                "signoff runs/latest runs/mutants runs/proof --out signoff.html",
+                "Write the matrix of rules as a page",
+            ),
+            (
+                "signoff runs/latest --vectors vectors/qp --bugs tests/bad_rtl/qp --csv signoff.csv",
+                "Count vectors and planted bugs, too, for a spreadsheet",
             ),
         ],
     ),

@@ -97,9 +97,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
     let mut text = String::new();
-    for FailureHistory { block, signature, first, last, runs, cases } in failures {
+    for FailureHistory { block, signature, first, last, runs, cases, status } in failures {
         let runs = counted(*runs, "run");
-        let _ = writeln!(text, "{block} {signature}: {} in {runs}", counted(*cases, "case"));
+        let _ = writeln!(
+            text,
+            "{block} {signature}, {}: {} in {runs}",
+            status.word(),
+            counted(*cases, "case")
+        );
         let _ = writeln!(
             text,
             "  first {} on RTL {}, last {} on RTL {}",

@@ -17,6 +17,7 @@ mod build_models;
 mod cache;
 mod channels;
 mod colour;
+mod compare;
 mod conclude;
 mod config;
 mod cover;
@@ -45,6 +46,7 @@ mod prove;
 mod regression;
 mod replay;
 mod report;
+mod reproduce;
 mod rerun;
 mod resets;
 mod resume;
@@ -52,6 +54,7 @@ mod run;
 mod schema;
 mod shell;
 mod shrink;
+mod signoff;
 mod skeleton;
 mod summary;
 mod suspects;
@@ -112,6 +115,8 @@ enum Command {
     List(list::Arguments),
     /// Resume a run or a mutation analysis that was killed or interrupted.
     Resume(resume::Arguments),
+    /// Replay the failures of a run on the RTL in its run directory, on any machine.
+    Reproduce(reproduce::Arguments),
     /// Repeat the failed cases of a run and print which are fixed. Write nothing.
     Rerun(rerun::Arguments),
     /// Print the JSON schema of a file format.
@@ -124,6 +129,10 @@ enum Command {
     Prove(prove::Arguments),
     /// Prove that two RTLs of a block are equivalent, or show where they differ.
     Diff(diff::Arguments),
+    /// Compare two runs: new and gone failures, coverage and speed.
+    Compare(compare::Arguments),
+    /// Show what covers each rule of a specification: cases, mutants, proofs and more.
+    Signoff(signoff::Arguments),
     /// Find the first commit of the RTL at which a vector fails.
     Bisect(bisect::Arguments),
     /// Generate a crate for your block from the ports of its RTL.
@@ -155,6 +164,7 @@ enum Command {
 
 /// Runs the command line of this process. This is the whole `main` of a program.
 pub fn main() -> ExitCode {
+    shell::complete();
     program::set_writer(progress::show);
     verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {
@@ -224,12 +234,14 @@ impl Command {
             | Self::Cover(_)
             | Self::List(_)
             | Self::Resume(_)
+            | Self::Reproduce(_)
             | Self::Rerun(_)
             | Self::Merge(_)
             | Self::Mutate(_)
             | Self::Prove(_)
             | Self::Diff(_)
             | Self::Bisect(_)
+            | Self::Signoff(_)
             | Self::Watch(_)
             | Self::WovenBugs(_)
             | Self::Suspects(_) => Needs::Blocks,
@@ -239,6 +251,7 @@ impl Command {
             }
             Self::BuildModels
             | Self::Cache(_)
+            | Self::Compare(_)
             | Self::Error(_)
             | Self::Schema(_)
             | Self::New(_)
@@ -261,12 +274,15 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Error(arguments) => error::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Reproduce(arguments) => reproduce::execute(&arguments),
         Command::Rerun(arguments) => rerun::execute(&arguments),
         Command::Schema(arguments) => schema::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
         Command::Diff(arguments) => diff::execute(&arguments),
+        Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Signoff(arguments) => signoff::execute(&arguments),
         Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),

@@ -191,6 +191,8 @@ mod tests {
             expected: None,
             builds: false,
             waited: Duration::ZERO,
+            aside: (Duration::ZERO, None),
+            more: Duration::ZERO,
         }
     }
 

@@ -4,23 +4,27 @@ mod earlier;
 mod progress;
 mod until;
 
+use super::failure::explain_command;
 use super::options::{
     Caching, ModelLimits, Sandboxing, Target, Threads, duration, heading, of_block, whole,
 };
 use super::plan::{PlannedRun, RunPlan};
 use clap::Args;
 use cosim_base::error::Error;
+use cosim_base::program;
 use cosim_block::shard::Shard;
-use cosim_formats::run::MOST_CASES;
+use cosim_formats::run::{Header, MOST_CASES};
 use cosim_harness::harness::{MOST_PACKETS, Profile};
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::runner::{FailureHandling, Limits};
 use cosim_regress::setup::Setup;
+use cosim_report::report;
 use rand::RngExt;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
+use cosim_regress::regression::FinishedRun;
 pub use cosim_regress::regression::{
     CaseName, PreparedRegression, Regression, RunStart, hash_of_weights,
 };
@@ -69,6 +73,12 @@ pub struct Options {
     /// Write no waves of failures.
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_waves: bool,
+    /// Leave the RTL of a run with failures out of its run directory; `reproduce` needs it.
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    no_sources: bool,
+    /// Print failures on standard error as `FILE:LINE:COLUMN: error: TEXT`, for editors.
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
+    problems: bool,
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
@@ -95,6 +105,20 @@ impl FromStr for Seed {
 }
 
 impl Options {
+    /// Prints the failures of a run for editors, if the user asks for that.
+    ///
+    /// # Errors
+    /// If its results cannot be read.
+    pub fn show_problems(&self, run: &FinishedRun) -> Result<(), Error> {
+        if self.problems && run.results.is_some() {
+            let (called, folder) = (program::called(), &run.folder);
+            let explain =
+                |number, header: &Header| explain_command(&called, number, folder, &header.given);
+            program::show(&report::problems(folder, &explain)?);
+        }
+        Ok(())
+    }
+
     /// Takes threads and sandbox from the command that resumes this one. The run directory must not
     /// choose the sandbox, because it may come from somebody else.
     pub fn resume_with(&mut self, threads: Threads, sandboxing: Sandboxing) {
@@ -190,7 +214,11 @@ impl Options {
             indices,
             shard: Shard::WHOLE,
             limits: Limits { threads, max_failures, max_hangs, time },
-            keep: FailureHandling { shrink: !self.no_shrink, waves: !self.no_waves },
+            keep: FailureHandling {
+                shrink: !self.no_shrink,
+                waves: !self.no_waves,
+                sources: !self.no_sources,
+            },
             save: 0,
             goal: None,
             until: None,

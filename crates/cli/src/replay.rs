@@ -39,24 +39,24 @@ pub struct Arguments {
     /// Vector files, folders with .json files, patterns like 'vectors/*/t1*.json', or numbers of
     /// failures of the latest run.
     #[arg(required = true, value_name = "VECTOR|N", value_parser = path)]
-    vectors: Vec<PathBuf>,
+    pub vectors: Vec<PathBuf>,
     #[command(flatten)]
-    run: NumberedRun,
+    pub run: NumberedRun,
     #[command(flatten)]
-    target: VectorTarget,
+    pub target: VectorTarget,
     #[command(flatten)]
-    rtl: VectorRtl,
+    pub rtl: VectorRtl,
     #[command(flatten)]
-    tracing: TraceOptions,
+    pub tracing: TraceOptions,
     /// Succeed only if each vector does what it records; a vector without a record must match.
     #[arg(long, help_heading = heading::CHECK)]
-    expect_recorded: bool,
+    pub expect_recorded: bool,
     #[command(flatten)]
-    formatting: Formatting,
+    pub formatting: Formatting,
     #[command(flatten)]
-    quietness: Quietness,
+    pub quietness: Quietness,
     #[command(flatten)]
-    limits: ModelLimits,
+    pub limits: ModelLimits,
 }
 
 /// A vector that was read and checked.

@@ -141,6 +141,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             more = format!("waves: {}", path.display());
         }
         done.print(&job.name, &report, arguments.output.detail(), &more)?;
+        arguments.options.show_problems(&report.run)?;
         if exit_code(&report.run) == INTERRUPTED {
             break;
         }

@@ -367,7 +367,7 @@ impl Summary<'_> {
             }
         }));
         rows.extend(judgement.iter().flat_map(Blame::lines));
-        if let Some(suspect) = group.suspects.first() {
+        if let Some(suspect) = cause.suspects().first() {
             rows.push(format!("suspect: {}", line(&suspect.to_string())));
         }
         if let Some(vector) = vector {

@@ -29,6 +29,9 @@ const POLL: Duration = Duration::from_millis(100);
 /// Number of failure groups to list.
 const GROUPS_SHOWN: usize = 8;
 
+/// Ends the text of each run.
+const WAITING: &str = "  waiting for the next save";
+
 /// What to run again.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -76,12 +79,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 read = Some(files_read(&report));
                 let seen = RunSnapshot::new(&report);
                 print_text(&seen.text(number, &report, last.as_ref()))?;
+                arguments.options.show_problems(&report)?;
+                print_text(WAITING)?;
                 last = Some(seen);
             }
             Err(error) if can_saving_help(&error, number == 1) => {
                 let error = error.with_code();
-                let text = format!("run {number}  NOT RUN: {error}\n  waiting for the next save");
-                print_text(&text)?;
+                print_text(&format!("run {number}  NOT RUN: {error}\n{WAITING}"))?;
             }
             Err(error) => return Err(error),
         }

@@ -14,12 +14,13 @@ mod passed;
 mod plan;
 mod reader;
 mod results;
+mod rtl_copy;
 mod tally;
 mod timing;
 mod waivers;
 
 pub use cases::{Failure, FinishedCase};
-pub use causes::{Cause, causes};
+pub use causes::{Cause, causes, is_explained};
 pub use directory::{DirectoryLock, OutputLocation};
 pub use end::End;
 pub use groups::{
@@ -38,6 +39,7 @@ pub use passed::{WaiverUse, has_passed, uses, waive, waived};
 pub use plan::{MOST_CASES, Plan};
 pub use reader::{Entry, EntryCheck, LONGEST_LINE, ProfileResults, Results, RunTiming};
 pub use results::{Conclusion, RunDirectory, results_schema, runs_in};
+pub use rtl_copy::{RTL_COPY, RtlCopy};
 pub use tally::{ProfileTally, Tally, Totals};
 pub use timing::{LostWorkers, Milestones, PeakMemory, Timing, commit};
 pub use waivers::{Day, Waived, Waiver};

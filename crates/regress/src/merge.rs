@@ -16,7 +16,7 @@ use cosim_formats::coverage::code::Sources;
 use cosim_formats::coverage::{CoverageMerge, Database, Recorder, Run};
 use cosim_formats::run;
 use cosim_formats::run::{
-    CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
+    CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS, RtlCopy,
     RunDirectory, Tally, Totals,
 };
 use cosim_formats::run::{ProfileResults, Results, RunTiming};
@@ -189,6 +189,13 @@ impl Shards {
         let ends = [End::MaxHangs, End::MaxFailures, End::Time, End::Covered];
         let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
         let failures = self.failures(groups, reported, directory.folder())?;
+        for shard in &self.shards {
+            // All shards ran the same RTL.
+            if let Some(copy) = RtlCopy::read(&shard.folder)? {
+                copy.write(directory.folder())?;
+                break;
+            }
+        }
         let times = self.shards.iter().map(|shard| RunTiming::read(&shard.folder));
         let times = times.collect::<Result<Vec<RunTiming>, Error>>()?;
         let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
@@ -349,8 +356,12 @@ impl Shards {
             Ok([groups]) => groups,
             Err(shards) => {
                 let mut groups = run::merge_groups(shards, place);
-                let later = groups.iter_mut().skip(run::MOST_LOCATED);
-                later.for_each(|group| group.suspects.clear());
+                for place in 0..groups.len() {
+                    let (earlier, later) = groups.split_at_mut(place);
+                    if place >= run::MOST_LOCATED || run::is_explained(&later[0], earlier) {
+                        later[0].suspects.clear();
+                    }
+                }
                 groups
             }
         };

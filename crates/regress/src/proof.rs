@@ -3,8 +3,8 @@
 use crate::agreement::{Pair, Violations};
 use crate::blocks::BlockHandle;
 use crate::mutate::netlist_model;
-use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
+use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
@@ -17,6 +17,7 @@ use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus
 use cosim_formats::proof::{
     INTERRUPTED, ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS,
 };
+use cosim_formats::run::EXPLAINED;
 use cosim_harness::harness::{Profile, Verdict};
 use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
@@ -24,6 +25,7 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use verilated::BeforeReset;
+use verilated_runtime::Tracing;
 
 /// Cycles to drive after a counterexample, in which the violation may reach an output.
 const BEHIND: usize = 100;
@@ -227,6 +229,7 @@ impl ProofRun<'_> {
                     }
                     let text = text(&cycles, before_reset, Some(verdict.clone()))?;
                     vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
+                    self.explain(text, profile, &vector)?;
                     return Ok(Replayed { verdict, vector });
                 }
             }
@@ -234,6 +237,22 @@ impl ProofRun<'_> {
         let text = text(found, BeforeReset::Random(1), None)?;
         vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
         Ok(Replayed { verdict, vector })
+    }
+}
+
+impl ProofRun<'_> {
+    /// Writes what the page shows of a counterexample as waves.
+    fn explain(&self, text: String, profile: &Profile, vector: &RunFile) -> Result<(), Error> {
+        let file = VectorFile::from_text(text, &vector.path(self.folder))?;
+        let subject = VectorJob { block: self.block, vector: &file, profile, rtl: self.rtl };
+        // A model that ends its process has no waves.
+        let Finish::Done(explanation) = self.worker.explain(&subject, Tracing::Off)? else {
+            return Ok(());
+        };
+        let text = serde_json::to_string(&explanation)
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+        let explained = vector.beside(EXPLAINED);
+        explained.write(self.folder, (text + "\n").as_bytes(), Sync::Lazy)
     }
 }
 

@@ -7,6 +7,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::rtl::Rtl;
+use cosim_formats::run;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -197,6 +198,29 @@ fn next_blob<'a>(rest: &mut &'a [u8], hash: &str) -> Option<&'a [u8]> {
     let content = rest.get(end + 1..end + 1 + size)?;
     *rest = rest.get(end + 2 + size..)?;
     Some(content)
+}
+
+/// Maximum number of files whose commit is checked.
+const MOST_CHECKED: usize = 500;
+
+/// The commit of the working directory; with `-dirty` behind it if one of these files is not in it
+/// as it is. No filter of the repository runs. Files outside of it, or too many, are not checked.
+pub fn commit_of(files: &[&str]) -> Option<String> {
+    let commit = run::commit()?;
+    let is_dirty = (1..=MOST_CHECKED).contains(&files.len()) && is_changed(files) == Some(true);
+    Some(if is_dirty { format!("{commit}-dirty") } else { commit })
+}
+
+/// Whether a file differs from the last commit; `None` if git cannot say.
+fn is_changed(files: &[&str]) -> Option<bool> {
+    let with = |arguments: &[&str]| git(&[arguments, &["--"], files].concat(), None).ok()?;
+    let hashes = with(&["hash-object", "--no-filters"])?;
+    let listed = with(&["ls-tree", "-z", "HEAD"])?;
+    let listed = String::from_utf8_lossy(&listed);
+    let known: Vec<&str> =
+        listed.split('\0').filter_map(|entry| entry.split(['\t', ' ']).nth(2)).collect();
+    let hashes = String::from_utf8_lossy(&hashes);
+    Some(!hashes.lines().all(|hash| known.contains(&hash)))
 }
 
 /// Runs git; `None` if it fails.

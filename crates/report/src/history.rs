@@ -11,7 +11,7 @@ use crate::paths::relative;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::folder_of;
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_formats::run::{RESULTS, Results, RunTiming};
+use cosim_formats::run::{End, RESULTS, Results, RunTiming};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 use serde::Serialize;
@@ -44,7 +44,9 @@ CREATE TABLE runs (
   cycles INTEGER NOT NULL,
   cycles_per_second REAL NOT NULL,
   bins_hit INTEGER NOT NULL,     -- over all profiles
-  bins_reachable INTEGER NOT NULL
+  bins_reachable INTEGER NOT NULL,
+  plan TEXT NOT NULL,            -- a hash of profiles, scenarios and cases; empty if not all ran
+  given TEXT NOT NULL            -- the user RTL, as typed
 ) STRICT;
 CREATE TABLE failures (
   run TEXT NOT NULL REFERENCES runs (id),
@@ -153,8 +155,68 @@ pub struct Run {
     pub bins_hit: u64,
     /// Number of reachable bins of all profiles.
     pub bins_reachable: u64,
+    /// A hash of its profiles, scenarios and cases; empty if not all of them ran.
+    pub plan: String,
+    /// The user RTL, as typed; empty for the built-in RTL.
+    pub given: String,
     /// Its run directory, if it is known.
     pub folder: Option<PathBuf>,
+}
+
+impl Run {
+    /// Whether a failure of the other run that this one lacks is fixed: both ran the same plan to
+    /// its end, on RTL of the same name.
+    pub fn is_like(&self, other: &Self) -> bool {
+        !self.plan.is_empty()
+            && (&self.block, &self.plan, &self.given) == (&other.block, &other.plan, &other.given)
+    }
+}
+
+/// What became of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureStatus {
+    /// The last run of its kind has it.
+    Open,
+    /// So has it, and a run of this kind between two others did not.
+    Reopened,
+    /// A later run of the same plan, on RTL of the same name, does not have it.
+    Fixed,
+}
+
+impl FailureStatus {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Reopened => "reopened",
+            Self::Fixed => "fixed",
+        }
+    }
+}
+
+/// A hash of what a complete run covered: profiles, scenarios, cases and packets.
+fn plan(results: &Results) -> String {
+    let run = &results.run;
+    if results.ended != End::Complete || !run.is_whole() || run.cases == Some(1) {
+        return String::new();
+    }
+    let parts = (&run.profiles, &run.scenarios, &run.weights, run.cases, run.first, run.packets);
+    let hash = Sha256::digest(format!("{parts:?}"));
+    hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The status of a failure in runs of its block, oldest first. `has_it` are the places of those
+/// with the failure.
+fn status(runs: &[&Run], has_it: &[usize]) -> FailureStatus {
+    let Some(last) = has_it.last() else { return FailureStatus::Open };
+    let lacks = |place: usize| !has_it.contains(&place) && runs[place].is_like(runs[*last]);
+    let first = has_it.iter().find(|place| runs[**place].is_like(runs[*last])).unwrap_or(last);
+    match () {
+        () if (last + 1..runs.len()).any(lacks) => FailureStatus::Fixed,
+        () if (*first..*last).any(lacks) => FailureStatus::Reopened,
+        () => FailureStatus::Open,
+    }
 }
 
 /// The history of a failure with one signature.
@@ -172,6 +234,8 @@ pub struct FailureHistory {
     pub runs: u64,
     /// Number of cases with this failure.
     pub cases: u64,
+    /// What became of it.
+    pub status: FailureStatus,
 }
 
 impl History {
@@ -299,7 +363,7 @@ impl History {
         let folders = self.folders()?;
         self.all(
             "SELECT ended, block, seed, rtl, build, commit_id, verdict, cases, failed, cycles, \
-             cycles_per_second, bins_hit, bins_reachable, id FROM runs \
+             cycles_per_second, bins_hit, bins_reachable, id, plan, given FROM runs \
              WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
             block,
             |row| {
@@ -323,6 +387,8 @@ impl History {
                     cycles_per_second,
                     bins_hit: row.get(11)?,
                     bins_reachable: row.get(12)?,
+                    plan: row.get(14)?,
+                    given: row.get(15)?,
                     folder: folders.get(&row.get::<_, String>(13)?).cloned(),
                 })
             },
@@ -334,29 +400,43 @@ impl History {
     /// # Errors
     /// [`Error::File`] if the file cannot be read.
     pub fn failures(&self, block: Option<&str>) -> Result<Vec<FailureHistory>, Error> {
-        let rows: Vec<(String, String, String, String, u64)> = self.all(
-            "SELECT block, signature, ended, rtl, failures.cases FROM failures \
-             JOIN runs ON run = id WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
+        let runs = self.runs(block)?;
+        // The places of runs are those of `Self::runs`.
+        let rows: Vec<(String, String, u64, u64)> = self.all(
+            "SELECT block, signature, failures.cases, place FROM failures JOIN \
+             (SELECT id, block, ended, row_number() OVER (ORDER BY ended, id) - 1 AS place \
+             FROM runs WHERE ?1 IS NULL OR block = ?1) ON run = id ORDER BY place",
             block,
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
         )?;
-        let mut seen: BTreeMap<(String, String), FailureHistory> = BTreeMap::new();
-        for (block, signature, ended, rtl, cases) in rows {
-            let at = (ended, rtl);
-            let key = (block.clone(), signature.clone());
-            let entry = seen.entry(key).or_insert_with(|| FailureHistory {
-                block,
-                signature,
-                first: at.clone(),
-                last: at.clone(),
-                runs: 0,
-                cases: 0,
-            });
-            entry.last = at;
-            entry.runs += 1;
-            entry.cases = entry.cases.saturating_add(cases);
+        let mut found: BTreeMap<(String, String), (u64, Vec<usize>)> = BTreeMap::new();
+        for (block, signature, cases, place) in rows {
+            let (all, places) = found.entry((block, signature)).or_default();
+            *all = all.saturating_add(cases);
+            places.push(place as usize);
         }
-        let mut seen: Vec<FailureHistory> = seen.into_values().collect();
+        let at = |place: Option<&usize>| {
+            let run = place.and_then(|place| runs.get(*place));
+            run.map(|run| (run.ended.clone(), run.rtl.clone())).unwrap_or_default()
+        };
+        let mut seen: Vec<FailureHistory> = found
+            .into_iter()
+            .map(|((block, signature), (cases, places))| {
+                let of_block = runs.iter().enumerate().filter(|(_, run)| run.block == block);
+                let (own, shown): (Vec<usize>, Vec<&Run>) = of_block.unzip();
+                let has_it = own.iter().enumerate().filter(|(_, place)| places.contains(place));
+                let has_it: Vec<usize> = has_it.map(|(own, _)| own).collect();
+                FailureHistory {
+                    first: at(places.first()),
+                    last: at(places.last()),
+                    runs: places.len() as u64,
+                    cases,
+                    status: status(&shown, &has_it),
+                    block,
+                    signature,
+                }
+            })
+            .collect();
         seen.sort_by(|one, other| other.last.cmp(&one.last));
         Ok(seen)
     }
@@ -453,7 +533,7 @@ fn insert(
     let (hit, reachable) = run.bins;
     let header = &results.run;
     let added = change.execute(
-        "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         params![
             id,
             timing.ended,
@@ -469,6 +549,8 @@ fn insert(
             timing.cycles_per_second,
             hit,
             reachable,
+            plan(results),
+            header.given.command_line(),
         ],
     )?;
     if added == 1 {
@@ -533,7 +615,7 @@ mod tests {
     use tempfile::TempDir;
 
     const RUN: &str = "INSERT INTO runs VALUES ('1', '2026', 'b', '1', '', '', NULL, 'PASS', 1, 0, \
-                       9, 2.5, 1, 1)";
+                       9, 2.5, 1, 1, 'p', '')";
 
     /// A history file with one run.
     fn history(folder: &TempDir) -> PathBuf {
@@ -556,6 +638,40 @@ mod tests {
             history.runs(None)
         });
         read.err().map(|error| error.code())
+    }
+
+    #[test]
+    fn a_failure_is_fixed_only_by_a_run_of_the_same_plan_and_rtl() {
+        let run = |plan: &str, given: &str| Run {
+            ended: String::new(),
+            block: "b".to_owned(),
+            seed: String::new(),
+            rtl: String::new(),
+            build: String::new(),
+            commit: None,
+            verdict: String::new(),
+            cases: 1,
+            failed: 0,
+            cycles: 1,
+            cycles_per_second: 1.0,
+            bins_hit: 0,
+            bins_reachable: 0,
+            plan: plan.to_owned(),
+            given: given.to_owned(),
+            folder: None,
+        };
+        let full = run("p", "--rtl a");
+        let (other_rtl, other_plan, part) = (run("p", ""), run("q", "--rtl a"), run("", "--rtl a"));
+        let of = |runs: &[&Run], has_it: &[usize]| status(runs, has_it);
+        assert_eq!(of(&[&full], &[0]), FailureStatus::Open);
+        for unlike in [&other_rtl, &other_plan, &part] {
+            assert_eq!(of(&[&full, unlike], &[0]), FailureStatus::Open);
+        }
+        assert_eq!(of(&[&full, &other_rtl, &full], &[0]), FailureStatus::Fixed);
+        assert_eq!(of(&[&full, &full, &full], &[0, 2]), FailureStatus::Reopened);
+        assert_eq!(of(&[&full, &other_plan, &full], &[0, 2]), FailureStatus::Open);
+        // A run that was interrupted proves nothing, not even for its like.
+        assert_eq!(of(&[&part, &part], &[0]), FailureStatus::Open);
     }
 
     #[test]

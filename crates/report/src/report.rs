@@ -6,6 +6,7 @@ mod annotations;
 mod cases;
 mod charts;
 mod code;
+mod compare;
 mod coverage;
 mod diagram;
 mod diff;
@@ -15,33 +16,46 @@ mod html;
 mod index;
 mod junit;
 mod markdown;
+mod mutant_diff;
 mod page;
 mod proof;
 mod reproduce;
 mod runs;
+mod signoff;
 mod specification;
 mod trends;
 mod waves;
+mod worth;
 
 use crate::history::{History, Run};
-use crate::paths::absolute;
+use crate::paths::{absolute, word};
 use cases::Cases;
 use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_inside, write_whole};
+use cosim_base::program;
+use cosim_block::rtl::command_line;
 use cosim_formats::diff::{DIFF, Diff};
 use cosim_formats::mutation;
 use cosim_formats::proof::{PROOF, Proof};
-use cosim_formats::run::{HTML, JUNIT, MARKDOWN, RESULTS, runs_in};
+use cosim_formats::run::{HTML, JUNIT, MARKDOWN, RESULTS, RTL_COPY, runs_in};
 use cosim_harness::harness::Blocks;
 use std::path::{Path, PathBuf};
 
-pub use annotations::{Ci, annotate};
+pub use annotations::{Ci, annotate, problems};
+pub use compare::{Change, Comparison};
 pub use cosim_formats::run::{Entry, ProfileResults, Results, RunTiming};
 pub use reproduce::Reproduce;
+pub use signoff::{RuleEvidence, SignOff, Sources};
 
-/// The summary of a run in Markdown.
-fn page_of_run(results: &Results) -> String {
-    markdown::page(results)
+/// The summary of a run in Markdown, with commands of `program`.
+fn page_of_run(results: &Results, program: &str, reproduce: Option<&str>) -> String {
+    markdown::page(results, program, reproduce)
+}
+
+/// The command that replays all failures of a run from its directory, if it has its RTL.
+fn reproduce_all(folder: &Path) -> Option<String> {
+    let words = [program::called(), "reproduce".to_owned(), word(folder)];
+    folder.join(RTL_COPY).is_file().then(|| command_line(&words))
 }
 
 /// Writes the reports of a run directory with a complete `results.json`. `trend` holds the runs of
@@ -57,7 +71,8 @@ pub fn write(folder: &Path, trend: &[Run], blocks: Blocks<'_>) -> Result<(), Err
         junit.add(header, entry);
     })?;
     let first = write_inside(folder, JUNIT, junit.finish(&results)?.as_bytes());
-    let second = write_inside(folder, MARKDOWN, page_of_run(&results).as_bytes());
+    let second =
+        write_inside(folder, MARKDOWN, page_of_run(&results, program::name(), None).as_bytes());
     first.and(second).and(page(folder, &results, &cases, trend, blocks).map(drop))
 }
 

@@ -42,13 +42,22 @@ all("button.copy").forEach((button) => { button.hidden = false; });
 const top_ = document.querySelector(".top");
 new ResizeObserver(() => document.documentElement.style.setProperty("--top", `${top_.offsetHeight + 8}px`)).observe(top_);
 
+// The address: `#ANCHOR`, or `#LIST?q=WORDS&Column=VALUE` with the filters of a list.
+function address() {
+  const [anchor, filters] = location.hash.slice(1).split("?");
+  let name = anchor;
+  try { name = decodeURIComponent(anchor); } catch { /* It is no name then. */ }
+  return { target: document.getElementById(name), filters: filters && new URLSearchParams(filters) };
+}
+
 // A link opens the sections around its target.
 function openTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const { target, filters } = address();
   if (!target) return;
   const list = target.closest("tr[hidden]") && lists.get(target.closest(".list"));
   if (list) list.clear();
   for (let around = target; around; around = around.parentElement) if (around.tagName === "DETAILS") around.open = true;
+  if (filters && target.classList.contains("list")) made(target).filter(filters);
   target.scrollIntoView();
 }
 addEventListener("hashchange", openTarget);
@@ -96,7 +105,7 @@ class List {
     this.count.setAttribute("role", "status");
     this.facets = columns.flatMap((column, place) => column.facet ? [this.makeFacet(column, place)] : []);
     const tools = element("div", { className: "tools" }, element("label", {}, "Search", this.search), ...this.facets.map((facet) => facet.label), this.count);
-    this.search.addEventListener("input", () => this.restart());
+    this.search.addEventListener("input", () => { this.restart(); this.share(); });
     const button = (text, step) => {
       const made = element("button", { type: "button", textContent: text });
       made.addEventListener("click", () => { this.page += step; this.update(); this.root.scrollIntoView(); });
@@ -119,12 +128,28 @@ class List {
     const values = facet === true ? [...new Set(this.data.rows.map((row) => this.data.columns[place].value(row)))].sort() : facet;
     const select = element("select", {}, element("option", { value: "", textContent: "all" }), ...values.map((value) => element("option", { value, textContent: value })));
     if (chosen && values.includes(chosen)) select.value = chosen;
-    select.addEventListener("change", () => this.restart());
-    return { place, select, label: element("label", {}, title, select) };
+    const first = select.value;
+    select.addEventListener("change", () => { this.restart(); this.share(); });
+    return { place, title, first, select, label: element("label", {}, title, select) };
   }
   clear() {
     this.search.value = "";
     this.facets.forEach((facet) => { facet.select.value = ""; });
+    this.restart();
+  }
+  // Puts the filters into the address, so that the view can be sent and opened again.
+  share() {
+    const filters = new URLSearchParams();
+    if (this.search.value) filters.set("q", this.search.value);
+    for (const { title, select, first } of this.facets) if (select.value !== first) filters.set(title, select.value);
+    history.replaceState(null, "", `#${this.root.id}${filters.size ? `?${filters}` : ""}`);
+  }
+  filter(filters) {
+    this.search.value = filters.get("q") ?? "";
+    for (const { title, select, first } of this.facets) {
+      const value = filters.get(title) ?? first;
+      if ([...select.options].some((option) => option.value === value)) select.value = value;
+    }
     this.restart();
   }
   restart() {
@@ -156,6 +181,8 @@ class List {
     const first = this.page * this.data.size;
     const shown = found.slice(first, first + this.data.size);
     this.data.show(this.body, shown);
+    // On a narrow screen a row is a card, in which each cell has its heading.
+    for (const row of this.body.rows) [...row.cells].forEach((cell, place) => { cell.dataset.label = this.data.columns[place]?.title ?? ""; });
     this.count.textContent = `${found.length} of ${this.data.rows.length}`;
     this.pages.hidden = found.length <= this.data.size;
     this.previous.disabled = this.page === 0;
@@ -330,8 +357,13 @@ function seedOf(text) {
 }
 
 // A list in a closed section is made when the section opens.
+function made(root) {
+  if (!lists.has(root)) lists.set(root, new List(root));
+  return lists.get(root);
+}
 for (const root of all(".list")) {
-  const make = () => { if (!lists.has(root)) lists.set(root, new List(root)); };
+  root.querySelector("table").classList.add("cards");
+  const make = () => made(root);
   const closed = root.closest("details:not([open])");
   if (closed) closed.addEventListener("toggle", make, { once: true }); else make();
 }
@@ -367,5 +399,37 @@ for (const diagram of all(".states")) {
   arrows.forEach((arrow) => arrow.addEventListener("click", choose));
   if (profiles.length > 1) diagram.prepend(element("div", { className: "tools" }, element("label", {}, "Hits of", select)));
 }
+
+// Keys: `/` searches, `j` and `k` go to the next and the previous failure or section.
+const KEYS = [["/", "Search in the list on the screen"], ["j", "Next failure or section"], ["k", "Previous failure or section"], ["?", "Show these keys"], ["Esc", "Close"]];
+const closer = element("button", { type: "button", textContent: "Close" });
+const keys = element("dialog", { ariaLabel: "Keys" }, element("table", {}, element("caption", { textContent: "Keys" }),
+  element("tbody", {}, ...KEYS.map(([key, what]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", { textContent: key })), element("td", { textContent: what }))))), closer);
+closer.addEventListener("click", () => keys.close());
+document.body.append(keys);
+const visible = (one) => one.getClientRects().length > 0;
+function step(by) {
+  const stops = all("details.failure > summary, details.section > summary, section > h2").filter(visible);
+  const at = stops.indexOf(document.activeElement);
+  const below = stops.findIndex((stop) => stop.getBoundingClientRect().top > top_.offsetHeight + 12);
+  const next = at >= 0 ? at + by : by > 0 ? below : (below < 0 ? stops.length : below) - 1;
+  const stop = stops[Math.min(Math.max(next, 0), stops.length - 1)];
+  if (!stop) return;
+  if (stop.tagName !== "SUMMARY") stop.tabIndex = -1;
+  stop.focus({ preventScroll: true });
+  stop.scrollIntoView();
+}
+function search() {
+  const boxes = [...lists.values()].map((list) => list.search).filter(visible);
+  const box = boxes.find((box) => box.getBoundingClientRect().bottom > top_.offsetHeight) ?? boxes[0];
+  box?.focus();
+}
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open || event.target.closest?.("input, select, textarea")) return;
+  const act = { "/": search, j: () => step(1), k: () => step(-1), "?": () => keys.showModal() }[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
 
 if (location.hash) openTarget();

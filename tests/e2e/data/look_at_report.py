@@ -118,6 +118,32 @@ def lists():
     return found
 
 
+def keyboard():
+    """Whether the keys work that the page has: steps, the list of keys, and search, which is in the address."""
+    press = lambda key: browser.switch_to.active_element.send_keys(key)
+    active = lambda: script("return document.activeElement.textContent.trim()")
+    browser.get("about:blank")
+    browser.get(PAGE)
+    press("j")
+    first = active()
+    for key in "jk":
+        press(key)
+    done = {"steps": bool(first) and active() == first}
+    press("?")
+    done["keys"] = len(shown("dialog")) == 1
+    press(Keys.ESCAPE)
+    done["closes"] = not shown("dialog")
+    boxes = shown("input[type=search]")
+    if boxes:
+        press("/")
+        press("a,b c")
+        address = browser.current_url
+        browser.get("about:blank")
+        browser.get(address)
+        done["address"] = any(box.get_attribute("value") == "a,b c" for box in shown("input[type=search]"))
+    return done
+
+
 def transition():
     """Selects the first transition of the state diagram by keyboard."""
     arrows = find("a.arrow")
@@ -176,6 +202,9 @@ def whole():
     wait(lambda: len(find(".list")) == len(find(".list .tools")))
     seen["lists"] = lists()
     seen["transition"] = transition()
+    seen["keyboard"] = keyboard()
+    look(DESK, "light")
+    script(OPEN_ALL)
     anchors = script(
         "return [...new Set([...document.querySelectorAll('a')].map((link) => link.getAttribute('href'))"
         ".filter((href) => href?.startsWith('#')))]"

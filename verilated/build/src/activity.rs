@@ -75,6 +75,10 @@ pub struct Snapshot {
     pub builds: bool,
     /// The time in which it waited for builds.
     pub waited: Duration,
+    /// The time of other work that is no part of its units, and since when it does such work.
+    pub aside: (Duration, Option<Instant>),
+    /// The expected time of such work to the end.
+    pub more: Duration,
 }
 
 impl Snapshot {
@@ -91,7 +95,11 @@ impl Snapshot {
         }
         let (done, left) = (self.done - self.before.min(self.done), self.total?);
         let left = left.saturating_sub(self.done);
-        (done > 0 && elapsed >= ENOUGH).then(|| elapsed.mul_f64(left as f64 / done as f64))
+        let (aside, since) = self.aside;
+        let aside = aside + since.map_or(Duration::ZERO, |since| since.elapsed());
+        let on_units = elapsed.saturating_sub(aside);
+        (done > 0 && elapsed >= ENOUGH)
+            .then(|| on_units.mul_f64(left as f64 / done as f64) + self.more)
     }
 }
 
@@ -125,6 +133,8 @@ impl Activity {
             expected: None,
             builds,
             waited: Duration::ZERO,
+            aside: (Duration::ZERO, None),
+            more: Duration::ZERO,
         };
         let mut now = now();
         if builds {
@@ -161,6 +171,21 @@ impl Activity {
     /// Sets the number of units that are done.
     pub fn reach(&self, done: u64) {
         self.change(|now| now.done = done);
+    }
+
+    /// Begins other work, which no unit pays for.
+    pub fn turn_aside(&self) {
+        self.change(|now| now.aside.1 = now.aside.1.or_else(|| Some(Instant::now())));
+    }
+
+    /// Ends the other work. `more` returns the time expected for such work to the end from the time
+    /// that it took so far.
+    pub fn turn_back(&self, more: impl FnOnce(Duration) -> Duration) {
+        self.change(|now| {
+            let since = now.aside.1.take().map_or(Duration::ZERO, |since| since.elapsed());
+            now.aside.0 += since;
+            now.more = more(now.aside.0);
+        });
     }
 
     /// Sets the text.
@@ -248,6 +273,24 @@ mod tests {
         let ran = Snapshot { waited: Duration::from_secs(90), ..now }.left().unwrap();
         assert!((990..=1000).contains(&ran.as_secs()), "99 cases of 10 s: {ran:?}");
         drop(case);
+    }
+
+    #[test]
+    fn other_work_is_added_to_the_estimate_and_not_extrapolated() {
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds)).unwrap();
+        let seconds = Duration::from_secs;
+        let now = Snapshot { began: ago(50), done: 10, total: Some(100), ..snapshot() };
+        // Ten cases in 10 s; 40 s went into shrinking, of which 5 s are expected to follow.
+        let now = Snapshot { aside: (seconds(30), Some(ago(10))), more: seconds(5), ..now };
+        let left = now.left().unwrap().as_secs();
+        assert!((94..=96).contains(&left), "{left}");
+    }
+
+    fn snapshot() -> Snapshot {
+        let activity = Activity::begin("sixth");
+        let now = named("sixth").unwrap();
+        drop(activity);
+        now
     }
 
     #[test]

@@ -38,6 +38,7 @@ const FILES: &[&str] = &[
     MARKDOWN,
     HTML,
     CODE_QUALITY,
+    super::rtl_copy::RTL_COPY,
     mutation::RESULT,
     mutation::GOLDEN,
     mutation::PARTIAL,

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of variants per group that are minimised and listed; others are only counted.
 pub const MOST_VARIANTS: usize = 8;
-/// The first groups of a run whose suspicious lines are searched: later ones are rarely read.
-pub const MOST_LOCATED: usize = 3;
+/// The first groups of a run whose suspicious lines are searched, if no earlier group explains
+/// them: later ones are rarely read.
+pub const MOST_LOCATED: usize = 16;
 /// Maximum number of cases per group for which commands are shown.
 pub const CASES_SHOWN: usize = 3;
 

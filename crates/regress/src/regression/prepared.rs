@@ -3,6 +3,7 @@
 use super::code::CodeCoverage;
 use super::collector::Collector;
 use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
+use crate::revision;
 use crate::runner::{self, Failures, Limits, Start};
 use crate::setup::Session;
 use crate::worker::OneShotWorker;
@@ -12,10 +13,9 @@ use cosim_base::program;
 use cosim_block::engine::{SessionSetup, Waves};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
-use cosim_formats::run;
 use cosim_formats::run::{
     Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
-    PeakMemory, Plan, RunCommand, RunDirectory, State, Tally, Timing,
+    PeakMemory, Plan, RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
 };
 use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
@@ -187,7 +187,7 @@ impl PreparedRegression<'_> {
             failures_seconds,
             cycles_per_second: tally.totals.cycles as f64 / seconds,
             peak_memory: PeakMemory::now(),
-            commit: run::commit(),
+            commit: revision::commit_of(&self.own_files()),
             progress: milestones.into_points(),
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,
@@ -198,10 +198,28 @@ impl PreparedRegression<'_> {
             false => tally.coverage.part(),
         };
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
+        if self.job.keep.sources && !failures.is_empty() {
+            // Reproducing is a service: a design that cannot be copied has its failures, too.
+            let examined = job.setup.rtl.examined(job.block.info())?;
+            match RtlCopy::new(&examined, timing.commit.clone()) {
+                Ok(copy) => {
+                    copy.write(directory.folder()).unwrap_or_else(|error| unwritten.add(&error))
+                }
+                Err(error) => {
+                    program::warn(format_args!("`reproduce` will need the RTL: {error}"));
+                }
+            }
+        }
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
         let outcome =
             Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
         Ok(outcome.conclude(directory))
+    }
+
+    /// The files of the user RTL.
+    fn own_files(&self) -> Vec<&str> {
+        let files = self.header.rtl_files.iter().filter(|file| !file.built_in);
+        files.map(|file| file.path.as_str()).collect()
     }
 
     /// The collector of this run.

@@ -14,7 +14,7 @@ use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formats::run::{
     CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_LOCATED, MOST_VARIANTS,
-    VECTORS_PER_GROUP, Variant, settle_groups,
+    VECTORS_PER_GROUP, Variant, is_explained, settle_groups,
 };
 use cosim_harness::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
 use std::cell::Cell;
@@ -42,6 +42,8 @@ pub struct FailureHandling {
     pub shrink: bool,
     /// Write a waveform.
     pub waves: bool,
+    /// Write the RTL.
+    pub sources: bool,
 }
 
 /// Stores failures, in the order of the plan.
@@ -168,12 +170,24 @@ impl Failures {
         let kept = self.keep_first((case, profile), outcome, origin, stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
         let SavedFailure { evidence, text, lost, .. } = kept;
-        let suspects = match &text {
-            Some(text) if !lost && self.groups.len() < MOST_LOCATED => {
-                self.suspects(text, profile, &mut notes)
-            }
-            _ => Vec::new(),
+        let first = Evidence { judgement, ..evidence };
+        let mut group = Group {
+            explanation: None,
+            signature,
+            count: 1,
+            waived: None,
+            first: first.clone(),
+            waves: None,
+            suspects: Vec::new(),
+            variants: vec![Variant { rule, with: None, count: 1, first }],
+            further_rules: BTreeMap::new(),
+            first_cases: vec![case.clone()],
         };
+        if let Some(text) = text.as_ref().filter(|_| !lost && self.groups.len() < MOST_LOCATED)
+            && !is_explained(&group, &self.groups)
+        {
+            group.suspects = self.suspects(text, profile, &mut notes);
+        }
         let waves = file(stem, "fst");
         let traced = self.keep.waves
             && !lost
@@ -190,20 +204,11 @@ impl Failures {
                     false
                 }
             };
-        let explanation = traced.then(|| self.explain(text, stem, profile, &mut notes)).flatten();
-        let first = Evidence { judgement, notes, ..evidence };
-        self.groups.push(Group {
-            explanation,
-            signature,
-            count: 1,
-            waived: None,
-            first: first.clone(),
-            waves: traced.then_some(waves),
-            suspects,
-            variants: vec![Variant { rule, with: None, count: 1, first }],
-            further_rules: BTreeMap::new(),
-            first_cases: vec![case.clone()],
-        });
+        group.explanation = traced.then(|| self.explain(text, stem, profile, &mut notes)).flatten();
+        group.waves = traced.then_some(waves);
+        group.variants[0].first.notes.clone_from(&notes);
+        group.first.notes = notes;
+        self.groups.push(group);
         Ok(())
     }
 

@@ -1,11 +1,13 @@
 //! Annotations for CI systems: messages and a summary page on GitHub, a code quality report on
 //! GitLab.
 
-use super::{Results, page_of_run};
+use super::{Results, page_of_run, reproduce_all};
 use cosim_base::error::Error;
 use cosim_base::files::write_inside;
+use cosim_base::program;
 use cosim_base::text;
-use cosim_formats::run::{CODE_QUALITY, Group, MARKDOWN};
+use cosim_block::explanation::Suspect;
+use cosim_formats::run::{CODE_QUALITY, Group, Header, MARKDOWN, causes};
 use cosim_harness::harness::Blame;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -57,8 +59,9 @@ pub fn annotate(ci: &Ci, folder: &Path) -> Result<String, Error> {
         Ci::GitHub(summary) => {
             if let Some(path) = summary {
                 let file = OpenOptions::new().append(true).create(true).open(path);
-                file.and_then(|mut file| writeln!(file, "{}", page_of_run(&results)))
-                    .map_err(Error::write(path))?;
+                let page =
+                    page_of_run(&results, &program::called(), reproduce_all(folder).as_deref());
+                file.and_then(|mut file| writeln!(file, "{page}")).map_err(Error::write(path))?;
             }
             Ok(commands(&results, folder))
         }
@@ -81,9 +84,10 @@ fn commands(results: &Results, folder: &Path) -> String {
         if let Some(vector) = &group.first.vector {
             let _ = write!(message, "\nvector: {}", text::path(&folder.join(vector)));
         }
-        let file = location(results, group).map_or_else(String::new, |(path, line, column)| {
-            format!("file={},line={line},col={column},", text::github_property(path))
-        });
+        let file =
+            location(results, &group.suspects).map_or_else(String::new, |(path, line, column)| {
+                format!("file={},line={line},col={column},", text::github_property(path))
+            });
         let title = text::github_property(&title);
         let level = if group.is_waived() { "warning" } else { "error" };
         let _ = writeln!(commands, "::{level} {file}title={title}::{}", text::github(&message));
@@ -95,12 +99,42 @@ fn commands(results: &Results, folder: &Path) -> String {
     commands
 }
 
+/// The failures of a run, one per line, in the form that compilers use and editors read:
+/// `FILE:LINE:COLUMN: error: MESSAGE`. A failure is a probable cause, as in the summary; `explain`
+/// returns the command for the one with this number.
+///
+/// # Errors
+/// If the results cannot be read.
+pub fn problems(
+    folder: &Path,
+    explain: &dyn Fn(usize, &Header) -> String,
+) -> Result<String, Error> {
+    let results = Results::read(folder, |_, _| ())?;
+    let mut lines = String::new();
+    for (number, cause) in (1..).zip(causes(&results.failures)) {
+        let group = cause.main;
+        let level = if group.is_waived() { "warning" } else { "error" };
+        let own = text::path(&folder.join(MARKDOWN));
+        let (file, line, column) = location(&results, cause.suspects()).unwrap_or((&own, 1, 1));
+        let blame = group.first.judgement.as_ref().map(|judgement| judgement.badge());
+        let blame = blame.map_or_else(String::new, |badge| format!("; blame: {badge}"));
+        let command = explain(number, &results.run);
+        let problem = format!(
+            "{file}:{line}:{column}: {level}: {}{blame}; cases: {}; {command}",
+            group.first.verdict,
+            cause.count(),
+        );
+        let _ = writeln!(lines, "{}", text::line(&problem));
+    }
+    Ok(lines)
+}
+
 /// An entry of GitLab's code quality report.
 fn issue(results: &Results, group: &Group) -> Value {
     let what = format!("{}/{}", results.run.block, group.signature);
     let fingerprint: String =
         Sha256::digest(&what).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
-    let (path, line, _) = location(results, group).unwrap_or((MARKDOWN, 1, 1));
+    let (path, line, _) = location(results, &group.suspects).unwrap_or((MARKDOWN, 1, 1));
     json!({
         "description": describe(group),
         "check_name": group.signature.to_string(),
@@ -122,8 +156,8 @@ fn describe(group: &Group) -> String {
 
 /// File, line and column of an annotation: the most suspicious line, or else the start of the first
 /// file of the user RTL.
-fn location<'a>(results: &'a Results, group: &'a Group) -> Option<(&'a str, u32, u32)> {
-    if let Some(suspect) = group.suspects.first() {
+fn location<'a>(results: &'a Results, suspects: &'a [Suspect]) -> Option<(&'a str, u32, u32)> {
+    if let Some(suspect) = suspects.first() {
         return Some((&suspect.file, suspect.line, suspect.column));
     }
     let given = results.run.rtl_files.iter().find(|file| !file.built_in);

@@ -36,6 +36,8 @@ struct Point {
     text: String,
     href: Option<String>,
     failed: bool,
+    /// Whether the run compares with the last one.
+    is_like: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -115,10 +117,14 @@ fn chart(runs: &[Run], measure: &Measure, folder: &Path) -> Chart {
             ),
             href: link(run, folder),
             failed: run.verdict != "PASS",
+            is_like: run.is_like(&runs[runs.len() - 1]),
         })
         .collect();
-    let at = points.iter().map(|point| format!("{} {}", point.x, point.y));
-    let line = format!("M{}", at.collect::<Vec<_>>().join("L"));
+    // The line joins runs that compare.
+    let at =
+        points.iter().filter(|point| point.is_like).map(|point| format!("{} {}", point.x, point.y));
+    let at: Vec<String> = at.collect();
+    let line = if at.is_empty() { String::new() } else { format!("M{}", at.join("L")) };
     let mark = |value: f64| Mark { at: y(value), text: (measure.text)(value) };
     let marks = match most > 1.0 || measure.most.is_some() {
         true => vec![mark(0.0), mark(most / 2.0), mark(most)],
@@ -201,6 +207,8 @@ mod tests {
             cycles_per_second: 2.5e6,
             bins_hit: 999,
             bins_reachable: 1000,
+            plan: "p".to_owned(),
+            given: String::new(),
             folder: None,
         }
     }

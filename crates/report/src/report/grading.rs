@@ -2,6 +2,7 @@
 //! each line.
 
 use super::code::{MOST_TEXT, anchor};
+use super::mutant_diff::MutantDiff;
 use super::page::{Fact, Head, Section, Tone, render};
 use cosim_base::error::Error;
 use cosim_base::program;
@@ -49,12 +50,28 @@ struct SurvivorRow<'a> {
     profile: &'a str,
     id: u32,
     at: String,
-    /// The anchor and the text of its line, if the page shows the file.
-    line: Option<(String, String)>,
+    /// The anchor of its line, if the page shows the file.
+    anchor: Option<String>,
+    /// The change of the source, if the page shows the file.
+    diff: Option<MutantDiff>,
+    /// The kill of the nearest mutant.
+    nearest: Option<Nearest<'a>>,
+    /// The command that runs this mutant alone.
+    command: String,
     does: &'a str,
     verdict: &'static str,
     because: &'a str,
     vector: Option<&'a RunFile>,
+}
+
+/// The killed mutant nearest to a survivor: its case comes near the survivor's line.
+#[derive(Serialize)]
+struct Nearest<'a> {
+    case: &'a str,
+    by: &'a str,
+    id: u32,
+    does: &'a str,
+    at: String,
 }
 
 /// A source file with the mutants of its lines.
@@ -112,10 +129,16 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
         Err(because) => (Vec::new(), Some(because)),
     };
     let (mut files, score, failures) = (files, report.score(), report.failures(run.min_score));
-    let mut rows = each(report, left);
+    let mut rows: Vec<SurvivorRow<'_>> = report
+        .profiles
+        .iter()
+        .flat_map(|graded| {
+            graded.mutants.iter().filter_map(|mutant| left(run, graded, mutant, &files))
+        })
+        .collect();
     rows.sort_by_key(|row| row.verdict != "survived");
     for row in &mut rows {
-        row.line = target(&mut files, &row.at);
+        row.anchor = target(&mut files, &row.at);
     }
     let MutationScore { survived, undecided, killed, .. } = score;
     let head = Head {
@@ -134,7 +157,7 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
             Fact::new(killed.to_string(), "killed"),
             Fact::new(score.equivalent.to_string(), "equivalent"),
         ],
-        command: Some(command(run)),
+        command: Some(command(run, None)),
         sections: vec![
             Section::new("left", "Not killed", rows.len().to_string()),
             Section::new("profiles", "Profiles", report.profiles.len().to_string()),
@@ -155,12 +178,15 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
     render(&head, TEMPLATE, &page)
 }
 
-/// The command that repeats the analysis.
-fn command(run: &Header) -> String {
+/// The command that repeats the analysis, or that of a mutant of a profile.
+fn command(run: &Header, only: Option<(&str, u32)>) -> String {
     let mut words = vec![program::called()];
     words.extend(["mutate", "--block", &run.block].map(str::to_owned));
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
-    add("--fixes", run.profiles.join(","));
+    add("--fixes", only.map_or_else(|| run.profiles.join(","), |(profile, _)| profile.to_owned()));
+    if let Some((_, id)) = only {
+        add("--only", id.to_string());
+    }
     add("--mutants", run.mutants.to_string());
     add("--seed", run.seed.to_string());
     add("--run-seed", run.run_seed.to_string());
@@ -171,39 +197,31 @@ fn command(run: &Header) -> String {
     for scenario in &run.scenarios {
         add("--scenario", scenario.clone());
     }
-    if run.means == KillMethod::Checks {
+    if run.means == KillMethod::Checks && only.is_none() {
         words.push("--checks-only".to_owned());
     }
-    if run.no_judge {
+    if run.no_judge && only.is_none() {
         words.push("--no-judge".to_owned());
     }
-    if let Some(percent) = run.min_score {
+    if let Some(percent) = run.min_score.filter(|_| only.is_none()) {
         words.extend(["--min-score".to_owned(), percent.to_string()]);
     }
-    if run.shard != Shard::WHOLE {
+    if run.shard != Shard::WHOLE && only.is_none() {
         words.extend(["--shard".to_owned(), run.shard.to_string()]);
     }
     words.extend(run.given.arguments());
     command_line(&words)
 }
 
-/// The anchor and the text of a place in the RTL, as in `file:line`.
-fn target(files: &mut [File], at: &str) -> Option<(String, String)> {
+/// The anchor of a place in the RTL, as in `file:line`.
+fn target(files: &mut [File], at: &str) -> Option<String> {
     let (name, line) = at.rsplit_once(':')?;
     let number: u32 = line.parse().ok()?;
     let place = files.iter().position(|file| file.name == name)?;
     let line = files[place].lines.get_mut(number.checked_sub(1)? as usize)?;
     let id = anchor(place, number);
     line.id = Some(id.clone());
-    Some((id, line.text.trim().to_owned()))
-}
-
-/// Collects items for the mutants of all profiles.
-fn each<'a, T>(report: &'a Report, select: fn(&'a str, &'a Mutant) -> Option<T>) -> Vec<T> {
-    let of = |graded: &'a ProfileGrading| {
-        graded.mutants.iter().filter_map(move |mutant| select(&graded.profile, mutant))
-    };
-    report.profiles.iter().flat_map(of).collect()
+    Some(id)
 }
 
 fn profile(graded: &ProfileGrading) -> Profile<'_> {
@@ -211,15 +229,59 @@ fn profile(graded: &ProfileGrading) -> Profile<'_> {
     Profile { name, cases: graded.cases_run, score: &graded.score, by }
 }
 
-fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
+fn left<'a>(
+    run: &Header,
+    graded: &'a ProfileGrading,
+    mutant: &'a Mutant,
+    files: &[File],
+) -> Option<SurvivorRow<'a>> {
+    let profile = &graded.profile;
     let (verdict, because, vector) = match &mutant.status {
         MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
         MutantStatus::Survived { vector } => ("survived", "", vector.as_ref()),
         MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
     };
+    let id = mutant.mutation.id;
+    let line = |name: &str, number: u32| {
+        let file = files.iter().find(|file| file.name == name)?;
+        Some(file.lines.get(number.checked_sub(1)? as usize)?.text.clone())
+    };
+    let diff = MutantDiff::of(&mutant.mutation, &line);
+    Some(SurvivorRow {
+        profile,
+        id,
+        at: diff.as_ref().map_or_else(|| mutant.mutation.at(), |diff| diff.at.clone()),
+        anchor: None,
+        diff,
+        nearest: nearest(graded, mutant),
+        command: command(run, Some((profile, id))),
+        does: &mutant.does,
+        verdict,
+        because,
+        vector,
+    })
+}
+
+/// Number of lines between a survivor and a killed mutant that still counts as near.
+const NEAR: u32 = 5;
+
+/// The nearest killed mutant: one of the same cell, or else of the nearest line.
+fn nearest<'a>(graded: &'a ProfileGrading, survivor: &Mutant) -> Option<Nearest<'a>> {
+    let own = &survivor.mutation;
+    let killed = graded.mutants.iter().filter_map(|mutant| {
+        let MutantStatus::Killed { case, by, .. } = &mutant.status else { return None };
+        let other = &mutant.mutation;
+        let distances = own.sources.iter().flat_map(|one| {
+            let same = other.sources.iter().filter(|two| two.file == one.file);
+            same.map(|two| one.line.abs_diff(two.line))
+        });
+        let lines = distances.min().filter(|lines| *lines <= NEAR)?;
+        let is_other_cell = (&own.module, &own.cell) != (&other.module, &other.cell);
+        Some(((is_other_cell, lines, other.id), mutant, case, by))
+    });
+    let (_, mutant, case, by) = killed.min_by_key(|(distance, ..)| *distance)?;
     let (id, at) = (mutant.mutation.id, mutant.mutation.at());
-    let (does, line) = (mutant.does.as_str(), None);
-    Some(SurvivorRow { profile, id, at, line, does, verdict, because, vector })
+    Some(Nearest { case, by, id, does: &mutant.does, at })
 }
 
 /// The RTL with the mutants of all profiles by line, or why it cannot be shown.
@@ -289,6 +351,32 @@ mod tests {
         command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
         let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
         Mutant { mutation, does: String::new(), status }
+    }
+
+    #[test]
+    fn the_nearest_kill_is_of_the_same_cell_or_of_the_nearest_line() {
+        let kill = |case: &str| {
+            let (case, scenario, by) = (case.to_owned(), String::new(), "x".to_owned());
+            MutantStatus::Killed { case, scenario, by, cycle: None }
+        };
+        let survived = MutantStatus::Survived { vector: None };
+        let numbered = |id: u32, cell: &str, status: MutantStatus, line: u32| {
+            let mut mutant = mutant(status, &[line]);
+            (mutant.mutation.id, mutant.mutation.cell) = (id, cell.to_owned());
+            mutant
+        };
+        let nearest = |others: &[Mutant]| {
+            let survivor = numbered(9, "$eq$1", survived.clone(), 10);
+            let mutants = [others, std::slice::from_ref(&survivor)].concat();
+            let graded = ProfileGrading { mutants, ..ProfileGrading::new("spec", &[]) };
+            nearest(&graded, &survivor).map(|nearest| nearest.case.to_owned())
+        };
+        let far = numbered(1, "$eq$1", kill("far"), 10 + NEAR + 1);
+        let near = numbered(2, "$add$2", kill("near"), 9);
+        let own = numbered(3, "$eq$1", kill("own"), 12);
+        assert_eq!(nearest(&[far.clone(), numbered(4, "$eq$1", survived.clone(), 10)]), None);
+        assert_eq!(nearest(&[far.clone(), near.clone()]).as_deref(), Some("near"));
+        assert_eq!(nearest(&[far, near, own]).as_deref(), Some("own"));
     }
 
     #[test]

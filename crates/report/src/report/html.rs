@@ -10,6 +10,7 @@ use super::page::{Fact, Head, Json, Section, Tone, grouped, render};
 use super::runs::{RunLink, links};
 use super::specification::{self, Specification};
 use super::waves::{self, Waves};
+use super::worth::{self, Worth};
 use super::{Reproduce, Results, RunTiming};
 use crate::history::Run;
 use crate::paths;
@@ -17,7 +18,7 @@ use cosim_base::error::Error;
 use cosim_base::files::LARGEST_INPUT;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_block::explanation::{Difference, Explanation};
+use cosim_block::explanation::{Difference, Explanation, Suspect};
 use cosim_formats::run;
 use cosim_formats::run::{Cause, Group, Totals};
 use cosim_harness::harness::{Blame, BlockInfo, Blocks};
@@ -45,6 +46,10 @@ struct Page<'a> {
     timing: Option<RunTiming>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
+    /// What the PASS is worth; nothing for other verdicts.
+    worth: Option<Worth>,
+    /// The command that replays all failures.
+    reproduce: Option<String>,
     more_groups: usize,
     profiles: Vec<Profile<'a>>,
     diagram: Option<Diagram>,
@@ -69,6 +74,10 @@ struct Failure<'a> {
     group: &'a Group,
     /// The other groups.
     same: Vec<&'a Group>,
+    /// Suspicious lines of the cause.
+    suspects: &'a [Suspect],
+    /// The number of its other rules and signatures.
+    also: usize,
     /// The rule of the golden model in the decisive cycle, if the specification has its text.
     rules: Vec<String>,
     notes: Vec<&'a str>,
@@ -166,7 +175,10 @@ pub fn page(
     };
     let coverage = coverage::of(folder, &results.run.profiles, block, specification.as_ref())?;
     let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
+    let worth = (results.verdict() == "PASS")
+        .then(|| worth::of(folder, results, trend, block, specification.as_ref()));
     let page = Page {
+        worth,
         run: &results.run,
         totals: &results.totals,
         failures_total: results.totals.failures(),
@@ -189,6 +201,7 @@ pub fn page(
         groups,
         coverage,
         specification,
+        reproduce: super::reproduce_all(folder),
     };
     render(&head(&page, block, reproduce), TEMPLATE, &page)
 }
@@ -205,11 +218,13 @@ fn head(page: &Page<'_>, block: Option<&'static BlockInfo>, reproduce: Reproduce
     if let Some(percent) = &percent {
         facts.push(Fact::new(percent, "coverage").tone(Tone::Open, hit < reachable));
     }
-    let mut sections = vec![Section::new(
+    let mut sections: Vec<Section> =
+        page.worth.iter().map(|_| Section::new("worth", "Worth", "")).collect();
+    sections.extend([Section::new(
         "failures",
         "Failures",
         (page.groups.len() + page.more_groups).to_string(),
-    )];
+    )]);
     sections.push(Section::new("coverage", "Coverage", percent.unwrap_or_default()));
     if let Some(code) = &page.code {
         sections.push(Section::new("code", "Code", code.percent()));
@@ -293,6 +308,8 @@ fn failure<'a>(
         signature: group.signature.to_string(),
         count: cause.count(),
         same: cause.variants.clone(),
+        suspects: cause.suspects(),
+        also: group.variants.len().saturating_sub(1) + cause.variants.len(),
         rules,
         verdict: group.first.verdict.to_string(),
         blame: BlameBadge::of(group.first.judgement.as_ref()),
@@ -308,7 +325,7 @@ fn failure<'a>(
 }
 
 /// The explanation of a failure, if the run directory has it.
-fn explanation(folder: &Path, file: &RunFile) -> Option<Explanation> {
+pub fn explanation(folder: &Path, file: &RunFile) -> Option<Explanation> {
     let mut text = Vec::new();
     file.open(folder).ok()?.take(LARGEST_INPUT).read_to_end(&mut text).ok()?;
     serde_json::from_slice(&text).ok()

@@ -1,7 +1,6 @@
 //! `summary.md`: verdict and failures in Markdown, for CI systems.
 
 use super::{Reproduce, Results};
-use cosim_base::program;
 use cosim_base::text::markdown as code;
 use cosim_formats::run;
 use cosim_formats::run::Group;
@@ -10,9 +9,11 @@ use std::fmt::Write as _;
 
 /// Maximum number of failure groups.
 const GROUPS: usize = 20;
+/// Number of further signatures of a failure that are listed.
+const VARIANTS: usize = 3;
 
-/// Renders the summary.
-pub fn page(results: &Results) -> String {
+/// Renders the summary, with commands of `program`. `reproduce` replays all failures.
+pub fn page(results: &Results, program: &str, reproduce: Option<&str>) -> String {
     let (run, totals) = (&results.run, &results.totals);
     let verdict = results.verdict();
     let mut page = format!("## {verdict}: {}, seed {}\n\n", code(&run.block), run.seed);
@@ -55,15 +56,21 @@ pub fn page(results: &Results) -> String {
         if let Some(vector) = &first.vector {
             let _ = writeln!(page, "- vector: {}", code(vector.as_str()));
         }
-        for Group { signature, count, .. } in &cause.variants {
+        for Group { signature, count, .. } in cause.variants.iter().take(VARIANTS) {
             let _ = writeln!(
                 page,
                 "- probably the same cause: {}, cases: {count}",
                 code(&signature.to_string())
             );
         }
-        let reproduce = Reproduce { program: program::name(), run };
-        let _ = writeln!(page, "- reproduce: {}", code(&reproduce.command(&first.case)));
+        if let Some(more) = cause.variants.len().checked_sub(VARIANTS).filter(|more| *more > 0) {
+            let _ = writeln!(page, "- and {more} more signatures, probably of the same cause");
+        }
+        let command = Reproduce { program, run }.command(&first.case);
+        let _ = writeln!(page, "- reproduce: {}", code(&command));
+    }
+    if let Some(command) = reproduce {
+        let _ = writeln!(page, "\nAll of them, with the artifact of this run: {}", code(command));
     }
     if let Some(more) = causes.len().checked_sub(GROUPS).filter(|more| *more > 0) {
         let _ = writeln!(page, "\nand {more} more signatures");

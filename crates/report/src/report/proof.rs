@@ -1,6 +1,8 @@
 //! The page of a proof, with a line for each property.
 
+use super::html::explanation;
 use super::page::{Fact, Head, Section, Tone, render};
+use super::waves::{self, Waves};
 use crate::paths;
 use cosim_base::error::Error;
 use cosim_base::program;
@@ -8,6 +10,7 @@ use cosim_base::run_file::RunFile;
 use cosim_block::rtl::command_line;
 use cosim_formal::prove::PropertyStatus;
 use cosim_formats::proof::{Counts, Proof, PropertyResult};
+use cosim_formats::run::EXPLAINED;
 use cosim_harness::harness::{BlockInfo, Blocks};
 use serde::Serialize;
 use std::path::Path;
@@ -20,6 +23,9 @@ struct Page<'a> {
     /// The properties that fail, then all.
     failed: Vec<Row<'a>>,
     rows: Vec<Row<'a>>,
+    matrix: Vec<MatrixRow>,
+    /// Counterexamples as waves.
+    shown: Vec<Counterexample<'a>>,
     assertions: Option<Assertions>,
 }
 
@@ -53,6 +59,34 @@ struct Row<'a> {
     meaning: Option<&'static str>,
     /// What to do next.
     next: Option<String>,
+    /// The anchor of the row.
+    anchor: String,
+}
+
+/// The properties of a rule, or of an output, in each profile.
+#[derive(Serialize)]
+struct MatrixRow {
+    name: String,
+    meaning: Option<&'static str>,
+    cells: Vec<Vec<MatrixCell>>,
+}
+
+/// A counterexample.
+#[derive(Serialize)]
+struct Counterexample<'a> {
+    property: &'a str,
+    profile: &'a str,
+    waves: Waves,
+}
+
+/// A property in the matrix.
+#[derive(Serialize)]
+struct MatrixCell {
+    word: &'static str,
+    holds: bool,
+    certified: bool,
+    anchor: String,
+    property: String,
 }
 
 /// Renders the page.
@@ -65,6 +99,10 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
     let mut rows: Vec<Row<'_>> =
         all.map(|(profile, proven)| row(folder, &profile.profile, proven, proof, block)).collect();
+    for (number, row) in rows.iter_mut().enumerate() {
+        row.anchor = format!("property-{}", number + 1);
+    }
+    let matrix = matrix(proof, &rows, block);
     // The sort is stable: the properties of each kind keep their order.
     rows.sort_by_key(|row| (row.holds, severity(row.word)));
     let mut counts: Vec<(&'static str, usize)> = Vec::new();
@@ -95,6 +133,15 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
             .collect(),
     });
     let failed: Vec<Row<'_>> = rows.iter().filter(|row| !row.holds).cloned().collect();
+    let counterexample = |row: &Row<'_>| {
+        let explanation = explanation(folder, &row.vector?.beside(EXPLAINED))?;
+        waves::of(&explanation)
+    };
+    let shown = failed.iter().filter_map(|row| {
+        let (property, profile) = (row.property, row.profile);
+        Some(Counterexample { property, profile, waves: counterexample(row)? })
+    });
+    let shown: Vec<Counterexample<'_>> = shown.collect();
     let fact = |(word, count): (&'static str, usize)| {
         let bad = rows.iter().any(|row| row.word == word && !row.holds);
         let tone = if severity(word) == 0 { Tone::Bad } else { Tone::Open };
@@ -114,6 +161,7 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
         command: Some(command(proof)),
         sections: vec![
             Section::new("failed", "Not proved", failed.len().to_string()),
+            Section::new("matrix", "Matrix", matrix.len().to_string()),
             Section::new("properties", "All properties", rows.len().to_string()),
             Section::new("assertions", "Assertions", ""),
             Section::new("run", "Run", ""),
@@ -121,7 +169,51 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
     };
     let mut head = head;
     head.sections.retain(|section| assertions.is_some() || section.id != "assertions");
-    render(&head, TEMPLATE, &Page { proof, failed, rows, assertions })
+    render(&head, TEMPLATE, &Page { proof, failed, rows, matrix, shown, assertions })
+}
+
+/// The properties by the first word of their names, a rule or an output, and by profile. Rows of
+/// properties that do not hold come first, then rules without a property.
+fn matrix(proof: &Proof, rows: &[Row<'_>], block: Option<&BlockInfo>) -> Vec<MatrixRow> {
+    let rules = block.map_or(&[][..], |block| block.rules);
+    let mut all: Vec<MatrixRow> = Vec::new();
+    let name_of = |property: &str| {
+        let first = property.split([' ', ':']).next().unwrap_or_default();
+        let is_rule = rules.iter().any(|rule| rule.name == first);
+        let is_name = is_rule || first.contains('_') || property[first.len()..].starts_with(':');
+        if is_name { first } else { "the whole block" }.to_owned()
+    };
+    let mut names: Vec<String> = rows.iter().map(|row| name_of(row.property)).collect();
+    names.extend(rules.iter().map(|rule| rule.name.to_owned()));
+    for name in names {
+        if all.iter().any(|known| known.name == name) {
+            continue;
+        }
+        let cell = |row: &Row<'_>| MatrixCell {
+            word: row.word,
+            holds: row.holds,
+            certified: !row.certificate.is_empty(),
+            anchor: row.anchor.clone(),
+            property: row.property.to_owned(),
+        };
+        let cells = proof.profiles.iter().map(|profile| {
+            let of =
+                |row: &&Row<'_>| row.profile == profile.profile && name_of(row.property) == name;
+            rows.iter().filter(of).map(cell).collect()
+        });
+        let meaning = rules.iter().find(|rule| rule.name == name).map(|rule| rule.meaning);
+        all.push(MatrixRow { cells: cells.collect(), meaning, name });
+    }
+    let order = |row: &MatrixRow| {
+        let mut cells = row.cells.iter().flatten();
+        match row.cells.iter().any(|cell| !cell.is_empty()) {
+            true if cells.any(|cell| !cell.holds) => 0,
+            true => 2,
+            false => 1,
+        }
+    };
+    all.sort_by_key(order);
+    all
 }
 
 /// The order of results that do not hold: broken ones first.
@@ -192,5 +284,6 @@ fn row<'a>(
         PropertyStatus::Proved { certificate, .. } => certificate.to_string(),
         _ => String::new(),
     };
-    Row { profile, property, word, more, certificate, holds, vector, line, meaning, next }
+    let anchor = String::new();
+    Row { profile, property, word, more, certificate, holds, vector, line, meaning, next, anchor }
 }

@@ -4,7 +4,7 @@ use super::charts::{self, Chart};
 
 use super::page::{Fact, Head, Section, Tone, grouped, render};
 use super::runs::{self, RunLink, links};
-use crate::history::{FailureHistory, Run};
+use crate::history::{FailureHistory, FailureStatus, Run};
 use cosim_base::error::Error;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,8 +33,9 @@ struct Failure<'a> {
     failure: &'a FailureHistory,
     first: String,
     last: String,
-    /// Whether the last run of the block has it.
     is_open: bool,
+    /// Open, reopened or fixed.
+    status: &'static str,
 }
 
 /// Renders the page of these runs, oldest first, and failures. Links are relative to `folder`.
@@ -46,13 +47,12 @@ pub fn page(runs: &[Run], failures: &[FailureHistory], folder: &Path) -> Result<
     for run in runs {
         of_blocks.entry(&run.block).or_default().push(run.clone());
     }
-    let last: BTreeMap<&str, &str> =
-        runs.iter().map(|run| (run.block.as_str(), run.ended.as_str())).collect();
     let failures = failures.iter().map(|failure| Failure {
         failure,
         first: runs::minute(&failure.first.0),
         last: runs::minute(&failure.last.0),
-        is_open: last.get(failure.block.as_str()) == Some(&failure.last.0.as_str()),
+        is_open: failure.status != FailureStatus::Fixed,
+        status: failure.status.word(),
     });
     let mut failures: Vec<Failure<'_>> = failures.collect();
     failures.sort_by_key(|failure| !failure.is_open);

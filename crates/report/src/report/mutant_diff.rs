@@ -1,0 +1,316 @@
+//! A mutant as a change of a source line.
+//!
+//! Yosys mutates a bit of a cell and says which text the cell comes from. Where that text is one
+//! expression with the cell's operator, the change is written as Verilog. Elsewhere, as for a
+//! register or a macro, a comment beside the line says it.
+
+use cosim_formats::mutation::{Mode, Mutation, Source};
+use serde::Serialize;
+
+/// Cells with two operands, their operators, and whether the result is one bit.
+const BINARY: [(&str, &str, bool); 18] = [
+    ("logic_and", "&&", true),
+    ("logic_or", "||", true),
+    ("eq", "==", true),
+    ("ne", "!=", true),
+    ("eqx", "===", true),
+    ("nex", "!==", true),
+    ("lt", "<", true),
+    ("le", "<=", true),
+    ("gt", ">", true),
+    ("ge", ">=", true),
+    ("add", "+", false),
+    ("sub", "-", false),
+    ("mul", "*", false),
+    ("and", "&", false),
+    ("or", "|", false),
+    ("xor", "^", false),
+    ("shl", "<<", false),
+    ("shr", ">>", false),
+];
+/// Cells with one operand.
+const UNARY: [(&str, &str, bool); 5] = [
+    ("logic_not", "!", true),
+    ("not", "~", false),
+    ("reduce_and", "&", true),
+    ("reduce_or", "|", true),
+    ("reduce_xor", "^", true),
+];
+/// Letters of operators: an operator never stands beside another one.
+const OPERATOR: &str = "&|^=!<>+-*~";
+
+/// A line before and after a mutation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MutantDiff {
+    /// The place of the line, as `file:line`.
+    pub at: String,
+    pub before: String,
+    pub after: String,
+}
+
+impl MutantDiff {
+    /// The change of a mutant; `line` returns the text of a line. `None` if there is no line.
+    pub fn of(mutation: &Mutation, line: &dyn Fn(&str, u32) -> Option<String>) -> Option<Self> {
+        // The last place is that of the cell, the first one that of a signal.
+        let lines = mutation.sources.iter().rev();
+        let lines = lines.filter_map(|source| Some((source, line(&source.file, source.line)?)));
+        let lines: Vec<_> = lines.collect();
+        let written =
+            |(source, before): &(&'_ Source, String)| rewritten(before, &source.place, mutation);
+        let found = lines.iter().find_map(|one| Some((one, written(one)?)));
+        let ((source, before), after) = found.or_else(|| {
+            let one = lines.last()?;
+            Some((one, format!("{}  // {}", one.1.trim_end(), mutation.words())))
+        })?;
+        let at = format!("{}:{}", source.file, source.line);
+        Some(Self { at, before: before.trim().to_owned(), after: after.trim().to_owned() })
+    }
+}
+
+/// The line with the mutation, if the place is one expression of the cell's kind.
+fn rewritten(line: &str, place: &str, mutation: &Mutation) -> Option<String> {
+    let (from, to) = place.split_once('-')?;
+    let ((first, from), (last, to)) = (from.split_once('.')?, to.split_once('.')?);
+    if first != last || !line.is_ascii() {
+        return None;
+    }
+    let column = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
+    let (from, to) = (column(from)?, column(to)?);
+    // Yosys 0.23 counts `::NAME` twice.
+    let shifted = |column: usize| {
+        let mut excess = 0;
+        for (at, _) in line.match_indices("::") {
+            let name = line[at + 2..].find(|letter: char| !is_of_name(letter));
+            let length = 2 + name.unwrap_or(line.len() - at - 2);
+            if at + length + excess < column {
+                excess += length;
+            }
+        }
+        column.checked_sub(excess)
+    };
+    let exact = Some((from, to));
+    let corrected = shifted(from).zip(shifted(to));
+    [exact, corrected].into_iter().flatten().find_map(|(from, to)| {
+        let text = line.get(from..to).filter(|text| text.trim() == *text && is_closed(text))?;
+        let is_cut = |letter: Option<char>| letter.is_some_and(is_of_name);
+        let (before, behind) = (line[..from].chars().next_back(), line[to..].chars().next());
+        if is_cut(before) && text.starts_with(is_of_name)
+            || is_cut(behind) && text.ends_with(is_of_name)
+        {
+            return None;
+        }
+        Some(format!("{}{}{}", &line[..from], changed(text, &line[..from], mutation)?, &line[to..]))
+    })
+}
+
+fn is_of_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_' || letter == '$'
+}
+
+/// The expression of the cell with the mutation.
+fn changed(text: &str, before: &str, mutation: &Mutation) -> Option<String> {
+    let name = mutation.cell.trim_start_matches(['$', '\\']);
+    let kind = &name[..name.find('$').unwrap_or(name.len())];
+    let port = mutation.port.as_str();
+    if kind == "procmux" {
+        let is_condition =
+            port == "S" && before.trim_end().strip_suffix('(')?.trim_end().ends_with("if");
+        return is_condition.then(|| effect(text, true, mutation));
+    }
+    if kind == "ternary" {
+        let question = at_top(text, "?", false)?;
+        let colon = question + at_top(&text[question..], ":", false)?;
+        let parts = (&text[..question], &text[question + 1..colon], &text[colon + 1..]);
+        let (condition, yes, no) = (parts.0.trim(), parts.1.trim(), parts.2.trim());
+        let on = |part: &str, is_it: bool| match is_it {
+            true => effect(part, false, mutation),
+            false => part.to_owned(),
+        };
+        return match port {
+            "Y" => Some(effect(text, false, mutation)),
+            "S" => Some(format!("{} ? {yes} : {no}", effect(condition, true, mutation))),
+            "A" | "B" => {
+                Some(format!("{condition} ? {} : {}", on(yes, port == "B"), on(no, port == "A")))
+            }
+            _ => None,
+        };
+    }
+    if let Some((_, operator, one_bit)) = UNARY.iter().find(|(known, ..)| *known == kind) {
+        let operand = text.strip_prefix(operator)?.trim_start();
+        return match port {
+            "Y" => Some(effect(text, *one_bit, mutation)),
+            "A" => Some(format!("{operator}({})", effect(operand, false, mutation))),
+            _ => None,
+        };
+    }
+    let (_, operator, one_bit) = BINARY.iter().find(|(known, ..)| *known == kind)?;
+    let place = at_top(text, operator, true)?;
+    let (left, right) = (text[..place].trim_end(), text[place + operator.len()..].trim_start());
+    if left.is_empty() || right.is_empty() {
+        return None;
+    }
+    match port {
+        "Y" => Some(effect(text, *one_bit, mutation)),
+        "A" => Some(format!("{} {operator} {right}", effect(left, false, mutation))),
+        "B" => Some(format!("{left} {operator} {}", effect(right, false, mutation))),
+        _ => None,
+    }
+}
+
+/// An expression with the fault.
+fn effect(text: &str, one_bit: bool, mutation: &Mutation) -> String {
+    let is_name = text.chars().all(|letter| is_of_name(letter) || letter == ':');
+    let inner = if is_name { text.to_owned() } else { format!("({text})") };
+    let bit = mutation.bit;
+    match (mutation.mode, mutation.control) {
+        (Mode::Const0, _) if one_bit => "1'b0".to_owned(),
+        (Mode::Const1, _) if one_bit => "1'b1".to_owned(),
+        (Mode::Inv, _) if one_bit => format!("!{inner}"),
+        (Mode::Const0, _) => format!("({inner} & ~(1 << {bit}))"),
+        (Mode::Const1, _) => format!("({inner} | (1 << {bit}))"),
+        (Mode::Cnot0, Some(control)) => {
+            format!("({inner} ^ ((~({inner} >> {control}) & 1) << {bit}))")
+        }
+        (Mode::Cnot1, Some(control)) => {
+            format!("({inner} ^ ((({inner} >> {control}) & 1) << {bit}))")
+        }
+        _ => format!("({inner} ^ (1 << {bit}))"),
+    }
+}
+
+/// Whether all brackets of a text are closed in it, and it has no comment or string.
+fn is_closed(text: &str) -> bool {
+    let mut open = Vec::new();
+    for letter in text.chars() {
+        match letter {
+            '(' | '[' | '{' => open.push(letter),
+            ')' | ']' | '}' => {
+                let pair = open.pop().map(|first| match first {
+                    '(' => ')',
+                    '[' => ']',
+                    _ => '}',
+                });
+                if pair != Some(letter) {
+                    return false;
+                }
+            }
+            ';' | '"' => return false,
+            _ => {}
+        }
+    }
+    open.is_empty() && !text.is_empty() && !text.contains("//") && !text.contains("/*")
+}
+
+/// The place of an operator outside of all brackets: the last one, or the first one.
+fn at_top(text: &str, operator: &str, is_last: bool) -> Option<usize> {
+    let (mut depth, mut found) = (0_u32, None);
+    let letters = text.as_bytes();
+    for at in 0..letters.len() {
+        match letters[at] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let beside = |at: Option<usize>| {
+            at.and_then(|at| letters.get(at))
+                .is_some_and(|other| OPERATOR.contains(char::from(*other)))
+        };
+        let is_scope = operator == ":"
+            && (letters.get(at + 1) == Some(&b':') || at > 0 && letters[at - 1] == b':');
+        let is_it = depth == 0
+            && text[at..].starts_with(operator)
+            && !is_scope
+            && (operator.len() == 1 && !OPERATOR.contains(operator)
+                || !beside(at.checked_sub(1)) && !beside(Some(at + operator.len())));
+        if is_it && (is_last || found.is_none()) {
+            found = Some(at);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mutated(line: &str, cell: &str, effect: &str, part: &str) -> String {
+        let from = line.find(part).expect("the part") + 1;
+        let place = format!("7.{from}-7.{}", from + part.len());
+        at(line, cell, effect, &place)
+    }
+
+    fn at(line: &str, cell: &str, effect: &str, place: &str) -> String {
+        let command = format!("mutate -module top -cell {cell} {effect} -src a.v:{place}");
+        let mutation = Mutation::parse(1, &command, &str::to_owned).expect("a mutation");
+        let text = |file: &str, number| (file == "a.v" && number == 7).then(|| line.to_owned());
+        let diff = MutantDiff::of(&mutation, &text).expect("a line");
+        assert_eq!((&*diff.at, &*diff.before), ("a.v:7", line.trim()));
+        diff.after
+    }
+
+    #[test]
+    fn a_mutant_of_an_expression_is_written_as_verilog() {
+        let line = "  assign x = a - b;";
+        let of = |effect: &str| mutated(line, "$sub$a.v:7$1", effect, "a - b");
+        assert_eq!(of("-mode inv -port Y -portbit 2"), "assign x = ((a - b) ^ (1 << 2));");
+        assert_eq!(of("-mode const0 -port B -portbit 4"), "assign x = a - (b & ~(1 << 4));");
+        assert_eq!(of("-mode const1 -port A -portbit 0"), "assign x = (a | (1 << 0)) - b;");
+        assert_eq!(
+            of("-mode cnot1 -port Y -portbit 3 -ctrlbit 1"),
+            "assign x = ((a - b) ^ ((((a - b) >> 1) & 1) << 3));"
+        );
+        let line = "assign y = (p && q[1]) && !r || s;";
+        let of = |cell: &str, effect: &str, part: &str| mutated(line, cell, effect, part);
+        let inv = "-mode inv -port Y -portbit 0";
+        assert_eq!(
+            of("$logic_and$a.v:7$2", inv, "(p && q[1]) && !r"),
+            "assign y = !((p && q[1]) && !r) || s;"
+        );
+        // The last operator at the top is that of the cell.
+        assert_eq!(
+            of("$logic_and$a.v:7$2", "-mode const1 -port B -portbit 0", "(p && q[1]) && !r"),
+            "assign y = (p && q[1]) && ((!r) | (1 << 0)) || s;"
+        );
+        let constant = "-mode const0 -port Y -portbit 0";
+        assert_eq!(of("$logic_or$a.v:7$3", constant, "(p && q[1]) && !r || s"), "assign y = 1'b0;");
+        let line = "assign z = c ? f[3:0] : g;";
+        let of = |effect: &str| mutated(line, "$ternary$a.v:7$4", effect, "c ? f[3:0] : g");
+        let [port_a, port_b, port_s] =
+            ["A", "B", "S"].map(|port| of(&format!("-mode inv -port {port} -portbit 0")));
+        assert_eq!(port_a, "assign z = c ? f[3:0] : (g ^ (1 << 0));");
+        assert_eq!(port_b, "assign z = c ? ((f[3:0]) ^ (1 << 0)) : g;");
+        assert_eq!(port_s, "assign z = !c ? f[3:0] : g;");
+        let line = "if (go) q <= d;";
+        let of = |effect: &str| mutated(line, "$procmux$5", effect, "go");
+        assert_eq!(of("-mode const1 -port S -portbit 0"), "if (1'b1) q <= d;");
+    }
+
+    /// The columns are those of Yosys 0.23: each `::NAME` counts twice.
+    #[test]
+    fn names_of_packages_move_the_columns() {
+        let line = "assign x = !rst && (s == p_pkg::RTR || s == p_pkg::RTS);";
+        let of = |place: &str| at(line, "$eq$a.v:7$1", "-mode inv -port Y -portbit 0", place);
+        let expected = "assign x = !rst && (s == p_pkg::RTR || !(s == p_pkg::RTS));";
+        // "s == p_pkg::RTS" begins in column 40 and ends before 55.
+        assert_eq!(of("7.45-7.65"), expected);
+        assert_eq!(of("7.40-7.55"), expected);
+    }
+
+    #[test]
+    fn what_is_no_expression_of_the_cell_is_a_comment() {
+        let line = "  reg [3:0] q; // state";
+        let register = mutated(line, "$procdff$9", "-mode inv -port Q -portbit 3", "q");
+        assert_eq!(register, "reg [3:0] q; // state  // bit 3 of Q of a register is inverted");
+        let line = "assign x = `SUM(a, b);";
+        for part in ["`SUM(a, b)", "SUM(a", "a, b"] {
+            let after = mutated(line, "$add$1", "-mode inv -port Y -portbit 0", part);
+            assert!(after.ends_with("// bit 0 of Y of a add is inverted"), "{after}");
+        }
+        // Places that do not exist, cut names, and other lines.
+        let line = "assign x = abc + d;";
+        for place in ["7.13-7.19", "7.0-7.3", "7.5-7.500", "7.12-9.3", "7.x-7.y", "7.18-7.12"] {
+            let after = at(line, "$add$1", "-mode inv -port Y -portbit 0", place);
+            assert!(after.contains("  // "), "{place}: {after}");
+        }
+    }
+}
