@@ -60,6 +60,7 @@ mod run_directory;
 mod scripts;
 mod several_blocks;
 mod shrinking;
+mod since;
 mod slurm;
 mod terminal;
 mod until;

@@ -196,6 +196,7 @@ impl Options {
             until: None,
             waivers: Vec::new(),
             program: self.limits.program()?,
+            since: None,
             judges_all: self.caching.is_off(),
         })
     }
