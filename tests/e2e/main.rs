@@ -63,6 +63,7 @@ mod scripts;
 mod several_blocks;
 mod shrinking;
 mod signoff;
+mod since;
 mod slurm;
 mod terminal;
 mod until;

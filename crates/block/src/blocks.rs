@@ -28,11 +28,13 @@ impl Program {
     /// A program of the crate in `folder` with the blocks of `programs`; lives as long as the
     /// process. A block has the name that its own crate gives it.
     pub fn joined(folder: &'static str, programs: &[&'static Self]) -> &'static Self {
-        let sources: Vec<&str> = programs.iter().map(|one| one.identity.sources).collect();
-        let sources: &'static str = sources.join("+").leak();
+        let joined = |of: fn(&Identity) -> &'static str| -> &'static str {
+            programs.iter().map(|one| of(&one.identity)).collect::<Vec<_>>().join("+").leak()
+        };
+        let [sources, testbench] = [joined(|one| one.sources), joined(|one| one.testbench)];
         let library = programs.first().map_or("", |first| first.identity.library);
         let verilator = programs.first().map_or("", |first| first.identity.verilator);
-        let identity = Identity { sources, library, verilator };
+        let identity = Identity { sources, testbench, library, verilator };
         let blocks: Vec<_> = programs.iter().flat_map(|one| one.blocks).copied().collect();
         Box::leak(Box::new(Self { identity, folder, blocks: blocks.leak() }))
     }

@@ -100,6 +100,7 @@ impl Subject {
             scenarios: session.scenarios(),
             indices: case.index..case.index + 1,
             shard: Shard::WHOLE,
+            only: None,
         };
         let none = || Error::Usage(codes::BAD_CASE_NAME, format!("{named}: no such case"));
         let drawn = plan.iter().next().ok_or_else(none)?;

@@ -37,9 +37,10 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 70] = [
+const DEFAULTS: [(&str, &str); 74] = [
     ("accept-bounded", ""),
     ("assertions", ""),
+    ("base-run", ""),
     ("baseline", ""),
     ("block", "run watch mutate prove diff bench list"),
     ("budget", ""),
@@ -65,6 +66,7 @@ const DEFAULTS: [(&str, &str); 70] = [
     ("golden", ""),
     ("help", ""),
     ("history", ""),
+    ("in-diff", ""),
     ("instructions", ""),
     ("legal-only", ""),
     ("markdown", ""),
@@ -82,6 +84,7 @@ const DEFAULTS: [(&str, &str); 70] = [
     ("no-sources", "run watch"),
     ("no-waves", "run watch diff"),
     ("only", ""),
+    ("only-affected", ""),
     ("out", ""),
     ("packets", "run watch mutate"),
     ("parameter", "run watch mutate prove diff bench"),
@@ -100,6 +103,7 @@ const DEFAULTS: [(&str, &str); 70] = [
     ("seed", "run watch mutate"),
     ("shard", ""),
     ("simulator", ""),
+    ("since", ""),
     ("stuck-after", ""),
     ("threads", "run watch mutate resume rerun"),
     ("time", "run watch diff"),

@@ -1,9 +1,13 @@
 //! `cosim diff`.
 
+mod top;
+
 use super::options::{
     Caching, Choice, Format, Formatting, ModelLimits, Target, duration, heading, of_block, path,
 };
 use super::{interruption, print_json, print_text};
+use crate::new::module;
+use crate::resets::Reset;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
@@ -14,15 +18,18 @@ use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
 use cosim_regress::diff::DiffRun;
-use cosim_regress::revision::named;
+use cosim_regress::revision::{Named, named};
 use cosim_regress::worker::OneShotWorker;
 use cosim_report::report::write_diff;
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use top::Top;
 use verilated_build::activity::Activity;
 
 /// Two RTLs to compare.
@@ -38,6 +45,18 @@ pub struct Arguments {
     /// `cosim list`].
     #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
     block: Vec<String>,
+    /// Compare a module without a block, with any values at its inputs. The first comparison
+    /// compiles the library, which takes some minutes.
+    #[arg(long, value_name = "MODULE", value_parser = module, conflicts_with_all = ["block", "fixes", "parameter"], help_heading = heading::WHAT)]
+    top: Option<String>,
+    /// Clock input, active on its rising edge; may be repeated [default: the inputs whose edges
+    /// registers wait for].
+    #[arg(long, value_name = "NAME", requires = "top", help_heading = heading::WHAT)]
+    clock: Vec<String>,
+    /// Reset input and its value in reset [default: rst, reset, rst_n or similar, if any; 0 if the
+    /// name ends in n].
+    #[arg(long, value_name = "NAME[=VALUE]", requires = "top", help_heading = heading::WHAT)]
+    reset: Option<Reset>,
     #[command(flatten)]
     choice: Choice,
     /// Compare for legal traffic only: offers of the environment stay until they are accepted.
@@ -69,18 +88,39 @@ pub struct Arguments {
 /// The folders of RTL from a revision, in the folder of the result.
 const SIDES: [&str; 2] = ["rtl-old", "rtl-new"];
 
+impl Arguments {
+    /// Whether a block is written for the command.
+    pub const fn has_top(&self) -> bool {
+        self.top.is_some()
+    }
+
+    /// Sets the block of `--top`; the result is held while it is used.
+    fn set_top(&self, old: &Named, options: &Rtl) -> Result<Option<File>, Error> {
+        let Some(module) = &self.top else { return Ok(None) };
+        if *old == Named::BuiltIn {
+            let message = "--top compares RTL that has no block, so none is built in; name OLD";
+            return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+        }
+        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let rtl = old.rtl(&folder.path().join("rtl"), options)?;
+        let (clock, reset) = (&self.clock[..], self.reset.as_ref());
+        Top { module, clock, reset, rtl: &rtl }.set().map(Some)
+    }
+}
+
 /// Compares two RTLs of each block. Exit code 0 if they are equivalent, 1 if they differ, and 4 if
 /// neither is shown.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
-    let target = Target::of(&arguments.block, &arguments.choice);
-    let blocks = target.blocks()?;
     let sides = [named(&arguments.old)?, named(&arguments.new)?];
     let options = Rtl {
         include: arguments.include.clone(),
         defines: arguments.define.clone(),
         ..Rtl::default()
     };
+    let _held = arguments.set_top(&sides[0], &options)?;
+    let target = Target::of(&arguments.block, &arguments.choice);
+    let blocks = target.blocks()?;
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let answers = arguments.caching.answers()?;
     let yosys = yosys::version()?;

@@ -225,6 +225,7 @@ enum Needs {
 impl Command {
     const fn needs(&self) -> Needs {
         match self {
+            Self::Diff(arguments) if arguments.has_top() => Needs::Nothing,
             Self::Run(_)
             | Self::Replay(_)
             | Self::Shrink(_)

@@ -16,7 +16,7 @@ use cosim_base::program;
 use cosim_block::mutate::KillMethod;
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_block::shard::Shard;
-use cosim_formats::mutation::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
+use cosim_formats::mutation::{ChangedLines, Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
 use cosim_formats::run::{DirectoryLock, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_harness::harness::{MOST_PACKETS, Profile};
@@ -24,17 +24,20 @@ use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::mutate::Mutants;
 use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
+use cosim_regress::revision::named;
 use cosim_regress::setup::{Session, Setup};
 use cosim_report::paths::word;
 use cosim_report::report::write_grading;
 use cosim_rtl::answers::Answers;
 use cosim_rtl::backend::{self, Feature};
+use cosim_rtl::changed::changed_lines;
 use cosim_rtl::models::RtlModels as _;
 use cosim_rtl::yosys;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
 use verilated_build::activity::Activity;
 
 /// Default number of mutants of each profile.
@@ -55,6 +58,10 @@ pub struct Arguments {
     #[arg(long, visible_alias = "size", value_name = "N",
           allow_negative_numbers = true, value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
     mutants: Option<u32>,
+    /// Select mutants only in lines that differ from OLD, RTL as for `cosim diff`: a folder, a
+    /// file, a file list (`.f`), REF:PATH of git, or `built-in`.
+    #[arg(long, value_name = "OLD", conflicts_with = "golden", help_heading = heading::WHAT)]
+    in_diff: Option<String>,
     /// Seed of the selection of mutants.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64>(0..=u64::MAX), help_heading = heading::WHAT)]
     seed: u64,
@@ -329,7 +336,15 @@ fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
             blocks.iter().map(of).collect::<Result<_, Error>>()?
         }
     };
-    claimed(arguments, prepared)
+    let has_mutants = |one: &PreparedGrading| {
+        let some = one.chosen.iter().any(|chosen| !chosen.mutants.mutations.is_empty());
+        if !some && arguments.in_diff.is_some() {
+            program::print_note(format_args!("{}: no mutant is in a changed line", one.name));
+        }
+        some || arguments.in_diff.is_none()
+    };
+    let prepared: Vec<_> = prepared.into_iter().filter(has_mutants).collect();
+    if prepared.is_empty() { Ok(Vec::new()) } else { claimed(arguments, prepared) }
 }
 
 /// Creates the folders.
@@ -395,8 +410,8 @@ fn choose(
             block.info(),
             &setup.rtl,
             &profile.parameters,
-            header.mutants,
-            header.seed,
+            (header.mutants, header.seed),
+            header.in_diff.as_ref(),
         )?;
         Ok(ChosenMutants {
             profile: profile.clone(),
@@ -420,6 +435,21 @@ fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
         });
     }
     Ok(runs)
+}
+
+/// The lines of an RTL that differ from RTL before a change.
+fn changed_since(
+    named_old: &str,
+    block: &'static BlockHandle,
+    rtl: &Rtl,
+) -> Result<ChangedLines, Error> {
+    let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+    let like = Rtl { lists: Vec::new(), ..rtl.clone() };
+    let old = named(named_old)?.rtl(&folder.path().join("rtl"), &like)?.examined(block.info())?;
+    let new = rtl.examined(block.info())?;
+    let lines = changed_lines(&old, &new)?.into_iter();
+    let lines = lines.map(|line| new.typed(&line)).collect();
+    Ok(ChangedLines { old: named_old.to_owned(), lines })
 }
 
 fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Header, Error> {
@@ -450,6 +480,11 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         packets: wanted.packets,
         scenarios: wanted.scenarios.clone(),
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        in_diff: arguments
+            .in_diff
+            .as_deref()
+            .map(|old| changed_since(old, block, rtl))
+            .transpose()?,
         no_judge: arguments.no_judge,
         min_score: wanted.min_score,
     })

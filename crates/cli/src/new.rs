@@ -59,7 +59,7 @@ pub struct Arguments {
 }
 
 /// Parses a module name that is valid in Verilog and Rust.
-fn module(text: &str) -> Result<String, String> {
+pub fn module(text: &str) -> Result<String, String> {
     let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let is_name = text.starts_with(is_letter)
         && text.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit());

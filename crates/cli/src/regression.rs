@@ -224,6 +224,7 @@ impl Options {
             until: None,
             waivers: Vec::new(),
             program: self.limits.program()?,
+            since: None,
             judges_all: self.caching.is_off(),
         })
     }

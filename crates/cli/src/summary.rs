@@ -156,6 +156,9 @@ impl Summary<'_> {
         if let Some(reasons) = driven(two_evaluations, profiles) {
             let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
         }
+        if let Some(since) = &self.run.header.since {
+            let _ = writeln!(text, "      cases {}", line(&since.text()));
+        }
         if !self.run.header.is_cycle_exact() {
             let _ = writeln!(text, "      compared: {}", self.run.header.comparison_text());
         }
@@ -164,7 +167,7 @@ impl Summary<'_> {
         }
         if let Some(bits) = self.run.header.exhaustive
             && self.run.end == End::Complete
-            && self.run.header.shard.is_whole()
+            && self.run.header.is_whole()
             && self.run.tally.totals.failures() == 0
         {
             let _ = writeln!(text, "      exhaustive: all 2^{bits} input vectors");

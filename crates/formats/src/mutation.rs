@@ -21,7 +21,7 @@ pub use fault::{Mode, Mutation, Source};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt::Write as _;
 use std::fs;
@@ -130,12 +130,41 @@ pub struct Header {
     /// The shard of mutations that is analysed, I/N of their numbers.
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub shard: Shard,
+    /// The changed lines to which mutations are restricted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_diff: Option<ChangedLines>,
     /// Whether formal equivalence checking was skipped (`--no-judge`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_judge: bool,
     /// Minimum percentage of killed mutants among those not equivalent, in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
+}
+
+/// Lines of the RTL that a change added or replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangedLines {
+    /// The RTL before the change, as typed.
+    pub old: String,
+    /// The lines, as in `rtl/fifo.v:12`.
+    pub lines: BTreeSet<String>,
+}
+
+/// A place in the RTL of more lines says nothing of each: a register has its process as its place.
+const MOST_LINES: u32 = 10;
+
+impl ChangedLines {
+    /// Whether a mutation is in one of the lines.
+    pub fn has(&self, mutation: &Mutation) -> bool {
+        mutation.sources.iter().any(|source| {
+            let end = source.place.split_once('-').map_or("", |(_, end)| end);
+            let end = end.split('.').next().and_then(|line| line.parse().ok());
+            let lines = source.line..=end.unwrap_or(source.line);
+            let is_short = lines.end().saturating_sub(*lines.start()) < MOST_LINES;
+            is_short
+                && lines.clone().any(|line| self.lines.contains(&format!("{}:{line}", source.file)))
+        })
+    }
 }
 
 fn whole() -> Shard {

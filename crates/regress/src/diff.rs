@@ -230,6 +230,13 @@ impl Job<'_> {
         if let Some(shown) = shown {
             return self.shown(shown, sides.as_ref());
         }
+        // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
+        if let Some(sides) = sides.as_ref().filter(|_| !self.run.block.info().has_golden)
+            && let Step::Found(found) =
+                self.search(sides, &[Contents::Shared, Contents::Exact], self.widest(), false)?
+        {
+            return self.different(found);
+        }
         for (step, cases) in [("first cases", 0..FIRST), ("cases", FIRST..MORE)] {
             if let Some(found) = self.simulate(step, cases, sides.as_ref())? {
                 return self.different(found);
@@ -675,9 +682,12 @@ impl Job<'_> {
         let Found { by, mut vector, mut difference, mut legal } = found;
         self.begin("shrinking the difference");
         let mut verdicts = self.verdicts(&vector)?;
-        let failing = [1, 0]
-            .into_iter()
-            .find(|side: &usize| matches!(&verdicts[*side], Ok(verdict) if verdict.is_failure()));
+        let is_failure = |verdict: &Result<Verdict, String>| match verdict {
+            Ok(Verdict::NoGoldenModel) | Err(_) => None,
+            Ok(verdict) => Some(verdict.is_failure()),
+        };
+        let failing =
+            [1, 0].into_iter().find(|side: &usize| is_failure(&verdicts[*side]) == Some(true));
         if let Some(side) = failing {
             let job = VectorJob { rtl: self.run.rtl[side], ..self.job(&vector) };
             let shrunk = self.run.worker.shrink(&job, SHRINK_BUDGET, &mut ());
@@ -695,10 +705,6 @@ impl Job<'_> {
         let file = self.file();
         let text = vector.text().to_owned();
         file.write(self.run.folder, text.as_bytes(), Sync::OnDisk)?;
-        let is_failure = |verdict: &Result<Verdict, String>| match verdict {
-            Ok(verdict) => Some(verdict.is_failure()),
-            Err(_) => None,
-        };
         let right = match verdicts.each_ref().map(is_failure) {
             [Some(false), Some(true)] => "OLD is right, NEW differs from it",
             [Some(true), Some(false)] => "NEW is right, OLD differs from it",

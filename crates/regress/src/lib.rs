@@ -43,6 +43,7 @@ pub mod regression;
 pub mod revision;
 pub mod runner;
 pub mod setup;
+pub mod since;
 pub mod suspects;
 pub mod worker;
 pub mod woven;

@@ -6,6 +6,7 @@
 //! - [`yosys`] runs Yosys on RTL; [`rtlil`] reads the netlists that it writes;
 //!   [`gates`] synthesises one that can replace the RTL.
 //! - [`locate`] ranks lines of the RTL that may hold the cause of a failure.
+//! - [`changed`] compares the text of two versions.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`answers`] caches answers of Yosys and ABC by content.
 //!
@@ -21,6 +22,7 @@
 
 pub mod answers;
 pub mod backend;
+pub mod changed;
 pub mod export;
 pub mod fourvalue;
 pub mod gates;

@@ -49,6 +49,12 @@ impl CrateName {
     }
 }
 
+impl std::fmt::Display for CrateName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 impl std::str::FromStr for CrateName {
     type Err = String;
 

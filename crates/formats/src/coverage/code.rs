@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The indices of the set bits of [`Points::reached`](cosim_block::points::Points::reached).
-pub(super) fn numbers(reached: &[u8]) -> impl Iterator<Item = usize> + '_ {
+pub(in crate::coverage) fn numbers(reached: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let of_byte = |(place, byte): (usize, &u8)| {
         let byte = *byte;
         (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| place * 8 + bit)

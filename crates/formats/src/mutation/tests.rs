@@ -33,6 +33,7 @@ fn report() -> Report {
         packets: None,
         scenarios: Vec::new(),
         shard: Shard::WHOLE,
+        in_diff: None,
         no_judge: false,
         min_score: None,
     });

@@ -5,7 +5,7 @@ use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_formal::cut::{enabled, fixed};
-use cosim_formats::mutation::Mutation;
+use cosim_formats::mutation::{ChangedLines, Mutation};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Pragmas, RtlModels as _, kept, ports, verilator};
@@ -43,19 +43,19 @@ pub struct Mutants {
 }
 
 impl Mutants {
-    /// Chooses mutations over the whole design, using `seed`.
+    /// Chooses mutations over the whole design or in some lines, using `seed`.
     pub fn choose(
         info: &'static BlockInfo,
         rtl: &Rtl,
         parameters: &Parameters,
-        mutations: u32,
-        seed: u64,
+        (mutations, seed): (u32, u64),
+        within: Option<&ChangedLines>,
     ) -> Result<Self, Error> {
         let known = rtl.examined(info)?;
         let values = info.verilog(parameters, &known.parameters);
         let session = YosysSession::new(&known, Pragmas::Ignored)?;
         begin(&session, &values)?;
-        let mutations = chosen(&session, mutations, seed)?;
+        let mutations = chosen(&session, mutations, seed, within)?;
         Ok(Self { session, parameters: *parameters, mutations })
     }
 
@@ -160,11 +160,23 @@ fn choose(session: &YosysSession, mutations: u32, seed: u64) -> Result<String, E
     session.text(LIST)
 }
 
-/// Chooses up to `mutations` mutations over the whole design, numbered from 1.
-pub fn chosen(session: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
+/// Mutations that Yosys lists at least if only those in changed lines count: most of a block.
+const LISTED: u32 = 20_000;
+
+/// Chooses up to `mutations` mutations over the whole design or in some lines, numbered from 1.
+pub fn chosen(
+    session: &YosysSession,
+    mutations: u32,
+    seed: u64,
+    within: Option<&ChangedLines>,
+) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| session.typed(place);
     // Some are discarded below.
-    let list = choose(session, mutations + mutations / 8 + SPARE, seed)?;
+    let listed = match within {
+        Some(_) => mutations.max(LISTED),
+        None => mutations,
+    };
+    let list = choose(session, listed + listed / 8 + SPARE, seed)?;
     let base = session.text(BASE)?;
     let fixed = fixed(&base);
     let parse = |line: &str| {
@@ -183,6 +195,7 @@ pub fn chosen(session: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<M
     all.retain(|Mutation { module, cell, port, .. }| {
         !fixed.contains(&(module.as_str(), cell.as_str(), port.as_str()))
     });
+    all.retain(|mutation| within.is_none_or(|within| within.has(mutation)));
     all.truncate(mutations as usize);
     let numbered = |(mutation, id)| Mutation { id, ..mutation };
     Ok(all.into_iter().zip(1..).map(numbered).collect())
@@ -203,7 +216,7 @@ mod tests {
              endmodule",
         );
         begin(&session, &[]).unwrap();
-        let mutations = chosen(&session, 1000, 1).unwrap();
+        let mutations = chosen(&session, 1000, 1, None).unwrap();
         assert!(mutations.iter().any(|mutation| mutation.port == "ADDR"));
         let base = session.text(BASE).unwrap();
         session.write("all.il", &weave(&base, "top", &mutations).unwrap().netlist).unwrap();

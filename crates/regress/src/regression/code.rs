@@ -17,6 +17,8 @@ pub(super) struct CodeCoverage {
     pub code: BTreeMap<(String, String), Code>,
     /// The text of the RTL.
     pub sources: Sources,
+    /// The points of each profile, with files as Verilator sees them.
+    pub points: Vec<(String, Vec<Point>)>,
 }
 
 impl CodeCoverage {
@@ -41,6 +43,8 @@ impl CodeCoverage {
             all.push(worker.have::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
+        let profiles = opening.models.iter().map(|(profile, _)| profile.clone());
+        let points = profiles.zip(all.iter().cloned()).collect();
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
         for ((profile, _), mut points) in opening.models.iter().zip(all) {
             sources.rename(&mut points);
@@ -65,6 +69,6 @@ impl CodeCoverage {
                 idle.uncounted.join("\n  ")
             )));
         }
-        Ok(Self { code, sources })
+        Ok(Self { code, sources, points })
     }
 }

@@ -12,9 +12,10 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::engine::{SessionSetup, Waves};
 use cosim_block::vector::{Origin, VectorFile};
+use cosim_formats::coverage::executed::{ExecutedBy, ExecutedRecorder};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::run::{
-    Day, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
+    Day, End, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
     PeakMemory, Plan, RtlCopy, RunCommand, RunDirectory, State, Tally, Timing,
 };
 use cosim_rtl::models::{RtlModels as _, View};
@@ -49,6 +50,7 @@ pub struct PreparedRegression<'a> {
     pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
+    pub(super) executed_by: ExecutedBy,
     /// Code coverage, if the run counts it.
     pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
@@ -68,13 +70,19 @@ impl PreparedRegression<'_> {
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
         let run_command = RunCommand::now(self.identity());
-        let journal = Journal::begin(directory.folder(), run_command.clone(), &state);
-        let journal = journal.map_err(|error| {
-            events(Event::Warning(format!(
-                "cannot write the journal, so this run cannot be resumed: {error}"
-            )));
+        // The old RTL may be another one when the run is resumed.
+        let has_journal = self.job.since.is_none();
+        let journal =
+            has_journal.then(|| Journal::begin(directory.folder(), run_command.clone(), &state));
+        let journal = journal.and_then(|journal| {
+            let warn = |error| {
+                events(Event::Warning(format!(
+                    "cannot write the journal, so this run cannot be resumed: {error}"
+                )));
+            };
+            journal.map_err(warn).ok()
         });
-        Ok(RunStart { directory, journal: journal.ok(), left: None, run_command })
+        Ok(RunStart { directory, journal, left: None, run_command })
     }
 
     /// Resumes an interrupted run in a folder.
@@ -124,10 +132,11 @@ impl PreparedRegression<'_> {
         events(Event::Started { plan: &self.plan, before });
         let mut collector = self.collector(directory, events)?;
         collector.journal = journal;
-        let Self { job, opening, plan, interrupted, .. } = self;
+        let Self { job, opening, interrupted, .. } = self;
+        let (mut plan, mut header) = (self.plan.clone(), self.header.clone());
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
-            place = collector.restore(job.block, plan, left)?;
+            place = collector.restore(job.block, &plan, left)?;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);
@@ -151,12 +160,25 @@ impl PreparedRegression<'_> {
                 interrupted,
                 &mut collector,
             )?;
-            let Some(case) = judged.difference() else { break end };
-            let message = format!(
-                "{case}: what the cache has about this case is wrong, so the cache of judged cases is emptied, and the run begins again"
-            );
-            judged.forget();
-            collector = self.restarted(collector, message, run_command.clone())?;
+            if let Some(case) = judged.difference() {
+                let message = format!(
+                    "{case}: what the cache has about this case is wrong, so the cache of judged cases is emptied, and the run begins again"
+                );
+                (collector.events)(Event::Warning(message));
+                judged.forget();
+            } else if let Some(since) = &mut header.since
+                && plan.only.is_some()
+                && job.since.as_ref().is_some_and(|since| !since.only)
+                && end == End::Complete
+                && collector.tally.totals.failures() == 0
+            {
+                // All that may see the change match, so all cases run.
+                (plan.only, since.left_out) = (None, 0);
+                judged.begin(plan.iter());
+            } else {
+                break end;
+            }
+            collector = self.restarted(collector, (&plan, &header), run_command.clone())?;
             (start, place) = (Start::default(), 0);
         };
         judged.keep(|profile| self.is_pure(profile));
@@ -165,6 +187,7 @@ impl PreparedRegression<'_> {
 
         let Collector {
             tally,
+            executed,
             directory,
             milestones,
             mut failures,
@@ -197,7 +220,7 @@ impl PreparedRegression<'_> {
             true => tally.coverage.database(),
             false => tally.coverage.part(),
         };
-        let (header, failures) = (self.header.clone(), failures.groups().to_vec());
+        let failures = failures.groups().to_vec();
         if self.job.keep.sources && !failures.is_empty() {
             // Reproducing is a service: a design that cannot be copied has its failures, too.
             let examined = job.setup.rtl.examined(job.block.info())?;
@@ -210,9 +233,23 @@ impl PreparedRegression<'_> {
                 }
             }
         }
+        let executed = executed.map(ExecutedRecorder::record);
+        if !header.is_whole() {
+            header.exhaustive = None;
+        }
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
-        let outcome =
-            Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
+        let outcome = Outcome {
+            header,
+            tally,
+            coverage,
+            sources,
+            executed,
+            failures,
+            end,
+            day,
+            timing,
+            unwritten,
+        };
         Ok(outcome.conclude(directory))
     }
 
@@ -240,6 +277,10 @@ impl PreparedRegression<'_> {
         Ok(Collector {
             events,
             tally: Tally::new(job.block.info(), plan, self.recorder()?)?,
+            executed: self.counted.as_ref().map(|counted| {
+                let scenarios = plan.scenarios.clone();
+                ExecutedRecorder::new(self.executed_by.clone(), scenarios, &counted.points)
+            }),
             directory,
             failures: Failures::new(
                 job.block,
@@ -266,18 +307,17 @@ impl PreparedRegression<'_> {
         })
     }
 
-    /// Begins the run again in its directory, with a warning. The time so far counts.
+    /// Begins the run again in its directory, with these cases. The time so far counts.
     fn restarted<'a, 'e>(
         &self,
         collector: Collector<'a, 'e>,
-        message: String,
+        (plan, header): (&Plan, &Header),
         run_command: RunCommand,
     ) -> Result<Collector<'a, 'e>, Error> {
         let before = collector.seconds();
         let Collector { events, mut directory, journal, .. } = collector;
-        events(Event::Warning(message));
-        directory.restart(&self.header)?;
-        events(Event::Started { plan: &self.plan, before: 0 });
+        directory.restart(header)?;
+        events(Event::Started { plan, before: 0 });
         let mut collector = self.collector(directory, events)?;
         collector.before = before;
         if journal.is_some() {

@@ -383,6 +383,7 @@ mod tests {
             scenarios: vec!["s".to_owned()],
             indices,
             shard: Shard::WHOLE,
+            only: None,
         }
     }
 

@@ -46,7 +46,7 @@ impl Reproduce<'_> {
                 add(option, percent.to_string());
             }
         }
-        if !self.run.is_whole() {
+        if !self.run.shard.is_whole() {
             add("--shard", self.run.shard.to_string());
         }
         if *coverage {

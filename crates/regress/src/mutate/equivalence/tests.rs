@@ -48,7 +48,7 @@ fn differing(session: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
 fn the_checker_agrees_with_the_verilog_of_each_mutant() {
     let session = YosysSession::of_verilog(CHOICE);
     begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1).unwrap();
+    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     // Cases that may overlap, and an index beyond a signal.
     mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
         "S" => true,
@@ -105,7 +105,7 @@ fn a_mutation_of_the_clock_is_skipped_and_others_are_checked() {
          endmodule",
     );
     begin(&session, &[]).unwrap();
-    let mutations = chosen(&session, 1000, 1).unwrap();
+    let mutations = chosen(&session, 1000, 1, None).unwrap();
     let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", None)
         .unwrap()
         .unwrap();
@@ -134,7 +134,7 @@ const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
 fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     let session = YosysSession::of_verilog(NEVER_THREE);
     begin(&session, &[]).unwrap();
-    let mutations = chosen(&session, 1000, 1).unwrap();
+    let mutations = chosen(&session, 1000, 1, None).unwrap();
     let reset = Some(("rst", true));
     let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
         .unwrap()
@@ -178,7 +178,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
          endmodule",
     );
     begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1).unwrap();
+    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     mutations.retain(|mutation| {
         let is_of = |name| mutation.signal.as_ref().is_some_and(|signal| signal.starts_with(name));
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
@@ -229,7 +229,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
          endmodule",
     );
     begin(&session, &[]).unwrap();
-    let mut mutations = chosen(&session, 1000, 1).unwrap();
+    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
     mutations.retain(|mutation| mutation.port != "CLK");
     let reset = Some(("rst", true));
     let checker = || {
@@ -268,7 +268,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
 fn only_proved_properties_strengthen_the_checker() {
     let session = YosysSession::of_verilog(NEVER_THREE);
     begin(&session, &[]).unwrap();
-    let mutations = chosen(&session, 1000, 1).unwrap();
+    let mutations = chosen(&session, 1000, 1, None).unwrap();
     let text = format!(
         "module {TOP}(input clk, input rst, input a, input [63:0] {SELECT}, output y,
            output {NEVER}0, output {NEVER}1);
