@@ -47,6 +47,19 @@ fn a_browser_shows_failures_and_their_details() {
     assert_eq!(seen["failures"], failures);
     assert_eq!(seen["diagrams"], 1);
     assert!(seen["wrong"].as_u64().unwrap() > 0);
+    // Waves and source: the cursor is at the failure, what differs comes first, keys step, and a
+    // signal leads to a line that assigns it.
+    let inspector = &seen["inspector"];
+    let port = inspector["first"][0].as_str().unwrap().strip_prefix("golden.").unwrap();
+    let names = [format!("golden.{port}"), format!("dut.{port}")];
+    assert_eq!(inspector["first"], serde_json::json!(names), "{inspector}");
+    assert_ne!(inspector["values"][0], inspector["values"][1], "{inspector}");
+    let cycle = |name: &str| inspector[name].as_u64().unwrap();
+    assert_eq!((cycle("stepped") + 2, cycle("end") > cycle("stepped")), (cycle("cycle"), true));
+    assert_eq!(inspector["added"], serde_json::json!([1, "dut.cur_state"]), "{inspector}");
+    let shown = inspector["assigned"].as_array().unwrap().iter().filter_map(Value::as_str);
+    assert!(shown.clone().any(|line| line.contains(&format!("{port} "))), "{port}: {inspector}");
+    assert!(shown.clone().any(|line| line.contains("// ")), "values: {inspector}");
     assert_eq!(seen["scrolled to the error"], true);
     assert!(seen["files"]["count"].as_u64().unwrap() > 4, "vectors and waves are linked");
     assert_page_works(&seen);

@@ -14,6 +14,7 @@ mod fields;
 mod grading;
 mod html;
 mod index;
+mod inspector;
 mod junit;
 mod markdown;
 mod mutant_diff;

@@ -158,6 +158,31 @@ def transition():
     }
 
 
+def inspector():
+    """Steps, searches, and goes to what assigns the first signal."""
+    root = find(".inspector")[0]
+    inside = lambda selector: root.find_elements(By.CSS_SELECTOR, selector)
+    names = lambda: [one.text for one in inside(".row button.name")]
+    values = lambda: [one.text for one in inside(".row code") if one.text]
+    cycle = lambda: int(inside("output")[0].text.split()[1])
+    seen = {"first": names()[:2], "values": values()[:2], "cycle": cycle()}
+    rows = inside(".rows")[0]
+    rows.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+    seen["stepped"] = cycle()
+    rows.send_keys(Keys.END)
+    seen["end"] = cycle()
+    before = len(names())
+    inside("input[type=search]")[0].send_keys("cur_state")
+    inside(".found button")[0].click()
+    seen["added"] = [len(names()) - before, names()[-1]]
+    inside(".row button.name")[1].click()
+    lines = inside(".source .rtl span")
+    top, height = script("const s = arguments[0]; return [s.scrollTop, s.clientHeight]", inside(".source")[0])
+    seen["assigned"] = [line.text for line in lines if top <= script("return arguments[0].offsetTop", line) <= top + height]
+    seen["marked"] = [line.text.split()[0] for line in inside(".source .rtl .part")]
+    return seen
+
+
 def smallest_text():
     """The smallest text of the state diagram, in pixels."""
     sizes = script(
@@ -188,6 +213,8 @@ def whole():
     seen["failures"] = {"count": len(failures), "open": len(find("details.failure[open]"))}
     seen["diagrams"] = len(shown(".waves"))
     seen["wrong"] = len(shown(".waves rect.wrong"))
+    if find(".inspector"):
+        seen["inspector"] = inspector()
     if len(failures) > 1:
         failures[1].find_element(By.TAG_NAME, "summary").send_keys(Keys.ENTER)
         seen["failures"]["open after Enter"] = len(find("details.failure[open]"))

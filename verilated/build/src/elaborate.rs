@@ -52,8 +52,7 @@ impl Preprocessed {
     fn parse(text: &str, sources: &[PathBuf]) -> Self {
         let mut found = Self::default();
         let (mut source, mut here) = (PathBuf::new(), PathBuf::new());
-        // The position in the including file directly precedes the text of an included one.
-        let mut last = String::new();
+        let mut includes = includes(text).into_iter();
         for line in text.lines() {
             let Some((file, level)) = line_directive(line) else {
                 if !line.trim().is_empty() {
@@ -65,17 +64,49 @@ impl Preprocessed {
             };
             let file = PathBuf::from(file);
             if level == "1" {
-                if sources.contains(&file) && last != "0" {
+                if includes.next() == Some(false) && sources.contains(&file) {
                     source.clone_from(&file);
                 } else {
                     found.includes.push(Include { from: here, file: file.clone() });
                 }
             }
             here = file;
-            level.clone_into(&mut last);
         }
         found
     }
+}
+
+/// Whether each directive of level 1 begins an included file, and not a source.
+fn includes(text: &str) -> Vec<bool> {
+    let directives: Vec<_> = text.lines().filter_map(line_directive).collect();
+    let returns = directives.windows(2).any(|pair| pair[1].1 == "2" && pair[0].0 != pair[1].0);
+    let mut found = Vec::new();
+    if returns || !directives.iter().any(|(_, level)| *level == "2") {
+        // Newer Verilators return to the including file with level 2.
+        let mut pending = 0_usize;
+        for (_, level) in directives.iter().rev() {
+            match *level {
+                "2" => pending += 1,
+                "1" => {
+                    found.push(pending > 0);
+                    pending = pending.saturating_sub(1);
+                }
+                _ => {}
+            }
+        }
+        found.reverse();
+    } else {
+        // Older ones end a file with it. The position in the including file directly precedes the
+        // text of an included one.
+        let mut last = "";
+        for (_, level) in &directives {
+            if *level == "1" {
+                found.push(last == "0");
+            }
+            last = level;
+        }
+    }
+    found
 }
 
 /// A design in Verilator's output.
@@ -401,6 +432,14 @@ mod tests {
                     `line 1 \"t.v\" 0\nmodule t;\n`line 5 \"t.v\" 2\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \
                     \"x.v\" 2\n";
         let found = Preprocessed::parse(text, &["t.v".into(), "x.v".into()]);
+        assert_eq!(found.includes, [Include { from: "t.v".into(), file: "x.v".into() }]);
+        assert_eq!(found.texts[Path::new("t.v")], "module x;\nmodule t;\n");
+        assert_eq!(found.texts[Path::new("x.v")], "module x;\n");
+        // The same from a newer Verilator, with the other order of the sources.
+        let text = "`line 1 \"x.v\" 1\nmodule x;\n`line 3 \"x.v\" 0\n`line 1 \"t.v\" 1\n \n`line 1 \"t.v\" 0\n\
+                    `line 1 \"x.v\" 1\nmodule x;\n`line 3 \"x.v\" 0\n`line 1 \"t.v\" 2\nmodule t;\n\
+                    `line 5 \"t.v\" 0\n";
+        let found = Preprocessed::parse(text, &["x.v".into(), "t.v".into()]);
         assert_eq!(found.includes, [Include { from: "t.v".into(), file: "x.v".into() }]);
         assert_eq!(found.texts[Path::new("t.v")], "module x;\nmodule t;\n");
         assert_eq!(found.texts[Path::new("x.v")], "module x;\n");

@@ -197,7 +197,9 @@ fn xml_element(tag: &BytesStart<'_>) -> Option<Element> {
 }
 
 fn from_json(text: &str, meta: &str) -> Option<Tree> {
-    let mut parser = serde_json::Deserializer::from_str(text);
+    // A member of a struct has two names, of which the second one is encoded.
+    let text = text.replace(r#""MEMBERDTYPE","name":"#, r#""MEMBERDTYPE","memberName":"#);
+    let mut parser = serde_json::Deserializer::from_str(&text);
     parser.disable_recursion_limit();
     let value = Value::deserialize(&mut parser).ok()?;
     parser.end().ok()?;
@@ -285,6 +287,7 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
     let mut element = Element { kind: kind.to_owned(), ..Element::default() };
     for (name, key) in [
         ("name", "name"),
+        ("name", "memberName"),
         ("origName", "origName"),
         ("loc", "loc"),
         ("dtype_id", "dtypep"),
@@ -294,7 +297,7 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
         ("modportname", "modportName"),
     ] {
         match node[key].as_str() {
-            Some(value) if key == "name" => element.set(name, unescaped(value)),
+            Some(value) if name == "name" => element.set(name, unescaped(value)),
             Some(value) => element.set(name, value),
             None => {}
         }
@@ -364,10 +367,11 @@ mod tests {
     #[test]
     fn names_in_json_are_escaped_twice() {
         let json = r#"{"modulesp":[{"type":"MODULE","name":"m","stmtsp":[
+            {"type":"MEMBERDTYPE","name":"a+b","loc":"e,1:2,1:3","name":"a__02bb"},
             {"type":"VAR","name":"n\\\\m\\\"%;"},{"type":"CONST","name":"\\\"a.hex\\\""}]}],"miscsp":[]}"#;
         let tree = from_json(json, r#"{"files":{}}"#).unwrap();
         let names: Vec<_> = tree.modules[0].children.iter().map(Element::name).collect();
-        assert_eq!(names, [r#"n\m"%;"#, r#""a.hex""#]);
+        assert_eq!(names, ["a+b", r#"n\m"%;"#, r#""a.hex""#]);
     }
 
     /// What newer Verilators write: `varType` is that of the net.

@@ -97,6 +97,14 @@ impl RtlCopy {
         })
     }
 
+    /// The names and the texts of the files that are text.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().filter_map(|(name, content)| match content {
+            Content::Text(text) => Some((name.as_str(), text.as_str())),
+            Content::Hex(_) => None,
+        })
+    }
+
     /// Writes the file of a run directory.
     ///
     /// # Errors

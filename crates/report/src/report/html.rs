@@ -6,6 +6,7 @@ use super::code::{self, Code};
 use super::coverage::{self, Coverage};
 use super::diagram::{self, Diagram};
 use super::fields::{self, FieldRow};
+use super::inspector;
 use super::page::{Fact, Head, Json, Section, Tone, grouped, render};
 use super::runs::{RunLink, links};
 use super::specification::{self, Specification};
@@ -46,6 +47,8 @@ struct Page<'a> {
     timing: Option<RunTiming>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
+    /// The files of the RTL, for the source beside waves.
+    rtl: Option<Json>,
     /// What the PASS is worth; nothing for other verdicts.
     worth: Option<Worth>,
     /// The command that replays all failures.
@@ -91,6 +94,8 @@ struct Failure<'a> {
     /// Numbers of the vector that do not matter.
     any: Vec<String>,
     waves: Option<Waves>,
+    /// All signals, of the first failures.
+    inspected: Option<Json>,
     reproduce: String,
 }
 
@@ -167,7 +172,11 @@ pub fn page(
     let groups: Vec<Failure<'_>> = causes
         .iter()
         .take(GROUPS_SHOWN)
-        .map(|cause| failure(folder, results, cause, block, specification.as_ref()))
+        .enumerate()
+        .map(|(place, cause)| {
+            let is_inspected = place < inspector::MOST;
+            failure(folder, results, cause, block, specification.as_ref(), is_inspected)
+        })
         .collect();
     let number = |signature: &str| {
         let is_of = |cause: &Cause<'_>| {
@@ -179,7 +188,9 @@ pub fn page(
     let more_groups = causes.len().saturating_sub(GROUPS_SHOWN);
     let worth = (results.verdict() == "PASS")
         .then(|| worth::of(folder, results, trend, block, specification.as_ref()));
+    let is_inspected = groups.iter().any(|failure| failure.inspected.is_some());
     let page = Page {
+        rtl: is_inspected.then(|| inspector::rtl(folder)).flatten(),
         worth,
         run: &results.run,
         totals: &results.totals,
@@ -288,12 +299,15 @@ fn failure<'a>(
     cause: &Cause<'a>,
     block: Option<&BlockInfo>,
     specification: Option<&Specification>,
+    is_inspected: bool,
 ) -> Failure<'a> {
     let group = cause.main;
     let explanation = group.explanation.as_ref().and_then(|file| explanation(folder, file));
     let called = program::called();
     let reproduce = Reproduce { program: &called, run: &results.run };
     let waves = explanation.as_ref().and_then(waves::of);
+    let inspected = explanation.as_ref().filter(|_| is_inspected);
+    let inspected = inspected.and_then(|it| inspector::waves(folder, group, it));
     let decoded = explanation
         .as_ref()
         .map_or_else(Vec::new, |explanation| fields::decoded(explanation, block));
@@ -321,6 +335,7 @@ fn failure<'a>(
         in_flight,
         any,
         waves,
+        inspected,
         reproduce: reproduce.command(&group.first.case),
         notes: group.notes(),
         group,

@@ -8,7 +8,8 @@ use serde::Serialize;
 const FRAME: &str = include_str!("../../templates/page.html");
 const PARTS: &str = include_str!("../../templates/parts.html");
 const STYLE: &str = include_str!("../../templates/page.css");
-const SCRIPT: &str = include_str!("../../templates/page.js");
+const SCRIPT: &str =
+    concat!(include_str!("../../templates/page.js"), include_str!("../../templates/inspector.js"));
 
 /// The header of a page, which stays visible.
 #[derive(Debug, Default, Serialize)]
