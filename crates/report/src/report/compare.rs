@@ -6,7 +6,7 @@ use super::{Results, RunTiming};
 use crate::paths::{absolute, href, relative};
 use cosim_base::error::{Error, codes};
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_formats::run::{Group, HTML, Header};
+use cosim_formats::run::{End, Group, HTML, Header};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -306,8 +306,7 @@ fn ran_again(group: &Group, old: &Results, new: &Results) -> bool {
         && of_old.weights == of_new.weights
         && of_old.packets == of_new.packets
         && of_new.is_whole()
-        && new.ended.is_regular()
-        && new.ended == cosim_formats::run::End::Complete
+        && new.ended == End::Complete
         && of_new.profiles.iter().any(|known| known == profile)
         && of_new.scenarios.iter().any(|known| known == scenario)
         && has_index
