@@ -174,6 +174,9 @@ fn command(run: &Header) -> String {
     if run.means == KillMethod::Checks {
         words.push("--checks-only".to_owned());
     }
+    if let Some(within) = &run.in_diff {
+        words.extend(["--in-diff".to_owned(), within.old.clone()]);
+    }
     if run.no_judge {
         words.push("--no-judge".to_owned());
     }
