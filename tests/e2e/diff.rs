@@ -57,6 +57,64 @@ fn a_bug_has_a_vector_of_legal_traffic() {
     assert_error(&run(["report", out.to_str().unwrap()]), "E0219");
 }
 
+/// A module without a block, whose ports have other names than those of a block.
+const ADDER: &str = "\
+module Adder (input wire clk, rst, go, input wire [3:0] a, b, output reg [4:0] sum);
+  always @(posedge clk) if (rst) sum <= 0; else if (go) sum <= a + b;
+endmodule
+";
+
+fn diff_of_adder(here: &Path, options: &[&str], sides: [&str; 2]) -> Output {
+    let [old, new] = sides;
+    let mut command = cosim();
+    command.current_dir(here).env("COSIM_CACHE", here.join("cache"));
+    command.args(["diff", "--out", "out", "--no-waves"]).args(options).args([old, new]);
+    command.output().unwrap()
+}
+
+#[test]
+fn a_module_that_is_not_there_has_no_block() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    fs::write(here.join("old.sv"), ADDER).unwrap();
+    for (options, old, number) in [
+        (&["--top", "Other"][..], "old.sv", "E0303"),
+        (&["--top", "Adder; x"], "old.sv", "E0101"),
+        (&["--top", "Adder"], "built-in", "E0107"),
+        (&["--top", "Adder", "--block", "recv"], "old.sv", "E0101"),
+        (&["--reset", "rst"], "old.sv", "E0101"),
+        (&["--top", "Adder", "--reset", "nothing"], "old.sv", "E0309"),
+    ] {
+        assert_error(&diff_of_adder(here, options, [old, "old.sv"]), number);
+        assert!(!here.join("out").exists(), "{options:?}");
+    }
+}
+
+#[test]
+#[ignore = "slow: builds the library and a crate"]
+fn a_module_without_a_block_is_compared() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    for (name, sum) in [("old", "a + b"), ("new", "a - b"), ("same", "{1'b0, b} + a")] {
+        fs::write(here.join(format!("{name}.sv")), ADDER.replace("a + b", sum)).unwrap();
+    }
+    let top = &["--top", "Adder"];
+    let output = diff_of_adder(here, top, ["old.sv", "new.sv"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let profile = &json(&here.join("out/diff.json"))["profiles"][0];
+    assert_eq!(profile["found_by"], "bounded search", "{profile}");
+    assert_eq!(profile["port"], "sum", "{profile}");
+    let vector = json(&here.join("out").join(profile["vector"].as_str().unwrap()));
+    let cycles = vector["stimulus"]["cycles"].as_array().unwrap();
+    assert!((1..=3).contains(&cycles.len()), "{vector}");
+    fs::remove_dir_all(here.join("out")).unwrap();
+    let output = diff_of_adder(here, top, ["old.sv", "same.sv"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let cleared = cosim().args(["cache", "clear"]).env("COSIM_CACHE", here.join("cache")).output();
+    assert_eq!(code(&cleared.unwrap()), 0);
+    assert!(!here.join("cache/tops").exists());
+}
+
 /// git finds no hook, filter or name that runs something or leads out of the folder.
 #[test]
 fn rtl_of_a_revision_is_compared_by_its_text() {

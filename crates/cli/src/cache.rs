@@ -1,5 +1,6 @@
 //! `cosim cache`.
 
+use super::diff::top;
 use super::options::{Format, Formatting};
 use super::{counted, print_json, print_text};
 use clap::{Args, ValueEnum};
@@ -94,6 +95,7 @@ fn of_answers(
 }
 
 fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error> {
+    top::clear(kept.folder())?;
     let Removed { files, bytes, in_use } = kept.clear()?;
     let answers = of_answers(store, Store::clear)?;
     let bytes = bytes + answers.bytes;

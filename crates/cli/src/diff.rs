@@ -1,6 +1,6 @@
 //! `cosim diff`.
 
-mod top;
+pub mod top;
 
 use super::options::{
     Caching, Choice, Format, Formatting, ModelLimits, Target, duration, heading, of_block, path,

@@ -10,6 +10,7 @@ use cosim_block::program::{PROGRAM_VARIABLE, TOOL_VARIABLE};
 use cosim_regress::blocks;
 use serde::Deserialize;
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use toml::{Table, Value};
@@ -48,7 +49,7 @@ pub enum Origin {
 pub fn set() -> Result<(), Error> {
     match origin()? {
         Origin::Built(path) => blocks::set(&path, SOURCES),
-        Origin::Crate(manifest) => blocks::set(&built(&manifest)?, SOURCES),
+        Origin::Crate(manifest) => blocks::set(&built(&manifest, None)?, SOURCES),
         Origin::Nothing => {
             let message = format!(
                 "no blocks: neither this folder nor one above it has a crate that depends on \
@@ -57,6 +58,14 @@ pub fn set() -> Result<(), Error> {
             Err(Error::Usage(codes::NO_BLOCKS, message))
         }
     }
+}
+
+/// Builds the crate in a folder below `target`, and sets its program.
+///
+/// # Errors
+/// As [`set`].
+pub fn set_crate(folder: &Path, target: &Path) -> Result<(), Error> {
+    blocks::set(&built(&folder.join(MANIFEST), Some(target))?, SOURCES)
 }
 
 /// As [`set`], for commands that also work without blocks. Builds nothing.
@@ -161,8 +170,8 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Builds a crate and returns its program.
-fn built(manifest: &Path) -> Result<PathBuf, Error> {
+/// Builds a crate, in its own folder unless `target` names one, and returns its program.
+fn built(manifest: &Path, target: Option<&Path>) -> Result<PathBuf, Error> {
     let folder = manifest.parent().unwrap_or(Path::new("."));
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = read_input_text(manifest, LARGEST_INPUT)?;
@@ -182,6 +191,9 @@ fn built(manifest: &Path) -> Result<PathBuf, Error> {
         .arg("--manifest-path")
         .arg(manifest)
         .args(library)
+        .args(
+            target.map(|target| [OsStr::new("--target-dir"), target.as_os_str()]).iter().flatten(),
+        )
         .env(TOOL_VARIABLE, env::current_exe().unwrap_or_else(|_| "cosim".into()))
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())

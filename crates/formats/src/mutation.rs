@@ -11,7 +11,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::{RunFile, RunFolder};
-use cosim_base::text::percent;
+use cosim_base::text::{line, percent};
 use cosim_block::mutate::KillMethod;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
@@ -154,16 +154,14 @@ pub struct ChangedLines {
 const MOST_LINES: u32 = 10;
 
 impl ChangedLines {
-    /// Whether a mutation is in one of the lines.
-    pub fn has(&self, mutation: &Mutation) -> bool {
-        mutation.sources.iter().any(|source| {
-            let end = source.place.split_once('-').map_or("", |(_, end)| end);
-            let end = end.split('.').next().and_then(|line| line.parse().ok());
-            let lines = source.line..=end.unwrap_or(source.line);
-            let is_short = lines.end().saturating_sub(*lines.start()) < MOST_LINES;
-            is_short
-                && lines.clone().any(|line| self.lines.contains(&format!("{}:{line}", source.file)))
-        })
+    /// Whether a place has one of the lines.
+    pub fn has(&self, source: &Source) -> bool {
+        let end = source.place.split_once('-').map_or("", |(_, end)| end);
+        let end = end.split('.').next().and_then(|line| line.parse().ok());
+        let lines = source.line..=end.unwrap_or(source.line);
+        let is_short = lines.end().saturating_sub(*lines.start()) < MOST_LINES;
+        is_short
+            && lines.clone().any(|line| self.lines.contains(&format!("{}:{line}", source.file)))
     }
 }
 
@@ -553,6 +551,14 @@ impl Report {
                  without them), {survived} survived, {undecided} undecided, {cases_run} cases",
                 self.run.block
             );
+            if let Some(ChangedLines { old, lines }) = &self.run.in_diff {
+                let _ = writeln!(
+                    text,
+                    "  mutants only in the {} lines changed since {}",
+                    lines.len(),
+                    line(old)
+                );
+            }
             let by = graded.killed_by();
             let most: Vec<String> =
                 by.iter().take(8).map(|(port, times)| format!("{port} {times}")).collect();

@@ -10,15 +10,14 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::rtl::Rtl;
 use cosim_rtl::models::{Examined, kept};
-use std::env;
 use std::fs::{self, File};
 use std::path::Path;
-use verilated_files::Hash;
+use verilated_files::{Hash, trust};
 
 /// The folder of the crates in the cache.
 const FOLDER: &str = "tops";
-/// Crates share what they compile of the library.
-const CONFIG: &str = "[build]\ntarget-dir = \"target\"\n";
+/// The file in it that is locked while a crate is used.
+const LOCK: &str = "lock";
 
 /// A module to compare.
 pub struct Top<'a> {
@@ -43,13 +42,12 @@ impl Top<'_> {
             hash.add(part);
         }
         hash.add(format!("{clock:?} {reset:?} {:?}", rtl.defines));
-        let tops = kept()?.folder().join(FOLDER);
-        let config = tops.join(".cargo");
-        fs::create_dir_all(&config).map_err(Error::write(&config))?;
-        let config = config.join("config.toml");
-        fs::write(&config, CONFIG).map_err(Error::write(&config))?;
-        // All crates share a folder of programs, in which two may have one name.
-        let lock = tops.join("lock");
+        // Building a crate runs its code, so no other user may write here.
+        let tops = trust::folder(kept()?.folder())?.join(FOLDER);
+        let tops = std::path::absolute(&tops).map_err(Error::write(&tops))?;
+        fs::create_dir_all(&tops).map_err(Error::write(&tops))?;
+        // All crates share what they compile of the library. Two programs may have one name.
+        let lock = tops.join(LOCK);
         let held = File::create(&lock).and_then(|file| file.lock().map(|()| file));
         let held = held.map_err(Error::write(&lock))?;
         let folder = tops.join(hash.short());
@@ -72,14 +70,7 @@ impl Top<'_> {
                 program::warn(format_args!("{warning}"));
             }
         }
-        let here = env::current_dir().map_err(|error| {
-            let message = format!("cannot read the working directory: {error}");
-            Error::Environment(codes::SYSTEM, message)
-        })?;
-        enter(&of_crate)?;
-        let set = located::set();
-        enter(&here)?;
-        set?;
+        located::set_crate(&of_crate, &tops.join("target"))?;
         program::print_note(format_args!(
             "module {module} has the block in {}; commands with its vectors work there",
             text::path(&of_crate)
@@ -88,8 +79,18 @@ impl Top<'_> {
     }
 }
 
-fn enter(folder: &Path) -> Result<(), Error> {
-    env::set_current_dir(folder).map_err(|error| Error::unreadable(folder, &error))
+/// Removes all crates of a cache, unless one is used.
+///
+/// # Errors
+/// [`Error::Write`] if they cannot be removed.
+pub fn clear(cache: &Path) -> Result<(), Error> {
+    let tops = cache.join(FOLDER);
+    match File::open(tops.join(LOCK)) {
+        Ok(lock) if lock.try_lock().is_ok() => {
+            fs::remove_dir_all(&tops).map_err(Error::write(&tops))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The name of the crate and of its block.

@@ -163,7 +163,7 @@ impl Mutation {
 
 impl Source {
     /// Parses Yosys's `file:line.column-line.column`; several are separated by bars.
-    fn parse(text: &str, typed: &impl Fn(&str) -> String) -> Vec<Self> {
+    pub fn parse(text: &str, typed: &impl Fn(&str) -> String) -> Vec<Self> {
         let place = |text: &str| {
             let (file, place) = text.rsplit_once(':')?;
             // Yosys places generated cells at line 0.

@@ -5,12 +5,13 @@ use cosim_base::error::{Error, codes};
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_formal::cut::{enabled, fixed};
-use cosim_formats::mutation::{ChangedLines, Mutation};
+use cosim_formats::mutation::{ChangedLines, Mutation, Source};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Pragmas, RtlModels as _, kept, ports, verilator};
-use cosim_rtl::rtlil::Unknown;
+use cosim_rtl::rtlil::{Line, Unknown};
 use cosim_rtl::yosys::YosysSession;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 
@@ -145,23 +146,58 @@ pub fn begin(session: &YosysSession, parameters: &[(String, String)]) -> Result<
     session.write(BASE, &enabled(&session.text(BASE)?))
 }
 
-/// Lets Yosys choose mutations. Returns one command per line, without a selector. A wrapper is left
-/// out: a mutant of its lines says nothing about the RTL inside.
-fn choose(session: &YosysSession, mutations: u32, seed: u64) -> Result<String, Error> {
+/// Lets Yosys choose mutations, of these places if any are given. Returns one command per line,
+/// without a selector. A wrapper is left out: a mutant of its lines says nothing about the RTL
+/// inside.
+fn choose(
+    session: &YosysSession,
+    mutations: u32,
+    seed: u64,
+    places: &[&str],
+) -> Result<String, Error> {
     // Yosys parses the seed as an `int`.
     let seed = seed % i32::MAX as u64;
     let inside = match session.wrapper() {
         Some(wrapper) => format!(" * {wrapper} %d"),
         None => String::new(),
     };
+    let places: String = places.iter().map(|place| format!(" -src {place}")).collect();
     session.script(&format!(
-        "read_rtlil {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}{inside}\n"
+        "read_rtlil {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}{places}{inside}\n"
     ))?;
     session.text(LIST)
 }
 
-/// Mutations that Yosys lists at least if only those in changed lines count: most of a block.
-const LISTED: u32 = 20_000;
+/// Whether a letter means nothing else in a script of Yosys.
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || "@/._-:+\u{a0}".contains(letter)
+}
+
+/// The places of cells that have a changed line. Yosys takes them as words of a script, so a place
+/// in a file with another name is left out.
+fn places_within<'a>(
+    netlist: &'a str,
+    within: &ChangedLines,
+    typed: &impl Fn(&str) -> String,
+) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    let mut place = "";
+    for line in netlist.lines() {
+        match Line::of(line) {
+            Line::Attribute { name: "\\src", value } => place = value.trim_matches('"'),
+            Line::Attribute { .. } => {}
+            Line::Cell { .. } => {
+                let is_word = |part: &&str| part.chars().all(is_of_word);
+                let parts = std::mem::take(&mut place).split('|').filter(is_word);
+                found.extend(parts.filter(|part| {
+                    Source::parse(part, typed).iter().any(|source| within.has(source))
+                }));
+            }
+            _ => place = "",
+        }
+    }
+    found
+}
 
 /// Chooses up to `mutations` mutations over the whole design or in some lines, numbered from 1.
 pub fn chosen(
@@ -172,12 +208,15 @@ pub fn chosen(
 ) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| session.typed(place);
     // Some are discarded below.
-    let listed = match within {
-        Some(_) => mutations.max(LISTED),
-        None => mutations,
-    };
-    let list = choose(session, listed + listed / 8 + SPARE, seed)?;
     let base = session.text(BASE)?;
+    let mut places = Vec::new();
+    if let Some(within) = within {
+        places.extend(places_within(&base, within, &typed));
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+    }
+    let list = choose(session, mutations + mutations / 8 + SPARE, seed, &places)?;
     let fixed = fixed(&base);
     let parse = |line: &str| {
         Mutation::parse(0, line, &typed).ok_or_else(|| {
@@ -195,7 +234,6 @@ pub fn chosen(
     all.retain(|Mutation { module, cell, port, .. }| {
         !fixed.contains(&(module.as_str(), cell.as_str(), port.as_str()))
     });
-    all.retain(|mutation| within.is_none_or(|within| within.has(mutation)));
     all.truncate(mutations as usize);
     let numbered = |(mutation, id)| Mutation { id, ..mutation };
     Ok(all.into_iter().zip(1..).map(numbered).collect())
@@ -204,6 +242,19 @@ pub fn chosen(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The file names are data of others: none of them ends a command of the script.
+    #[test]
+    fn mutations_are_restricted_to_changed_lines_in_files_with_plain_names() {
+        let netlist = "module \\top\n  attribute \\src \"a b;!x.v:3.1-3.4|a.v:3.1-3.4|a.v:9.1-30.2\"\n  \
+                       cell $and $and$1\n    connect \\A \\a\n  end\n  attribute \\src \"a.v:4.1\"\n  \
+                       wire \\w\n  cell $not $2\n  end\nend\n";
+        let lines = ["a b;!x.v:3", "a.v:3", "a.v:4", "a.v:10"].map(str::to_owned).into();
+        let within = ChangedLines { old: String::new(), lines };
+        let found = places_within(netlist, &within, &str::to_owned);
+        // A place of many lines is the process of a register, and a wire is no cell.
+        assert_eq!(found, BTreeSet::from(["a.v:3.1-3.4"]));
+    }
 
     /// Yosys aborts if adjacent ports of a memory have different clocks.
     #[test]

@@ -137,6 +137,8 @@ impl PreparedRegression<'_> {
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
             place = collector.restore(job.block, &plan, left)?;
+            // The journal does not have what the cases before executed.
+            collector.executed = None;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);

@@ -200,6 +200,9 @@ fn command(run: &Header, only: Option<(&str, u32)>) -> String {
     if run.means == KillMethod::Checks && only.is_none() {
         words.push("--checks-only".to_owned());
     }
+    if let Some(within) = run.in_diff.as_ref().filter(|_| only.is_none()) {
+        words.extend(["--in-diff".to_owned(), within.old.clone()]);
+    }
     if run.no_judge && only.is_none() {
         words.push("--no-judge".to_owned());
     }
