@@ -17,6 +17,8 @@ pub struct Module {
     pub file: PathBuf,
     /// Its parameters without local ones.
     pub parameters: Vec<String>,
+    /// Whether it is a package. Newer Verilators report packages that nothing uses.
+    pub is_package: bool,
 }
 
 /// The structure of a design.
@@ -243,6 +245,7 @@ fn elaboration(tree: &Tree) -> Option<Elaboration> {
             name: module.get("origName").or(module.get("name"))?.to_owned(),
             file,
             parameters: parameters.map(|var| var.name().to_owned()).collect(),
+            is_package: module.kind == "package",
         });
     }
     Some(Elaboration { files: real(files), modules, opened: sorted(calls) })
@@ -385,6 +388,7 @@ mod tests {
                 name: "t".to_owned(),
                 file: "rtl/t.v".into(),
                 parameters: vec!["FIXES".to_owned()],
+                is_package: false,
             }],
             opened: vec![
                 Opened { name: None, is_required: false, file: "rtl/t.v".into(), line: 5 },

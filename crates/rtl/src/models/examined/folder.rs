@@ -19,7 +19,8 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
-    DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed, SourceFile,
+    DataFile, DataNames, Design, Elaboration, Error as BuildError, Module, Opened, Preprocessed,
+    SourceFile,
 };
 use verilated_files::foreign::{ForeignName, lay_out};
 use verilated_runtime::Verilator;
@@ -445,14 +446,23 @@ impl ExaminedFolder {
     /// Drops sources that the design does not need, such as testbenches, if the design stays the
     /// same without them.
     fn reachable(&self, all: Elaboration) -> Result<(Vec<PathBuf>, Elaboration), Error> {
-        let is_used = |source: &&PathBuf| all.modules.iter().any(|module| module.file == **source);
+        let is_of = |module: &Module, source: &PathBuf| {
+            module.file == *source && (!module.is_package || self.needed.contains(source))
+        };
+        let is_used = |source: &&PathBuf| all.modules.iter().any(|module| is_of(module, source));
         let used: Vec<PathBuf> = self.sources.iter().filter(is_used).cloned().collect();
         // Verilator does not report a package of constants, so also try the sources that the texts
         // need.
+        let is_same = |few: &[Module], all: &[Module]| {
+            let modules = |of: &[Module]| -> Vec<Module> {
+                of.iter().filter(|module| !module.is_package).cloned().collect()
+            };
+            modules(few) == modules(all)
+        };
         for few in [&used, &self.needed] {
             if few.len() < self.sources.len()
                 && let Ok(elaboration) = self.elaborate(few)
-                && elaboration.modules == all.modules
+                && is_same(&elaboration.modules, &all.modules)
             {
                 let (less, more) = (self.preprocess(few)?, self.preprocess(&self.sources)?);
                 // Macros of one file affect the next, so compare the preprocessed texts.
