@@ -219,7 +219,8 @@ class Inspector {
   // Goes to the first line that assigns a signal, and adds the signals of these lines as rows.
   drivers(signal, row) {
     const scope = signal.scope === "golden" ? "dut" : signal.scope;
-    const assigns = new RegExp(`(^|[^\\w.])${signal.name}\\s*(\\[[^\\]]*\\]\\s*)?(<=|=)(?!=)`);
+    const name = signal.name.replace(/[^\w]/g, "\\$&");
+    const assigns = new RegExp(`(^|[^\\w.])${name}\\s*(\\[[^\\]]*\\]\\s*)?(<=|=)(?!=)`);
     const local = this.locals.get(scope);
     const share = (name) => this.words(this.files[name]).filter((word) => local?.has(word)).length;
     const files = Object.keys(this.files).filter((name) => this.files[name].split("\n").some((line) => assigns.test(line))).sort((one, other) => share(other) - share(one));
