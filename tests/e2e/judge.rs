@@ -305,7 +305,10 @@ fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
         assert!(page.contains(words), "{words}: {page}");
     }
     // Channels without ready never wait, and the text does not repeat the pins.
+    // Suspicious lines quote the RTL.
+    let (before, rest) = page.split_once("Suspicious lines").unwrap();
+    let pins = format!("{before}{}", rest.split_once("golden model:").unwrap().1);
     for noise in ["b_link:V-", "a_dllp:V-", "b_deliver:V-", "crc_ok", "dllp_nak", "-> ?"] {
-        assert!(!page.contains(noise), "{noise}: {page}");
+        assert!(!pins.contains(noise), "{noise}: {page}");
     }
 }
