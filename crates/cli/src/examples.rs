@@ -203,7 +203,7 @@ const EXAMPLES: [(&str, [Example; 2]); 33] = [
         "watch",
         [
             ("watch --rtl my-rtl --cases 20", "Run 20 cases per scenario at each save"),
-            ("watch --rtl my-rtl --scenario smoke", "Run one scenario at each save"),
+            ("watch --rtl my-rtl --serve", "Also show progress and failures in a browser"),
         ],
     ),
     (

@@ -52,6 +52,7 @@ mod resets;
 mod resume;
 mod run;
 mod schema;
+mod serve;
 mod shell;
 mod shrink;
 mod signoff;

@@ -69,7 +69,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", value_parser = path, requires = "since", help_heading = heading::WHAT)]
     base_run: Option<PathBuf>,
     /// Leave out the cases that do not see the change: they matched in --base-run.
-    #[arg(long, requires = "base_run", conflicts_with = "min_coverage", help_heading = heading::WHAT)]
+    #[arg(long, requires = "base_run", conflicts_with = "min_coverage", help_heading = heading::WHAT, hide_short_help = true)]
     only_affected: bool,
     #[command(flatten)]
     tracing: TraceOptions,
@@ -172,7 +172,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let earlier = arguments.earlier.files();
     earlier.check()?;
     let mut renderer = Renderer::new(arguments.output.is_quiet());
+    let server = arguments.options.serving.begin()?;
     let started = begin(arguments, &jobs, &interrupted, &mut renderer)?;
+    if let Some(server) = &server {
+        server.show(started.iter().map(|(_, begin)| begin.folder().to_owned()));
+    }
     let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = FinishedRuns::new(names, arguments.output.format());
     let began = Instant::now();

@@ -36,6 +36,11 @@ pub struct RunStart {
 }
 
 impl RunStart {
+    /// The run directory.
+    pub fn folder(&self) -> &Path {
+        self.directory.folder()
+    }
+
     /// Cases that ended before the interruption.
     pub fn cases(&self) -> u64 {
         self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
