@@ -2,8 +2,8 @@
 //!
 //! One thread answers, and never waits for a browser: its sockets do not block, and requests, time
 //! and connections are limited. It reads what the run has written and what the progress line shows,
-//! so the run does not know of it. Sites in the same browser cannot read anything: the address has a
-//! random token, and `Host` and `Origin` must be those of the address, which also stops a name of
+//! so the run does not know of it. Sites in the same browser cannot read anything: the address has
+//! a random token, and `Host` and `Origin` must be those of the address, which also stops a name of
 //! another site that resolves to 127.0.0.1.
 
 use crate::options::heading;
