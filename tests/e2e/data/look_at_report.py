@@ -133,7 +133,7 @@ def keyboard():
     done["keys"] = len(shown("dialog")) == 1
     press(Keys.ESCAPE)
     done["closes"] = not shown("dialog")
-    boxes = shown("input[type=search]")
+    boxes = shown(".list input[type=search]")
     if boxes:
         press("/")
         press("a,b c")
