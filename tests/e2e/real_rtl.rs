@@ -143,11 +143,12 @@ fn the_fifo_of_amaranth_is_verified() {
     // Its reset crosses to the reader through a synchronizer, so the scenario with resets is left
     // out.
     let scenarios = ["default", "full-speed", "slow-sources", "slow-sinks", "bursts"];
-    let scenarios = scenarios.iter().flat_map(|name| ["--scenario", *name]);
-    let good = ["run", "--cases", "50", "--out", "good"].into_iter().chain(scenarios);
-    let output = run(&good.collect::<Vec<_>>());
+    let scenarios: Vec<&str> = scenarios.iter().flat_map(|name| ["--scenario", *name]).collect();
+    let good = ["run", "--cases", "50", "--out", "good"];
+    let output = run(&[&good[..], &scenarios].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let output = run(&["mutate", "--mutants", "80", "--cases", "20", "--out", "mutants"]);
+    let mutate = ["mutate", "--mutants", "80", "--cases", "20", "--out", "mutants"];
+    let output = run(&[&mutate[..], &scenarios].concat());
     let report = crate::common::json(&folder.join("mutants/mutate.json"));
     let printed = text(&output);
     let killed = printed.split(" of ").next().and_then(|text| text.split(' ').next_back());

@@ -1,5 +1,7 @@
 //! Expected values are from the specification: its tables of encodings, by hand, and its rules.
 
+#![expect(clippy::unusual_byte_groupings, reason = "groups are the fields of an instruction")]
+
 use super::*;
 
 /// Executes one instruction with `x1`, `x2` at address 0x100. Returns the effect and the registers.
@@ -66,7 +68,6 @@ fn words_that_are_no_instruction_are_illegal() {
 }
 
 #[test]
-#[expect(clippy::unusual_byte_groupings, reason = "groups are the fields of an instruction")]
 fn instructions_of_16_bits_are_decoded() {
     // Each immediate bit of an instruction is 1 once, to show its place.
     assert_eq!(text(0b000_00000001_000_00), "addi x8, x2, 8");
