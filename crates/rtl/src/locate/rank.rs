@@ -30,6 +30,12 @@ const VALUES: usize = 48;
 /// Words of the states of a failing case that are kept.
 const MOST_WORDS: usize = 16 << 20;
 
+/// The share of the cases with which a repair is good.
+const GOOD: f64 = 0.97;
+
+/// What is known of each line, by file and number.
+type Lines = BTreeMap<(String, u32), Line>;
+
 /// What is known of a line.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
@@ -230,7 +236,7 @@ impl<'a> Ranking<'a> {
 
     /// What is known of each line.
     fn examined(&mut self) -> Vec<Line> {
-        let mut lines: BTreeMap<(String, u32), Line> = BTreeMap::new();
+        let mut lines = Lines::new();
         for (root, ran) in &self.cycles {
             let elsewhere = self.elsewhere.get(root).copied().unwrap_or_default();
             self.simulator.design.each_node(*root, &mut |node| {
@@ -240,7 +246,15 @@ impl<'a> Ranking<'a> {
                 line.elsewhere = line.elsewhere.max(elsewhere);
             });
         }
-        // The expressions that matter, in the order of their distance to the failure.
+        let matter = self.try_values(&mut lines);
+        self.try_insertions(&mut lines);
+        self.try_repairs(&mut lines, matter);
+        self.with_parameters(&mut lines);
+        lines.into_values().collect()
+    }
+
+    /// Forces values. The expressions that matter, in the order of their distance to the failure.
+    fn try_values(&mut self, lines: &mut Lines) -> Vec<NodeId> {
         let (mut matter, mut decisive) = (Vec::new(), BTreeSet::new());
         let limit = self.simulator.effort + EFFORT[0];
         for (cycle, root) in self.slice.found.clone() {
@@ -256,7 +270,7 @@ impl<'a> Ranking<'a> {
                     matter.push(root);
                 }
                 let place = &self.simulator.design.nodes[node].place;
-                let line = line_of(&mut lines, place);
+                let line = line_of(lines, place);
                 line.forced += 1;
                 let distance = self.end - cycle;
                 if line.distance.is_none_or(|known| distance < known) {
@@ -270,6 +284,11 @@ impl<'a> Ranking<'a> {
             let all = self.slice.found.iter().map(|(_, root)| *root);
             matter = all.filter(|root| known.insert(*root)).collect();
         }
+        matter
+    }
+
+    /// Adds assignments.
+    fn try_insertions(&mut self, lines: &mut Lines) {
         let limit = self.simulator.effort + EFFORT[1];
         let mut failed = BTreeSet::new();
         for (insertion, place, what) in self.insertions() {
@@ -292,20 +311,24 @@ impl<'a> Ranking<'a> {
             let root = insertion.root;
             let distance = ran.last().map(|last| self.end - last);
             let repair = Repair::Insertion(insertion);
-            let Some(share) = self.try_repair(&mut lines, root, &repair, &place, what) else {
+            let Some(share) = self.try_repair(lines, root, &repair, &place, what) else {
                 // Only of a constant is the value known exactly.
                 if is_constant {
                     failed.insert(key);
                 }
                 continue;
             };
-            if share > 0.97 {
-                let line = line_of(&mut lines, &place);
+            if share > GOOD {
+                let line = line_of(lines, &place);
                 if line.distance.is_none() {
                     line.distance = distance;
                 }
             }
         }
+    }
+
+    /// Gives these expressions other forms.
+    fn try_repairs(&mut self, lines: &mut Lines, matter: Vec<NodeId>) {
         let limit = self.simulator.effort + EFFORT[2];
         for root in matter {
             for node in self.nodes(root) {
@@ -318,19 +341,17 @@ impl<'a> Ranking<'a> {
                         .iter()
                         .all(|node| matches!(node.operation, Operation::Constant(_)));
                     let repair = Repair::Node(node, repaired);
-                    let share = self.try_repair(&mut lines, root, &repair, &place, what);
-                    if is_number && share.is_some_and(|share| share > 0.97) {
-                        line_of(&mut lines, &place).is_number = true;
+                    let share = self.try_repair(lines, root, &repair, &place, what);
+                    if is_number && share.is_some_and(|share| share > GOOD) {
+                        line_of(lines, &place).is_number = true;
                     }
                 }
             }
         }
-        self.with_parameters(&mut lines);
-        lines.into_values().collect()
     }
 
     /// Adds the lines that give parameters their values to those where the values are used.
-    fn with_parameters(&self, lines: &mut BTreeMap<(String, u32), Line>) {
+    fn with_parameters(&self, lines: &mut Lines) {
         let variables = self.simulator.design.variables.iter();
         let parameters: BTreeSet<&str> = variables
             .filter(|variable| variable.constant.is_some())
@@ -355,7 +376,7 @@ impl<'a> Ranking<'a> {
 
     fn try_repair(
         &mut self,
-        lines: &mut BTreeMap<(String, u32), Line>,
+        lines: &mut Lines,
         root: NodeId,
         repair: &Repair,
         place: &Place,
@@ -366,7 +387,7 @@ impl<'a> Ranking<'a> {
         let share = self.share(root, repair, best)?;
         let line = line_of(lines, place);
         line.repairs += 1;
-        line.good += usize::from(share > 0.97);
+        line.good += usize::from(share > GOOD);
         if line.best.as_ref().is_none_or(|(best, _)| share > *best) {
             line.best = Some((share, what));
             line.place = place.clone();
@@ -664,7 +685,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-fn line_of<'l>(lines: &'l mut BTreeMap<(String, u32), Line>, place: &Place) -> &'l mut Line {
+fn line_of<'l>(lines: &'l mut Lines, place: &Place) -> &'l mut Line {
     let line = lines.entry((place.file.clone(), place.line)).or_default();
     if line.place.line == 0 {
         line.place = place.clone();
