@@ -19,6 +19,7 @@ use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use verilated::Port;
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
@@ -236,8 +237,18 @@ impl Sides {
         info: &'static BlockInfo,
         recorded: &[RecordedInputs],
     ) -> Vec<(&str, Violation)> {
+        self.withdrawn_at((info.inputs, info.power_up.len()), recorded)
+    }
+
+    /// As [`Sides::withdrawn`], with the ports of the cases and the size of their struct.
+    fn withdrawn_at(
+        &self,
+        ports: (&[Port], usize),
+        recorded: &[RecordedInputs],
+    ) -> Vec<(&str, Violation)> {
         let Ok(aig) = &self.shared else { return Vec::new() };
-        let ports = (info.inputs, info.power_up.len());
+        // Without a side, an output of both is unknown.
+        let aig = aig.clone().with_low(SELECT);
         let found: BTreeMap<String, Violation> = aig.violations(&[OFFER], ports, recorded);
         let mut all: Vec<(&str, Violation)> = found
             .into_iter()

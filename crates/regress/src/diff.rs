@@ -154,7 +154,7 @@ impl DiffRun<'_> {
             because: "the time limit ended the comparison".to_owned(),
         };
         // Compilers run beside Yosys and ABC.
-        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Bare);
+        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Quick);
         let (models, early) = rayon::join(
             || self.rtl.par_iter().map(build).collect::<Result<Vec<Built>, Error>>(),
             || job.early([&examined[0], &examined[1]]),

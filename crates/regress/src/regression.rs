@@ -135,7 +135,14 @@ impl Regression {
         let Self { block, setup, .. } = self;
         let session = Arc::new(Session::new(block, setup)?);
         let examined = setup.rtl.examined(block.info())?;
-        let opening = session.opening()?;
+        let cases = match self.case {
+            Some(_) => 1,
+            None => {
+                let lists = setup.profiles.len() * session.scenarios().len();
+                (self.indices.end - self.indices.start).saturating_mul(lists as u64)
+            }
+        };
+        let opening = session.opening(cases)?;
         let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
         let two_evaluations = check_models(&worker, &opening, &examined)?;
         let counted = match setup.coverage {
@@ -242,7 +249,7 @@ fn check_netlists(
     }
     let of = |netlist| Rtl { netlist, simulator: Simulator::Verilator, ..setup.rtl.clone() };
     let check = |profile: &Profile| {
-        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Bare)?;
+        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Quick)?;
         let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
         Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(worker)
     };

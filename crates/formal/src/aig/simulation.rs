@@ -3,7 +3,7 @@
 //! Values are known or unknown: registers without an initial value are unknown at first, and so is
 //! what memories return. An output counts only where it is known.
 
-use super::{Aig, Literal, split};
+use super::{Aig, FALSE, Literal, split};
 use cosim_block::agreement::RecordedInputs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +39,17 @@ impl Known {
 }
 
 impl Aig {
+    /// The same with an input that is always 0.
+    #[must_use]
+    pub fn with_low(mut self, input: &str) -> Self {
+        let is_it = |(_, name): &&(u32, String)| name == input;
+        let nodes: Vec<u32> = self.inputs.iter().filter(is_it).map(|(node, _)| *node).collect();
+        self.inputs.retain(|(_, name)| name != input);
+        // Neither operand is ever 1.
+        self.ands.splice(0..0, nodes.into_iter().map(|node| (node, [FALSE, FALSE])));
+        self
+    }
+
     /// For each output whose name begins with one of `prefixes` and that is 1 in a case, a cycle in
     /// which it is. The ports are those of the cases, and `size` is the size of their struct.
     pub fn violations(
