@@ -129,12 +129,16 @@ fn started_by(program: &Path) -> Option<PathBuf> {
     if !is_perl || !text.contains("sub ulimit_stack_unlimited") {
         return None;
     }
-    let beside = match env::var_os("VERILATOR_ROOT") {
-        Some(root) => Path::new(&root).join("bin").join(COMPILED),
-        None => script.with_file_name(COMPILED),
+    let beside = script.with_file_name(COMPILED);
+    // Older scripts start the one of VERILATOR_ROOT.
+    let is_it = match env::var_os("VERILATOR_ROOT") {
+        Some(root) => {
+            fs::canonicalize(Path::new(&root).join("bin").join(COMPILED)).ok()
+                == fs::canonicalize(&beside).ok()
+        }
+        None => true,
     };
-    // Relative to the folder in which the script would run.
-    (beside.is_absolute() && beside.is_file()).then_some(beside)
+    (is_it && beside.is_file()).then_some(beside)
 }
 
 /// The root that the program reports, otherwise the folder above the one that was named: a
