@@ -58,6 +58,11 @@ fn properties_of_blocks_are_proved() {
         let is_certified = ["structure", "induction", "invariant"].map(Value::from);
         let by = &property["certificate"]["by"];
         assert!(status == "reached" || is_certified.contains(by), "{property}");
+        let engine = property["engine"].as_str().unwrap();
+        let has_depth = property["depth"].as_u64().is_some_and(|depth| depth > 0);
+        assert!(has_depth == engine.starts_with("ABC "), "{property}");
+        assert!(has_depth || engine == "structure", "{property}");
+        assert!(property["seconds"].as_f64().is_some_and(|seconds| seconds < 600.0), "{property}");
     }
     assert!(proof["solver"].as_str().unwrap().starts_with("CaDiCaL"), "{}", proof["solver"]);
     assert!(text(&output).contains("67 proved (67 certified), "), "{}", text(&output));
@@ -75,6 +80,13 @@ fn properties_of_blocks_are_proved() {
     let seen = looked_at(&folder.path().join("out"), "release_id");
     assert_eq!(seen["title"], "PASS: proof of recv");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("ABC ind, depth 2, "), "{page}");
+    // Each rule and each output that no property names is a row.
+    let matrix = page.split("id=\"matrix\"").nth(1).unwrap();
+    for empty in ["match_req", "temp_alloc_valid"] {
+        assert!(matrix.contains(empty), "{matrix}");
+    }
     let list = &seen["lists"]["properties"];
     assert_eq!((&list["count"], &list["searched"]), (&"68 of 68".into(), &"1 of 68".into()));
     assert_eq!(list["left"], serde_json::json!(["release_id is 0 while release_valid is 0"]));

@@ -11,6 +11,7 @@ use crate::aig::{Aig, Reads, Violation};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
+use crate::engine::Decider;
 use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
@@ -22,7 +23,7 @@ use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
-use query::{Query, QueryBuilder, by_engines};
+use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -269,7 +270,7 @@ pub struct Prover {
     /// How all invariants are proved, if they are; computed when it is needed.
     invariants: Mutex<Option<Option<Invariants>>>,
     /// Outcomes of the invariants, by index. They are kept because other properties need them, too.
-    found: BTreeMap<usize, Mutex<Option<ProofOutcome>>>,
+    found: BTreeMap<usize, Mutex<Option<Decided>>>,
 }
 
 impl Prover {
@@ -450,24 +451,31 @@ impl Prover {
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn prove(&self, property: usize) -> Result<ProofOutcome, Error> {
+        self.decide(property).map(|(outcome, _)| outcome)
+    }
+
+    /// As [`Self::prove`], with the command that decided.
+    ///
+    /// # Errors
+    /// As [`Self::prove`].
+    pub fn decide(&self, property: usize) -> Result<(ProofOutcome, Option<Decider>), Error> {
         let Some(known) = self.found.get(&property) else { return self.look(property) };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
             *known = Some(self.look(property)?);
         }
-        Ok(known.clone().unwrap_or_else(ProofOutcome::not_checked))
+        Ok(known.clone().unwrap_or_else(not_checked))
     }
 
-    fn look(&self, property: usize) -> Result<ProofOutcome, Error> {
+    fn look(&self, property: usize) -> Result<Decided, Error> {
         let all: &[Assumption] = match (self.assumes, self.properties[property].kind) {
             (true, Kind::Hang) => &[Assumption::OffersStay],
             (true, _) => &[Assumption::Nothing, Assumption::OffersStay],
             (false, _) => &[Assumption::Nothing],
         };
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
-            return Ok(ProofOutcome::PropertyStatus(PropertyStatus::Open {
-                because: missing.clone(),
-            }));
+            let open = PropertyStatus::Open { because: missing.clone() };
+            return Ok((ProofOutcome::PropertyStatus(open), None));
         }
         let (memories, aig) = &self.graph;
         // What holds for arbitrary read data holds for that of the memory.
@@ -486,7 +494,7 @@ impl Prover {
                     query[0].short_proof()?;
                 }
                 let proved = query.iter().find(|query| query.is_proved());
-                return proved.map_or(Ok(ProofOutcome::not_checked()), Query::certified);
+                return proved.map_or(Ok(not_checked()), Query::certified);
             }
             networks.extend((!query.is_empty()).then_some(query));
         }
@@ -494,21 +502,21 @@ impl Prover {
         // confirmed with exact memories. The search is skipped there if the abstraction has no
         // violation.
         if let Some(query) = networks.last_mut().and_then(|query| query.last_mut())
-            && let found @ ProofOutcome::Broken { .. } = query.quick_search()?
+            && let found @ (ProofOutcome::Broken { .. }, _) = query.quick_search()?
         {
             let found = match (query.memories(), self.whole()?) {
                 (Memories::None, _) => found,
-                (_, None) => ProofOutcome::not_checked(),
+                (_, None) => not_checked(),
                 (_, Some(aig)) => query.quick_search_in(Memories::Whole, &aig)?,
             };
-            if matches!(found, ProofOutcome::Broken { .. }) {
+            if matches!(found, (ProofOutcome::Broken { .. }, _)) {
                 return Ok(found);
             }
         }
-        let mut found = ProofOutcome::not_checked();
+        let mut found = not_checked();
         for query in networks {
             found = by_engines(query)?;
-            if matches!(found, ProofOutcome::PropertyStatus(_)) {
+            if matches!(found, (ProofOutcome::PropertyStatus(_), _)) {
                 return Ok(found);
             }
         }

@@ -5,6 +5,7 @@ use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync};
 use cosim_base::run_file::RunFolder;
 use cosim_block::rtl::Rtl;
+use cosim_formal::engine::Decider;
 use cosim_formal::prove::{Kind, PropertyStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,6 +98,12 @@ pub struct PropertyResult {
     pub kind: Kind,
     /// The property as shown to users.
     pub property: String,
+    /// The command that decided it; empty: none did.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Decider>,
+    /// Seconds that it took, with waiting for other proofs, to a hundredth. Cached answers take
+    /// none.
+    pub seconds: f64,
     /// The result.
     #[serde(flatten)]
     pub shown: PropertyStatus,
@@ -267,6 +274,8 @@ mod tests {
         let proven = |shown: &PropertyStatus| PropertyResult {
             kind: Kind::Always,
             property: "something".to_owned(),
+            by: None,
+            seconds: 0.0,
             shown: shown.clone(),
         };
         let profile = ProfileProof {

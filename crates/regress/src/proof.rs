@@ -24,6 +24,7 @@ use cosim_rtl::yosys;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 use verilated::BeforeReset;
 use verilated_runtime::Tracing;
 
@@ -157,7 +158,9 @@ impl ProofRun<'_> {
     ) -> Result<PropertyResult, Error> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
-        let shown = match prover.prove(place)? {
+        let begun = Instant::now();
+        let (outcome, by) = prover.decide(place)?;
+        let shown = match outcome {
             ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
             ProofOutcome::PropertyStatus(shown) => shown.against(place, simulated),
             ProofOutcome::Broken { cycles, memories } => {
@@ -180,7 +183,9 @@ impl ProofRun<'_> {
                 }
             }
         };
-        Ok(PropertyResult { kind: property.kind, property: property.text.clone(), shown })
+        let seconds = (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0;
+        let (kind, property) = (property.kind, property.text.clone());
+        Ok(PropertyResult { kind, property, by, seconds, shown })
     }
 
     /// Replays a counterexample with different register values before reset and different inputs
@@ -259,7 +264,8 @@ impl ProofRun<'_> {
 /// The result of a property whose proof was interrupted.
 fn interrupted(property: &Property) -> PropertyResult {
     let shown = PropertyStatus::Open { because: INTERRUPTED.to_owned() };
-    PropertyResult { kind: property.kind, property: property.text.clone(), shown }
+    let (kind, property) = (property.kind, property.text.clone());
+    PropertyResult { kind, property, by: None, seconds: 0.0, shown }
 }
 
 /// Inputs after a counterexample: none, its last cycle repeated, or all inputs low.
