@@ -94,6 +94,40 @@ fn properties_of_blocks_are_proved() {
     assert_is_for_anyone(&seen);
 }
 
+/// The register of the bug has no reset. Two values do not show it, and four do.
+#[test]
+fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
+    let patch = project().join("tests/bad_unknown/recv/03-last-header-without-reset.patch");
+    let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
+    let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
+    let options = ["--x", "--block", "recv", "--fixes", "spec", "--only", "protocol_error"];
+    let output = prove(&folder.path().join("good"), &options);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("1 proved (1 certified)"), "{}", text(&output));
+    let output = prove(&out, &[&options[..], &["--rtl", rtl.to_str().unwrap()]].concat());
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let proof = json(&out.join("proof.json"));
+    let property = &proof["profiles"][0]["properties"][0];
+    assert_eq!((&property["kind"], &property["status"]), (&"x_free".into(), &"refuted".into()));
+    let verdict = property["verdict"].as_str().unwrap();
+    assert!(verdict.contains("unknown") && verdict.contains("protocol_error"), "{verdict}");
+    let vector = out.join(property["vector"].as_str().unwrap());
+    let vector = vector.to_str().unwrap();
+    // The vector records the simulator.
+    for (options, expected) in [
+        (&["--recorded-rtl"][..], 1),
+        (&["--recorded-rtl", "--simulator", "icarus"], 1),
+        (&["--recorded-rtl", "--expect-recorded"], 0),
+        (&["--recorded-rtl", "--simulator", "verilator"], 0),
+        (&["--rtl", "built-in", "--simulator", "icarus"], 0),
+    ] {
+        let output = run(["replay"].iter().chain(options).chain(&[vector]));
+        assert_eq!(code(&output), expected, "{options:?}: {}", text(&output));
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains(" prove --block recv --fixes spec --only protocol_error --x "), "{page}");
+}
+
 /// For each: the violated property, and the failing port in a replay.
 #[test]
 #[ignore = "slow: proofs of three changed RTLs"]

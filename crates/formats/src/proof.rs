@@ -45,6 +45,9 @@ pub struct Proof {
     /// The text that selects properties; empty: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
+    /// Whether the properties are that outputs are free of X.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub x: bool,
     /// Cycles from reset for which an unproved property must hold to pass; empty: all must be
     /// proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,6 +78,8 @@ pub struct ProofSubject {
     pub block: String,
     /// See [`Proof::only`].
     pub only: Option<String>,
+    /// See [`Proof::x`].
+    pub x: bool,
     /// See [`Proof::accept_bounded`].
     pub accept_bounded: Option<u32>,
 }
@@ -165,7 +170,7 @@ impl fmt::Display for Counts {
 impl Proof {
     /// The proofs of a block.
     pub fn new(subject: ProofSubject, profiles: Vec<ProfileProof>) -> Self {
-        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, accept_bounded } =
+        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, x, accept_bounded } =
             subject;
         Self {
             format: FORMAT.name.to_owned(),
@@ -178,6 +183,7 @@ impl Proof {
             given,
             block,
             only,
+            x,
             accept_bounded,
             profiles,
             checksum: String::new(),

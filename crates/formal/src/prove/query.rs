@@ -1,6 +1,6 @@
 //! Runs engines on one property, cheap ones first.
 
-use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
+use super::{Assumption, Kind, Memories, OFFER, ProofOutcome, PropertyStatus, Prover};
 use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::engine::{Decider, Decision, decide};
@@ -44,7 +44,10 @@ pub(super) struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// A query without an answer; `None` if the network cannot express it.
-    fn new(builder: QueryBuilder<'a>, assumed: Assumption) -> Result<Option<Self>, Error> {
+    pub(super) fn new(
+        builder: QueryBuilder<'a>,
+        assumed: Assumption,
+    ) -> Result<Option<Self>, Error> {
         let question = builder.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
@@ -115,7 +118,7 @@ impl<'a> Query<'a> {
     }
 
     /// Runs attempts until one decides. Keeps the largest bound of undecided ones.
-    fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
+    pub(super) fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
         for attempt in attempts {
             if let Decision::Open { cycles: before, .. } = &self.answer {
@@ -216,6 +219,11 @@ impl QueryBuilder<'_> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
+        if let Some(x_freedom) = &self.prover.x_freedom {
+            let illegal = (of == self::of(Assumption::OffersStay)).then_some(OFFER);
+            let unknowns = x_freedom.unknowns(self.property);
+            return Ok(self.aig.unknown(&interface, &unknowns, reads, illegal));
+        }
         match self.aig.property(&interface, &output, reads) {
             None if reads != Reads::Word => Err(Error::Environment(
                 codes::NETLIST_NOT_UNDERSTOOD,

@@ -257,6 +257,9 @@ fn command(proof: &Proof) -> String {
     if let Some(only) = &proof.only {
         words.extend(["--only".to_owned(), only.clone()]);
     }
+    if proof.x {
+        words.push("--x".to_owned());
+    }
     if let Some(depth) = proof.accept_bounded {
         words.extend(["--accept-bounded".to_owned(), depth.to_string()]);
     }
