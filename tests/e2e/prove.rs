@@ -58,6 +58,11 @@ fn properties_of_blocks_are_proved() {
         let is_certified = ["structure", "induction", "invariant"].map(Value::from);
         let by = &property["certificate"]["by"];
         assert!(status == "reached" || is_certified.contains(by), "{property}");
+        let engine = property["engine"].as_str().unwrap();
+        let has_depth = property["depth"].as_u64().is_some_and(|depth| depth > 0);
+        assert!(has_depth == engine.starts_with("ABC "), "{property}");
+        assert!(has_depth || engine == "structure", "{property}");
+        assert!(property["seconds"].as_f64().is_some_and(|seconds| seconds < 600.0), "{property}");
     }
     assert!(proof["solver"].as_str().unwrap().starts_with("CaDiCaL"), "{}", proof["solver"]);
     assert!(text(&output).contains("67 proved (67 certified), "), "{}", text(&output));
@@ -75,11 +80,52 @@ fn properties_of_blocks_are_proved() {
     let seen = looked_at(&folder.path().join("out"), "release_id");
     assert_eq!(seen["title"], "PASS: proof of recv");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"PASS".into(), &"good".into()));
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("ABC ind, depth 2, "), "{page}");
+    // Each rule and each output that no property names is a row.
+    let matrix = page.split("id=\"matrix\"").nth(1).unwrap();
+    for empty in ["match_req", "temp_alloc_valid"] {
+        assert!(matrix.contains(empty), "{matrix}");
+    }
     let list = &seen["lists"]["properties"];
     assert_eq!((&list["count"], &list["searched"]), (&"68 of 68".into(), &"1 of 68".into()));
     assert_eq!(list["left"], serde_json::json!(["release_id is 0 while release_valid is 0"]));
     assert!(seen["anchors"]["kinds"].as_array().unwrap().contains(&"assertion".into()), "{seen}");
     assert_is_for_anyone(&seen);
+}
+
+/// The register of the bug has no reset. Two values do not show it, and four do.
+#[test]
+fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
+    let patch = project().join("tests/bad_unknown/recv/03-last-header-without-reset.patch");
+    let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
+    let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
+    let options = ["--x", "--block", "recv", "--fixes", "spec", "--only", "protocol_error"];
+    let output = prove(&folder.path().join("good"), &options);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("1 proved (1 certified)"), "{}", text(&output));
+    let output = prove(&out, &[&options[..], &["--rtl", rtl.to_str().unwrap()]].concat());
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let proof = json(&out.join("proof.json"));
+    let property = &proof["profiles"][0]["properties"][0];
+    assert_eq!((&property["kind"], &property["status"]), (&"x_free".into(), &"refuted".into()));
+    let verdict = property["verdict"].as_str().unwrap();
+    assert!(verdict.contains("unknown") && verdict.contains("protocol_error"), "{verdict}");
+    let vector = out.join(property["vector"].as_str().unwrap());
+    let vector = vector.to_str().unwrap();
+    // The vector records the simulator.
+    for (options, expected) in [
+        (&["--recorded-rtl"][..], 1),
+        (&["--recorded-rtl", "--simulator", "icarus"], 1),
+        (&["--recorded-rtl", "--expect-recorded"], 0),
+        (&["--recorded-rtl", "--simulator", "verilator"], 0),
+        (&["--rtl", "built-in", "--simulator", "icarus"], 0),
+    ] {
+        let output = run(["replay"].iter().chain(options).chain(&[vector]));
+        assert_eq!(code(&output), expected, "{options:?}: {}", text(&output));
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains(" prove --block recv --fixes spec --only protocol_error --x "), "{page}");
 }
 
 /// For each: the violated property, and the failing port in a replay.

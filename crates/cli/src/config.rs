@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 75] = [
+const DEFAULTS: [(&str, &str); 76] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("base-run", ""),
@@ -116,6 +116,7 @@ const DEFAULTS: [(&str, &str); 75] = [
     ("verilator-option", ""),
     ("viewer", "open"),
     ("waves", ""),
+    ("x", ""),
 ];
 
 /// Options that the name of a case determines, so `--case` overrides their defaults.

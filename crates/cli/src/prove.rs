@@ -33,6 +33,10 @@ pub struct Arguments {
     /// Prove only the properties whose text contains TEXT.
     #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
+    /// Prove instead that each output is free of X: that registers without a reset, unwritten memory
+    /// words and idle payload do not reach it.
+    #[arg(long, help_heading = heading::WHAT)]
+    x: bool,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
     #[arg(long, value_name = "DEPTH", value_parser = whole::<u32>(1..=u64::from(u32::MAX)), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
@@ -63,10 +67,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let profiles = arguments.target.profiles(block).map_err(of_block(block, &blocks))?;
         rtl.check_profiles(block.info(), &profiles).map_err(of_block(block, &blocks))?;
         let prover = |profile: &Profile| {
-            Ok((
-                profile.clone(),
-                Prover::new(block.info(), &rtl, &profile.parameters, only, &answers)?,
-            ))
+            let (info, parameters) = (block.info(), &profile.parameters);
+            let prover = match arguments.x {
+                true => Prover::of_unknowns(info, &rtl, parameters, &answers)?,
+                false => Prover::new(info, &rtl, parameters, only, &answers)?,
+            };
+            Ok((profile.clone(), prover))
         };
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
@@ -86,6 +92,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl: &rtl,
         worker: &worker,
         only,
+        x: arguments.x,
         accept_bounded: arguments.accept_bounded,
         folder: Path::new(""),
     };

@@ -3,6 +3,7 @@
 mod joined;
 mod miter;
 mod simulation;
+mod unknown;
 
 use crate::cut;
 use cosim_block::words::split;
@@ -10,6 +11,7 @@ use miter::{Miter, of};
 use serde::{Deserialize, Serialize};
 pub use simulation::Violation;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+pub use unknown::Unknowns;
 
 /// A node times two; the lowest bit inverts it. 0 is false.
 type Literal = u32;
@@ -290,19 +292,21 @@ impl Aig {
                 .filter(|(_, name)| split(name).0 == reset)
                 .map(|(node, _)| (*node, level)),
         );
-        let of = |known: &HashMap<u32, bool>, literal: Literal| {
-            known.get(&(literal / 2)).map(|value| *value != (literal & 1 == 1))
-        };
+        self.propagate(&mut known);
+        let value = |index: usize| Some((index, known_of(&known, self.latches[index].next)?));
+        (0..self.latches.len()).filter_map(value).collect()
+    }
+
+    /// Adds the gates whose value follows from known nodes.
+    fn propagate(&self, known: &mut HashMap<u32, bool>) {
         for (node, operands) in &self.ands {
-            let value = match operands.map(|operand| of(&known, operand)) {
+            let value = match operands.map(|operand| known_of(known, operand)) {
                 [Some(false), _] | [_, Some(false)] => false,
                 [Some(true), Some(true)] => true,
                 _ => continue,
             };
             known.insert(*node, value);
         }
-        let value = |index: usize| Some((index, of(&known, self.latches[index].next)?));
-        (0..self.latches.len()).filter_map(value).collect()
     }
 
     fn all(&self) -> HashSet<usize> {
@@ -364,6 +368,11 @@ impl Aig {
         let mut found = found.into_iter();
         found.next().filter(|_| found.next().is_none())
     }
+}
+
+/// The value of a literal, if it is known.
+fn known_of(known: &HashMap<u32, bool>, literal: Literal) -> Option<bool> {
+    known.get(&(literal / 2)).map(|value| *value != (literal & 1 == 1))
 }
 
 /// Sorts nodes topologically; `None` if there is a combinational loop.

@@ -13,6 +13,7 @@ use crate::portfolio::Attempt;
 use cosim_base::error::Error;
 use cosim_rtl::answers::CacheLookup;
 use cosim_rtl::yosys::YosysSession;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -46,9 +47,28 @@ pub trait Engine: fmt::Debug + Sync {
 #[derive(Debug, Clone)]
 pub struct EngineRun {
     pub reply: Reply,
+    /// The command that gave the reply.
+    pub decider: Decider,
     /// Whether the engine gives this reply on every machine. A reply that a time limit decided
     /// does not, so it is not cached.
     pub is_repeatable: bool,
+}
+
+/// The command of an engine that decided a query, and its depth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Decider {
+    /// The engine with its command, such as `ABC pdr`; `structure` if no engine was needed.
+    pub engine: String,
+    /// Frames of a proof, cycles of an induction, or cycles of a trace or of a bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depth: Option<u32>,
+}
+
+impl Decider {
+    /// No engine: the network is constant.
+    pub fn structure() -> Self {
+        Self { engine: "structure".to_owned(), depth: None }
+    }
 }
 
 /// The reply of an engine: an answer without the names of the inputs, as it is cached.
@@ -111,26 +131,50 @@ pub fn ask(
     inputs: &[String],
     attempt: Attempt,
 ) -> Result<Decision, Error> {
+    decide(session, name, file, inputs, attempt).map(|(decision, _)| decision)
+}
+
+/// As [`ask`], with the command that decided.
+///
+/// # Errors
+/// As [`ask`].
+pub fn decide(
+    session: &YosysSession,
+    name: &str,
+    file: &[u8],
+    inputs: &[String],
+    attempt: Attempt,
+) -> Result<(Decision, Decider), Error> {
     let engine = attempt.engine;
     let key = engine.key(&attempt);
     let parts: Vec<&[u8]> = key.iter().map(Vec::as_slice).chain([file]).collect();
-    let read = |kept: &[u8]| serde_json::from_slice(kept).ok();
+    let read = |kept: &[u8]| serde_json::from_slice::<(Reply, Decider)>(kept).ok();
+    let with_depth = |answer: Decision, decider: Decider| {
+        let depth = match &answer {
+            Decision::Never(_) => decider.depth,
+            Decision::Reached(cycles) => u32::try_from(cycles.len()).ok(),
+            Decision::Open { cycles, .. } => *cycles,
+        };
+        (answer, Decider { depth, ..decider })
+    };
     let slot = match session.answers().look_up(&parts, read) {
-        CacheLookup::Found(reply) => return Ok(answer(reply, file, inputs, engine)),
+        CacheLookup::Found((reply, decider)) => {
+            return Ok(with_depth(answer(reply, file, inputs, engine), decider));
+        }
         CacheLookup::Missing(slot) => slot,
     };
-    let EngineRun { reply, is_repeatable } = engine.run(session, name, file, &attempt)?;
+    let EngineRun { reply, decider, is_repeatable } = engine.run(session, name, file, &attempt)?;
     let answer = answer(reply.clone(), file, inputs, engine);
     // A trace that is wrong or cannot be parsed may be truncated: do not cache it.
     let is_understood =
         matches!(reply, Reply::Reached(_)) == matches!(answer, Decision::Reached(_));
     if is_understood
         && is_repeatable
-        && let Ok(bytes) = serde_json::to_vec(&reply)
+        && let Ok(bytes) = serde_json::to_vec(&(&reply, &decider))
     {
         slot.keep(&bytes);
     }
-    Ok(answer)
+    Ok(with_depth(answer, decider))
 }
 
 /// The answer of a reply, with the evidence for a proof. A trace is simulated.

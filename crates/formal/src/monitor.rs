@@ -44,6 +44,8 @@ pub enum Kind {
     Progress,
     /// A known deadlock of the source is reachable.
     Hang,
+    /// An output is free of unknown values.
+    XFree,
 }
 
 /// A property of an RTL.

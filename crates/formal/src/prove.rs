@@ -7,22 +7,24 @@
 
 mod query;
 
-use crate::aig::{Aig, Reads, Violation};
+use crate::aig::{Aig, Reads, Unknowns, Violation};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
+use crate::engine::Decider;
 use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
+use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, LONG_PROOF};
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
 use cosim_block::rtl::Rtl;
-use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
-use query::{Query, QueryBuilder, by_engines};
+use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,6 +35,8 @@ const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 /// Yosys commands that make a netlist. They remove assertions and set undefined values to 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
+/// Prefix of the outputs that are 1 where the environment withdraws an offer.
+const OFFER: &str = "cosim_offer_";
 /// Why a network is rejected.
 const LOOP: &str = "its network has a combinational loop";
 
@@ -252,11 +256,60 @@ struct Invariants {
     are_certified: bool,
 }
 
+/// The outputs of a block that must be free of unknown values.
+#[derive(Debug, Clone, Default)]
+struct XFreedom {
+    /// Each compared output with the output that must be 1 for it to count.
+    outputs: Vec<(&'static str, Option<&'static str>)>,
+    /// Payload inputs with their valids.
+    payload: Vec<[&'static str; 2]>,
+}
+
+impl XFreedom {
+    fn of(info: &'static BlockInfo) -> Self {
+        let is_compared =
+            |port: &&verilated::Port| info.comparison(port.name) != Comparison::Transactions;
+        let governor = |port, ports, or_enable| {
+            info.naming.governor(port, ports, or_enable).map(|governor| governor.name)
+        };
+        let payload =
+            |port: &'static verilated::Port| Some([port.name, governor(port, info.inputs, false)?]);
+        Self {
+            outputs: info
+                .outputs
+                .iter()
+                .filter(is_compared)
+                .map(|port| (port.name, governor(port, info.outputs, true)))
+                .collect(),
+            payload: info.inputs.iter().filter_map(payload).collect(),
+        }
+    }
+
+    fn properties(&self) -> Vec<Property> {
+        let property = |(output, governor): &(&str, Option<&str>)| Property {
+            kind: Kind::XFree,
+            text: match governor {
+                None => format!("{output} is free of X"),
+                Some(governor) => format!("{output} is free of X while {governor} is 1"),
+            },
+            of_registers: false,
+        };
+        self.outputs.iter().map(property).collect()
+    }
+
+    fn unknowns(&self, property: usize) -> Unknowns<'_> {
+        let (output, governor) = self.outputs[property];
+        Unknowns { output, governor, payload: &self.payload }
+    }
+}
+
 /// An RTL with fixed parameters, and its properties. Several threads may share it.
 #[derive(Debug)]
 pub struct Prover {
     session: YosysSession,
     properties: Vec<Property>,
+    /// What the properties are about, if it is freedom of unknown values.
+    x_freedom: Option<XFreedom>,
     assumes: bool,
     reset: Option<(&'static str, bool)>,
     /// An error text if the RTL lacks a register that the block names.
@@ -269,7 +322,7 @@ pub struct Prover {
     /// How all invariants are proved, if they are; computed when it is needed.
     invariants: Mutex<Option<Option<Invariants>>>,
     /// Outcomes of the invariants, by index. They are kept because other properties need them, too.
-    found: BTreeMap<usize, Mutex<Option<ProofOutcome>>>,
+    found: BTreeMap<usize, Mutex<Option<Decided>>>,
 }
 
 impl Prover {
@@ -287,6 +340,53 @@ impl Prover {
         only: Option<&str>,
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
+        let session = Self::session_of(info, rtl, parameters, answers)?;
+        let assertions = Assertions::read(&session, info, parameters)?;
+        let monitor = Monitor::new(info, parameters, assertions.as_ref(), only)?;
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        if let Some(assertions) = assertions.as_ref().filter(|assertions| assertions.is_of_rtl) {
+            let [rtl, ..] = FILES;
+            let missing = monitor.missing(&session.text(rtl)?);
+            if let Some(signal) = missing.iter().find(|signal| signal.line > 0) {
+                return Err(assertions.lacks(info.rtl.top, signal));
+            }
+        }
+        Self::of(session, assertions.as_ref(), monitor, info.rtl.clock, reset)
+    }
+
+    /// Reads an RTL. The properties are that each compared output is free of unknown values: of
+    /// registers without reset, memory words that were never written, and payload without its
+    /// valid.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn of_unknowns(
+        info: &'static BlockInfo,
+        rtl: &Rtl,
+        parameters: &Parameters,
+        answers: &Answers,
+    ) -> Result<Result<Self, String>, Error> {
+        let session = Self::session_of(info, rtl, parameters, answers)?;
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        let (text, offers) = Monitor::of_protocol(info, OFFER);
+        let x_freedom = XFreedom::of(info);
+        let monitor = Monitor {
+            text,
+            state: None,
+            signals: Vec::new(),
+            properties: x_freedom.properties(),
+            assumes: !offers.is_empty(),
+        };
+        let prover = Self::of(session, None, monitor, info.rtl.clock, reset)?;
+        Ok(prover.map(|prover| Self { x_freedom: Some(x_freedom), ..prover }))
+    }
+
+    fn session_of(
+        info: &'static BlockInfo,
+        rtl: &Rtl,
+        parameters: &Parameters,
+        answers: &Answers,
+    ) -> Result<YosysSession, Error> {
         if !info.clocks.is_empty() {
             return Err(Error::Usage(
                 codes::SEVERAL_CLOCKS,
@@ -299,18 +399,7 @@ impl Prover {
         }
         let examined = rtl.examined(info)?;
         let values = info.verilog(parameters, &examined.parameters);
-        let session = Self::session(&examined, &values, answers)?;
-        let assertions = Assertions::read(&session, info, parameters)?;
-        let monitor = Monitor::new(info, parameters, assertions.as_ref(), only)?;
-        let reset = info.reset.map(|pin| pin.name_and_level());
-        if let Some(assertions) = assertions.as_ref().filter(|assertions| assertions.is_of_rtl) {
-            let [rtl, ..] = FILES;
-            let missing = monitor.missing(&session.text(rtl)?);
-            if let Some(signal) = missing.iter().find(|signal| signal.line > 0) {
-                return Err(assertions.lacks(info.rtl.top, signal));
-            }
-        }
-        Self::of(session, assertions.as_ref(), monitor, info.rtl.clock, reset)
+        Self::session(&examined, &values, answers)
     }
 
     /// A session in which Yosys read the RTL.
@@ -375,6 +464,7 @@ impl Prover {
         Ok(Ok(Self {
             session,
             properties,
+            x_freedom: None,
             assumes,
             reset,
             missing,
@@ -450,24 +540,34 @@ impl Prover {
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn prove(&self, property: usize) -> Result<ProofOutcome, Error> {
+        self.decide(property).map(|(outcome, _)| outcome)
+    }
+
+    /// As [`Self::prove`], with the command that decided.
+    ///
+    /// # Errors
+    /// As [`Self::prove`].
+    pub fn decide(&self, property: usize) -> Result<(ProofOutcome, Option<Decider>), Error> {
         let Some(known) = self.found.get(&property) else { return self.look(property) };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
             *known = Some(self.look(property)?);
         }
-        Ok(known.clone().unwrap_or_else(ProofOutcome::not_checked))
+        Ok(known.clone().unwrap_or_else(not_checked))
     }
 
-    fn look(&self, property: usize) -> Result<ProofOutcome, Error> {
+    fn look(&self, property: usize) -> Result<Decided, Error> {
         let all: &[Assumption] = match (self.assumes, self.properties[property].kind) {
             (true, Kind::Hang) => &[Assumption::OffersStay],
             (true, _) => &[Assumption::Nothing, Assumption::OffersStay],
             (false, _) => &[Assumption::Nothing],
         };
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
-            return Ok(ProofOutcome::PropertyStatus(PropertyStatus::Open {
-                because: missing.clone(),
-            }));
+            let open = PropertyStatus::Open { because: missing.clone() };
+            return Ok((ProofOutcome::PropertyStatus(open), None));
+        }
+        if self.x_freedom.is_some() {
+            return self.look_for_x(property, all);
         }
         let (memories, aig) = &self.graph;
         // What holds for arbitrary read data holds for that of the memory.
@@ -486,7 +586,7 @@ impl Prover {
                     query[0].short_proof()?;
                 }
                 let proved = query.iter().find(|query| query.is_proved());
-                return proved.map_or(Ok(ProofOutcome::not_checked()), Query::certified);
+                return proved.map_or(Ok(not_checked()), Query::certified);
             }
             networks.extend((!query.is_empty()).then_some(query));
         }
@@ -494,21 +594,21 @@ impl Prover {
         // confirmed with exact memories. The search is skipped there if the abstraction has no
         // violation.
         if let Some(query) = networks.last_mut().and_then(|query| query.last_mut())
-            && let found @ ProofOutcome::Broken { .. } = query.quick_search()?
+            && let found @ (ProofOutcome::Broken { .. }, _) = query.quick_search()?
         {
             let found = match (query.memories(), self.whole()?) {
                 (Memories::None, _) => found,
-                (_, None) => ProofOutcome::not_checked(),
+                (_, None) => not_checked(),
                 (_, Some(aig)) => query.quick_search_in(Memories::Whole, &aig)?,
             };
-            if matches!(found, ProofOutcome::Broken { .. }) {
+            if matches!(found, (ProofOutcome::Broken { .. }, _)) {
                 return Ok(found);
             }
         }
-        let mut found = ProofOutcome::not_checked();
+        let mut found = not_checked();
         for query in networks {
             found = by_engines(query)?;
-            if matches!(found, ProofOutcome::PropertyStatus(_)) {
+            if matches!(found, (ProofOutcome::PropertyStatus(_), _)) {
                 return Ok(found);
             }
         }
@@ -516,6 +616,54 @@ impl Prover {
             Some(aig) => by_engines(self.by_induction(property, Memories::Whole, &aig, all)?),
             None => Ok(found),
         }
+    }
+
+    /// Checks that an output is free of X. Most registers are equal in both copies, and engines
+    /// that merge equal registers come first. Memories become more exact as long as there is a
+    /// violation.
+    fn look_for_x(&self, property: usize, all: &[Assumption]) -> Result<Decided, Error> {
+        let (first, cut) = &self.graph;
+        let models: &[Memories] = match first {
+            Memories::None => &[Memories::None],
+            _ => &[Memories::Cut, Memories::Word, Memories::Whole],
+        };
+        let mut found = not_checked();
+        for memories in models.iter().copied() {
+            let whole;
+            let aig = match memories {
+                Memories::Whole => match self.whole()? {
+                    None => break,
+                    Some(aig) => {
+                        whole = aig;
+                        &*whole
+                    }
+                },
+                _ => cut,
+            };
+            let builder = QueryBuilder { prover: self, property, memories, aig };
+            let queries =
+                all.iter().filter_map(|assumed| Query::new(builder, *assumed).transpose());
+            let mut queries = queries.collect::<Result<Vec<_>, Error>>()?;
+            for query in &mut queries {
+                query.run(&[EQUAL_REGISTERS, EQUAL_SIGNALS])?;
+                if query.is_proved() {
+                    return query.certified();
+                }
+            }
+            let Some(last) = queries.last_mut() else { continue };
+            found = last.quick_search()?;
+            if matches!(found, (ProofOutcome::Broken { .. }, _)) {
+                continue;
+            }
+            for mut query in queries {
+                query.run(&[LONG_PROOF])?;
+                found = query.certified()?;
+                if query.is_proved() {
+                    return Ok(found);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Tries induction on one network, with each assumption in turn until one proves the property.

@@ -5,6 +5,7 @@ use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync};
 use cosim_base::run_file::RunFolder;
 use cosim_block::rtl::Rtl;
+use cosim_formal::engine::Decider;
 use cosim_formal::prove::{Kind, PropertyStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub struct Proof {
     /// The text that selects properties; empty: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
+    /// Whether the properties are that outputs are free of X.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub x: bool,
     /// Cycles from reset for which an unproved property must hold to pass; empty: all must be
     /// proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +78,8 @@ pub struct ProofSubject {
     pub block: String,
     /// See [`Proof::only`].
     pub only: Option<String>,
+    /// See [`Proof::x`].
+    pub x: bool,
     /// See [`Proof::accept_bounded`].
     pub accept_bounded: Option<u32>,
 }
@@ -97,6 +103,12 @@ pub struct PropertyResult {
     pub kind: Kind,
     /// The property as shown to users.
     pub property: String,
+    /// The command that decided it; empty: none did.
+    #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Decider>,
+    /// Seconds that it took, with waiting for other proofs, to a hundredth. Cached answers take
+    /// none.
+    pub seconds: f64,
     /// The result.
     #[serde(flatten)]
     pub shown: PropertyStatus,
@@ -158,7 +170,7 @@ impl fmt::Display for Counts {
 impl Proof {
     /// The proofs of a block.
     pub fn new(subject: ProofSubject, profiles: Vec<ProfileProof>) -> Self {
-        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, accept_bounded } =
+        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, x, accept_bounded } =
             subject;
         Self {
             format: FORMAT.name.to_owned(),
@@ -171,6 +183,7 @@ impl Proof {
             given,
             block,
             only,
+            x,
             accept_bounded,
             profiles,
             checksum: String::new(),
@@ -267,6 +280,8 @@ mod tests {
         let proven = |shown: &PropertyStatus| PropertyResult {
             kind: Kind::Always,
             property: "something".to_owned(),
+            by: None,
+            seconds: 0.0,
             shown: shown.clone(),
         };
         let profile = ProfileProof {

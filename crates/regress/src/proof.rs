@@ -10,9 +10,10 @@ use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_block::engine::{Query, RawVector};
-use cosim_block::rtl::Rtl;
+use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_formal::certificate::solver;
+use cosim_formal::engine::Decider;
 use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use cosim_formats::proof::{
     INTERRUPTED, ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS,
@@ -24,6 +25,7 @@ use cosim_rtl::yosys;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 use verilated::BeforeReset;
 use verilated_runtime::Tracing;
 
@@ -59,6 +61,8 @@ pub struct ProofRun<'a> {
     pub worker: &'a OneShotWorker,
     /// Text that selected properties contain.
     pub only: Option<&'a str>,
+    /// Whether the properties are that outputs are free of X.
+    pub x: bool,
     /// Depth in cycles to which a bounded result is accepted as a proof.
     pub accept_bounded: Option<u32>,
     /// The folder of the result.
@@ -103,6 +107,7 @@ impl ProofRun<'_> {
             given: self.rtl.clone(),
             block: self.block.info().name.to_owned(),
             only: self.only.map(str::to_owned),
+            x: self.x,
             accept_bounded: self.accept_bounded,
         })
     }
@@ -157,12 +162,19 @@ impl ProofRun<'_> {
     ) -> Result<PropertyResult, Error> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
-        let shown = match prover.prove(place)? {
+        let begun = Instant::now();
+        let (outcome, by) = prover.decide(place)?;
+        let shown = match outcome {
             ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
             ProofOutcome::PropertyStatus(shown) => shown.against(place, simulated),
             ProofOutcome::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}", self.block.info().name, profile.name);
                 let vector = RunFile::new(VECTORS, &name, "json");
+                if property.kind == Kind::XFree {
+                    let shown =
+                        self.with_four_values(profile, &cycles, property, vector, memories)?;
+                    return Ok(result(property, by, begun, shown));
+                }
                 let replayed = self.replayed(profile, &cycles, property, vector)?;
                 let Replayed { verdict, vector } = replayed;
                 let verdict_text = verdict.to_string();
@@ -180,7 +192,7 @@ impl ProofRun<'_> {
                 }
             }
         };
-        Ok(PropertyResult { kind: property.kind, property: property.text.clone(), shown })
+        Ok(result(property, by, begun, shown))
     }
 
     /// Replays a counterexample with different register values before reset and different inputs
@@ -194,13 +206,7 @@ impl ProofRun<'_> {
         vector: RunFile,
     ) -> Result<Replayed, Error> {
         let path = vector.path(self.folder);
-        let origin = Origin {
-            about: format!("found by cosim prove: {}", property.text),
-            build: Some(program::build().to_owned()),
-            rtl: Some(self.rtl.examined(self.block.info())?.identity.clone()),
-            given: self.rtl.clone(),
-            ..Origin::default()
-        };
+        let origin = self.origin(property, self.rtl)?;
         let text = |cycles: &[Vec<String>], before_reset, recorded: Option<Verdict>| {
             let query = Query::RawVector(Box::new(RawVector {
                 profile: profile.name.to_string(),
@@ -241,6 +247,65 @@ impl ProofRun<'_> {
 }
 
 impl ProofRun<'_> {
+    /// Replays a counterexample to freedom of X with four values: the X shows at an output, or the
+    /// RTL hides it from the simulator.
+    fn with_four_values(
+        &self,
+        profile: &Profile,
+        found: &[Vec<String>],
+        property: &Property,
+        vector: RunFile,
+        memories: Memories,
+    ) -> Result<PropertyStatus, Error> {
+        let rtl = Rtl { simulator: Simulator::Icarus, ..self.rtl.clone() };
+        let origin = self.origin(property, &rtl)?;
+        let text = |recorded: Option<Verdict>| {
+            self.block.ask::<String>(&Query::RawVector(Box::new(RawVector {
+                profile: profile.name.to_string(),
+                cycles: found.to_vec(),
+                before_reset: BeforeReset::Random(1),
+                origin: origin.clone(),
+                recorded,
+            })))
+        };
+        let (first, path) = (text(None)?, vector.path(self.folder));
+        let file = VectorFile::from_text(first.clone(), &path)?;
+        let subject = VectorJob { block: self.block, vector: &file, profile, rtl: &rtl };
+        let replayed = match self.worker.replay(&subject) {
+            Ok(finish) => Ok(finish.done()?.outcome.verdict),
+            Err(Error::Environment(_, message)) => Err(message),
+            Err(error) => return Err(error),
+        };
+        let (text, shown) = match replayed {
+            Ok(verdict) if verdict.is_failure() => {
+                let shown = PropertyStatus::Refuted {
+                    verdict: verdict.to_string(),
+                    vector: vector.clone(),
+                };
+                (text(Some(verdict))?, shown)
+            }
+            replayed => {
+                let because = match replayed {
+                    Err(message) => message,
+                    Ok(_) => hidden(memories).to_owned(),
+                };
+                (first, PropertyStatus::Unconfirmed { because, vector: vector.clone() })
+            }
+        };
+        vector.write(self.folder, text.as_bytes(), Sync::OnDisk)?;
+        Ok(shown)
+    }
+
+    fn origin(&self, property: &Property, rtl: &Rtl) -> Result<Origin, Error> {
+        Ok(Origin {
+            about: format!("found by cosim prove: {}", property.text),
+            build: Some(program::build().to_owned()),
+            rtl: Some(rtl.examined(self.block.info())?.identity.clone()),
+            given: rtl.clone(),
+            ..Origin::default()
+        })
+    }
+
     /// Writes what the page shows of a counterexample as waves.
     fn explain(&self, text: String, profile: &Profile, vector: &RunFile) -> Result<(), Error> {
         let file = VectorFile::from_text(text, &vector.path(self.folder))?;
@@ -256,10 +321,36 @@ impl ProofRun<'_> {
     }
 }
 
+/// The result of a property whose proof began then.
+fn result(
+    property: &Property,
+    by: Option<Decider>,
+    begun: Instant,
+    shown: PropertyStatus,
+) -> PropertyResult {
+    let seconds = (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0;
+    PropertyResult { kind: property.kind, property: property.text.clone(), by, seconds, shown }
+}
+
+/// Why a simulation with four values shows no X.
+fn hidden(memories: Memories) -> &'static str {
+    match memories {
+        Memories::None | Memories::Whole => {
+            "Icarus Verilog shows no X on this trace: a condition on an X takes its other branch \
+             there, so the output has a value, but one that depends on the X"
+        }
+        _ => {
+            "Icarus Verilog shows no X on this trace, which may contain memory values that never \
+             occur, because the memories are too large to be modelled exactly"
+        }
+    }
+}
+
 /// The result of a property whose proof was interrupted.
 fn interrupted(property: &Property) -> PropertyResult {
     let shown = PropertyStatus::Open { because: INTERRUPTED.to_owned() };
-    PropertyResult { kind: property.kind, property: property.text.clone(), shown }
+    let (kind, property) = (property.kind, property.text.clone());
+    PropertyResult { kind, property, by: None, seconds: 0.0, shown }
 }
 
 /// Inputs after a counterexample: none, its last cycle repeated, or all inputs low.

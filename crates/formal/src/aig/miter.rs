@@ -1,5 +1,6 @@
 //! A miter: the original and the mutated RTL in one network.
 
+mod copies;
 mod words;
 
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
@@ -60,21 +61,8 @@ impl Miter {
         freed: Option<&HashMap<usize, bool>>,
         apart: bool,
     ) -> Self {
-        let highest = aig.inputs.iter().map(|(node, _)| *node);
-        let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
-        let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
-        let side = vec![FALSE; highest as usize + 1];
-        let mut miter = Self {
-            nodes: vec![Node::False],
-            known: HashMap::new(),
-            inputs: Vec::new(),
-            latches: Vec::new(),
-            sides: [side.clone(), side],
-            proved: TRUE,
-        };
-        let started = miter.latch();
-        debug_assert_eq!(started, STARTED);
-        miter.latches[0] = TRUE;
+        let mut miter = Self::empty(aig);
+        let started = STARTED;
         for (node, name) in &aig.inputs {
             let (port, bit) = split(name);
             let values = if port == interface.select {
@@ -130,13 +118,7 @@ impl Miter {
                 }
             }
         }
-        for (node, operands) in &aig.ands {
-            for side in 0..2 {
-                let [left, right] = operands.map(|operand| of(&miter.sides[side], operand));
-                let value = miter.and(left, right);
-                miter.sides[side][*node as usize] = value;
-            }
-        }
+        miter.gates(aig);
         for (literal, _) in aig.outputs.iter().filter(|(_, name)| interface.proved.contains(name)) {
             miter.proved = miter.and(miter.proved, of(&miter.sides[0], *literal) ^ 1);
         }
@@ -148,6 +130,36 @@ impl Miter {
                 if shared.contains(&index) { next } else { miter.and(miter.proved, next) };
         }
         miter
+    }
+
+    /// A miter of this graph with [`STARTED`] alone.
+    fn empty(aig: &Aig) -> Self {
+        let highest = aig.inputs.iter().map(|(node, _)| *node);
+        let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
+        let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
+        let side = vec![FALSE; highest as usize + 1];
+        let mut miter = Self {
+            nodes: vec![Node::False],
+            known: HashMap::new(),
+            inputs: Vec::new(),
+            latches: Vec::new(),
+            sides: [side.clone(), side],
+            proved: TRUE,
+        };
+        let started = miter.latch();
+        debug_assert_eq!(started, STARTED);
+        miter.latches[0] = TRUE;
+        miter
+    }
+
+    /// The gates of both sides, of inputs and registers.
+    fn gates(&mut self, aig: &Aig) {
+        for (node, operands) in &aig.ands {
+            for side in 0..2 {
+                let [left, right] = operands.map(|operand| of(&self.sides[side], operand));
+                self.sides[side][*node as usize] = self.and(left, right);
+            }
+        }
     }
 
     /// 1 if the cycle before was a reset cycle.

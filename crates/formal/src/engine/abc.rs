@@ -3,7 +3,7 @@
 //! A cached reply must not depend on the speed of the machine. Proofs and counterexamples do not.
 //! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC.
 
-use super::{Engine, EngineRun, Reply};
+use super::{Decider, Engine, EngineRun, Reply};
 use crate::certificate::{Evidence, Invariant};
 use crate::portfolio::{Attempt, SECONDS};
 use cosim_base::error::Error;
@@ -40,16 +40,29 @@ pub enum Command {
     Pdr,
 }
 
+impl Command {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::BoundedSearch => "bmc3",
+            Self::Induction => "ind",
+            Self::Pdr => "pdr",
+        }
+    }
+}
+
 impl Abc {
+    /// The command, as reports name it.
+    fn decider(self, depth: Option<u32>) -> Decider {
+        let Self { reduce, command } = self;
+        let reduce = if reduce.is_empty() { String::new() } else { format!("{reduce}; ") };
+        Decider { engine: format!("ABC {reduce}{}", command.name()), depth }
+    }
+
     /// The commands with their limits.
     fn script(self, attempt: &Attempt) -> String {
         let Self { reduce, command } = self;
         let reduce = if reduce.is_empty() { String::new() } else { format!("{reduce}; ") };
-        let command = match command {
-            Command::BoundedSearch => "bmc3",
-            Command::Induction => "ind",
-            Command::Pdr => "pdr",
-        };
+        let command = command.name();
         let conflicts = attempt.conflicts.map_or_else(String::new, |most| format!(" -C {most}"));
         // It writes its invariant.
         let writes = if self.command == Command::Pdr { " -d" } else { "" };
@@ -110,7 +123,11 @@ impl Engine for Abc {
         };
         let _ = fs::remove_file(&invariant);
         let is_repeatable = is_repeatable(&reply, attempt.seconds, &stdout, &output);
-        Ok(EngineRun { reply, is_repeatable })
+        let depth = match self.command {
+            Command::Induction => Some(attempt.frames),
+            Command::BoundedSearch | Command::Pdr => frames(&stdout),
+        };
+        Ok(EngineRun { reply, decider: self.decider(depth), is_repeatable })
     }
 
     fn evidence(&self, invariant: Option<Invariant>) -> Evidence {
@@ -141,7 +158,17 @@ fn is_repeatable(reply: &Reply, limit: f64, stdout: &str, output: &Output) -> bo
 
 /// The last status that ABC prints: 1 for a proof, 0 for a counterexample, -1 for undecided.
 fn status(stdout: &str) -> Option<&str> {
-    stdout.lines().rev().find_map(|line| line.split_once("Status =")?.1.split_whitespace().next())
+    last(stdout, "Status =")
+}
+
+/// The number of frames that ABC prints last.
+fn frames(stdout: &str) -> Option<u32> {
+    last(stdout, "Frames =")?.parse().ok()
+}
+
+/// The word after the last `name`.
+fn last<'a>(stdout: &'a str, name: &str) -> Option<&'a str> {
+    stdout.lines().rev().find_map(|line| line.split_once(name)?.1.split_whitespace().next())
 }
 
 /// Elapsed seconds as printed by ABC's command `time`.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::certificate::{Flaw, certify};
-use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF};
+use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, SHORT_PROOF};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::answers::store::Store;
 use std::fs;
@@ -51,6 +51,26 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
     assert!(matches!(answer_to(&kept.session("1"), REACHED, INDUCTION_BASE), Decision::Reached(_)));
 }
 
+/// The third reply is of the cache.
+#[test]
+fn a_decision_names_its_command_and_its_depth() {
+    let kept = Kept::new();
+    for (question, attempt, engine, depth) in [
+        (REACHED, INDUCTION_BASE, "ABC bmc3", Some(1)),
+        (NEVER, INDUCTION_BASE, "ABC bmc3", None),
+        (NEVER, INDUCTION_STEP, "ABC ind", Some(2)),
+        (NEVER, LONG_PROOF, "ABC scorr -w; dc2; pdr", None),
+    ] {
+        for _ in 0..2 {
+            let (file, input) = question;
+            let inputs = [input.to_owned()];
+            let (_, by) = decide(&kept.session("1"), "question", file, &inputs, attempt).unwrap();
+            assert_eq!(by.engine, engine);
+            assert!(depth.is_none() || by.depth == depth, "{by:?}");
+        }
+    }
+}
+
 /// Whoever writes the cache can store a proof, but no certificate.
 #[test]
 fn a_false_proof_in_the_cache_is_not_certified() {
@@ -66,7 +86,7 @@ fn a_false_proof_in_the_cache_is_not_certified() {
         let parts: Vec<&[u8]> = key.iter().map(Vec::as_slice).chain([file]).collect();
         let slot = session.answers().look_up(&parts, |_| None::<()>);
         let CacheLookup::Missing(slot) = slot else { panic!("it is not read") };
-        slot.keep(&serde_json::to_vec(&reply).unwrap());
+        slot.keep(&serde_json::to_vec(&(reply, Decider::structure())).unwrap());
         let Decision::Never(evidence) = answer_to(&session, REACHED, engines) else {
             panic!("{engines:?}")
         };
@@ -88,7 +108,8 @@ impl Engine for FixedReply {
     }
 
     fn run(&self, _: &YosysSession, _: &str, _: &[u8], _: &Attempt) -> Result<EngineRun, Error> {
-        Ok(EngineRun { reply: self.0.clone(), is_repeatable: true })
+        let decider = Decider::structure();
+        Ok(EngineRun { reply: self.0.clone(), decider, is_repeatable: true })
     }
 
     fn evidence(&self, _: Option<Invariant>) -> Evidence {

@@ -1,9 +1,9 @@
 //! Runs engines on one property, cheap ones first.
 
-use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
+use super::{Assumption, Kind, Memories, OFFER, ProofOutcome, PropertyStatus, Prover};
 use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::engine::{Decision, ask};
+use crate::engine::{Decider, Decision, decide};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
 };
@@ -11,8 +11,8 @@ use cosim_base::error::{Error, codes};
 
 /// Runs the remaining engines, with each assumption in turn until one proves the property. Without
 /// a proof, the outcome is that of the last assumption.
-pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
-    let mut found = ProofOutcome::not_checked();
+pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Decided, Error> {
+    let mut found = not_checked();
     for mut query in all {
         query.run(&query.engines())?;
         found = query.certified()?;
@@ -23,19 +23,31 @@ pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
     Ok(found)
 }
 
+/// An outcome, and the command that decided it.
+pub(super) type Decided = (ProofOutcome, Option<Decider>);
+
+/// The outcome before any engine ran.
+pub(super) fn not_checked() -> Decided {
+    (ProofOutcome::not_checked(), None)
+}
+
 /// A property of a network under an assumption, and the best answer so far.
 pub(super) struct Query<'a> {
     builder: QueryBuilder<'a>,
     assumed: Assumption,
     question: EquivalenceQuery,
     answer: Decision,
+    decider: Decider,
     /// Whether the proof uses the invariants.
     is_given: bool,
 }
 
 impl<'a> Query<'a> {
     /// A query without an answer; `None` if the network cannot express it.
-    fn new(builder: QueryBuilder<'a>, assumed: Assumption) -> Result<Option<Self>, Error> {
+    pub(super) fn new(
+        builder: QueryBuilder<'a>,
+        assumed: Assumption,
+    ) -> Result<Option<Self>, Error> {
         let question = builder.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
@@ -44,7 +56,8 @@ impl<'a> Query<'a> {
                     Decision::Open { cycles: None, because: "not checked".to_owned() }
                 }
             };
-            Self { builder, assumed, question, answer, is_given: false }
+            let decider = Decider::structure();
+            Self { builder, assumed, question, answer, decider, is_given: false }
         }))
     }
 
@@ -58,29 +71,32 @@ impl<'a> Query<'a> {
         if query.is_proved() {
             return Ok(Some(query));
         }
-        let is_inductive = query.answer.is_base() && builder.step(of(assumed))?;
-        query.is_given = !is_inductive && builder.holds_given_invariants(assumed)?;
-        if is_inductive || query.is_given {
+        let mut step = match query.answer.is_base() {
+            true => builder.step(of(assumed))?,
+            false => None,
+        };
+        if step.is_none() {
+            step = builder.holds_given_invariants(assumed)?;
+            query.is_given = step.is_some();
+        }
+        if let Some(decider) = step {
             query.answer = Decision::Never(Evidence::Induction);
+            query.decider = decider;
         }
         Ok(Some(query))
     }
 
     /// Runs a quick search for a violation.
-    pub(super) fn quick_search(&mut self) -> Result<ProofOutcome, Error> {
+    pub(super) fn quick_search(&mut self) -> Result<Decided, Error> {
         self.run(&[QUICK_SEARCH])?;
         Ok(self.found())
     }
 
     /// Runs a quick search on another network of the same RTL.
-    pub(super) fn quick_search_in(
-        &self,
-        memories: Memories,
-        aig: &Aig,
-    ) -> Result<ProofOutcome, Error> {
+    pub(super) fn quick_search_in(&self, memories: Memories, aig: &Aig) -> Result<Decided, Error> {
         let builder = QueryBuilder { memories, aig, ..self.builder };
         Query::new(builder, self.assumed)?
-            .map_or(Ok(ProofOutcome::not_checked()), |mut query| query.quick_search())
+            .map_or(Ok(not_checked()), |mut query| query.quick_search())
     }
 
     /// Runs a short proof.
@@ -102,13 +118,19 @@ impl<'a> Query<'a> {
     }
 
     /// Runs attempts until one decides. Keeps the largest bound of undecided ones.
-    fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
+    pub(super) fn run(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
         for attempt in attempts {
             if let Decision::Open { cycles: before, .. } = &self.answer {
-                let mut answer = self.builder.run(of(self.assumed), file, inputs, *attempt)?;
+                let (mut answer, decider) =
+                    self.builder.run(of(self.assumed), file, inputs, *attempt)?;
+                let mut is_best = true;
                 if let Decision::Open { cycles, .. } = &mut answer {
+                    is_best = *cycles > *before;
                     *cycles = (*cycles).max(*before);
+                }
+                if is_best {
+                    self.decider = decider;
                 }
                 self.answer = answer;
             }
@@ -122,7 +144,7 @@ impl<'a> Query<'a> {
     }
 
     /// The outcome, with the certificate of a proof.
-    pub(super) fn certified(&self) -> Result<ProofOutcome, Error> {
+    pub(super) fn certified(&self) -> Result<Decided, Error> {
         let (assumed, memories) = (self.assumed, self.builder.memories);
         let Decision::Never(evidence) = &self.answer else { return Ok(self.found()) };
         let checked = match (&self.question, self.is_given) {
@@ -132,18 +154,19 @@ impl<'a> Query<'a> {
                 self.builder.certified(of(assumed), file, evidence)?
             }
         };
-        Ok(ProofOutcome::PropertyStatus(match checked {
+        let status = match checked {
             Ok(certificate) => PropertyStatus::Proved { assumed, memories, certificate },
             Err(flaw) => PropertyStatus::Disputed {
                 because: format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}"),
             },
-        }))
+        };
+        Ok((ProofOutcome::PropertyStatus(status), Some(self.decider.clone())))
     }
 
     /// The outcome without a proof.
-    fn found(&self) -> ProofOutcome {
+    fn found(&self) -> Decided {
         let (assumed, memories) = (self.assumed, self.builder.memories);
-        match &self.answer {
+        let outcome = match &self.answer {
             Decision::Never(_) => ProofOutcome::not_checked(),
             Decision::Reached(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
             Decision::Open { cycles: Some(cycles), .. } => {
@@ -152,7 +175,9 @@ impl<'a> Query<'a> {
             Decision::Open { cycles: None, because } => {
                 ProofOutcome::PropertyStatus(PropertyStatus::Open { because: because.clone() })
             }
-        }
+        };
+        let is_decided = !matches!(self.answer, Decision::Open { cycles: None, .. });
+        (outcome, is_decided.then(|| self.decider.clone()))
     }
 }
 
@@ -194,6 +219,11 @@ impl QueryBuilder<'_> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
+        if let Some(x_freedom) = &self.prover.x_freedom {
+            let illegal = (of == self::of(Assumption::OffersStay)).then_some(OFFER);
+            let unknowns = x_freedom.unknowns(self.property);
+            return Ok(self.aig.unknown(&interface, &unknowns, reads, illegal));
+        }
         match self.aig.property(&interface, &output, reads) {
             None if reads != Reads::Word => Err(Error::Environment(
                 codes::NETLIST_NOT_UNDERSTOOD,
@@ -209,28 +239,31 @@ impl QueryBuilder<'_> {
         file: &[u8],
         inputs: &[String],
         attempt: Attempt,
-    ) -> Result<Decision, Error> {
+    ) -> Result<(Decision, Decider), Error> {
         let name = format!("{}-{:?}", self.output(of), self.memories);
-        ask(&self.prover.session, &name, file, inputs, attempt)
+        decide(&self.prover.session, &name, file, inputs, attempt)
     }
 
     /// Whether induction under the invariants proves the property. The invariants must be proved
     /// under no more than `assumed`.
-    pub(super) fn holds_given_invariants(&self, assumed: Assumption) -> Result<bool, Error> {
+    pub(super) fn holds_given_invariants(
+        &self,
+        assumed: Assumption,
+    ) -> Result<Option<Decider>, Error> {
         if self.prover.properties[self.property].kind == Kind::Always {
-            return Ok(false);
+            return Ok(None);
         }
         if self.prover.invariants()?.is_none_or(|known| known.assumed > assumed) {
-            return Ok(false);
+            return Ok(None);
         }
         let of = given(assumed);
         let is_base = match self.question(of)? {
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.run(of, &file, &inputs, INDUCTION_BASE)?.is_base()
+                self.run(of, &file, &inputs, INDUCTION_BASE)?.0.is_base()
             }
             question => question.is_some(),
         };
-        Ok(is_base && self.step(of)?)
+        if is_base { self.step(of) } else { Ok(None) }
     }
 
     /// Checks a proof of the output with the second solver.
@@ -256,14 +289,15 @@ impl QueryBuilder<'_> {
         }))
     }
 
-    /// Whether the induction step succeeds. A failure refutes nothing: its initial state may be
-    /// unreachable.
-    pub(super) fn step(&self, of: &str) -> Result<bool, Error> {
+    /// What decided the induction step, if it succeeds. A failure refutes nothing: its initial
+    /// state may be unreachable.
+    pub(super) fn step(&self, of: &str) -> Result<Option<Decider>, Error> {
         Ok(match self.question(of)? {
-            None => false,
-            Some(EquivalenceQuery::Same) => true,
+            None => None,
+            Some(EquivalenceQuery::Same) => Some(Decider::structure()),
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.run(of, &file, &inputs, INDUCTION_STEP)?.is_never()
+                let (answer, decider) = self.run(of, &file, &inputs, INDUCTION_STEP)?;
+                answer.is_never().then_some(decider)
             }
         })
     }

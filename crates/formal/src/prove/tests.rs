@@ -245,15 +245,18 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     let (memories, aig) = &prover.graph;
     let builder = || QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
-    assert!(!builder().step("legal").unwrap());
-    assert!(builder().step("given").unwrap());
-    assert!(builder().step("known").unwrap());
+    assert_eq!(builder().step("legal").unwrap(), None);
+    let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
+    for of in ["given", "known"] {
+        assert_eq!(builder().step(of).unwrap().as_ref(), Some(&decider));
+    }
     // The invariant needs no assumption, so the property needs none.
     let known = prover.invariants().unwrap().unwrap();
     assert_eq!((known.assumed, known.are_certified), (Assumption::Nothing, true));
     for assumed in [Assumption::Nothing, Assumption::OffersStay] {
         let query = Query::by_induction(builder(), assumed).unwrap().unwrap();
-        assert!(is_proved(&query.certified().unwrap(), assumed));
+        let (outcome, by) = query.certified().unwrap();
+        assert!(is_proved(&outcome, assumed) && by.as_ref() == Some(&decider), "{by:?}");
     }
 }
 
@@ -268,7 +271,8 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     let (memories, aig) = &prover.graph;
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
         let builder = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
-        assert_eq!(builder.holds_given_invariants(assumed).unwrap(), is_proved, "{assumed:?}");
+        let by = builder.holds_given_invariants(assumed).unwrap();
+        assert_eq!(by.is_some(), is_proved, "{assumed:?}");
     }
 }
 
@@ -390,4 +394,80 @@ fn what_a_simulated_case_violates_is_not_proved() {
         }
         assert!(!is_disputed || !found.holds(Some(1)));
     }
+}
+
+/// What is found of the output `y` of a module with this body. `y` counts while `on` is 1 if the
+/// text before the colon says so. The input `p` is payload of `v`, which `r` takes.
+fn x_of(body: &str) -> ProofOutcome {
+    let (is_governed, body) = body.split_once(':').unwrap();
+    const PINS: &str = "input clk, input rst, input v, input [3:0] p, input [16:0] a, input e, \
+                        output [3:0] y, output on, output r";
+    let session = Prover::session(
+        &verilog(&format!("module top({PINS});\n{body}\nendmodule\n")),
+        &[],
+        &Answers::none(),
+    )
+    .unwrap();
+    let text = format!(
+        "module cosim_monitor({PINS}, output cosim_offer_0);\n\
+         top dut(.clk(clk), .rst(rst), .v(v), .p(p), .a(a), .e(e), .y(y), .on(on), .r(r));\n\
+         reg waits = 0; always @(posedge clk) waits <= v & ~r & ~rst;\n\
+         assign cosim_offer_0 = waits & ~v;\nendmodule\n"
+    );
+    let x_freedom = XFreedom {
+        outputs: vec![("y", (is_governed == "on").then_some("on"))],
+        payload: vec![["p", "v"]],
+    };
+    let properties = x_freedom.properties();
+    let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
+    let prover = Prover::of(session, None, monitor, "clk", Some(("rst", true))).unwrap().unwrap();
+    Prover { x_freedom: Some(x_freedom), ..prover }.prove(0).unwrap()
+}
+
+#[test]
+fn an_output_is_free_of_x_if_no_unknown_value_reaches_it() {
+    use Memories::{Cut, None as NoMemory, Word};
+    const REST: &str = "assign on = 1; assign r = 1;";
+    let small = |reads: &str| {
+        format!(
+            ":reg [3:0] m [0:3]; reg [3:0] w;
+             always @(posedge clk) if (rst) w <= 0; else if (e) w[a[1:0]] <= 1;
+             always @(posedge clk) if (e) m[a[1:0]] <= 4'd5; {REST} assign y = {reads} ? m[a[3:2]] : 0;"
+        )
+    };
+    for (body, expected) in [
+        // A register with a reset, without one, and with one that the reset cycle sets.
+        (format!(":reg q; always @(posedge clk) if (rst) q <= 0; else q <= e; {REST} assign y = q;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":reg q; always @(posedge clk) if (!rst) q <= q ^ e; {REST} assign y = q;"), None),
+        (format!(":reg q; always @(posedge clk) q <= e; {REST} assign y = q;"), Some((Assumption::Nothing, NoMemory))),
+        // Two toggles, whose difference is known from the reset cycle on, or never.
+        (format!(":reg t, c; always @(posedge clk) begin if (!rst && e) t <= !t; c <= t; end {REST} assign y = t ^ c;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":reg t, c; always @(posedge clk) if (!rst && e) begin t <= !t; c <= t; end {REST} assign y = t ^ c;"), None),
+        // Payload without its valid.
+        (format!(":{REST} assign y = v ? p : 0;"), Some((Assumption::Nothing, NoMemory))),
+        (format!(":{REST} assign y = p == 9;"), None),
+        (format!(":reg q; always @(posedge clk) q <= p == 9; {REST} assign y = q;"), None),
+        // Payload of an output counts beside its valid.
+        ("on:reg [3:0] q; reg h; always @(posedge clk) begin h <= v & ~rst; if (v) q <= p; end
+          assign on = h; assign r = 1; assign y = q;".to_owned(), Some((Assumption::Nothing, NoMemory))),
+        (":reg [3:0] q; reg h; always @(posedge clk) begin h <= v & ~rst; if (v & ~rst) q <= p; end
+          assign on = h; assign r = 1; assign y = q;".to_owned(), None),
+        // An offer that is withdrawn shows it.
+        (":reg q, s; always @(posedge clk) begin if (!rst) q <= q; s <= v & ~e & ~rst; end
+          assign on = 1; assign r = e; assign y = s & ~v ? q : 0;".to_owned(), Some((Assumption::OffersStay, NoMemory))),
+        // Words that are read before they are written, or only then.
+        (small("1"), None),
+        (small("w[a[3:2]]"), Some((Assumption::Nothing, Word))),
+        (small("w == 5 & !w[0]"), Some((Assumption::Nothing, Cut))),
+    ] {
+        let found = x_of(&body);
+        assert_eq!(certified(&found), expected, "{body}: {found:?}");
+        let is_broken = matches!(found, ProofOutcome::Broken { .. });
+        assert_eq!(is_broken, expected.is_none(), "{body}: {found:?}");
+    }
+    // Too large to be exact: the trace may show what never happens.
+    let large = ":reg [3:0] m [0:131071]; always @(posedge clk) if (e) m[a] <= 4'd5;
+        assign on = 1; assign r = 1; assign y = m[a];";
+    let found = x_of(large);
+    assert!(matches!(found, ProofOutcome::Broken { memories: Word, .. }), "{found:?}");
 }

@@ -51,6 +51,10 @@ struct Row<'a> {
     more: String,
     /// How the proof is certified.
     certificate: String,
+    /// The command that decided it, and its depth.
+    engine: String,
+    depth: Option<u32>,
+    seconds: f64,
     holds: bool,
     vector: Option<&'a RunFile>,
     /// The line of its assertion.
@@ -87,6 +91,8 @@ struct MatrixCell {
     certified: bool,
     anchor: String,
     property: String,
+    /// Engine, depth, time and certificate.
+    by: String,
 }
 
 /// Renders the page.
@@ -173,18 +179,28 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
 }
 
 /// The properties by the first word of their names, a rule or an output, and by profile. Rows of
-/// properties that do not hold come first, then rules without a property.
+/// properties that do not hold come first, then rules and outputs without a property.
 fn matrix(proof: &Proof, rows: &[Row<'_>], block: Option<&BlockInfo>) -> Vec<MatrixRow> {
     let rules = block.map_or(&[][..], |block| block.rules);
+    let outputs = block.map_or(&[][..], |block| block.outputs);
     let mut all: Vec<MatrixRow> = Vec::new();
     let name_of = |property: &str| {
         let first = property.split([' ', ':']).next().unwrap_or_default();
         let is_rule = rules.iter().any(|rule| rule.name == first);
-        let is_name = is_rule || first.contains('_') || property[first.len()..].starts_with(':');
+        let is_output = outputs.iter().any(|port| port.name == first);
+        let is_name = is_rule || is_output || property[first.len()..].starts_with(':');
         if is_name { first } else { "the whole block" }.to_owned()
     };
     let mut names: Vec<String> = rows.iter().map(|row| name_of(row.property)).collect();
     names.extend(rules.iter().map(|rule| rule.name.to_owned()));
+    // An output is named by each property whose text has it as a word.
+    let is_named = |output: &str| {
+        let is_word = |c: char| c.is_alphanumeric() || c == '_';
+        rows.iter().any(|row| row.property.split(|c| !is_word(c)).any(|word| word == output))
+    };
+    names.extend(
+        outputs.iter().map(|port| port.name).filter(|name| !is_named(name)).map(str::to_owned),
+    );
     for name in names {
         if all.iter().any(|known| known.name == name) {
             continue;
@@ -195,6 +211,12 @@ fn matrix(proof: &Proof, rows: &[Row<'_>], block: Option<&BlockInfo>) -> Vec<Mat
             certified: !row.certificate.is_empty(),
             anchor: row.anchor.clone(),
             property: row.property.to_owned(),
+            by: std::iter::once(row.engine.clone())
+                .chain(row.depth.map(|depth| format!("depth {depth}")))
+                .chain([format!("{} s", row.seconds), row.certificate.clone()])
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(", "),
         };
         let cells = proof.profiles.iter().map(|profile| {
             let of =
@@ -235,6 +257,9 @@ fn command(proof: &Proof) -> String {
     if let Some(only) = &proof.only {
         words.extend(["--only".to_owned(), only.clone()]);
     }
+    if proof.x {
+        words.push("--x".to_owned());
+    }
     if let Some(depth) = proof.accept_bounded {
         words.extend(["--accept-bounded".to_owned(), depth.to_string()]);
     }
@@ -249,7 +274,7 @@ fn row<'a>(
     proof: &Proof,
     block: Option<&'static BlockInfo>,
 ) -> Row<'a> {
-    let PropertyResult { property, shown, .. } = proven;
+    let PropertyResult { property, by, seconds, shown, .. } = proven;
     let vector = match shown {
         PropertyStatus::Reached { vector, .. }
         | PropertyStatus::Refuted { vector, .. }
@@ -284,6 +309,20 @@ fn row<'a>(
         PropertyStatus::Proved { certificate, .. } => certificate.to_string(),
         _ => String::new(),
     };
-    let anchor = String::new();
-    Row { profile, property, word, more, certificate, holds, vector, line, meaning, next, anchor }
+    Row {
+        profile,
+        property,
+        word,
+        more,
+        certificate,
+        engine: by.as_ref().map_or(String::new(), |by| by.engine.clone()),
+        depth: by.as_ref().and_then(|by| by.depth),
+        seconds: *seconds,
+        holds,
+        vector,
+        line,
+        meaning,
+        next,
+        anchor: String::new(),
+    }
 }

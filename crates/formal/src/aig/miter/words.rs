@@ -16,7 +16,7 @@ impl Miter {
     ) -> Option<Literal> {
         let memory = read.split_once(OF)?.1;
         let ports = [Ports::of(aig, interface, memory, &self.sides[0])];
-        let (at, [word]) = self.follow(&ports);
+        let (at, [word]) = self.follow(&ports, false);
         let [of_rtl] = &ports;
         let mut broken = FALSE;
         for (port, bits) in &of_rtl.reads {
@@ -41,34 +41,81 @@ impl Miter {
         interface: &Interface<'_>,
         word_abstractions: &BTreeMap<String, Aig>,
     ) -> [Literal; 2] {
-        let names =
-            aig.inputs.iter().filter_map(|(_, name)| split(name).0.strip_prefix(interface.read));
-        let memories: BTreeSet<&str> =
-            names.filter_map(|port| Some(port.split_once(OF)?.1)).collect();
         let (mut broken, mut unrelated) = (self.proved ^ 1, FALSE);
-        for memory in memories {
+        for memory in followed(aig, interface) {
             let meaning = word_abstractions.get(memory);
             let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
-            let (at, words) = self.follow(&ports);
-            for port in ports[0].reads.keys() {
-                let places = [0, 1].map(|side| &ports[side].places[port]);
-                let reads = [0, 1].map(|side| &ports[side].reads[port]);
-                let there = places.map(|place| self.is_at(place, &at));
-                for side in 0..2 {
-                    let differs = self.differs(reads[side], &words[side]);
-                    let breaks = self.and(there[side], differs);
-                    broken = self.or(broken, breaks);
-                }
-                let apart = self.differs(places[0], places[1]);
-                let elsewhere = self.and(there[0] ^ 1, apart ^ 1);
-                let differs = self.unrelated(reads, meaning);
-                let breaks = self.and(elsewhere, differs);
-                broken = self.or(broken, breaks);
-            }
+            let (at, words) = self.follow(&ports, false);
+            let breaks = self.inconsistent(&ports, &at, &words, meaning);
+            broken = self.or(broken, breaks);
             let differs = self.unrelated([&words[0], &words[1]], meaning);
             unrelated = self.or(unrelated, differs);
         }
         [self.so_far(broken), unrelated]
+    }
+
+    /// Follows one word of each followed memory on both sides, at the same arbitrary address. Each
+    /// side begins with a word of its own. Reads of both sides at the same other address return
+    /// equal words.
+    ///
+    /// Returns whether all reads so far were consistent with this, and whether the sides write
+    /// another address differently.
+    pub(super) fn unwritten(&mut self, aig: &Aig, interface: &Interface<'_>) -> [Literal; 2] {
+        let (mut broken, mut apart) = (FALSE, FALSE);
+        for memory in followed(aig, interface) {
+            let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
+            let (at, words) = self.follow(&ports, true);
+            let breaks = self.inconsistent(&ports, &at, &words, None);
+            broken = self.or(broken, breaks);
+            let [left, right] = &ports;
+            for (port, enables) in &left.enables {
+                let others = &right.enables[port];
+                let enables_differ = self.differs(enables, others);
+                let addresses_differ = self.differs(&left.addresses[port], &right.addresses[port]);
+                let elsewhere = self.is_at(&left.addresses[port], &at) ^ 1;
+                let mut writes = FALSE;
+                for (bit, enable) in enables.iter().enumerate() {
+                    let data_differ = self.xor(left.values[port][bit], right.values[port][bit]);
+                    let data_differ = self.and(data_differ, elsewhere);
+                    let differs = self.or(data_differ, addresses_differ);
+                    let differs = self.and(*enable, differs);
+                    writes = self.or(writes, differs);
+                }
+                let differs = self.or(enables_differ, writes);
+                apart = self.or(apart, differs);
+            }
+        }
+        // The ports have no values in the reset cycle.
+        broken = self.and(broken, STARTED);
+        [self.so_far(broken), apart]
+    }
+
+    /// 1 if a read is not that of the followed words, or those of equal other addresses are
+    /// unrelated.
+    fn inconsistent(
+        &mut self,
+        ports: &[Ports<'_>; 2],
+        at: &[Literal],
+        words: &[Vec<Literal>; 2],
+        meaning: Option<&Aig>,
+    ) -> Literal {
+        let mut broken = FALSE;
+        for port in ports[0].reads.keys() {
+            let places = [0, 1].map(|side| &ports[side].places[port]);
+            let reads = [0, 1].map(|side| &ports[side].reads[port]);
+            let there = places.map(|place| self.is_at(place, at));
+            for side in 0..2 {
+                let differs = self.differs(reads[side], &words[side]);
+                let breaks = self.and(there[side], differs);
+                broken = self.or(broken, breaks);
+            }
+            let apart = self.differs(places[0], places[1]);
+            let elsewhere = self.and(there[0] ^ 1, apart ^ 1);
+            let differs = self.unrelated(reads, meaning);
+            let breaks = self.and(elsewhere, differs);
+            broken = self.or(broken, breaks);
+        }
+        broken
     }
 
     /// 1 if the abstractions of two words differ.
@@ -114,10 +161,12 @@ impl Miter {
     }
 
     /// An arbitrary constant address, and the word that each side of the memory holds there. All
-    /// sides begin with the same arbitrary word.
+    /// sides begin with the same arbitrary word; with `is_apart`, each one has an arbitrary word
+    /// after the reset cycle.
     fn follow<const SIDES: usize>(
         &mut self,
         sides: &[Ports<'_>; SIDES],
+        is_apart: bool,
     ) -> (Vec<Literal>, [Vec<Literal>; SIDES]) {
         let widest =
             |all: &BTreeMap<&str, Vec<Literal>>| all.values().map(Vec::len).max().unwrap_or(0);
@@ -135,7 +184,7 @@ impl Miter {
                 .iter()
                 .map(|unknown| {
                     let latch = self.latch();
-                    self.choose(STARTED, latch, *unknown)
+                    if is_apart { latch } else { self.choose(STARTED, latch, *unknown) }
                 })
                 .collect();
             let mut next = word.clone();
@@ -148,6 +197,12 @@ impl Miter {
                     let stays = self.and(writes, may);
                     next[bit] = self.choose(stays, values[port][bit], next[bit]);
                     taken[bit] = self.or(taken[bit], writes);
+                }
+            }
+            if is_apart {
+                for bit in &mut next {
+                    let own = self.input("");
+                    *bit = self.choose(STARTED, *bit, own);
                 }
             }
             self.latches[first..first + wide].copy_from_slice(&next);
@@ -174,6 +229,13 @@ impl Miter {
         }
         is_there
     }
+}
+
+/// The followed memories.
+fn followed<'a>(aig: &'a Aig, interface: &Interface<'_>) -> BTreeSet<&'a str> {
+    let names =
+        aig.inputs.iter().filter_map(|(_, name)| split(name).0.strip_prefix(interface.read));
+    names.filter_map(|port| Some(port.split_once(OF)?.1)).collect()
 }
 
 /// The ports of a memory on one side: the bits of each port, by port name.

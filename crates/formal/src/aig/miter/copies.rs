@@ -1,0 +1,144 @@
+//! Two copies of one RTL that differ only in unknown values.
+
+use super::super::{Aig, FALSE, Interface, Literal, split};
+use super::{Miter, STARTED, of};
+use std::collections::{HashMap, HashSet};
+
+impl Miter {
+    /// Both sides are the same RTL with equal inputs. Apart are registers outside `shared`, the
+    /// read data of memories, and payload inputs while their valid is 0: `payload` has the node
+    /// of each bit with that of its valid. Before the reset cycle, registers without an initial
+    /// value hold values of their own on each side.
+    pub(in super::super) fn copies(
+        aig: &Aig,
+        interface: &Interface<'_>,
+        shared: &HashSet<usize>,
+        payload: &[[u32; 2]],
+    ) -> Self {
+        let mut miter = Self::empty(aig);
+        for (node, name) in &aig.inputs {
+            let (port, pin) = (split(name).0, miter.input(name));
+            let values = match interface.reset {
+                _ if port.starts_with(interface.read) => [pin, miter.input("")],
+                Some((reset, true)) if reset == port => [miter.or(STARTED ^ 1, pin); 2],
+                _ => [miter.and(STARTED, pin); 2],
+            };
+            miter.set(*node, values);
+        }
+        for [node, valid] in payload {
+            let [pin, valid] = [node, valid].map(|node| miter.sides[0][*node as usize]);
+            let own = miter.input("");
+            miter.sides[1][*node as usize] = miter.choose(valid, pin, own);
+        }
+        let begins = [0, 1].map(|_| miter.reset_cycle(aig, interface));
+        let mut owners = Vec::new();
+        for (index, latch) in aig.latches.iter().enumerate() {
+            let is_shared = shared.contains(&index);
+            let first = miter.latch();
+            let second = if is_shared { first } else { miter.latch() };
+            owners.extend((0..if is_shared { 1 } else { 2 }).map(|side| (index, side)));
+            miter.set(latch.node, [first, second]);
+        }
+        miter.gates(aig);
+        for (place, (index, side)) in (1..).zip(owners) {
+            let next = aig.latches[index].next;
+            let [later, begin] = [&miter.sides[side], &begins[side]].map(|values| of(values, next));
+            miter.latches[place] = miter.choose(STARTED, later, begin);
+        }
+        miter
+    }
+
+    /// The values of all nodes in the reset cycle, in which all other inputs are low. What is
+    /// unknown gets inputs of its own.
+    fn reset_cycle(&mut self, aig: &Aig, interface: &Interface<'_>) -> Vec<Literal> {
+        let mut values = vec![FALSE; self.sides[0].len()];
+        for (node, name) in &aig.inputs {
+            let port = split(name).0;
+            values[*node as usize] = match interface.reset {
+                _ if port.starts_with(interface.read) => self.input(""),
+                Some((reset, level)) if reset == port => Literal::from(level),
+                _ => FALSE,
+            };
+        }
+        for latch in &aig.latches {
+            let value = latch.initial.map(Literal::from);
+            values[latch.node as usize] = value.unwrap_or_else(|| self.input(""));
+        }
+        for (node, operands) in &aig.ands {
+            let [left, right] = operands.map(|operand| of(&values, operand));
+            values[*node as usize] = self.and(left, right);
+        }
+        values
+    }
+
+    /// Asks whether the output differs between the sides while its `governor`, if it has one, is 1
+    /// on both. With `illegal`, only while no output whose name begins with it was 1 so far.
+    /// `is_word`: one word of each followed memory is unknown until it is written, and both sides
+    /// must write all others alike.
+    pub(in super::super) fn differs_at(
+        &mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        [output, governor, illegal]: [Option<&str>; 3],
+        is_word: bool,
+    ) -> Literal {
+        let (mut differs, mut governed) = (FALSE, governor.is_none());
+        let mut given = STARTED;
+        let mut breaks = FALSE;
+        for (literal, name) in &aig.outputs {
+            let values = [0, 1].map(|side| of(&self.sides[side], *literal));
+            let port = Some(split(name).0);
+            if port == output {
+                let difference = self.xor(values[0], values[1]);
+                differs = self.or(differs, difference);
+            }
+            if port == governor {
+                governed = true;
+                for value in values {
+                    given = self.and(given, value);
+                }
+            }
+            if illegal.is_some_and(|prefix| name.starts_with(prefix)) {
+                breaks = self.or(breaks, values[0]);
+            }
+        }
+        debug_assert!(governed, "{governor:?} is no output");
+        differs = self.and(differs, given);
+        if is_word {
+            let [follows, writes] = self.unwritten(aig, interface);
+            differs = self.or(differs, writes);
+            differs = self.and(differs, follows);
+        }
+        // The registers have no values in the reset cycle.
+        breaks = self.and(breaks, STARTED);
+        let legal = self.so_far(breaks);
+        differs = self.and(differs, legal);
+        self.and(differs, STARTED)
+    }
+
+    /// The values of a node of the original graph.
+    fn set(&mut self, node: u32, values: [Literal; 2]) {
+        for (side, value) in self.sides.iter_mut().zip(values) {
+            side[node as usize] = value;
+        }
+    }
+}
+
+impl Aig {
+    /// Registers whose value after the reset cycle is known.
+    pub(in super::super) fn known_after_reset(&self, interface: &Interface<'_>) -> HashSet<usize> {
+        let mut known: HashMap<u32, bool> = HashMap::from([(0, false)]);
+        for (node, name) in &self.inputs {
+            let port = split(name).0;
+            if !port.starts_with(interface.read) {
+                let is_reset = interface.reset.filter(|(reset, _)| *reset == port);
+                known.insert(*node, is_reset.is_some_and(|(_, level)| level));
+            }
+        }
+        let initial = |latch: &super::super::Latch| Some((latch.node, latch.initial?));
+        known.extend(self.latches.iter().filter_map(initial));
+        self.propagate(&mut known);
+        let is_known = |index: &usize| known.contains_key(&(self.latches[*index].next / 2));
+        (0..self.latches.len()).filter(is_known).collect()
+    }
+}
