@@ -2,13 +2,15 @@
 
 mod joined;
 mod miter;
+mod reached;
 mod simulation;
 
 use crate::cut;
 use cosim_block::words::split;
 use miter::{Miter, of};
+pub use reached::Goal;
 use serde::{Deserialize, Serialize};
-pub use simulation::Violation;
+pub use simulation::{Seen, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A node times two; the lowest bit inverts it. 0 is false.
