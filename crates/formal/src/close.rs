@@ -67,6 +67,13 @@ pub struct Question {
     query: EquivalenceQuery,
 }
 
+impl Question {
+    /// Whether the structure of the netlist answers it.
+    pub fn is_constant(&self) -> bool {
+        matches!(self.query, EquivalenceQuery::Same)
+    }
+}
+
 impl Closure {
     /// Reads an RTL with these points of Verilator. The inner error says why nothing can be decided
     /// about it.
@@ -340,17 +347,19 @@ impl Closure {
         }
     }
 
-    /// The offer that a recorded case withdraws first, and in which cycle.
-    pub fn withdrawn(
+    /// Whether a trace of the engine withdraws or changes no offer.
+    pub fn is_legal(
         &self,
-        info: &'static BlockInfo,
-        recorded: &RecordedInputs,
-    ) -> Option<(&str, usize)> {
-        let ports = (info.inputs, info.power_up.len());
-        let found = self.shared.violations(&[OFFER], ports, std::slice::from_ref(recorded));
-        let first = found.into_iter().min_by_key(|(_, violation)| violation.cycle)?;
-        let place: usize = first.0.strip_prefix(OFFER)?.parse().ok()?;
-        Some((self.offers.get(place)?.as_str(), first.1.cycle))
+        (contents, purpose): (Contents, Purpose),
+        trace: &[Vec<String>],
+    ) -> Result<bool, Error> {
+        let Ok(aig) = self.graph(contents)? else { return Ok(false) };
+        let offers = aig.outputs().filter(|name| name.starts_with(OFFER));
+        let outputs = offers.map(|name| (name.to_owned(), true)).collect();
+        let broken = Goal { outputs, changes: false };
+        let interface = self.interface(purpose);
+        let by_fill = [false, true].map(|fill| aig.reached_by(&interface, &[&broken], trace, fill));
+        Ok(by_fill.iter().flatten().all(|broken| !broken))
     }
 }
 

@@ -48,7 +48,7 @@ impl CodeCoverage {
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
         for ((profile, _), mut points) in opening.models.iter().zip(all) {
             sources.rename(&mut points);
-            let mut of_profile = Code { points, waived: BTreeMap::new() };
+            let mut of_profile = Code { points, ..Code::default() };
             waivers.apply(profile, &mut of_profile, &sources, &mut idle);
             code.insert((examined.identity.clone(), profile.clone()), of_profile);
         }
