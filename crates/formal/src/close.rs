@@ -21,7 +21,7 @@ use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas};
-use cosim_rtl::rtlil::Unknown;
+use cosim_rtl::rtlil::{Line, Unknown, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
 use instrument::{MARK, instrument, point_of};
 use std::cell::OnceCell;
@@ -126,7 +126,8 @@ impl Closure {
         session.write(covered, &instrumented.text)?;
         session.write(MONITOR, monitor)?;
         session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
-        session.write(rtl, &enabled(&session.text(rtl)?))?;
+        let netlist = enabled(&session.text(rtl)?);
+        session.write(rtl, &synchronous(&netlist, reset.map(|(name, _)| name)))?;
         session.script(&format!(
             "read_rtlil {rtl}\nread_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}*\nwrite_rtlil {both}\n"
@@ -361,6 +362,39 @@ impl Closure {
         let by_fill = [false, true].map(|fill| aig.reached_by(&interface, &[&broken], trace, fill));
         Ok(by_fill.iter().flatten().all(|broken| !broken))
     }
+}
+
+/// Replaces asynchronous resets by the reset of the block by synchronous ones. A simulator evaluates
+/// the RTL with the reset before registers follow it, and counts what it executes then. With
+/// synchronous resets such cycles are reached, too, and all others are the same.
+fn synchronous(netlist: &str, reset: Option<&str>) -> String {
+    let Some(reset) = reset else { return netlist.to_owned() };
+    let mut text = String::with_capacity(netlist.len());
+    let mut lines = netlist.lines();
+    while let Some(line) = lines.next() {
+        let Line::Cell { kind: kind @ ("$adff" | "$adffe"), .. } = Line::of(line) else {
+            text += line;
+            text += "\n";
+            continue;
+        };
+        let inside = rest_of_cell(&mut lines);
+        let is_own = inside.iter().any(|line| match Line::of(line) {
+            Line::Connect { left: "\\ARST", right } => plain(right) == reset,
+            _ => false,
+        });
+        let cell: String = std::iter::once(&line)
+            .chain(&inside)
+            .chain(&["  end"])
+            .map(|line| format!("{line}\n"))
+            .collect();
+        text += &match is_own {
+            true => cell
+                .replacen(kind, if kind == "$adff" { "$sdff" } else { "$sdffe" }, 1)
+                .replace("\\ARST", "\\SRST"),
+            false => cell,
+        };
+    }
+    text
 }
 
 #[cfg(test)]

@@ -184,3 +184,15 @@ fn cases_contradict_a_netlist_that_does_not_reach_a_point() {
     // The bit has both values, so that nothing proves that it is constant.
     assert!(closure.is_provable(0) && !closure.is_provable(1));
 }
+
+/// While the reset rises, a simulator evaluates logic with the value that registers had before.
+#[test]
+fn an_asynchronous_reset_is_seen_before_registers_follow_it() {
+    let body = "reg q; always @(posedge clk or posedge rst) if (rst) q <= 0; else if (v) q <= 1;
+        reg z; assign y = z;
+        always @* if (rst & q) z = 1; else z = 0;";
+    let points = [(Kind::Branch, "if", "if (rst & q)"), (Kind::Branch, "else", "if (rst & q)")];
+    let closure = closure(body, &points);
+    assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true));
+    assert_eq!(is_reached(&closure, 1, Traffic::Any), Some(true));
+}
