@@ -97,8 +97,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Command::Report(Report { databases, format, closed, out }) => {
             let mut database = merged(databases)?;
             if let Some(path) = closed {
-                let used = Closed::read(path)?.apply_to(&mut database);
-                program::print_note(format_args!("{}", used.text(&text::path(path).to_string())));
+                let file = text::path(path).to_string();
+                for line in Closed::read(path)?.apply_to(&file, &mut database).lines() {
+                    program::print_note(format_args!("{line}"));
+                }
             }
             let text = match format {
                 Format::Text => report(&database),

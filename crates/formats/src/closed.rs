@@ -250,39 +250,41 @@ impl ProfileClosed {
 }
 
 /// The proofs that a run takes from a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsedProofs {
-    /// Number of proved points that no hole is any more.
+    /// The file, as typed.
+    pub file: String,
+    /// Number of points that are not counted because of its proofs.
     pub used: u64,
-    /// The proofs that do not count, by reason.
+    /// Number of proofs that do not count, by reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped: BTreeMap<String, u64>,
 }
 
 impl UsedProofs {
     /// Adds those of another profile.
-    pub fn add(&mut self, other: Self) {
+    fn add(&mut self, other: Self) {
         self.used += other.used;
         for (because, count) in other.dropped {
             *self.dropped.entry(because).or_default() += count;
         }
     }
 
-    /// In words, for the file of this name.
-    pub fn text(&self, file: &str) -> String {
-        let plural = |count: u64| if count == 1 { "point" } else { "points" };
-        let mut text = format!(
-            "{} {} not counted, as the proofs in {file} say; cosim cover close --check proves them again",
-            self.used,
-            plural(self.used)
+    /// In words: what is not counted, and each reason why proofs do not count.
+    pub fn lines(&self) -> Vec<String> {
+        let Self { file, used, dropped } = self;
+        let points = |count: u64, one: &str, many: &str| match count {
+            1 => format!("1 point {one}"),
+            count => format!("{count} points {many}"),
+        };
+        let first = format!(
+            "{} not counted: {file} has the proofs, and cosim cover close --check proves them again",
+            points(*used, "is", "are")
         );
-        for (because, count) in &self.dropped {
-            let _ = write!(
-                text,
-                "\n{count} {} of {file} counted nevertheless: {because}",
-                plural(*count)
-            );
-        }
-        text
+        let refused = dropped.iter().map(|(because, count)| {
+            format!("{} counted although {file} has proofs: {because}", points(*count, "is", "are"))
+        });
+        std::iter::once(first).chain(refused).collect()
     }
 }
 
@@ -315,7 +317,7 @@ impl Closed {
 
     /// Takes proved points out of the code coverage of a profile. A proof counts only for the same
     /// text of the RTL and the same parameters, and only with a certificate.
-    pub fn apply(
+    fn apply(
         &self,
         (rtl, profile): (&str, &str),
         (fixes, parameters): (&str, &BTreeMap<String, u64>),
@@ -351,9 +353,10 @@ impl Closed {
         found
     }
 
-    /// Takes proved points out of the code coverage of a database, as [`Closed::apply`].
-    pub fn apply_to(&self, database: &mut Database) -> UsedProofs {
-        let mut found = UsedProofs::default();
+    /// Takes proved points out of the code coverage of a database, as [`Closed::apply`]. `file` is
+    /// the name of this file.
+    pub fn apply_to(&self, file: &str, database: &mut Database) -> UsedProofs {
+        let mut found = UsedProofs { file: file.to_owned(), ..UsedProofs::default() };
         let Database { block, profiles, code, .. } = database;
         if *block != self.subject.block {
             let proofs = self.profiles.iter().flat_map(|one| &one.points);
@@ -448,5 +451,134 @@ impl ProfileClosed {
         if spare > 0 {
             let _ = writeln!(text, "  {spare} of the proofs replace waivers of the block");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cosim_block::points::Kind;
+    use tempfile::TempDir;
+
+    fn point(line: u32, kind: Kind) -> Point {
+        let (file, what, lines) = ("a.v".to_owned(), "if".to_owned(), String::new());
+        Point { file, line, column: 1, kind, what, lines }
+    }
+
+    fn proved(certificate: Certificate) -> Closing {
+        Closing::Proved { inputs: Inputs::All, together: 1, certificate }
+    }
+
+    /// A result of block `b` with these points of the branches of lines 1, 2 and so on.
+    fn closed(rtl: &str, closings: Vec<Closing>) -> Closed {
+        let point = |(line, closing)| ClosedPoint {
+            point: point(line, Kind::Branch),
+            waiver: None,
+            closing,
+        };
+        let profile = ProfileClosed {
+            profile: "p".to_owned(),
+            fixes: "0x00".to_owned(),
+            parameters: BTreeMap::from([("N".to_owned(), 1)]),
+            hit: BTreeMap::from([("branch".to_owned(), 7)]),
+            excluded_bins: 2,
+            cases: 0,
+            points: (1..).zip(closings).map(point).collect(),
+            bins: Vec::new(),
+        };
+        let (block, rtl) = ("b".to_owned(), rtl.to_owned());
+        Closed::new(ClosedSubject { block, rtl, ..ClosedSubject::default() }, vec![profile])
+    }
+
+    fn database(block: &str, rtl: &str, fixes: &str, n: u64) -> Database {
+        let bins = crate::coverage::ProfileBins {
+            fixes: fixes.to_owned(),
+            parameters: BTreeMap::from([("N".to_owned(), n)]),
+            unreachable: BTreeMap::new(),
+        };
+        let points = (1..=4).map(|line| point(line, Kind::Branch)).collect();
+        let code = Code { points, ..Code::default() };
+        Database {
+            block: block.to_owned(),
+            groups: Vec::new(),
+            profiles: BTreeMap::from([("p".to_owned(), bins)]),
+            code: BTreeMap::from([((rtl.to_owned(), "p".to_owned()), code)]),
+            parts: Default::default(),
+            finds: Default::default(),
+        }
+    }
+
+    /// Lines 1 and 2 are proved, line 3 without a certificate, and line 5 does not exist.
+    fn example() -> Closed {
+        let nothing = Certificate::Nothing { because: "no solver".to_owned() };
+        let because = Closing::open("too hard");
+        closed(
+            "r",
+            vec![
+                proved(Certificate::Structure),
+                proved(Certificate::Induction { cycles: 2 }),
+                proved(nothing),
+                because,
+                proved(Certificate::Structure),
+            ],
+        )
+    }
+
+    #[test]
+    fn a_proof_counts_for_the_same_rtl_and_parameters_with_a_certificate() {
+        for (block, rtl, fixes, n, used, dropped) in [
+            ("b", "r", "0x00", 1, 2, 2),
+            ("b", "other", "0x00", 1, 0, 4),
+            ("b", "r", "0x01", 1, 0, 4),
+            ("b", "r", "0x00", 2, 0, 4),
+            ("other", "r", "0x00", 1, 0, 4),
+        ] {
+            let mut database = database(block, rtl, fixes, n);
+            let found = example().apply_to("f", &mut database);
+            assert_eq!(found.used, used, "{block} {rtl} {fixes} {n}");
+            assert_eq!(found.dropped.values().sum::<u64>(), dropped, "{found:?}");
+            let code = database.code.values().next().unwrap();
+            assert_eq!((code.proved.len() as u64, code.waived.len() as u64), (used, used));
+            assert!(found.lines().iter().all(|line| line.contains("f ")), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_result_is_as_bad_as_its_worst_point() {
+        let vector = RunFile::new(VECTORS, "v", "json");
+        let hit = Closing::Vector { by: "case c".to_owned(), vector: vector.clone() };
+        let waived = Closing::Waived { reason: "never".to_owned() };
+        let failing = Closing::Failing { verdict: "mismatch".to_owned(), vector };
+        let structure = || proved(Certificate::Structure);
+        let good = vec![hit, waived, structure()];
+        let with = |other: Closing| [good.clone(), vec![other]].concat();
+        for (closings, exit) in [
+            (good.clone(), 0),
+            (with(Closing::open("?")), OPEN),
+            (with(proved(Certificate::Nothing { because: String::new() })), OPEN),
+            (with(failing.clone()), 1),
+            ([with(Closing::open("?")), vec![failing]].concat(), 1),
+        ] {
+            let closed = closed("r", closings);
+            assert_eq!(closed.exit(), exit, "{}", closed.text(true));
+        }
+        let closed = closed("r", good);
+        let [_, (row, counts), _, (_, bins)] = closed.profiles[0].table();
+        let expected =
+            ClosedCounts { hit: 7, vector: 1, proved: 1, waived: 1, ..ClosedCounts::default() };
+        assert_eq!((row, counts), ("branch", expected));
+        assert_eq!(bins.waived, 2);
+    }
+
+    #[test]
+    fn a_result_is_read_again_and_an_edited_one_is_not() {
+        let folder = TempDir::new().unwrap();
+        example().write(folder.path()).unwrap();
+        let read = Closed::read(folder.path()).unwrap();
+        assert_eq!(read.profiles, example().profiles);
+        let file = folder.path().join(CLOSED);
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.replace("\"open\"", "\"proved\"")).unwrap();
+        assert!(Closed::read(&file).is_err());
     }
 }

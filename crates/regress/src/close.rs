@@ -45,7 +45,7 @@ use verilated::BeforeReset;
 /// Cases of each scenario with which the netlist is compared.
 const FIRST: u64 = 3;
 /// Cycles of a case with which the netlist is compared, at most.
-const LONGEST: usize = 3000;
+const LONGEST: usize = 1000;
 /// Why a point is open that no step decided.
 const LATE: &str = "the time limit ended the search";
 /// Sets of points up to this size get the long attempts.

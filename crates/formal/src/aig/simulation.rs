@@ -85,21 +85,24 @@ impl Aig {
     ) -> Vec<Vec<Seen>> {
         let mut all = vec![vec![Seen::default(); self.outputs.len()]; cases.len()];
         for (chunk, of_chunk) in cases.chunks(LANES).zip(all.chunks_mut(LANES)) {
+            // For each output, the cases in which it was not 1, not 0, 0 and 1.
+            let mut masks = vec![[0; 4]; self.outputs.len()];
             self.simulate((ports, size), chunk, true, |cycle, values, lanes| {
                 if cycle == 0 {
                     return;
                 }
-                for (place, (literal, _)) in self.outputs.iter().enumerate() {
-                    let value = of(values, *literal);
-                    for (lane, seen) in of_chunk.iter_mut().enumerate() {
-                        let (lane, seen) = (1 << lane & lanes, &mut seen[place]);
-                        seen.zero |= lane & !value.is_one != 0;
-                        seen.one |= lane & !value.is_zero != 0;
-                        seen.is_zero |= lane & value.is_zero != 0;
-                        seen.is_one |= lane & value.is_one != 0;
-                    }
+                for ((literal, _), masks) in self.outputs.iter().zip(&mut masks) {
+                    let Known { is_one, is_zero } = of(values, *literal);
+                    let now = [!is_one, !is_zero, is_zero, is_one];
+                    masks.iter_mut().zip(now).for_each(|(mask, now)| *mask |= now & lanes);
                 }
             });
+            for (lane, seen) in of_chunk.iter_mut().enumerate() {
+                for (seen, masks) in seen.iter_mut().zip(&masks) {
+                    let [zero, one, is_zero, is_one] = masks.map(|mask| mask >> lane & 1 == 1);
+                    *seen = Seen { zero, one, is_zero, is_one };
+                }
+            }
         }
         all
     }
