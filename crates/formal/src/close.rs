@@ -67,13 +67,6 @@ pub struct Question {
     query: EquivalenceQuery,
 }
 
-impl Question {
-    /// Whether the structure of the netlist answers it.
-    pub fn is_constant(&self) -> bool {
-        matches!(self.query, EquivalenceQuery::Same)
-    }
-}
-
 impl Closure {
     /// Reads an RTL with these points of Verilator. The inner error says why nothing can be decided
     /// about it.
@@ -148,10 +141,12 @@ impl Closure {
         }
         let outputs: Vec<Result<Vec<String>, String>> = all
             .into_iter()
-            .zip(&instrumented.without)
-            .map(|(outputs, without)| match without {
+            .zip(instrumented.without.iter().enumerate())
+            .map(|(outputs, (number, without))| match without {
                 Some(because) => Err((*because).to_owned()),
-                None if outputs.is_empty() => Err("the netlist has no such wire".to_owned()),
+                None if outputs.is_empty() && !instrumented.never.contains(&number) => {
+                    Err("the netlist has no such wire".to_owned())
+                }
                 None => Ok(outputs),
             })
             .collect();
@@ -234,6 +229,14 @@ impl Closure {
     /// Whether a proof may be tried: the bit of a toggle had one value in all cases.
     pub fn is_provable(&self, point: usize) -> bool {
         self.goals[point].as_ref().is_ok_and(|goal| !goal.changes)
+    }
+
+    /// Those of the points that the structure of the netlist shows to be unreachable.
+    pub fn constants(&self, points: &[usize]) -> Vec<usize> {
+        let Ok(goals) = self.goals(points, Purpose::Proof) else { return Vec::new() };
+        let goals: Vec<&Goal> = goals.iter().collect();
+        let constants = self.shared.constants(&self.interface(Purpose::Proof), &goals);
+        points.iter().zip(constants).filter_map(|(point, is)| is.then_some(*point)).collect()
     }
 
     /// The question whether one of the points is reached. The inner error says why it cannot be

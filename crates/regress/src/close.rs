@@ -460,11 +460,11 @@ impl<'a> Job<'a> {
         }
         // Constants need no engine.
         self.begin("constants");
-        for point in left.clone() {
-            let points = [point];
-            if closure.is_provable(point) {
-                let _ = self.prove(&closure, &points, Traffic::Any, None)?;
-            }
+        let provable: Vec<usize> =
+            left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
+        let constants = closure.constants(&provable);
+        if !constants.is_empty() {
+            self.prove(&closure, &constants, Traffic::Any, INDUCTION_BASE)?;
         }
         let traffics: &[Traffic] = match closure.has_offers() {
             true => &[Traffic::Any, Traffic::Legal],
@@ -538,25 +538,18 @@ impl<'a> Job<'a> {
         (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
     }
 
-    /// Tries to prove that none of the points is reached; without an attempt, only by the structure
-    /// of the netlist.
+    /// Tries to prove that none of the points is reached.
     fn prove(
         &mut self,
         closure: &Closure,
         points: &[usize],
         traffic: Traffic,
-        attempt: Option<Attempt>,
+        attempt: Attempt,
     ) -> Result<Option<Decision>, Error> {
         let question = closure.question(points, Contents::Shared, traffic, Purpose::Proof)?;
         let Ok(question) = question else { return Ok(None) };
-        let decision = match attempt {
-            Some(attempt) => {
-                let Some(attempt) = self.limited(attempt) else { return Ok(None) };
-                closure.ask(&question, attempt)?
-            }
-            None if question.is_constant() => closure.ask(&question, INDUCTION_BASE)?,
-            None => return Ok(None),
-        };
+        let Some(attempt) = self.limited(attempt) else { return Ok(None) };
+        let decision = closure.ask(&question, attempt)?;
         if let Decision::Never(evidence) = &decision {
             let certificate = match closure.certify(&question, evidence)? {
                 Ok(certificate) => certificate,
@@ -656,7 +649,7 @@ impl<'a> Job<'a> {
         attempts: &[Attempt],
     ) -> Result<bool, Error> {
         for attempt in attempts {
-            match self.prove(closure, points, traffic, Some(*attempt))? {
+            match self.prove(closure, points, traffic, *attempt)? {
                 Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => return Ok(true),
                 // Registers that hold any value before reset reach it: a proof needs less of them.
                 Some(Decision::Reached(_)) | None => break,

@@ -28,6 +28,35 @@ impl Aig {
         illegal: Option<&str>,
     ) -> EquivalenceQuery {
         let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let any = self.any(&mut miter, goals);
+        // Before the first edge, registers without a reset of their own have no value.
+        let mut given = STARTED;
+        if let Some(prefix) = illegal {
+            let mut breaks = FALSE;
+            for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
+                breaks = miter.or(breaks, of(&miter.sides[0], *literal));
+            }
+            let legal = miter.so_far(breaks);
+            given = miter.and(given, legal);
+        }
+        match miter.and(any, given) {
+            FALSE => EquivalenceQuery::Same,
+            reached => miter.file(reached),
+        }
+    }
+
+    /// For each goal, whether the structure of the network shows that nothing reaches it.
+    pub fn constants(&self, interface: &Interface<'_>, goals: &[&Goal]) -> Vec<bool> {
+        let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let is_constant = |goal: &&Goal| {
+            let any = self.any(&mut miter, &[goal]);
+            miter.and(any, STARTED) == FALSE
+        };
+        goals.iter().map(is_constant).collect()
+    }
+
+    /// 1 while one of the goals is reached.
+    fn any(&self, miter: &mut Miter, goals: &[&Goal]) -> Literal {
         let literals = self.by_name();
         let mut any = FALSE;
         for goal in goals {
@@ -46,20 +75,7 @@ impl Aig {
                 any = miter.or(any, reached);
             }
         }
-        // Before the first edge, registers without a reset of their own have no value.
-        let mut given = STARTED;
-        if let Some(prefix) = illegal {
-            let mut breaks = FALSE;
-            for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
-                breaks = miter.or(breaks, of(&miter.sides[0], *literal));
-            }
-            let legal = miter.so_far(breaks);
-            given = miter.and(given, legal);
-        }
-        match miter.and(any, given) {
-            FALSE => EquivalenceQuery::Same,
-            reached => miter.file(reached),
-        }
+        any
     }
 
     /// Which goals a trace reaches: the names of the bits that are 1 in each cycle after the reset

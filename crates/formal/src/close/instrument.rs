@@ -6,7 +6,8 @@
 //! order of items, with the default last.
 
 use cosim_block::points::{Kind, Point};
-use cosim_rtl::rtlil::{Line, plain};
+use cosim_rtl::rtlil::{Line, number, plain};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -76,8 +77,10 @@ pub type LineOf<'a> = dyn Fn(&str, u32) -> Option<&'a str> + 'a;
 /// A netlist with a wire for each occurrence of a point.
 pub struct Instrumented {
     pub text: String,
-    /// For each point, why it has no wire; `None` if it has one.
+    /// For each point, why nothing is known about it.
     pub without: Vec<Option<&'static str>>,
+    /// Points without a wire that a constant rules out.
+    pub never: BTreeSet<usize>,
 }
 
 /// Instruments a netlist for these points.
@@ -87,6 +90,7 @@ pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> 
         places: &places,
         counts: vec![0; points.len()],
         is_unlike: vec![false; points.len()],
+        constant: BTreeSet::new(),
         wires: Vec::new(),
         late: String::new(),
     };
@@ -144,14 +148,27 @@ pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> 
         text += line;
         text += "\n";
     }
+    // Yosys leaves out the statements of a side of an `if` that a constant rules out.
+    let is_never = |number: &usize| {
+        let Point { file, line, column, kind, .. } = &points[*number];
+        let place = (file.as_str(), *line, *column);
+        writer.counts[*number] == 0
+            && places.without[*number].is_none()
+            && !writer.is_unlike[*number]
+            && *kind != Kind::Toggle
+            && writer.constant.iter().any(|range| range.contains(place))
+    };
+    let never: BTreeSet<usize> = (0..points.len()).filter(is_never).collect();
     let without = (0..points.len()).map(|point| match places.without[point] {
         None if writer.is_unlike[point] => {
             Some("the netlist has another statement or signal there")
         }
-        None if writer.counts[point] == 0 => Some("the netlist has no such statement or signal"),
+        None if writer.counts[point] == 0 && !never.contains(&point) => {
+            Some("the netlist has no such statement or signal")
+        }
         because => because,
     });
-    Instrumented { without: without.collect(), text }
+    Instrumented { without: without.collect(), never, text }
 }
 
 /// The decisions of a body, up to its end.
@@ -267,9 +284,8 @@ impl<'a> Places<'a> {
         let mut of_range: BTreeMap<Range<'a>, Vec<(Place<'a>, usize)>> = BTreeMap::new();
         for (number, place) in items {
             let around = ranges.iter().filter(|range| range.contains(*place));
-            match around.max_by_key(|range| (range.from, std::cmp::Reverse(range.to))) {
-                Some(range) => of_range.entry(*range).or_default().push((*place, *number)),
-                None => self.without[*number] = Some("the netlist has no such case"),
+            if let Some(range) = around.max_by_key(|range| (range.from, Reverse(range.to))) {
+                of_range.entry(*range).or_default().push((*place, *number));
             }
         }
         for (range, mut items) in of_range {
@@ -313,8 +329,10 @@ fn lines_of_functions<'t>(file: &str, line_of: &LineOf<'t>) -> BTreeSet<u32> {
 }
 
 /// Writes the wires.
-struct Writer<'p> {
+struct Writer<'p, 'n> {
     places: &'p Places<'p>,
+    /// The `if` statements with a constant condition.
+    constant: BTreeSet<Range<'n>>,
     /// The number of wires of each point.
     counts: Vec<usize>,
     /// Whether the netlist has a statement of another form, or another signal, at a point.
@@ -325,7 +343,7 @@ struct Writer<'p> {
     late: String,
 }
 
-impl Writer<'_> {
+impl<'n> Writer<'_, 'n> {
     /// Declares another wire of a point.
     fn wire(&mut self, point: usize) -> String {
         let name = format!("\\{MARK}{point}_{}", self.counts[point]);
@@ -358,7 +376,7 @@ impl Writer<'_> {
     }
 
     /// The copy of a process that assigns the wires of its points.
-    fn process(&mut self, switches: &[Switch<'_>]) {
+    fn process(&mut self, switches: &[Switch<'n>]) {
         let (mut body, before) = (String::new(), self.wires.len());
         for switch in switches {
             self.switch(switch, 2, &mut body);
@@ -372,16 +390,23 @@ impl Writer<'_> {
         }
     }
 
-    fn switch(&mut self, switch: &Switch<'_>, depth: usize, text: &mut String) {
+    fn switch(&mut self, switch: &Switch<'n>, depth: usize, text: &mut String) {
         let Switch { range, signal, cases } = switch;
         let of_if = range.and_then(|range| self.places.ifs.get(&range.begin()));
         let items = range.and_then(|range| self.places.cases.get(&range));
+        let constant = number(signal);
+        if let (Some(range), Some(_), Some(_)) = (range, of_if, constant) {
+            self.constant.insert(*range);
+        }
         let has_default = cases.last().is_some_and(|case| case.compare.is_empty());
         // The points of each case, and those of the default if there is none yet.
         let mut points: Vec<Vec<usize>> = vec![Vec::new(); cases.len() + usize::from(!has_default)];
         match (of_if, items) {
             (Some(sides), _) if points.len() == 2 && cases[0].compare == "1'1" => {
                 points.clone_from_slice(sides);
+            }
+            (Some([_, default]), _) if cases.len() == 1 && has_default && constant == Some(0) => {
+                points[0].clone_from(default);
             }
             (None, Some(items)) if items.len() == points.len() => {
                 for (points, item) in points.iter_mut().zip(items) {

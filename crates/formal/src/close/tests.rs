@@ -196,3 +196,44 @@ fn an_asynchronous_reset_is_seen_before_registers_follow_it() {
     assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true));
     assert_eq!(is_reached(&closure, 1, Traffic::Any), Some(true));
 }
+
+#[test]
+fn a_constant_decides_a_branch() {
+    let body = "localparam [1:0] FIXES = 2'b10; reg w, z; assign y = w ^ z;
+        always @* begin w = 0;
+          if (FIXES[1]) begin if (v) w = 1; if (d == 2) ;
+            case (FIXES)
+              2'd1: w = 0;
+              2'd2: ;
+            endcase end
+          else if (r) w = 1;
+          z = 0;
+          if (FIXES[0]) z = 1;
+          else if (d == 1) z = 1; end";
+    let points = [
+        (Kind::Branch, "if", "if (v)", true),
+        (Kind::Branch, "if", "if (d == 2)", true),
+        (Kind::Branch, "if", "if (r)", false),
+        (Kind::Branch, "else", "if (r)", false),
+        (Kind::Line, "elsif", "if (FIXES[0])", false),
+        (Kind::Branch, "if", "if (d == 1)", true),
+        (Kind::Branch, "else", "if (d == 1)", true),
+    ];
+    let items = [
+        (Kind::Line, "case", "2'd1:"),
+        (Kind::Line, "case", "2'd2:"),
+        (Kind::Line, "elsif", "if (FIXES[1])"),
+    ];
+    let all: Vec<_> = points.map(|(kind, what, at, _)| (kind, what, at)).into_iter().collect();
+    let closure = closure(body, &[all, items.to_vec()].concat());
+    for (number, (_, what, at, expected)) in points.into_iter().enumerate() {
+        assert_eq!(closure.without(number), None, "{what} {at}");
+        assert_eq!(is_reached(&closure, number, Traffic::Any), Some(expected), "{what} {at}");
+    }
+    // Yosys leaves out items, too: nothing is proved about those that are there.
+    assert_ne!(is_reached_if_known(&closure, points.len() + 1), Some(false));
+}
+
+fn is_reached_if_known(closure: &Closure, point: usize) -> Option<bool> {
+    closure.without(point).map_or_else(|| is_reached(closure, point, Traffic::Any), |_| None)
+}
