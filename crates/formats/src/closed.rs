@@ -15,7 +15,7 @@ use cosim_formal::certificate::Certificate;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -256,6 +256,8 @@ pub struct UsedProofs {
     pub file: String,
     /// Number of points that are not counted because of its proofs.
     pub used: u64,
+    /// Number of points for which it has vectors. They are counted.
+    pub vectors: u64,
     /// Number of proofs that do not count, by reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub dropped: BTreeMap<String, u64>,
@@ -265,6 +267,7 @@ impl UsedProofs {
     /// Adds those of another profile.
     fn add(&mut self, other: Self) {
         self.used += other.used;
+        self.vectors += other.vectors;
         for (because, count) in other.dropped {
             *self.dropped.entry(because).or_default() += count;
         }
@@ -272,7 +275,7 @@ impl UsedProofs {
 
     /// In words: what is not counted, and each reason why proofs do not count.
     pub fn lines(&self) -> Vec<String> {
-        let Self { file, used, dropped } = self;
+        let Self { file, used, vectors, dropped } = self;
         let points = |count: u64, one: &str, many: &str| match count {
             1 => format!("1 point {one}"),
             count => format!("{count} points {many}"),
@@ -284,7 +287,13 @@ impl UsedProofs {
         let refused = dropped.iter().map(|(because, count)| {
             format!("{} counted although {file} has proofs: {because}", points(*count, "is", "are"))
         });
-        std::iter::once(first).chain(refused).collect()
+        let vectors = (*vectors > 0).then(|| {
+            format!(
+                "{} hit by vectors of {file}, which cosim replay checks",
+                points(*vectors, "is", "are")
+            )
+        });
+        std::iter::once(first).chain(vectors).chain(refused).collect()
     }
 }
 
@@ -331,6 +340,8 @@ impl Closed {
         let ours = self.profiles.iter().filter(|one| one.profile == profile);
         for one in ours {
             for ClosedPoint { point, closing, .. } in &one.points {
+                found.vectors +=
+                    u64::from(self.subject.rtl == rtl && matches!(closing, Closing::Vector { .. }));
                 let Closing::Proved { certificate, inputs, .. } = closing else { continue };
                 if self.subject.rtl != rtl {
                     refuse("the text of the RTL has changed; close the coverage again");
@@ -427,9 +438,9 @@ impl ProfileClosed {
         let bins = self.bins.iter().map(|one| (one.bin.clone(), &one.closing));
         for (name, closing) in points.chain(bins) {
             let is_shown = match closing {
-                Closing::Failing { .. } | Closing::Open { .. } | Closing::Vector { .. } => true,
+                Closing::Failing { .. } | Closing::Open { .. } => true,
                 Closing::Proved { .. } => details || !closing.is_proved(),
-                Closing::Waived { .. } => details,
+                Closing::Waived { .. } | Closing::Vector { .. } => details,
             };
             if is_shown {
                 groups.entry(closing.words()).or_default().push(name);
@@ -445,6 +456,23 @@ impl ProfileClosed {
                 let _ =
                     writeln!(text, "    and {} more; --details lists them", names.len() - shown);
             }
+        }
+        let all = self.points.iter().map(|one| &one.closing);
+        let all = all.chain(self.bins.iter().map(|one| &one.closing));
+        let vectors: Vec<&RunFile> = all
+            .filter_map(|closing| match closing {
+                Closing::Vector { vector, .. } => Some(vector),
+                _ => None,
+            })
+            .collect();
+        if !vectors.is_empty() {
+            let files = vectors.iter().collect::<BTreeSet<_>>().len();
+            let _ = writeln!(
+                text,
+                "  {} of the points and bins have vectors, {files} in {}/",
+                vectors.len(),
+                VECTORS.name()
+            );
         }
         let is_spare = |one: &&ClosedPoint| one.waiver.is_some() && one.closing.is_proved();
         let spare = self.points.iter().filter(is_spare).count();
