@@ -24,12 +24,12 @@ use verilated::Port;
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 /// Yosys commands that make a flat netlist. They remove assertions and set undefined values to 0.
-const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
+pub(crate) const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero\nflatten\nopt_clean";
 /// Prefix of the outputs that are 1 where the environment withdraws an offer.
-const OFFER: &str = "cosim_offer_";
+pub(crate) const OFFER: &str = "cosim_offer_";
 const SELECT: &str = Interface::OURS.select;
-const LOOP: &str = "a network has a combinational loop";
+pub(crate) const LOOP: &str = "a network has a combinational loop";
 
 /// How memories are modelled in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

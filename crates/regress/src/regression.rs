@@ -26,6 +26,7 @@ use cosim_block::engine::SessionSetup;
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
+use cosim_formats::closed::Closed;
 use cosim_formats::coverage::executed::ExecutedBy;
 use cosim_formats::coverage::{Group, weights_hashes};
 use cosim_formats::run::{Header, Plan, Waiver};
@@ -98,6 +99,8 @@ pub struct Regression {
     pub goal: Option<f64>,
     /// Coverage of reachable bins at which the run ends, in percent in every profile.
     pub until: Option<f64>,
+    /// Proofs that coverage points are unreachable, by the name of their file.
+    pub closed: Vec<(String, Arc<Closed>)>,
     /// Waivers of failures, each with an expiry day.
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
@@ -148,7 +151,10 @@ impl Regression {
         let counted = match setup.coverage {
             true => {
                 let is_own = setup.rtl.is_built_in();
-                Some(CodeCoverage::new(block, &worker, &opening, &examined, is_own, events)?)
+                let mut counted =
+                    CodeCoverage::new(block, &worker, &opening, &examined, is_own, events)?;
+                counted.close(block.info(), &setup.profiles, &self.closed)?;
+                Some(counted)
             }
             false => None,
         };
@@ -219,6 +225,7 @@ impl Regression {
             until_coverage: self.until,
             since,
             coverage: setup.coverage,
+            closed: counted.as_ref().map_or_else(Vec::new, |counted| counted.closed.clone()),
             save_vectors: self.save,
             waivers: self.waivers.clone(),
         };
