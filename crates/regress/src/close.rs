@@ -464,7 +464,7 @@ impl<'a> Job<'a> {
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         let constants = closure.constants(&provable);
         if !constants.is_empty() {
-            self.prove(&closure, &constants, Traffic::Any, INDUCTION_BASE)?;
+            self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), INDUCTION_BASE)?;
         }
         let traffics: &[Traffic] = match closure.has_offers() {
             true => &[Traffic::Any, Traffic::Legal],
@@ -543,10 +543,10 @@ impl<'a> Job<'a> {
         &mut self,
         closure: &Closure,
         points: &[usize],
-        traffic: Traffic,
+        (traffic, purpose): (Traffic, Purpose),
         attempt: Attempt,
     ) -> Result<Option<Decision>, Error> {
-        let question = closure.question(points, Contents::Shared, traffic, Purpose::Proof)?;
+        let question = closure.question(points, Contents::Shared, traffic, purpose)?;
         let Ok(question) = question else { return Ok(None) };
         let Some(attempt) = self.limited(attempt) else { return Ok(None) };
         let decision = closure.ask(&question, attempt)?;
@@ -648,12 +648,18 @@ impl<'a> Job<'a> {
         traffic: Traffic,
         attempts: &[Attempt],
     ) -> Result<bool, Error> {
-        for attempt in attempts {
-            match self.prove(closure, points, traffic, *attempt)? {
-                Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => return Ok(true),
-                // Registers that hold any value before reset reach it: a proof needs less of them.
-                Some(Decision::Reached(_)) | None => break,
-                _ => {}
+        // Assertions make properties inductive that are not so alone.
+        for purpose in [Purpose::Proof, Purpose::Assertions] {
+            for attempt in attempts {
+                match self.prove(closure, points, (traffic, purpose), *attempt)? {
+                    Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => {
+                        return Ok(true);
+                    }
+                    // Registers that hold any value before reset reach it: a proof needs less of
+                    // them.
+                    Some(Decision::Reached(_)) | None => break,
+                    _ => {}
+                }
             }
         }
         Ok(false)
