@@ -120,8 +120,7 @@ impl Closure {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             assertions => assertions.ok().flatten(),
         };
-        let [_, _, rtl, ..] = FILES;
-        let netlist = session.text(rtl)?;
+        let netlist = session.text(raw)?;
         let helped = assertions.as_ref().map(|assertions| {
             (Monitor::of_protocol(info, OFFER, Some((assertions, HELP))), assertions)
         });

@@ -600,13 +600,15 @@ impl<'a> Job<'a> {
                 if !matches!(step, Step::Undecided) {
                     break;
                 }
-                let proofs: &[Attempt] = match place {
-                    0 => &[INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF],
-                    1 if is_last && points.len() <= FEW => &[EQUIVALENCE],
+                let proofs: &[&[Attempt]] = match place {
+                    0 => &[&[INDUCTION_BASE, INDUCTION_STEP], &[SHORT_PROOF]],
+                    1 if is_last && points.len() <= FEW => &[&[EQUIVALENCE]],
                     _ => &[],
                 };
-                if self.proves(closure, &points, traffic, proofs)? {
-                    return Ok(());
+                for attempts in proofs {
+                    if self.proves(closure, &points, traffic, attempts)? {
+                        return Ok(());
+                    }
                 }
             }
             match step {
