@@ -90,8 +90,10 @@ struct Job<'a> {
     missing_bins: BTreeSet<usize>,
     closed: BTreeMap<usize, Closing>,
     closed_bins: BTreeMap<usize, Closing>,
-    /// Why points are open, and the cycles in which they are not reached.
-    open: BTreeMap<usize, (Option<u32>, String)>,
+    /// Why points are open.
+    open: BTreeMap<usize, String>,
+    /// The cycles from reset in which points are not reached.
+    bounds: BTreeMap<usize, u32>,
     vectors: usize,
     cases: u64,
     /// Cases with the points that they reach, to compare with the netlist.
@@ -158,9 +160,9 @@ impl CloseRun<'_> {
             let waiver = waiver(&point);
             let closing = job.closed.get(&point).cloned().unwrap_or_else(|| match &waiver {
                 Some(reason) => Closing::Waived { reason: reason.clone() },
-                None => match job.open.get(&point).cloned() {
-                    Some((cycles, because)) => Closing::Open { cycles, because },
-                    None => Closing::open(stopped),
+                None => Closing::Open {
+                    cycles: job.bounds.get(&point).copied().filter(|cycles| *cycles > 0),
+                    because: job.open.get(&point).map_or(stopped, String::as_str).to_owned(),
                 },
             });
             ClosedPoint { point: job.points[point].clone(), waiver, closing }
@@ -211,8 +213,7 @@ impl CloseRun<'_> {
             let closing = match number {
                 None => Closing::open("the RTL has no such point"),
                 Some(number) => job.closed.get(&number).cloned().unwrap_or_else(|| {
-                    let open = job.open.get(&number).map(|(_, because)| because.clone());
-                    Closing::open(open.unwrap_or_else(|| LATE.to_owned()))
+                    Closing::open(job.open.get(&number).map_or(LATE, String::as_str))
                 }),
             };
             ((*point).clone(), closing)
@@ -311,6 +312,7 @@ impl<'a> Job<'a> {
             closed: BTreeMap::new(),
             closed_bins: BTreeMap::new(),
             open: BTreeMap::new(),
+            bounds: BTreeMap::new(),
             vectors: 0,
             cases: 0,
             learned: Vec::new(),
@@ -341,7 +343,7 @@ impl<'a> Job<'a> {
 
     fn without_netlist(&mut self, because: String) -> Result<(), Error> {
         for point in &self.missing {
-            self.open.insert(*point, (None, because.clone()));
+            self.open.insert(*point, because.clone());
         }
         Ok(())
     }
@@ -453,7 +455,7 @@ impl<'a> Job<'a> {
         let mut left = Vec::new();
         for point in self.missing.clone() {
             match closure.without(point) {
-                Some(because) => drop(self.open.insert(point, (None, because.to_owned()))),
+                Some(because) => drop(self.open.insert(point, because.to_owned())),
                 None if self.open.contains_key(&point) => {}
                 None => left.push(point),
             }
@@ -526,7 +528,7 @@ impl<'a> Job<'a> {
                     recorded[*case].case,
                     kind.name()
                 );
-                self.open.insert(point, (None, because));
+                self.open.insert(point, because);
             }
         }
         Ok(())
@@ -588,7 +590,6 @@ impl<'a> Job<'a> {
                 break;
             }
             self.begin(&format!("deciding about {} points", points.len()));
-            let mut cycles = None;
             // A trace takes points away; otherwise a proof is tried.
             let mut searches = vec![INDUCTION_BASE, QUICK_DIFFERENCE];
             if is_last && points.len() <= FEW {
@@ -596,7 +597,7 @@ impl<'a> Job<'a> {
             }
             let mut step = Step::Undecided;
             for (place, search) in searches.into_iter().enumerate() {
-                step = self.search(closure, &points, traffic, search, &mut cycles)?;
+                step = self.search(closure, &points, traffic, search)?;
                 if !matches!(step, Step::Undecided) {
                     break;
                 }
@@ -626,7 +627,7 @@ impl<'a> Job<'a> {
                     if is_last {
                         for point in &points {
                             let because = "neither a proof nor inputs were found".to_owned();
-                            self.open.insert(*point, (cycles, because));
+                            self.open.insert(*point, because);
                         }
                     }
                     break;
@@ -674,7 +675,6 @@ impl<'a> Job<'a> {
         points: &[usize],
         traffic: Traffic,
         attempt: Attempt,
-        bound: &mut Option<u32>,
     ) -> Result<Step, Error> {
         let how = (Contents::Shared, Purpose::Search);
         let question = closure.question(points, how.0, traffic, how.1)?;
@@ -690,10 +690,18 @@ impl<'a> Job<'a> {
                 Ok(if reached.is_empty() { Step::Undecided } else { Step::Reached(reached) })
             }
             Decision::Open { cycles, .. } => {
-                *bound = (*bound).max(cycles);
+                self.is_bounded(points, cycles);
                 Ok(Step::Undecided)
             }
             Decision::Never(_) => Ok(Step::Undecided),
+        }
+    }
+
+    /// Records that no legal inputs reach points in so many cycles.
+    fn is_bounded(&mut self, points: &[usize], cycles: Option<u32>) {
+        for point in points {
+            let bound = self.bounds.entry(*point).or_default();
+            *bound = (*bound).max(cycles.unwrap_or_default());
         }
     }
 
@@ -707,7 +715,6 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         self.begin("searching for a point");
         let mut because = "the netlist reaches it, but the simulation does not".to_owned();
-        let mut bound = None;
         for purpose in [Purpose::Search, Purpose::Change] {
             let contents = if closure.has_memories() { Contents::Exact } else { Contents::Shared };
             let how = (contents, purpose);
@@ -732,12 +739,12 @@ impl<'a> Job<'a> {
                 }
                 Decision::Reached(_) | Decision::Never(_) => {}
                 Decision::Open { cycles, because: reason } => {
-                    bound = cycles;
+                    self.is_bounded(&[point], cycles);
                     because = reason;
                 }
             }
         }
-        self.open.insert(point, (bound, because));
+        self.open.insert(point, because);
         Ok(())
     }
 
