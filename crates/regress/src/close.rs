@@ -48,6 +48,8 @@ const FIRST: u64 = 3;
 const LONGEST: usize = 1000;
 /// Why a point is open that no step decided.
 const LATE: &str = "the time limit ended the search";
+/// Traces that take points out of a set, before traffic that is not legal is given up.
+const ROUNDS: u32 = 4;
 /// Sets of points up to this size get the long attempts.
 const FEW: usize = 4;
 
@@ -138,6 +140,7 @@ impl CloseRun<'_> {
         };
         match job.close(&examined, &compiled) {
             Ok(()) | Err(Error::Interrupted) => {}
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => {}
             Err(error) => return Err(error),
         }
         let waiver = |point: &usize| {
@@ -583,7 +586,7 @@ impl<'a> Job<'a> {
         traffic: Traffic,
         is_last: bool,
     ) -> Result<(), Error> {
-        let mut unproved = Vec::new();
+        let (mut unproved, mut rounds) = (Vec::new(), 0);
         loop {
             points.retain(|point| self.missing.contains(point));
             if points.is_empty() || self.limited(INDUCTION_BASE).is_none() {
@@ -613,7 +616,10 @@ impl<'a> Job<'a> {
                 }
             }
             match step {
+                // What illegal traffic reaches is decided for legal traffic.
+                Step::Reached(_) if !is_last && rounds == ROUNDS => return Ok(()),
                 Step::Reached(reached) => {
+                    rounds += 1;
                     points.retain(|point| !reached.contains(point));
                     unproved.extend(reached.into_iter().filter(|one| self.missing.contains(one)));
                 }
