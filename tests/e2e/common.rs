@@ -221,7 +221,7 @@ pub fn write_record(path: &Path, text: &str) {
 }
 
 /// The files of the RTL of all blocks.
-fn rtl_files() -> Vec<PathBuf> {
+pub fn rtl_files() -> Vec<PathBuf> {
     let entries = fs::read_dir(project().join("rtl")).expect("rtl/ is there");
     let folders = entries.map(|entry| fs::read_dir(entry.expect("a folder").path()));
     let entries = folders.flat_map(|folder| folder.expect("a folder for each block"));

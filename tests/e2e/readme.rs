@@ -1,5 +1,5 @@
-//! Checks that README.md and `docs/tutorial/first-failure.md` show the actual output of their
-//! commands.
+//! Checks that README.md, `docs/tutorial/first-failure.md` and other pages show the actual output
+//! of their commands.
 //!
 //! Every command of an indented block (`    $ command`) runs in order, as in one shell, which
 //! begins in a folder that looks like the project after `scripts/run`. The lines of a
@@ -71,6 +71,7 @@ fn redactions() -> Redactions {
         ("[HASH]", r"\b[0-9a-f]{12}\b"),
         ("[SANDBOX]", r"sandbox: [^\n]+"),
         ("[VERSION]", r"Verilator [0-9.]+"),
+        ("[PROVERS]", r"Yosys [0-9.]+[^\n]*, CaDiCaL [^\n]*"),
         ("[MOMENT]", r"\b[0-9]{8}T[0-9]{6}Z(-[0-9]+)?\b"),
     ] {
         let pattern = Regex::new(pattern).expect("a pattern that is always the same");
@@ -153,6 +154,11 @@ fn the_readme_shows_what_its_commands_print() {
 #[test]
 fn the_first_failure_shows_what_its_commands_print() {
     assert_shown("docs/tutorial/first-failure.md", &[" run ", " explain ", " replay "]);
+}
+
+#[test]
+fn the_way_to_closed_coverage_shows_what_its_commands_print() {
+    assert_shown("docs/how-to/coverage.md", &[" cover close ", " replay ", " --closed "]);
 }
 
 #[test]

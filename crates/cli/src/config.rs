@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 79] = [
+const DEFAULTS: [(&str, &str); 77] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("base-run", ""),
@@ -48,7 +48,6 @@ const DEFAULTS: [(&str, &str); 79] = [
     ("build", ""),
     ("case", ""),
     ("cases", "run watch mutate"),
-    ("check", ""),
     ("checks-only", ""),
     ("clock", ""),
     ("closed", ""),
@@ -94,7 +93,6 @@ const DEFAULTS: [(&str, &str); 79] = [
     ("plan", ""),
     ("print", ""),
     ("problems", "run watch"),
-    ("profile", ""),
     ("quiet", "run replay shrink resume reproduce rerun merge mutate"),
     ("recorded-rtl", ""),
     ("reset", ""),

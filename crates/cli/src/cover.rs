@@ -57,9 +57,9 @@ struct Report {
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Do not count the points that the proofs in FILE show to be unreachable; FILE is a result of
-    /// `cover close`.
+    /// `cover close`; may be repeated.
     #[arg(long, value_name = "FILE|DIR", value_parser = path, help_heading = heading::COVERAGE)]
-    closed: Option<PathBuf>,
+    closed: Vec<PathBuf>,
     /// Write to FILE instead of standard output.
     #[arg(long, short, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
@@ -96,7 +96,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Command::Merge(Merge { databases, out }) => drop(merged(databases)?.write(out)?),
         Command::Report(Report { databases, format, closed, out }) => {
             let mut database = merged(databases)?;
-            if let Some(path) = closed {
+            for path in closed {
                 let file = text::path(path).to_string();
                 for line in Closed::read(path)?.apply_to(&file, &mut database).lines() {
                     program::print_note(format_args!("{line}"));

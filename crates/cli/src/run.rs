@@ -90,7 +90,7 @@ pub struct Arguments {
     coverage: bool,
     /// Do not count the points that the proofs in FILE show to be unreachable; FILE is a result of
     /// `cover close`; may be repeated.
-    #[arg(long, value_name = "FILE|DIR", value_parser = path, requires = "coverage", help_heading = heading::COVERAGE)]
+    #[arg(long, value_name = "FILE|DIR", value_parser = path, requires = "coverage", help_heading = heading::COVERAGE, hide_short_help = true)]
     closed: Vec<PathBuf>,
     #[command(flatten)]
     pub earlier: EarlierRunOptions,

@@ -164,9 +164,9 @@ fn each_command_ends_with_two_examples_that_parse() {
 }
 
 /// Options whose meaning depends on the command.
-const OWN: [&str; 12] = [
-    "block", "cases", "force", "format", "history", "only", "out", "plan", "seed", "shard", "time",
-    "top",
+const OWN: [&str; 13] = [
+    "block", "cases", "details", "force", "format", "history", "only", "out", "plan", "seed",
+    "shard", "time", "top",
 ];
 
 #[test]

@@ -8,6 +8,7 @@
 mod instrument;
 
 use crate::aig::{Aig, EquivalenceQuery, Goal, Interface, Seen};
+use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::cut::{cut, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
@@ -23,13 +24,16 @@ use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas};
 use cosim_rtl::rtlil::{Line, Unknown, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
-use instrument::{MARK, instrument, point_of};
+use instrument::{Instrumented, MARK, instrument, point_of};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// The RTL with processes; the same with a wire for each point; the flat RTL; the RTL with its
 /// monitor; the same without memories.
 const FILES: [&str; 5] = ["raw.il", "covered.il", "rtl.il", "both.il", "cut.il"];
+
+/// Prefix of the outputs that are 1 where an assertion of the block fails.
+const HELP: &str = "cosim_help_";
 
 /// An RTL with fixed parameters, and an output for each of its points.
 #[derive(Debug)]
@@ -54,10 +58,18 @@ pub struct Closure {
 pub enum Purpose {
     /// A proof that none of the points is reached.
     Proof,
+    /// A proof that none of the points is reached and no assertion of the block fails.
+    Assertions,
     /// A search: registers without an initial value begin with zeros or ones.
     Search,
     /// A search for changes of bits, instead of other values than those in simulated cases.
     Change,
+}
+
+impl Purpose {
+    fn is_search(self) -> bool {
+        matches!(self, Self::Search | Self::Change)
+    }
 }
 
 /// A question about points.
@@ -101,28 +113,43 @@ impl Closure {
             let lines = texts.get(file)?;
             lines.get((line as usize).checked_sub(1)?).map(String::as_str)
         };
-        let (monitor, offers) = Monitor::of_protocol(info, OFFER);
         let reset = info.reset.map(|pin| pin.name_and_level());
-        Self::of(session, points, &line_of, (&monitor, offers), info.rtl.clock, reset)
+        let instrumented = covered(&session, points, &line_of, reset)?;
+        // Assertions that do not fit the RTL help nothing.
+        let assertions = match Assertions::read(&session, info, parameters) {
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            assertions => assertions.ok().flatten(),
+        };
+        let netlist = session.text(raw)?;
+        let helped = assertions.as_ref().map(|assertions| {
+            (Monitor::of_protocol(info, OFFER, Some((assertions, HELP))), assertions)
+        });
+        let helped = helped.filter(|((monitor, _), _)| monitor.missing(&netlist).is_empty());
+        let plain = Monitor::of_protocol(info, OFFER, None);
+        let (monitor, offers) = helped.as_ref().map_or(&plain, |(monitor, _)| monitor);
+        let inside: Vec<&str> = monitor.inside().collect();
+        let mut read = String::new();
+        if let Some((_, assertions)) = &helped {
+            session.write(OUTPUTS, &assertions.netlist)?;
+            read = format!("read_rtlil {OUTPUTS}\n");
+        }
+        let monitor = (monitor.text.as_str(), offers.clone());
+        Self::of(session, (points, &instrumented), monitor, (&inside, &read), info.rtl.clock, reset)
     }
 
-    fn of<'t>(
+    fn of(
         session: YosysSession,
-        points: &[Point],
-        line_of: &instrument::LineOf<'t>,
+        (points, instrumented): (&[Point], &Instrumented),
         (monitor, offers): (&str, Vec<String>),
+        (inside, read): (&[&str], &str),
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Result<Self, String>, Error> {
-        let [raw, covered, rtl, both, without] = FILES;
-        let instrumented = instrument(&session.text(raw)?, points, line_of);
-        session.write(covered, &instrumented.text)?;
+        let [_, _, rtl, both, without] = FILES;
         session.write(MONITOR, monitor)?;
-        session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
-        let netlist = enabled(&session.text(rtl)?);
-        session.write(rtl, &synchronous(&netlist, reset.map(|(name, _)| name)))?;
+        let exposed: String = inside.iter().map(|name| format!("expose w:{name}\n")).collect();
         session.script(&format!(
-            "read_rtlil {rtl}\nread_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
+            "read_rtlil {rtl}\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}*\nwrite_rtlil {both}\n"
         ))?;
         let text = session.text(both)?;
@@ -286,20 +313,29 @@ impl Closure {
     }
 
     fn interface(&self, purpose: Purpose) -> Interface<'static> {
-        let filled = purpose != Purpose::Proof;
+        let filled = purpose.is_search();
         Interface { reset: self.reset, filled, never: OFFER, ..Interface::OURS }
     }
 
     fn goals(&self, points: &[usize], purpose: Purpose) -> Result<Vec<Goal>, String> {
         let goal = |point: &usize| -> Result<Goal, String> {
             let mut goal = self.goals[*point].clone()?;
-            if purpose == Purpose::Proof && goal.changes {
+            if !purpose.is_search() && goal.changes {
                 return Err("the bit has both values, so that only a search can decide".to_owned());
             }
             goal.changes |= purpose == Purpose::Change && self.kinds[*point] == Kind::Toggle;
             Ok(goal)
         };
-        points.iter().map(goal).collect()
+        let mut goals: Vec<Goal> = points.iter().map(goal).collect::<Result<_, String>>()?;
+        if purpose == Purpose::Assertions {
+            let outputs = self.shared.outputs().filter(|name| name.starts_with(HELP));
+            let outputs: Vec<_> = outputs.map(|name| (name.to_owned(), true)).collect();
+            if outputs.is_empty() {
+                return Err("the block has no assertions".to_owned());
+            }
+            goals.push(Goal { outputs, changes: false });
+        }
+        Ok(goals)
     }
 
     /// Whether exact memories may show more than memories that return any data.
@@ -367,9 +403,25 @@ impl Closure {
     }
 }
 
-/// Replaces asynchronous resets by the reset of the block by synchronous ones. A simulator evaluates
-/// the RTL with the reset before registers follow it, and counts what it executes then. With
-/// synchronous resets such cycles are reached, too, and all others are the same.
+/// Writes the flat RTL with a wire for each point.
+fn covered<'t>(
+    session: &YosysSession,
+    points: &[Point],
+    line_of: &instrument::LineOf<'t>,
+    reset: Option<(&'static str, bool)>,
+) -> Result<Instrumented, Error> {
+    let [raw, covered, rtl, ..] = FILES;
+    let instrumented = instrument(&session.text(raw)?, points, line_of);
+    session.write(covered, &instrumented.text)?;
+    session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
+    let netlist = enabled(&session.text(rtl)?);
+    session.write(rtl, &synchronous(&netlist, reset.map(|(name, _)| name)))?;
+    Ok(instrumented)
+}
+
+/// Replaces asynchronous resets by the reset of the block by synchronous ones. A simulator
+/// evaluates the RTL with the reset before registers follow it, and counts what it executes then.
+/// With synchronous resets such cycles are reached, too, and all others are the same.
 fn synchronous(netlist: &str, reset: Option<&str>) -> String {
     let Some(reset) = reset else { return netlist.to_owned() };
     let mut text = String::with_capacity(netlist.len());

@@ -86,7 +86,7 @@ impl Sides {
             return Ok(Err("the block has several clocks".to_owned()));
         }
         let [rtl, both, _] = FILES;
-        let (monitor, offers) = Monitor::of_protocol(info, OFFER);
+        let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
         let read = |examined: &Examined| -> Result<YosysSession, Error> {
             let values = info.verilog(parameters, &examined.parameters);
             let session =
@@ -94,7 +94,7 @@ impl Sides {
             let path = session.path(rtl);
             session.read(&values, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", path.display()))?;
             session.write(rtl, &enabled(&session.text(rtl)?))?;
-            session.write(MONITOR, &monitor)?;
+            session.write(MONITOR, &monitor.text)?;
             session.script(&format!(
                 "read_rtlil {rtl}\nread_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
                  flatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"

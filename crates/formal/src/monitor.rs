@@ -169,8 +169,13 @@ impl Monitor {
 
     /// A monitor of the protocol. It has the ports of the RTL, and an output for each channel on
     /// which the environment offers something: `offer` and a number, which is 1 in a cycle in which
-    /// an offer is withdrawn or changed. Returns it with what each output means.
-    pub fn of_protocol(info: &'static BlockInfo, offer: &str) -> (String, Vec<String>) {
+    /// an offer is withdrawn or changed. Returns it with what each output means. With `assertions`,
+    /// it has an output of the given prefix for each, too, that is 1 in a cycle that violates it.
+    pub fn of_protocol(
+        info: &'static BlockInfo,
+        offer: &str,
+        assertions: Option<(&Assertions, &str)>,
+    ) -> (Self, Vec<String>) {
         let mut text = String::new();
         let mut pins: Vec<String> =
             info.outputs.iter().map(|port| format!("output {}", range(port))).collect();
@@ -183,13 +188,23 @@ impl Monitor {
             let Handshake { valid, ready, .. } = waits;
             meanings.push(format!("{valid}{payload} changed before {ready}"));
         }
+        if let Some((assertions, fails)) = assertions {
+            for place in 0..assertions.all.len() {
+                let _ = writeln!(text, "  assign {fails}{place} = {};", Assertions::fails(place));
+                pins.push(format!("output {fails}{place}"));
+            }
+        }
+        let assertions = assertions.map(|(assertions, _)| assertions);
         let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).collect();
-        let mut around = around(info, &pins, &shared, None, &text);
+        let mut around = around(info, &pins, &shared, assertions, &text);
         // The RTL may be any, so that nothing inside of it is connected.
         if let Some(state) = info.state_register {
             around = around.replace(&format!(", {}", connection(state, STATE)), "");
         }
-        (format!("{around}{text}endmodule\n"), meanings)
+        let text = format!("{around}{text}endmodule\n");
+        let signals = signals(assertions).to_vec();
+        let monitor = Self { text, state: None, signals, properties: Vec::new(), assumes: true };
+        (monitor, meanings)
     }
 
     /// What it looks at inside of the RTL.

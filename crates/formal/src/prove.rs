@@ -368,15 +368,10 @@ impl Prover {
     ) -> Result<Result<Self, String>, Error> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let (text, offers) = Monitor::of_protocol(info, OFFER);
+        let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
         let x_freedom = XFreedom::of(info);
-        let monitor = Monitor {
-            text,
-            state: None,
-            signals: Vec::new(),
-            properties: x_freedom.properties(),
-            assumes: !offers.is_empty(),
-        };
+        let (properties, assumes) = (x_freedom.properties(), !offers.is_empty());
+        let monitor = Monitor { properties, assumes, ..monitor };
         let prover = Self::of(session, None, monitor, info.rtl.clock, reset)?;
         Ok(prover.map(|prover| Self { x_freedom: Some(x_freedom), ..prover }))
     }

@@ -9,6 +9,7 @@ use crate::record::RecordFormat;
 use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync};
 use cosim_base::run_file::{RunFile, RunFolder};
+use cosim_base::text::line;
 use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::Certificate;
@@ -285,7 +286,8 @@ impl UsedProofs {
             points(*used, "is", "are")
         );
         let refused = dropped.iter().map(|(because, count)| {
-            format!("{} counted although {file} has proofs: {because}", points(*count, "is", "are"))
+            let counted = points(*count, "is", "are");
+            format!("{counted} counted although {file} has proofs: {}", line(because))
         });
         let vectors = (*vectors > 0).then(|| {
             format!(
@@ -446,11 +448,12 @@ impl ProfileClosed {
                 groups.entry(closing.words()).or_default().push(name);
             }
         }
+        // Names and reasons may come from another person's file.
         for (words, names) in groups {
-            let _ = writeln!(text, "  {words}");
+            let _ = writeln!(text, "  {}", line(&words));
             let shown = if details { usize::MAX } else { SHOWN };
             for name in names.iter().take(shown) {
-                let _ = writeln!(text, "    {name}");
+                let _ = writeln!(text, "    {}", line(name));
             }
             if names.len() > shown {
                 let _ =

@@ -48,6 +48,8 @@ const FIRST: u64 = 3;
 const LONGEST: usize = 1000;
 /// Why a point is open that no step decided.
 const LATE: &str = "the time limit ended the search";
+/// Traces that take points out of a set, before traffic that is not legal is given up.
+const ROUNDS: u32 = 4;
 /// Sets of points up to this size get the long attempts.
 const FEW: usize = 4;
 
@@ -90,8 +92,10 @@ struct Job<'a> {
     missing_bins: BTreeSet<usize>,
     closed: BTreeMap<usize, Closing>,
     closed_bins: BTreeMap<usize, Closing>,
-    /// Why points are open, and the cycles in which they are not reached.
-    open: BTreeMap<usize, (Option<u32>, String)>,
+    /// Why points are open.
+    open: BTreeMap<usize, String>,
+    /// The cycles from reset in which points are not reached.
+    bounds: BTreeMap<usize, u32>,
     vectors: usize,
     cases: u64,
     /// Cases with the points that they reach, to compare with the netlist.
@@ -136,6 +140,7 @@ impl CloseRun<'_> {
         };
         match job.close(&examined, &compiled) {
             Ok(()) | Err(Error::Interrupted) => {}
+            Err(_) if self.interrupted.load(Ordering::Relaxed) => {}
             Err(error) => return Err(error),
         }
         let waiver = |point: &usize| {
@@ -158,9 +163,9 @@ impl CloseRun<'_> {
             let waiver = waiver(&point);
             let closing = job.closed.get(&point).cloned().unwrap_or_else(|| match &waiver {
                 Some(reason) => Closing::Waived { reason: reason.clone() },
-                None => match job.open.get(&point).cloned() {
-                    Some((cycles, because)) => Closing::Open { cycles, because },
-                    None => Closing::open(stopped),
+                None => Closing::Open {
+                    cycles: job.bounds.get(&point).copied().filter(|cycles| *cycles > 0),
+                    because: job.open.get(&point).map_or(stopped, String::as_str).to_owned(),
                 },
             });
             ClosedPoint { point: job.points[point].clone(), waiver, closing }
@@ -211,8 +216,7 @@ impl CloseRun<'_> {
             let closing = match number {
                 None => Closing::open("the RTL has no such point"),
                 Some(number) => job.closed.get(&number).cloned().unwrap_or_else(|| {
-                    let open = job.open.get(&number).map(|(_, because)| because.clone());
-                    Closing::open(open.unwrap_or_else(|| LATE.to_owned()))
+                    Closing::open(job.open.get(&number).map_or(LATE, String::as_str))
                 }),
             };
             ((*point).clone(), closing)
@@ -311,6 +315,7 @@ impl<'a> Job<'a> {
             closed: BTreeMap::new(),
             closed_bins: BTreeMap::new(),
             open: BTreeMap::new(),
+            bounds: BTreeMap::new(),
             vectors: 0,
             cases: 0,
             learned: Vec::new(),
@@ -341,7 +346,7 @@ impl<'a> Job<'a> {
 
     fn without_netlist(&mut self, because: String) -> Result<(), Error> {
         for point in &self.missing {
-            self.open.insert(*point, (None, because.clone()));
+            self.open.insert(*point, because.clone());
         }
         Ok(())
     }
@@ -453,7 +458,7 @@ impl<'a> Job<'a> {
         let mut left = Vec::new();
         for point in self.missing.clone() {
             match closure.without(point) {
-                Some(because) => drop(self.open.insert(point, (None, because.to_owned()))),
+                Some(because) => drop(self.open.insert(point, because.to_owned())),
                 None if self.open.contains_key(&point) => {}
                 None => left.push(point),
             }
@@ -464,7 +469,7 @@ impl<'a> Job<'a> {
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         let constants = closure.constants(&provable);
         if !constants.is_empty() {
-            self.prove(&closure, &constants, Traffic::Any, INDUCTION_BASE)?;
+            self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), INDUCTION_BASE)?;
         }
         let traffics: &[Traffic] = match closure.has_offers() {
             true => &[Traffic::Any, Traffic::Legal],
@@ -526,7 +531,7 @@ impl<'a> Job<'a> {
                     recorded[*case].case,
                     kind.name()
                 );
-                self.open.insert(point, (None, because));
+                self.open.insert(point, because);
             }
         }
         Ok(())
@@ -543,10 +548,10 @@ impl<'a> Job<'a> {
         &mut self,
         closure: &Closure,
         points: &[usize],
-        traffic: Traffic,
+        (traffic, purpose): (Traffic, Purpose),
         attempt: Attempt,
     ) -> Result<Option<Decision>, Error> {
-        let question = closure.question(points, Contents::Shared, traffic, Purpose::Proof)?;
+        let question = closure.question(points, Contents::Shared, traffic, purpose)?;
         let Ok(question) = question else { return Ok(None) };
         let Some(attempt) = self.limited(attempt) else { return Ok(None) };
         let decision = closure.ask(&question, attempt)?;
@@ -581,14 +586,13 @@ impl<'a> Job<'a> {
         traffic: Traffic,
         is_last: bool,
     ) -> Result<(), Error> {
-        let mut unproved = Vec::new();
+        let (mut unproved, mut rounds) = (Vec::new(), 0);
         loop {
             points.retain(|point| self.missing.contains(point));
             if points.is_empty() || self.limited(INDUCTION_BASE).is_none() {
                 break;
             }
             self.begin(&format!("deciding about {} points", points.len()));
-            let mut cycles = None;
             // A trace takes points away; otherwise a proof is tried.
             let mut searches = vec![INDUCTION_BASE, QUICK_DIFFERENCE];
             if is_last && points.len() <= FEW {
@@ -596,21 +600,26 @@ impl<'a> Job<'a> {
             }
             let mut step = Step::Undecided;
             for (place, search) in searches.into_iter().enumerate() {
-                step = self.search(closure, &points, traffic, search, &mut cycles)?;
+                step = self.search(closure, &points, traffic, search)?;
                 if !matches!(step, Step::Undecided) {
                     break;
                 }
-                let proofs: &[Attempt] = match place {
-                    0 => &[INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF],
-                    1 if is_last && points.len() <= FEW => &[EQUIVALENCE],
+                let proofs: &[&[Attempt]] = match place {
+                    0 => &[&[INDUCTION_BASE, INDUCTION_STEP], &[SHORT_PROOF]],
+                    1 if is_last && points.len() <= FEW => &[&[EQUIVALENCE]],
                     _ => &[],
                 };
-                if self.proves(closure, &points, traffic, proofs)? {
-                    return Ok(());
+                for attempts in proofs {
+                    if self.proves(closure, &points, traffic, attempts)? {
+                        return Ok(());
+                    }
                 }
             }
             match step {
+                // What illegal traffic reaches is decided for legal traffic.
+                Step::Reached(_) if !is_last && rounds == ROUNDS => return Ok(()),
                 Step::Reached(reached) => {
+                    rounds += 1;
                     points.retain(|point| !reached.contains(point));
                     unproved.extend(reached.into_iter().filter(|one| self.missing.contains(one)));
                 }
@@ -624,7 +633,7 @@ impl<'a> Job<'a> {
                     if is_last {
                         for point in &points {
                             let because = "neither a proof nor inputs were found".to_owned();
-                            self.open.insert(*point, (cycles, because));
+                            self.open.insert(*point, because);
                         }
                     }
                     break;
@@ -648,12 +657,18 @@ impl<'a> Job<'a> {
         traffic: Traffic,
         attempts: &[Attempt],
     ) -> Result<bool, Error> {
-        for attempt in attempts {
-            match self.prove(closure, points, traffic, *attempt)? {
-                Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => return Ok(true),
-                // Registers that hold any value before reset reach it: a proof needs less of them.
-                Some(Decision::Reached(_)) | None => break,
-                _ => {}
+        // Assertions make properties inductive that are not so alone.
+        for purpose in [Purpose::Proof, Purpose::Assertions] {
+            for attempt in attempts {
+                match self.prove(closure, points, (traffic, purpose), *attempt)? {
+                    Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => {
+                        return Ok(true);
+                    }
+                    // Registers that hold any value before reset reach it: a proof needs less of
+                    // them.
+                    Some(Decision::Reached(_)) | None => break,
+                    _ => {}
+                }
             }
         }
         Ok(false)
@@ -666,7 +681,6 @@ impl<'a> Job<'a> {
         points: &[usize],
         traffic: Traffic,
         attempt: Attempt,
-        bound: &mut Option<u32>,
     ) -> Result<Step, Error> {
         let how = (Contents::Shared, Purpose::Search);
         let question = closure.question(points, how.0, traffic, how.1)?;
@@ -682,10 +696,18 @@ impl<'a> Job<'a> {
                 Ok(if reached.is_empty() { Step::Undecided } else { Step::Reached(reached) })
             }
             Decision::Open { cycles, .. } => {
-                *bound = (*bound).max(cycles);
+                self.is_bounded(points, cycles);
                 Ok(Step::Undecided)
             }
             Decision::Never(_) => Ok(Step::Undecided),
+        }
+    }
+
+    /// Records that no legal inputs reach points in so many cycles.
+    fn is_bounded(&mut self, points: &[usize], cycles: Option<u32>) {
+        for point in points {
+            let bound = self.bounds.entry(*point).or_default();
+            *bound = (*bound).max(cycles.unwrap_or_default());
         }
     }
 
@@ -699,7 +721,6 @@ impl<'a> Job<'a> {
     ) -> Result<(), Error> {
         self.begin("searching for a point");
         let mut because = "the netlist reaches it, but the simulation does not".to_owned();
-        let mut bound = None;
         for purpose in [Purpose::Search, Purpose::Change] {
             let contents = if closure.has_memories() { Contents::Exact } else { Contents::Shared };
             let how = (contents, purpose);
@@ -724,12 +745,12 @@ impl<'a> Job<'a> {
                 }
                 Decision::Reached(_) | Decision::Never(_) => {}
                 Decision::Open { cycles, because: reason } => {
-                    bound = cycles;
+                    self.is_bounded(&[point], cycles);
                     because = reason;
                 }
             }
         }
-        self.open.insert(point, (bound, because));
+        self.open.insert(point, because);
         Ok(())
     }
 

@@ -184,9 +184,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut closed = Closed::new(subject, Vec::new());
     for profile in &profiles {
         let place = (claim.folder.as_path(), seed);
-        closed.profiles.push(shared.of_profile(arguments, (block, profile), place, |run| {
-            run.profile(profile, &database)
-        })?);
+        let result = shared
+            .of_profile(arguments, (block, profile), place, |run| run.profile(profile, &database));
+        match result {
+            Ok(result) => closed.profiles.push(result),
+            // What is known so far stays.
+            Err(_) if shared.is_interrupted() => break,
+            Err(error) => return Err(error),
+        }
         // What is known so far stays if a later profile fails.
         closed.write(&claim.folder)?;
         if shared.is_interrupted() {

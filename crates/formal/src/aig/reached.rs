@@ -19,8 +19,8 @@ impl Aig {
         self.outputs.iter().map(|(_, name)| name.as_str())
     }
 
-    /// Asks whether one of the goals can be reached. With `illegal`, only while no output whose name
-    /// begins with it was 1 so far.
+    /// Asks whether one of the goals can be reached. With `illegal`, only while no output whose
+    /// name begins with it was 1 so far.
     pub fn reaches(
         &self,
         interface: &Interface<'_>,

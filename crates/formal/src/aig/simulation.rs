@@ -87,8 +87,8 @@ impl Aig {
         found
     }
 
-    /// Whether each output may have been 0 and 1 in each case, from the first edge on. That includes
-    /// the evaluation after an edge, before the inputs change.
+    /// Whether each output may have been 0 and 1 in each case, from the first edge on. That
+    /// includes the evaluation after an edge, before the inputs change.
     pub fn seen(
         &self,
         (ports, size): (&[Port], usize),

@@ -305,8 +305,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The lines of functions and tasks, by the words of the file. Yosys may evaluate a call at once, so
-/// that its statements are not in the netlist.
+/// The lines of functions and tasks, by the words of the file. Yosys may evaluate a call at once,
+/// so that its statements are not in the netlist.
 fn lines_of_functions<'t>(file: &str, line_of: &LineOf<'t>) -> BTreeSet<u32> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
     let (mut lines, mut depth) = (BTreeSet::new(), 0_i32);

@@ -37,9 +37,10 @@ fn closure(body: &str, points: &[(Kind, &str, &str)]) -> Closure {
          endmodule"
     );
     let offers = vec!["v is withdrawn".to_owned()];
-    Closure::of(session, &points, &line_of, (&monitor, offers), "clk", Some(("rst", true)))
-        .unwrap()
-        .unwrap()
+    let reset = Some(("rst", true));
+    let instrumented = covered(&session, &points, &line_of, reset).unwrap();
+    let points = (&points[..], &instrumented);
+    Closure::of(session, points, (&monitor, offers), (&[], ""), "clk", reset).unwrap().unwrap()
 }
 
 /// Whether a point is reached, or proved unreachable with a certificate; `None` for neither.
