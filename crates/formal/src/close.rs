@@ -13,7 +13,7 @@ use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::cut::{cut, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
 use crate::engine::{Decision, ask};
-use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
+use crate::graph::{graph, memory_bits, whole_graph};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::Attempt;
 use cosim_base::error::Error;
@@ -32,6 +32,9 @@ use std::collections::BTreeMap;
 /// monitor; the same without memories.
 const FILES: [&str; 5] = ["raw.il", "covered.il", "rtl.il", "both.il", "cut.il"];
 
+/// Bits of memories that are mapped to registers for a search, at most. Yosys takes minutes for
+/// more.
+const EXACT: u64 = 1 << 13;
 /// Prefix of the outputs that are 1 where an assertion of the block fails.
 const HELP: &str = "cosim_help_";
 
@@ -40,7 +43,8 @@ const HELP: &str = "cosim_help_";
 pub struct Closure {
     session: YosysSession,
     reset: Option<(&'static str, bool)>,
-    has_memories: bool,
+    /// Bits of memories.
+    memory: u64,
     /// The graph with memories that return any data.
     shared: Aig,
     exact: OnceCell<Result<Aig, String>>,
@@ -178,11 +182,11 @@ impl Closure {
             })
             .collect();
         let kinds: Vec<Kind> = points.iter().map(|point| point.kind).collect();
-        let has_memories = memory_bits(&text) > 0;
+        let memory = memory_bits(&text);
         let goals = Vec::new();
         let exact = OnceCell::new();
         let mut closure =
-            Self { session, reset, has_memories, shared, exact, offers, kinds, outputs, goals };
+            Self { session, reset, memory, shared, exact, offers, kinds, outputs, goals };
         closure.set_goals(&[]);
         Ok(Ok(closure))
     }
@@ -338,26 +342,24 @@ impl Closure {
         Ok(goals)
     }
 
-    /// Whether exact memories may show more than memories that return any data.
-    pub fn has_memories(&self) -> bool {
-        self.has_memories
+    /// The exact model of memories, if they are small.
+    pub fn exact(&self) -> Contents {
+        match self.memory {
+            1..=EXACT => Contents::Exact,
+            _ => Contents::Shared,
+        }
     }
 
     fn graph(&self, contents: Contents) -> Result<Result<&Aig, String>, Error> {
-        if contents == Contents::Shared || !self.has_memories {
+        if contents == Contents::Shared || self.exact() == Contents::Shared {
             return Ok(Ok(&self.shared));
         }
         if let Some(known) = self.exact.get() {
             return Ok(known.as_ref().map_err(Clone::clone));
         }
         let [.., both, _] = FILES;
-        let made = match memory_bits(&self.session.text(both)?) {
-            ..=MEMORY => {
-                let graph = whole_graph(&self.session, both)?;
-                Aig::parse(&graph.text).ok_or_else(|| LOOP.to_owned())
-            }
-            _ => Err(format!("its memories have more than {MEMORY} bits")),
-        };
+        let graph = whole_graph(&self.session, both)?;
+        let made = Aig::parse(&graph.text).ok_or_else(|| LOOP.to_owned());
         Ok(self.exact.get_or_init(|| made).as_ref().map_err(Clone::clone))
     }
 

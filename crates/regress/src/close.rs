@@ -480,6 +480,7 @@ impl<'a> Job<'a> {
             left.retain(|point| self.missing.contains(point));
             let (provable, others): (Vec<usize>, Vec<usize>) =
                 left.iter().partition(|point| closure.is_provable(**point));
+            let provable = self.by_induction(&closure, provable, *traffic)?;
             self.by_engines(&closure, provable, *traffic, is_last)?;
             for point in others {
                 if is_last && self.missing.contains(&point) {
@@ -575,6 +576,32 @@ impl<'a> Job<'a> {
             }
         }
         Ok(Some(decision))
+    }
+
+    /// Tries quick inductions: about all points, and about those of each signal or line. Returns the
+    /// others.
+    fn by_induction(
+        &mut self,
+        closure: &Closure,
+        mut points: Vec<usize>,
+        traffic: Traffic,
+    ) -> Result<Vec<usize>, Error> {
+        const QUICK: [Attempt; 2] = [INDUCTION_BASE, INDUCTION_STEP];
+        if points.is_empty() || self.proves(closure, &points, traffic, &QUICK)? {
+            return Ok(Vec::new());
+        }
+        let mut groups: BTreeMap<(&str, u32), Vec<usize>> = BTreeMap::new();
+        for point in &points {
+            let Point { file, line, .. } = &self.points[*point];
+            groups.entry((file, *line)).or_default().push(*point);
+        }
+        let groups: Vec<Vec<usize>> = groups.into_values().collect();
+        for group in groups {
+            self.begin("induction");
+            self.proves(closure, &group, traffic, &QUICK)?;
+        }
+        points.retain(|point| self.missing.contains(point));
+        Ok(points)
     }
 
     /// Decides about a set of points: proves that none is reached, takes those away that a trace
@@ -722,7 +749,7 @@ impl<'a> Job<'a> {
         self.begin("searching for a point");
         let mut because = "the netlist reaches it, but the simulation does not".to_owned();
         for purpose in [Purpose::Search, Purpose::Change] {
-            let contents = if closure.has_memories() { Contents::Exact } else { Contents::Shared };
+            let contents = closure.exact();
             let how = (contents, purpose);
             let question = match closure.question(&[point], contents, traffic, purpose)? {
                 Ok(question) => question,
