@@ -1,10 +1,11 @@
 //! `cosim diff`: refactorings are proved equivalent, and a difference has a vector that shows it.
 
 use crate::common::{
-    assert_error, assert_error_at, code, copy_rtl, cosim, json, looked_at, patched_rtl, project,
-    run, text,
+    assert_error, assert_error_at, changed_rtl, code, copy_rtl, cosim, json, looked_at,
+    patched_rtl, project, run, text,
 };
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -57,6 +58,31 @@ fn a_bug_has_a_vector_of_legal_traffic() {
     assert_error(&run(["report", out.to_str().unwrap()]), "E0219");
 }
 
+/// Only an offer that is withdrawn shows the difference, so it is shown, but is not legal traffic.
+#[test]
+fn a_difference_that_needs_illegal_traffic_says_so() {
+    let withdrawn = "logic was_offered;
+  always_ff @(posedge clk or posedge rst)
+    if (rst) was_offered <= 1'b0; else was_offered <= pkt_valid && !pkt_ready;
+  assign protocol_error = !rst && (misfits || was_offered && !pkt_valid);";
+    let same = "assign protocol_error = !rst && misfits;";
+    let rtl = changed_rtl("RecvSideFsm.sv", same, withdrawn);
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("any");
+    let output = diff("built-in", rtl.path(), &out, &["--no-waves"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let profile = &json(&out.join("diff.json"))["profiles"][0];
+    let legal = &profile["legal"];
+    assert_eq!((&profile["port"], &legal["is_legal"]), (&"protocol_error".into(), &false.into()));
+    assert!(legal["because"].as_str().unwrap().contains(" in cycle "), "{legal}");
+    assert_eq!(legal["otherwise"], "equivalent, proved", "{legal}");
+    let out = folder.path().join("legal");
+    let output = diff("built-in", rtl.path(), &out, &["--no-waves", "--legal-only"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let profile = &json(&out.join("diff.json"))["profiles"][0];
+    assert_eq!((&profile["status"], &profile["inputs"]), (&"equivalent".into(), &"legal".into()));
+}
+
 /// A module without a block, whose ports have other names than those of a block.
 const ADDER: &str = "\
 module Adder (input wire clk, rst, go, input wire [3:0] a, b, output reg [4:0] sum);
@@ -88,6 +114,10 @@ fn a_module_that_is_not_there_has_no_block() {
         assert_error(&diff_of_adder(here, options, [old, "old.sv"]), number);
         assert!(!here.join("out").exists(), "{options:?}");
     }
+    // What is built for the module is run, so nobody else may be able to write it.
+    fs::create_dir(here.join("cache")).ok();
+    fs::set_permissions(here.join("cache"), Permissions::from_mode(0o777)).unwrap();
+    assert_error(&diff_of_adder(here, &["--top", "Adder"], ["old.sv"; 2]), "E0606");
 }
 
 #[test]

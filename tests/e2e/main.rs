@@ -16,6 +16,7 @@ mod build_errors;
 mod cache;
 mod checks;
 mod ci_files;
+mod close;
 mod code;
 mod common;
 mod compare;

@@ -86,6 +86,29 @@ fn assert_page(out: &Path, mutants: &[Value]) {
     );
 }
 
+/// Runs the command of a survivor as the page shows it: it must survive again.
+fn assert_commands_of_survivors(out: &Path) {
+    let report = json(&out.join("mutate.json"));
+    let survives = |mutant: &&Value| mutant["verdict"] == "survived";
+    let survivor = mutants(&report).iter().find(survives).expect("one case leaves survivors");
+    let page = page(out);
+    let shown = page.split("<code class=\"run\">").map(|rest| rest.split('<').next().unwrap());
+    let only = format!(" --only {} ", survivor["id"]);
+    let command = shown.into_iter().find(|command| command.contains(&only)).expect("its command");
+    let words: Vec<&str> = command.split(' ').collect();
+    let again = TempDir::new().unwrap();
+    let mut run = program();
+    let run = run.env("CXXFLAGS", "-O0").current_dir(again.path()).args(&words[1..]);
+    let output = run.output().unwrap();
+    assert_eq!(code(&output), 1, "{command}: {}", text(&output));
+    let said = text(&output);
+    let [file, line] = ["file", "line"].map(|name| &survivor["sources"][0][name]);
+    let place = format!("{}:{line}", file.as_str().unwrap());
+    for part in [&format!("mutant {} of recv", survivor["id"]), "survived", &place] {
+        assert!(said.contains(part), "{command}: {part}: {said}");
+    }
+}
+
 #[test]
 #[ignore = "slow: five mutation analyses"]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
@@ -189,6 +212,7 @@ fn a_score_below_the_goal_is_a_failure() {
     let output = grade(&folder.path().join("alone"), &few);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("below 100 %"), "{}", text(&output));
+    assert_commands_of_survivors(&folder.path().join("alone"));
 
     // The goal of a plan applies to all shards together.
     let plan = folder.path().join("plan.toml");

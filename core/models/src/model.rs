@@ -134,7 +134,7 @@ fn compile_archive(
     let dir = verilated.dir.clone();
     let prefix = &design.prefix;
     let symbol = format!("vl_model_{prefix}");
-    let (verilated, driving) = choose(design, verilated, ports, verilator)?;
+    let (verilated, driving) = choose(design, verilated, None, ports, verilator)?;
     // A gated clock is what a wrapper of several clocks is made of.
     if let Driving::TwoEvaluations(reason) = &driving
         && design.wrapper.is_none()

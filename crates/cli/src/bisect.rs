@@ -128,7 +128,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let rtl = named.rtl(below, &like)?;
         subject.loaded.check_profiles(&rtl, &subject.profiles)?;
         let models = subject.profiles.iter().map(|profile| {
-            let model = rtl.build_for_user(info, &profile.parameters, View::Bare)?;
+            let model = rtl.build_for_user(info, &profile.parameters, View::Quick)?;
             Ok((profile.name.to_string(), model))
         });
         let models = models.collect::<Result<Vec<_>, Error>>()?;

@@ -37,7 +37,7 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 76] = [
+const DEFAULTS: [(&str, &str); 79] = [
     ("accept-bounded", ""),
     ("assertions", ""),
     ("base-run", ""),
@@ -48,8 +48,10 @@ const DEFAULTS: [(&str, &str); 76] = [
     ("build", ""),
     ("case", ""),
     ("cases", "run watch mutate"),
+    ("check", ""),
     ("checks-only", ""),
     ("clock", ""),
+    ("closed", ""),
     ("cocotb", ""),
     ("corpus", ""),
     ("cosim", ""),
@@ -92,6 +94,7 @@ const DEFAULTS: [(&str, &str); 76] = [
     ("plan", ""),
     ("print", ""),
     ("problems", "run watch"),
+    ("profile", ""),
     ("quiet", "run replay shrink resume reproduce rerun merge mutate"),
     ("recorded-rtl", ""),
     ("reset", ""),

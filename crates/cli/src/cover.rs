@@ -1,5 +1,6 @@
 //! `cosim cover`: coverage databases of many runs.
 
+mod close;
 mod vectors;
 
 use super::{counted, print_text};
@@ -8,7 +9,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
 use cosim_base::program;
+use cosim_base::text;
 use cosim_block::points::Point;
+use cosim_formats::closed::Closed;
 use cosim_formats::coverage::code::lcov;
 use cosim_formats::coverage::{ContributingCase, Database, rank, ucis};
 use serde_json::{Value, json};
@@ -31,6 +34,8 @@ enum Command {
     Report(Report),
     /// List the smallest set of cases with the same coverage.
     Rank(Rank),
+    /// Close the coverage of a run: find inputs that hit what no case hit, or prove that none do.
+    Close(Box<close::Arguments>),
 }
 
 #[derive(Debug, Args)]
@@ -51,6 +56,10 @@ struct Report {
     /// Print as text, JSON, LCOV or UCIS.
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
+    /// Do not count the points that the proofs in FILE show to be unreachable; FILE is a result of
+    /// `cover close`.
+    #[arg(long, value_name = "FILE|DIR", value_parser = path, help_heading = heading::COVERAGE)]
+    closed: Option<PathBuf>,
     /// Write to FILE instead of standard output.
     #[arg(long, short, value_name = "FILE", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
@@ -85,8 +94,14 @@ enum Format {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.command {
         Command::Merge(Merge { databases, out }) => drop(merged(databases)?.write(out)?),
-        Command::Report(Report { databases, format, out }) => {
-            let database = merged(databases)?;
+        Command::Report(Report { databases, format, closed, out }) => {
+            let mut database = merged(databases)?;
+            if let Some(path) = closed {
+                let file = text::path(path).to_string();
+                for line in Closed::read(path)?.apply_to(&file, &mut database).lines() {
+                    program::print_note(format_args!("{line}"));
+                }
+            }
             let text = match format {
                 Format::Text => report(&database),
                 Format::Json => json_text(&report_json(&database))?,
@@ -98,6 +113,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => print_text(&text)?,
             }
         }
+        Command::Close(arguments) => return close::execute(arguments),
         Command::Rank(Rank { databases, formatting, out }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);

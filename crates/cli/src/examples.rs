@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 33] = [
+const EXAMPLES: [(&str, [Example; 2]); 34] = [
     (
         "run",
         [
@@ -87,6 +87,13 @@ const EXAMPLES: [(&str, [Example; 2]); 33] = [
         [
             ("cover rank runs/latest", "List the cases that suffice for the coverage"),
             ("cover rank runs/latest -o smoke", "Write these cases as vectors"),
+        ],
+    ),
+    (
+        "cover close",
+        [
+            ("cover close runs/latest", "Find vectors and proofs for what no case hit"),
+            ("cover close --check runs/close-qp", "Prove the proofs of a result again"),
         ],
     ),
     ("error", [("error", "List all codes"), ("error E0213", "Explain one code")]),

@@ -79,6 +79,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
+use std::thread;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
@@ -169,7 +170,9 @@ pub fn main() -> ExitCode {
     program::set_writer(progress::show);
     verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {
-        program::show(&format!("internal error, please report it: {info}\n"));
+        if thread::current().name() != Some(cosim_report::report::READER) {
+            program::show(&format!("internal error, please report it: {info}\n"));
+        }
     }));
     let command = command();
     let words = checked(env::args_os().collect());

@@ -225,6 +225,7 @@ impl Options {
             save: 0,
             goal: None,
             until: None,
+            closed: Vec::new(),
             waivers: Vec::new(),
             program: self.limits.program()?,
             since: None,

@@ -343,7 +343,7 @@ fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
         .map(|(key, run)| {
             Ok((
                 key,
-                run.rtl.build_for_user(run.block.info(), &run.profile.parameters, View::Bare)?,
+                run.rtl.build_for_user(run.block.info(), &run.profile.parameters, View::Quick)?,
             ))
         })
         .collect::<Result<_, Error>>()?;

@@ -104,7 +104,7 @@ impl PreparedRerun {
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         let session = Arc::new(Session::new(block, &setup)?);
         let examined = setup.rtl.examined(block.info())?;
-        let opening = session.opening()?;
+        let opening = session.opening(0)?;
         if session.scenarios() != header.scenarios
             || hash_of_weights(&opening.scenarios) != header.weights
         {

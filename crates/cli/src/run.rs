@@ -12,9 +12,11 @@ use super::{INTERRUPTED, interruption};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
+use cosim_base::text;
 use cosim_block::engine::Waves;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
+use cosim_formats::closed::Closed;
 use cosim_formats::run::{MOST_CASES, OutputLocation};
 use cosim_regress::blocks::BlockHandle;
 use cosim_regress::revision::named;
@@ -86,6 +88,10 @@ pub struct Arguments {
     /// coverage.info for genhtml.
     #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
+    /// Do not count the points that the proofs in FILE show to be unreachable; FILE is a result of
+    /// `cover close`; may be repeated.
+    #[arg(long, value_name = "FILE|DIR", value_parser = path, requires = "coverage", help_heading = heading::COVERAGE)]
+    closed: Vec<PathBuf>,
     #[command(flatten)]
     pub earlier: EarlierRunOptions,
     /// Warn if this is not the build with which the failure was seen.
@@ -103,7 +109,11 @@ impl Arguments {
             Some(plan) => self.options.planned(plan)?,
             None => self.options.jobs(case)?,
         };
+        let closed = self.closed(&jobs)?;
         for job in &mut jobs {
+            let is_of =
+                |(_, file): &&(String, Arc<Closed>)| file.subject.block == job.block.info().name;
+            job.closed = closed.iter().filter(is_of).cloned().collect();
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
             job.goal = job.goal.or(self.min_coverage);
@@ -118,6 +128,20 @@ impl Arguments {
 }
 
 impl Arguments {
+    /// The files of --closed, which are about blocks of these regressions.
+    fn closed(&self, jobs: &[Regression]) -> Result<Vec<(String, Arc<Closed>)>, Error> {
+        let read = |path: &PathBuf| {
+            let closed = Closed::read(path)?;
+            let block = &closed.subject.block;
+            if jobs.iter().any(|job| job.block.info().name == *block) {
+                return Ok((text::path(path).to_string(), Arc::new(closed)));
+            }
+            let message = format!("is about block `{block}`, which is not run");
+            Err(Error::File { code: codes::COVERAGE_MISMATCH, path: path.clone(), message })
+        };
+        self.closed.iter().map(read).collect()
+    }
+
     /// Adds the RTL before a change to the regressions. Files of a revision are written to
     /// `folder`.
     fn compare_with(

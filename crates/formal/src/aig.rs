@@ -2,14 +2,16 @@
 
 mod joined;
 mod miter;
+mod reached;
 mod simulation;
 mod unknown;
 
 use crate::cut;
 use cosim_block::words::split;
 use miter::{Miter, of};
+pub use reached::Goal;
 use serde::{Deserialize, Serialize};
-pub use simulation::Violation;
+pub use simulation::{Seen, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 pub use unknown::Unknowns;
 

@@ -19,16 +19,17 @@ use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use verilated::Port;
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 /// Yosys commands that make a flat netlist. They remove assertions and set undefined values to 0.
-const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
+pub(crate) const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero\nflatten\nopt_clean";
 /// Prefix of the outputs that are 1 where the environment withdraws an offer.
-const OFFER: &str = "cosim_offer_";
+pub(crate) const OFFER: &str = "cosim_offer_";
 const SELECT: &str = Interface::OURS.select;
-const LOOP: &str = "a network has a combinational loop";
+pub(crate) const LOOP: &str = "a network has a combinational loop";
 
 /// How memories are modelled in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -236,8 +237,18 @@ impl Sides {
         info: &'static BlockInfo,
         recorded: &[RecordedInputs],
     ) -> Vec<(&str, Violation)> {
+        self.withdrawn_at((info.inputs, info.power_up.len()), recorded)
+    }
+
+    /// As [`Sides::withdrawn`], with the ports of the cases and the size of their struct.
+    fn withdrawn_at(
+        &self,
+        ports: (&[Port], usize),
+        recorded: &[RecordedInputs],
+    ) -> Vec<(&str, Violation)> {
         let Ok(aig) = &self.shared else { return Vec::new() };
-        let ports = (info.inputs, info.power_up.len());
+        // Without a side, an output of both is unknown.
+        let aig = aig.clone().with_low(SELECT);
         let found: BTreeMap<String, Violation> = aig.violations(&[OFFER], ports, recorded);
         let mut all: Vec<(&str, Violation)> = found
             .into_iter()

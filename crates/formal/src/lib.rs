@@ -2,6 +2,7 @@
 //!
 //! - [`prove`] proves the properties of a block for all inputs.
 //! - [`diff`] compares two RTLs of a block.
+//! - [`close`] decides whether any input reaches a code coverage point.
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
 //!   RTL; [`cut`] cuts memories out of a netlist.
 //! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
@@ -23,6 +24,7 @@
 pub mod aig;
 pub mod assertions;
 pub mod certificate;
+pub mod close;
 pub mod cut;
 pub mod diff;
 pub mod engine;

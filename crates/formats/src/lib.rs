@@ -4,7 +4,8 @@
 //! - [`run`] is a run directory: results, journal, times.
 //! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
 //! - [`started`] tells own run directories from those of other people.
-//! - [`coverage`] is a coverage database of one or several runs.
+//! - [`coverage`] is a coverage database of one or several runs; [`closed`] has vectors and proofs
+//!   for what such runs did not hit.
 //! - [`record`] reads and writes records, each with one version and a checksum.
 //!
 //! ```no_run
@@ -18,6 +19,7 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::print_note`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod closed;
 pub mod coverage;
 pub mod diff;
 pub mod mutation;

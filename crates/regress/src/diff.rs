@@ -154,7 +154,7 @@ impl DiffRun<'_> {
             because: "the time limit ended the comparison".to_owned(),
         };
         // Compilers run beside Yosys and ABC.
-        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Bare);
+        let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Quick);
         let (models, early) = rayon::join(
             || self.rtl.par_iter().map(build).collect::<Result<Vec<Built>, Error>>(),
             || job.early([&examined[0], &examined[1]]),
@@ -235,25 +235,25 @@ impl Job<'_> {
             && let Step::Found(found) =
                 self.search(sides, &[Contents::Shared, Contents::Exact], self.widest(), false)?
         {
-            return self.different(found);
+            return self.different(found, Some(sides));
         }
         for (step, cases) in [("first cases", 0..FIRST), ("cases", FIRST..MORE)] {
             if let Some(found) = self.simulate(step, cases, sides.as_ref())? {
-                return self.different(found);
+                return self.different(found, sides.as_ref());
             }
         }
         if let Some(sides) = &sides {
             let result = self.formal(sides)?;
             match result {
                 Step::Shown(shown) => return self.shown(shown, Some(sides)),
-                Step::Found(found) => return self.different(found),
+                Step::Found(found) => return self.different(found, Some(sides)),
                 Step::Open => {}
             }
         }
         if self.illegal.is_none()
             && let Some(found) = self.simulate("further cases", MORE..MOST, sides.as_ref())?
         {
-            return self.different(found);
+            return self.different(found, sides.as_ref());
         }
         if let Some(mut found) = self.illegal.take() {
             let within = self.cycles.map_or(String::new(), |cycles| {
@@ -261,7 +261,7 @@ impl Job<'_> {
             });
             let otherwise = format!("undecided: {}{within}", self.because);
             found.legal.otherwise.get_or_insert(otherwise);
-            return self.different(found);
+            return self.different(found, sides.as_ref());
         }
         let (cycles, cases, because) = (self.cycles, self.cases, self.because.clone());
         Ok(DiffVerdict::Undecided { cycles, cases, because })
@@ -672,13 +672,13 @@ impl Job<'_> {
         {
             found.by += ", although the netlists are equivalent: simulation and synthesis read the RTL \
                  differently";
-            return self.different(found);
+            return self.different(found, sides);
         }
         Ok(equivalent(shown, self.cases))
     }
 
     /// Shrinks what was found, and asks the golden model.
-    fn different(&mut self, found: Found) -> Result<DiffVerdict, Error> {
+    fn different(&mut self, found: Found, sides: Option<&Sides>) -> Result<DiffVerdict, Error> {
         let Found { by, mut vector, mut difference, mut legal } = found;
         self.begin("shrinking the difference");
         let mut verdicts = self.verdicts(&vector)?;
@@ -696,9 +696,18 @@ impl Job<'_> {
                 let compared = self.compare(Vec::new(), vec![small.clone()], false)?;
                 // It shows the same failure of the golden model's comparison, and another
                 // difference only in rare cases.
-                if let Some(now) = compared.disagreement {
+                let now_legal = sides.map(|sides| self.legality(&compared.recorded, sides));
+                let stays = |now: &Legality| now.is_legal || !legal.is_legal;
+                if let Some(now) = compared.disagreement
+                    && now_legal.as_ref().is_none_or(stays)
+                {
                     (vector, difference) = (small, now.difference);
                     verdicts = self.verdicts(&vector)?;
+                    match now_legal {
+                        Some(now) if now.is_legal => legal = now,
+                        Some(now) => legal.because = now.because,
+                        None => {}
+                    }
                 }
             }
         }

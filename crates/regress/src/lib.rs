@@ -8,6 +8,7 @@
 //!   run.
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
+//! - [`close`] closes the coverage of a run by vectors and proofs.
 //! - [`bisect`] finds the first commit at which RTL of a [`revision`] fails.
 //! - [`suspects`] finds suspicious lines of the RTL for a failing vector.
 //! - [`woven`] finds many bugs of an RTL in one model.
@@ -33,6 +34,7 @@
 pub mod agreement;
 pub mod bisect;
 pub mod blocks;
+pub mod close;
 pub mod diff;
 pub mod judged;
 pub mod loaded;

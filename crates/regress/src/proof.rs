@@ -82,7 +82,7 @@ impl ProofRun<'_> {
         let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
             Ok(prover) => {
                 let model =
-                    self.rtl.build_for_user(self.block.info(), &profile.parameters, View::Bare)?;
+                    self.rtl.build_for_user(self.block.info(), &profile.parameters, View::Quick)?;
                 let netlist = netlist_model(self.block.info(), &prover.netlist()?)?;
                 Pair { block: self.block, profile, rtl: &model, netlist: &netlist }
                     .evaluate(self.worker, Some(prover.network()))

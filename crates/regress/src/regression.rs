@@ -26,6 +26,7 @@ use cosim_block::engine::SessionSetup;
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
+use cosim_formats::closed::Closed;
 use cosim_formats::coverage::executed::ExecutedBy;
 use cosim_formats::coverage::{Group, weights_hashes};
 use cosim_formats::run::{Header, Plan, Waiver};
@@ -98,6 +99,8 @@ pub struct Regression {
     pub goal: Option<f64>,
     /// Coverage of reachable bins at which the run ends, in percent in every profile.
     pub until: Option<f64>,
+    /// Proofs that coverage points are unreachable, by the name of their file.
+    pub closed: Vec<(String, Arc<Closed>)>,
     /// Waivers of failures, each with an expiry day.
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
@@ -135,13 +138,23 @@ impl Regression {
         let Self { block, setup, .. } = self;
         let session = Arc::new(Session::new(block, setup)?);
         let examined = setup.rtl.examined(block.info())?;
-        let opening = session.opening()?;
+        let cases = match self.case {
+            Some(_) => 1,
+            None => {
+                let lists = setup.profiles.len() * session.scenarios().len();
+                (self.indices.end - self.indices.start).saturating_mul(lists as u64)
+            }
+        };
+        let opening = session.opening(cases)?;
         let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
         let two_evaluations = check_models(&worker, &opening, &examined)?;
         let counted = match setup.coverage {
             true => {
                 let is_own = setup.rtl.is_built_in();
-                Some(CodeCoverage::new(block, &worker, &opening, &examined, is_own, events)?)
+                let mut counted =
+                    CodeCoverage::new(block, &worker, &opening, &examined, is_own, events)?;
+                counted.close(block.info(), &setup.profiles, &self.closed)?;
+                Some(counted)
             }
             false => None,
         };
@@ -212,6 +225,7 @@ impl Regression {
             until_coverage: self.until,
             since,
             coverage: setup.coverage,
+            closed: counted.as_ref().map_or_else(Vec::new, |counted| counted.closed.clone()),
             save_vectors: self.save,
             waivers: self.waivers.clone(),
         };
@@ -242,7 +256,7 @@ fn check_netlists(
     }
     let of = |netlist| Rtl { netlist, simulator: Simulator::Verilator, ..setup.rtl.clone() };
     let check = |profile: &Profile| {
-        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Bare)?;
+        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Quick)?;
         let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
         Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(worker)
     };

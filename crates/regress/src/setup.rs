@@ -15,6 +15,11 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::fmt::{self, Debug};
 use std::path::Path;
 
+/// Packets of all cases up to which a model is not worth the time that it takes to optimise it, and
+/// those of a case for which nobody chose them.
+const FEW: u64 = 400_000;
+const USUAL: u64 = 100;
+
 /// The parameters of a run.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -139,13 +144,18 @@ impl Session {
         format!("[{}]", texts.join(","))
     }
 
-    /// Builds the models and returns the setup that a worker needs to run cases.
+    /// Builds the models and returns the setup that a worker needs to run so many cases.
     ///
     /// # Errors
     /// If a model cannot be built.
-    pub fn opening(&self) -> Result<SessionSetup, Error> {
+    pub fn opening(&self, cases: u64) -> Result<SessionSetup, Error> {
         let Setup { profiles, rtl, coverage, packets, .. } = &self.setup;
-        let view = if *coverage { View::Covered } else { View::Bare };
+        let packets_of_all = cases.saturating_mul(packets.map_or(USUAL, u64::from));
+        let view = match coverage {
+            true => View::Covered,
+            false if packets_of_all <= FEW => View::Quick,
+            false => View::Bare,
+        };
         // In parallel, because models that are not linked are compiled now.
         let build = |profile: &Profile| {
             let built = rtl.build_for_user(self.block.info(), &profile.parameters, view)?;

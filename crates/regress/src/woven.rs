@@ -155,7 +155,7 @@ impl BugSearch<'_> {
         )?;
         let cases = SEEDS
             .map(|seed| cases_of(block.info(), &session, profile, seed, 0..block.info().cases));
-        let opening = session.opening()?;
+        let opening = session.opening(u64::MAX)?;
         Ok(ProfileRun {
             block,
             profile,

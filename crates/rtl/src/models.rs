@@ -61,6 +61,9 @@ const ANSWERS_PART: u64 = 8;
 pub enum View {
     /// For regressions: inputs are registered where that makes no difference.
     Bare,
+    /// For a few cases: `Bare`, if it is there, and else a model that behaves like it, compiled in
+    /// half the time and slower.
+    Quick,
     /// Verilator's model of the unchanged RTL with two evaluations per cycle: the reference.
     Plain,
     /// As `Bare`, with counters of line, branch and toggle coverage.

@@ -14,7 +14,7 @@ use std::path::Path;
 use verilated_runtime::Verilator;
 
 /// Ports by name: direction, and width unless the type does not consist of bits.
-type Described = BTreeMap<String, (Direction, Option<u32>)>;
+pub(crate) type Described = BTreeMap<String, (Direction, Option<u32>)>;
 
 impl Design {
     /// The ports of the design, which is verilated, after a check against Verilator's description.
@@ -24,8 +24,18 @@ impl Design {
     /// which the model and the description differ. [`Error::Foreign`] if the RTL imports C
     /// functions. [`Error::Verilate`] with Verilator's message.
     pub fn ports(&self, verilator: &Verilator, verilated: &Verilated) -> Result<Ports, Error> {
+        let described = self.described(verilator, &verilated.dir.join("described"));
+        self.checked_ports(verilated, described)
+    }
+
+    /// As [`Design::ports`], with the description.
+    pub(crate) fn checked_ports(
+        &self,
+        verilated: &Verilated,
+        described: Result<Described, Error>,
+    ) -> Result<Ports, Error> {
         let ports = Ports::read(verilated, &self.top, &self.clock)?;
-        let described = self.described(verilator, &verilated.dir.join("described"))?;
+        let described = described?;
         match difference(&ports, &described) {
             None => Ok(ports),
             Some((port, reason)) => Err(Error::Port { top: self.top.clone(), port, reason }),
@@ -61,7 +71,8 @@ impl Design {
         Ok(ports)
     }
 
-    fn described(&self, verilator: &Verilator, out: &Path) -> Result<Described, Error> {
+    /// The ports in Verilator's description; `out` is a folder for its output.
+    pub(crate) fn described(&self, verilator: &Verilator, out: &Path) -> Result<Described, Error> {
         let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
         let parameters: Vec<String> = parameters.collect();
         // Verilator runs in the folder of the design.

@@ -186,7 +186,7 @@ impl Design {
     pub fn preprocess(&self, verilator: &Verilator) -> Result<Preprocessed, Error> {
         let mut command = self.command(verilator);
         command.arg("-E").args(&self.sources);
-        let output = tool::kept_output(command, [ALL, Keep::Ends])?;
+        let output = tool::with_large_stack(command, [ALL, Keep::Ends])?;
         Ok(Preprocessed::parse(&tool::text(output.stdout), &self.sources))
     }
 }

@@ -156,6 +156,14 @@ impl Kept {
         Ok(kept)
     }
 
+    /// The file `name`, if it is complete.
+    ///
+    /// # Errors
+    /// The folder cannot be trusted.
+    pub fn known(&self, name: &str) -> Result<Option<KeptFile>, Error> {
+        Ok(claim(&trust::folder(&self.folder)?.join(name)))
+    }
+
     /// The time that the creation of the last used file with this description took.
     fn took(&self, about: &str) -> Option<Duration> {
         let entry = self.entries().ok()?.into_iter().find(|entry| entry.about == about)?;

@@ -1,13 +1,16 @@
 //! Compiles models at run time into shared libraries, cached by content.
 
 use crate::compile;
-use crate::{Design, Error, Kept, Ports, Verilated, choose, codegen};
+use crate::described::Described;
+use crate::registered::{self, choose};
+use crate::{Design, Error, Kept, Ports, Verilated, codegen};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use std::thread;
 use verilated_files::foreign::{ForeignName, lay_out};
 use verilated_files::{BuiltLibrary, HASH_DIGITS, KeptFile};
 use verilated_runtime::{Of, Tracing, Verilator};
@@ -38,6 +41,14 @@ pub struct LibraryCache {
     verilator: Verilator,
     target: String,
     kept: Kept,
+}
+
+/// What Verilator makes of a design.
+struct Translated {
+    plain: Verilated,
+    described: Result<Described, Error>,
+    /// The design in a top that registers its inputs, if that was asked for.
+    registered: Option<Result<Verilated, Error>>,
 }
 
 impl LibraryCache {
@@ -71,11 +82,28 @@ impl LibraryCache {
         let kept = self.kept.obtain(&name, &about, |work, library| {
             let folder = lay_out(&work.join("files"), files.iter().map(SourceFile::named))?;
             let design = Design { folder: Some(folder.clone()), ..design.clone() };
-            let verilated = design.verilate(&self.verilator, &work.join("model"))?;
-            self.check_read(&verilated, files, &folder)?;
-            self.compile(&design, verilated, ports, work, library)
+            let translated = self.translate(&design, ports, work)?;
+            self.check_read(&translated.plain, files, &folder)?;
+            self.compile(&design, translated, ports, work, library)
         })?;
         Ok(BuiltLibrary::new(kept)?)
+    }
+
+    /// The library of `design`, or that of the same with [`Design::quick`], if only that one is
+    /// cached, or none of them.
+    ///
+    /// # Errors
+    /// As [`LibraryCache::library`].
+    pub fn any_library(
+        &self,
+        design: &Design,
+        files: &[SourceFile],
+        ports: Option<&Ports>,
+    ) -> Result<BuiltLibrary, Error> {
+        match self.kept.known(&self.library_name(design, files, ports)?)? {
+            Some(kept) => Ok(BuiltLibrary::new(kept)?),
+            None => self.library(&Design { quick: true, ..design.clone() }, files, ports),
+        }
     }
 
     /// Whether the model of `design` can run nothing but RTL: no C++ of its author, no program, and
@@ -116,23 +144,50 @@ impl LibraryCache {
         check_read(verilated.names_read(&self.verilator)?, files, folder)
     }
 
+    /// Starts Verilator at once for all that is needed of it: its start takes most of the time.
+    fn translate(
+        &self,
+        design: &Design,
+        expected: Option<&Ports>,
+        work: &Path,
+    ) -> Result<Translated, Error> {
+        let verilator = &self.verilator;
+        // Verilator runs in the folder of the design.
+        let work = &std::path::absolute(work).map_err(Error::io(work))?;
+        thread::scope(|scope| {
+            let described = scope.spawn(|| design.described(verilator, &work.join("described")));
+            // With other ports than expected, there is no model at all.
+            let registered = expected.filter(|_| design.registered).map(|ports| {
+                scope.spawn(move || registered::translate(design, ports, work, verilator))
+            });
+            let plain = design.verilate(verilator, &work.join("model"));
+            let died = || Error::io(work)(io::Error::other("a thread died"));
+            Ok(Translated {
+                plain: plain?,
+                described: described.join().unwrap_or_else(|_| Err(died())),
+                registered: registered.map(|it| it.join().unwrap_or_else(|_| Err(died()))),
+            })
+        })
+    }
+
     /// Compiles a verilated design into a shared library.
     fn compile(
         &self,
         design: &Design,
-        verilated: Verilated,
+        translated: Translated,
         expected: Option<&Ports>,
         work: &Path,
         library: &Path,
     ) -> Result<(), Error> {
-        let ports = design.ports(&self.verilator, &verilated)?;
+        let Translated { plain, described, registered } = translated;
+        let ports = design.checked_ports(&plain, described)?;
         if let Some(expected) = expected {
             let differences = expected.differences(&ports);
             if !differences.is_empty() {
                 return Err(Error::Ports { top: design.top.clone(), differences });
             }
         }
-        let (verilated, driving) = choose(design, verilated, &ports, &self.verilator)?;
+        let (verilated, driving) = choose(design, plain, registered, &ports, &self.verilator)?;
         let model = codegen::ModelFile {
             verilated: &verilated,
             ports: &ports,

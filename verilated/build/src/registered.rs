@@ -41,14 +41,29 @@ pub fn text() -> [&'static str; 2] {
     [TEMPLATE, include_str!("registered.rs")]
 }
 
-/// Selects the model to compile for a design, given its plain translation. Uses the registered top
-/// if the design requests it and behaves the same in it.
+/// Translates a design in a registered top with these ports. `folder` gets the text of the top and
+/// the result.
+///
+/// # Errors
+/// As [`Design::verilate`].
+pub fn translate(
+    design: &Design,
+    ports: &Ports,
+    folder: &Path,
+    verilator: &Verilator,
+) -> Result<Verilated, Error> {
+    registered(design, ports, folder)?.verilate(verilator, &folder.join("registered"))
+}
+
+/// Selects the model to compile for a design, given its plain translation and that in a registered
+/// top, if there is one. Uses the latter if the design requests it and behaves the same in it.
 ///
 /// # Errors
 /// [`Error::Io`]. A registered top that Verilator rejects is a reason for two evaluations.
 pub fn choose(
     design: &Design,
     plain: Verilated,
+    translated: Option<Result<Verilated, Error>>,
     ports: &Ports,
     verilator: &Verilator,
 ) -> Result<(Verilated, Driving), Error> {
@@ -57,13 +72,15 @@ pub fn choose(
         return Ok((plain, Driving::TwoEvaluations(reason)));
     }
     let folder = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?;
-    let registered = registered(design, ports, &folder)?;
-    let verilated = match registered.verilate(verilator, &folder.join("registered")) {
+    let translated = translated.unwrap_or_else(|| translate(design, ports, &folder, verilator));
+    let verilated = match translated {
         Ok(verilated) => verilated,
         Err(Error::Verilate { output, .. }) => {
             let line = output.lines().find(|line| line.contains("%Error")).unwrap_or(&output);
-            // Remove the folder, which differs between machines.
-            let line = line.replace(&format!("{}/", folder.display()), "");
+            // Remove the folders, which differ between machines.
+            let line = folder.ancestors().take(2).fold(line.to_owned(), |line, one| {
+                line.replace(&format!("{}/", one.display()), "")
+            });
             let reason = format!("Verilator refuses it with registered inputs: {}", line.trim());
             return Ok((plain, Driving::TwoEvaluations(reason)));
         }
@@ -71,9 +88,10 @@ pub fn choose(
     };
     // Toggle counters of the clock would look like uses of the clock.
     let judged = match design.coverage {
-        true => Some(
-            Design { coverage: false, ..registered }.verilate(verilator, &folder.join("judged"))?,
-        ),
+        true => {
+            let design = Design { coverage: false, ..registered(design, ports, &folder)? };
+            Some(design.verilate(verilator, &folder.join("judged"))?)
+        }
         false => None,
     };
     Ok(match between_edges(judged.as_ref().unwrap_or(&verilated), &ports.clock)? {
@@ -220,7 +238,7 @@ mod tests {
         let verilator = Verilator::find().unwrap();
         let plain = design.verilate(&verilator, &folder.path().join("model")).unwrap();
         let ports = design.ports(&verilator, &plain).unwrap();
-        choose(&design, plain, &ports, &verilator).unwrap().1
+        choose(&design, plain, None, &ports, &verilator).unwrap().1
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub(crate) const ALL: Keep = Keep::All(256 << 20);
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Program`] if it cannot be started.
 pub fn messages(command: Command) -> Result<Output, Error> {
-    watched(command, None, [Keep::Ends; 2])
+    watched(command, &[], [Keep::Ends; 2])
 }
 
 /// Runs a program like [`messages`], limited to `seconds` of processor time. [`EXCEEDED`] ends it
@@ -80,7 +80,7 @@ pub fn messages(command: Command) -> Result<Output, Error> {
 /// # Errors
 /// As [`messages`].
 pub fn messages_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    watched(command, Some(seconds), [Keep::Ends; 2])
+    watched(command, &within(seconds), [Keep::Ends; 2])
 }
 
 /// Runs a program like [`messages_within`] and returns all of its standard output.
@@ -88,12 +88,18 @@ pub fn messages_within(seconds: u64, command: Command) -> Result<Output, Error> 
 /// # Errors
 /// As [`messages`]. [`Error::TooMuch`] if the output is too long to be read.
 pub fn answer_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    watched(command, Some(seconds), [ALL, Keep::Ends])
+    watched(command, &within(seconds), [ALL, Keep::Ends])
 }
 
-/// Runs a program and returns of standard output and standard error what `keep` says.
-pub(crate) fn kept_output(command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
-    watched(command, None, keep)
+/// Runs a program with as large a stack as the system permits: Verilator follows expressions as
+/// deep as they are nested. Returns of standard output and standard error what `keep` says.
+pub(crate) fn with_large_stack(command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
+    let own = getrlimit(Resource::Stack);
+    watched(command, &[(Resource::Stack, Rlimit { current: own.maximum, ..own })], keep)
+}
+
+fn within(seconds: u64) -> [(Resource, Rlimit); 1] {
+    [(Resource::Cpu, Rlimit { current: Some(seconds), ..getrlimit(Resource::Cpu) })]
 }
 
 /// Reads a text that a tool wrote. Bytes that are not UTF-8, as in a string of the RTL, are
@@ -124,7 +130,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> String {
 
 fn watched(
     mut command: Command,
-    seconds: Option<u64>,
+    limits: &[(Resource, Rlimit)],
     [out, err]: [Keep; 2],
 ) -> Result<Output, Error> {
     check()?;
@@ -138,10 +144,11 @@ fn watched(
     let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut child = spawned.map_err(|source| Error::Program { program, source })?;
     let _activity = Activity::begin(format!("running {name}"));
-    if let (Some(pid), Some(_)) = (Pid::from_raw(child.id().cast_signed()), seconds) {
-        let limit = Rlimit { current: seconds, ..getrlimit(Resource::Cpu) };
-        // Fails if the program has ended already.
-        let _ = prlimit(Some(pid), Resource::Cpu, limit);
+    if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
+        for (resource, limit) in limits {
+            // Fails if the program has ended already.
+            let _ = prlimit(Some(pid), *resource, *limit);
+        }
     }
     let is_too_much = Arc::new(AtomicBool::new(false));
     let check_output = || match (is_too_much.load(Ordering::Relaxed), out, err) {
@@ -280,7 +287,7 @@ mod tests {
         assert_eq!(output.stdout.len(), 8 << 20);
         // It never ends by itself.
         let endless = shell("trap '' PIPE TERM; cat /dev/zero");
-        let error = kept_output(endless, [Keep::All(1 << 20), Keep::Ends]);
+        let error = watched(endless, &[], [Keep::All(1 << 20), Keep::Ends]);
         assert!(matches!(error, Err(Error::TooMuch { .. })), "{error:?}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"1234\xff").unwrap();

@@ -6,6 +6,7 @@ use crate::{DataFile, Error, VerilatorOption, before_reset};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use verilated_runtime::{Error as RuntimeError, Tracing, Verilator};
@@ -236,7 +237,7 @@ impl Design {
 
     /// Verilator with the options that every use needs. [`run`](Self::run) adds the sources.
     pub(crate) fn command(&self, verilator: &Verilator) -> Command {
-        let mut command = Command::new(verilator.program());
+        let mut command = Command::new(verilator.started().unwrap_or(verilator.program()));
         // The options of the design come first: those that cosim relies on win.
         command.args(self.options.iter().flat_map(VerilatorOption::words));
         if !self.options.is_empty() {
@@ -274,7 +275,7 @@ impl Design {
     pub(crate) fn output(&self, mut command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
         let program = command.get_program().to_owned();
         command.args(&self.sources);
-        let output = tool::kept_output(command, keep).map_err(|error| match error {
+        let output = tool::with_large_stack(command, keep).map_err(|error| match error {
             Error::Program { program, source } => {
                 RuntimeError::VerilatorMissing { tried: format!("`{program}`: {source}") }.into()
             }
@@ -283,19 +284,29 @@ impl Design {
         if output.status.success() {
             return Ok(output);
         }
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut messages = String::from_utf8_lossy(&output.stderr).into_owned();
         let top = self.top.clone();
+        // Verilator's script says so in other words.
+        let fault = output.status.signal().filter(|signal| FAULTS.contains(signal));
+        if let Some(signal) = fault {
+            messages += &format!("%Error: Verilator failed, with signal {signal}\n");
+        }
         if messages.trim().is_empty() {
             let output =
                 format!("{} ended with {} and printed nothing", program.display(), output.status);
             return Err(Error::VerilatorFailed { top, output });
         }
-        if output.status.code().is_none() || MACHINE.iter().any(|words| messages.contains(words)) {
+        if output.status.code().is_none() && fault.is_none()
+            || MACHINE.iter().any(|words| messages.contains(words))
+        {
             return Err(Error::VerilatorFailed { top, output: messages });
         }
         Err(Error::Verilate { top, output: messages })
     }
 }
+
+/// Signals of a fault in Verilator: SIGILL, SIGABRT, SIGFPE and SIGSEGV.
+const FAULTS: [i32; 4] = [4, 6, 8, 11];
 
 /// Messages of Verilator and the system about the machine instead of the RTL.
 const MACHINE: [&str; 6] = [

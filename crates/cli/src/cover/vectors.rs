@@ -97,7 +97,7 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
         coverage: false,
     };
     let session = Session::new(block, &setup)?;
-    if weights_hashes(&session.opening()?.scenarios).first() != Some(&find.weights) {
+    if weights_hashes(&session.opening(0)?.scenarios).first() != Some(&find.weights) {
         return Err(refuse(format!(
             "its scenario `{scenario}` came from a file; only cases of built-in scenarios can be \
              drawn again"

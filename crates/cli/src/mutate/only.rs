@@ -74,13 +74,13 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let model = mutants.build(job.block.info(), std::slice::from_ref(mutation))?;
     let worker = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
     let unchanged =
-        job.setup.rtl.build_for_user(job.block.info(), &profile.parameters, View::Bare)?;
+        job.setup.rtl.build_for_user(job.block.info(), &profile.parameters, View::Quick)?;
     Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&worker)?;
     let ground = CaseSet {
         block: job.block.info().name,
         profile: &profile.name,
         model: &model,
-        scenarios: &session.opening()?.scenarios,
+        scenarios: &session.opening(0)?.scenarios,
         packets: job.header.packets,
         cases: &cases,
         method: KillMethod::Compare,

@@ -3,6 +3,7 @@
 use super::{Detail, Summary};
 use crate::counted;
 use cosim_block::points::Point;
+use cosim_formats::closed::UsedProofs;
 use cosim_formats::coverage::code::CodeHits;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -25,6 +26,9 @@ impl Summary<'_> {
         };
         let _ = writeln!(text, "  RTL: {}{suffix}", shares.text());
         let shown = if detail == Detail::Tables { usize::MAX } else { POINTS_SHOWN };
+        for line in self.run.header.closed.iter().flat_map(UsedProofs::lines) {
+            let _ = writeln!(text, "    {line}");
+        }
         for (profile, point) in self.uncovered_code().into_iter().take(shown) {
             let _ = writeln!(text, "    not reached: {}, profile {profile}", point.place());
         }

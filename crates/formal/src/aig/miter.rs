@@ -270,7 +270,7 @@ impl Miter {
     }
 
     /// The value of a literal in the cycle before; 0 in the first cycle.
-    fn remembers(&mut self, literal: Literal) -> Literal {
+    pub(super) fn remembers(&mut self, literal: Literal) -> Literal {
         let place = self.latches.len();
         let latch = self.latch();
         self.latches[place] = literal;
@@ -278,7 +278,7 @@ impl Miter {
     }
 
     /// 1 if a literal differs from its value in the cycle before.
-    fn changes(&mut self, literal: Literal) -> Literal {
+    pub(super) fn changes(&mut self, literal: Literal) -> Literal {
         let before = self.remembers(literal);
         self.xor(before, literal)
     }

@@ -3,7 +3,7 @@
 //! Values are known or unknown: registers without an initial value are unknown at first, and so is
 //! what memories return. An output counts only where it is known.
 
-use super::{Aig, Literal, split};
+use super::{Aig, FALSE, Literal, split};
 use cosim_block::agreement::RecordedInputs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -19,6 +19,17 @@ pub struct Violation {
     pub case: String,
     /// The cycle, counted from 0, the reset cycle.
     pub cycle: usize,
+}
+
+/// The values of an output in a case.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// It may have been 0, or it may have been 1.
+    pub zero: bool,
+    pub one: bool,
+    /// It was 0, or it was 1.
+    pub is_zero: bool,
+    pub is_one: bool,
 }
 
 /// A value in each of the cases.
@@ -39,6 +50,17 @@ impl Known {
 }
 
 impl Aig {
+    /// The same with an input that is always 0.
+    #[must_use]
+    pub fn with_low(mut self, input: &str) -> Self {
+        let is_it = |(_, name): &&(u32, String)| name == input;
+        let nodes: Vec<u32> = self.inputs.iter().filter(is_it).map(|(node, _)| *node).collect();
+        self.inputs.retain(|(_, name)| name != input);
+        // Neither operand is ever 1.
+        self.ands.splice(0..0, nodes.into_iter().map(|node| (node, [FALSE, FALSE])));
+        self
+    }
+
     /// For each output whose name begins with one of `prefixes` and that is 1 in a case, a cycle in
     /// which it is. The ports are those of the cases, and `size` is the size of their struct.
     pub fn violations(
@@ -52,7 +74,7 @@ impl Aig {
             self.outputs.iter().filter(|(_, name)| is_selected(name)).collect();
         let mut found = BTreeMap::new();
         for chunk in cases.chunks(LANES) {
-            self.simulate((ports, size), chunk, |cycle, values, lanes| {
+            self.simulate((ports, size), chunk, false, |cycle, values, lanes| {
                 for (literal, name) in &selected {
                     let is_one = of(values, *literal).is_one & lanes;
                     if is_one != 0 && !found.contains_key(name) {
@@ -65,11 +87,44 @@ impl Aig {
         found
     }
 
+    /// Whether each output may have been 0 and 1 in each case, from the first edge on. That includes
+    /// the evaluation after an edge, before the inputs change.
+    pub fn seen(
+        &self,
+        (ports, size): (&[Port], usize),
+        cases: &[RecordedInputs],
+    ) -> Vec<Vec<Seen>> {
+        let mut all = vec![vec![Seen::default(); self.outputs.len()]; cases.len()];
+        for (chunk, of_chunk) in cases.chunks(LANES).zip(all.chunks_mut(LANES)) {
+            // For each output, the cases in which it was not 1, not 0, 0 and 1.
+            let mut masks = vec![[0; 4]; self.outputs.len()];
+            self.simulate((ports, size), chunk, true, |cycle, values, lanes| {
+                if cycle == 0 {
+                    return;
+                }
+                for ((literal, _), masks) in self.outputs.iter().zip(&mut masks) {
+                    let Known { is_one, is_zero } = of(values, *literal);
+                    let now = [!is_one, !is_zero, is_zero, is_one];
+                    masks.iter_mut().zip(now).for_each(|(mask, now)| *mask |= now & lanes);
+                }
+            });
+            for (lane, seen) in of_chunk.iter_mut().enumerate() {
+                for (seen, masks) in seen.iter_mut().zip(&masks) {
+                    let [zero, one, is_zero, is_one] = masks.map(|mask| mask >> lane & 1 == 1);
+                    *seen = Seen { zero, one, is_zero, is_one };
+                }
+            }
+        }
+        all
+    }
+
     /// Calls `see` for each cycle with the values of all nodes, and the cases that have this cycle.
+    /// With `after_edges` also for the values after each edge, as of the next cycle.
     fn simulate(
         &self,
         (ports, size): (&[Port], usize),
         cases: &[RecordedInputs],
+        after_edges: bool,
         mut see: impl FnMut(usize, &[Known], u64),
     ) {
         let nodes = self.inputs.iter().map(|(node, _)| *node);
@@ -108,19 +163,25 @@ impl Aig {
                     *(if is_one { &mut value.is_one } else { &mut value.is_zero }) |= lane;
                 }
             }
-            for (node, operands) in &self.ands {
-                let [left, right] = operands.map(|operand| of(&values, operand));
-                values[*node as usize] = Known {
-                    is_one: left.is_one & right.is_one,
-                    is_zero: left.is_zero | right.is_zero,
-                };
-            }
+            self.settle(&mut values);
             see(cycle, &values, lanes);
             let next: Vec<Known> =
                 self.latches.iter().map(|latch| of(&values, latch.next)).collect();
             for (latch, next) in self.latches.iter().zip(next) {
                 values[latch.node as usize] = next;
             }
+            if after_edges {
+                self.settle(&mut values);
+                see(cycle + 1, &values, lanes);
+            }
+        }
+    }
+
+    fn settle(&self, values: &mut [Known]) {
+        for (node, operands) in &self.ands {
+            let [left, right] = operands.map(|operand| of(values, operand));
+            values[*node as usize] =
+                Known { is_one: left.is_one & right.is_one, is_zero: left.is_zero | right.is_zero };
         }
     }
 }

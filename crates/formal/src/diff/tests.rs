@@ -109,6 +109,34 @@ fn memories_with_other_contents_are_not_paired() {
     assert_eq!(is_equal(&sides, Contents::Exact, Traffic::Any), Some(false));
 }
 
+/// Is an offer that is withdrawn in a recorded case seen, with its cycle, also where the sides
+/// differ?
+#[test]
+fn a_withdrawn_offer_is_seen_in_recorded_cases() {
+    let body = |y: &str| {
+        format!(
+            "reg waits; assign cosim_offer_0 = waits & ~v & ~rst;
+          always @(posedge clk) waits <= v & ~w & ~rst; assign y = {y};"
+        )
+    };
+    let sides = sides([&body("v"), &body("v ^ w")]);
+    let ports: Vec<Port> = [("rst", 0), ("v", 1), ("w", 2)]
+        .map(|(name, offset)| Port { name, width: 1, offset })
+        .into();
+    let case = |rows: &[[u8; 3]]| RecordedInputs {
+        case: "case".to_owned(),
+        is_raw: false,
+        cycles: rows.concat(),
+    };
+    let seen = |rows: &[[u8; 3]]| -> Vec<usize> {
+        let found = sides.withdrawn_at((&ports, 3), &[case(rows)]);
+        found.into_iter().map(|(_, violation)| violation.cycle).collect()
+    };
+    let reset = [1, 0, 0];
+    assert_eq!(seen(&[reset, [0, 1, 0], [0, 1, 0], [0, 0, 0]]), [3]);
+    assert_eq!(seen(&[reset, [0, 1, 0], [0, 1, 1], [0, 0, 0]]), [0; 0]);
+}
+
 /// `y` differs once the offer `v` was withdrawn before `w`.
 #[test]
 fn legal_traffic_keeps_offers() {

@@ -15,10 +15,10 @@ use super::ScenarioCoverage;
 use super::merge::disjoint;
 use cosim_block::points::{Kind, Point};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The indices of the set bits of [`Points::reached`](cosim_block::points::Points::reached).
-pub(in crate::coverage) fn numbers(reached: &[u8]) -> impl Iterator<Item = usize> + '_ {
+pub fn numbers(reached: &[u8]) -> impl Iterator<Item = usize> + '_ {
     let of_byte = |(place, byte): (usize, &u8)| {
         let byte = *byte;
         (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| place * 8 + bit)
@@ -31,8 +31,10 @@ pub(in crate::coverage) fn numbers(reached: &[u8]) -> impl Iterator<Item = usize
 pub struct Code {
     /// The points, by index.
     pub points: Vec<Point>,
-    /// Waived points, by index, with the reason.
+    /// Points that do not count, by index, with the reason.
     pub waived: BTreeMap<u32, String>,
+    /// Those of them that a proof shows to be unreachable.
+    pub proved: BTreeSet<u32>,
 }
 
 /// A ratio of counts.
@@ -68,6 +70,8 @@ pub struct CodeRatios {
     pub toggles: Ratio,
     /// Number of waived points, which are not in the ratios.
     pub waived: u64,
+    /// Number of points that are proved unreachable, which are not in the ratios.
+    pub proved: u64,
 }
 
 impl CodeRatios {
@@ -81,16 +85,21 @@ impl CodeRatios {
             branches: sum(self.branches, other.branches),
             toggles: sum(self.toggles, other.toggles),
             waived: self.waived + other.waived,
+            proved: self.proved + other.proved,
         }
     }
 
     /// As in `lines 100 % of 321, branches 99.1 % of 120, toggles 93.0 % of 2424, 3 points waived`.
     pub fn text(&self) -> String {
-        let Self { lines, branches, toggles, waived } = self;
+        let Self { lines, branches, toggles, waived, proved } = self;
         let shares = [("lines", lines), ("branches", branches), ("toggles", toggles)];
         let shares = shares.map(|(name, share)| format!("{name} {}", share.text())).join(", ");
-        let plural = if *waived == 1 { "point" } else { "points" };
-        if *waived > 0 { format!("{shares}, {waived} {plural} waived") } else { shares }
+        let counted = |count: u64, what: &str| match count {
+            0 => String::new(),
+            1 => format!(", 1 point {what}"),
+            count => format!(", {count} points {what}"),
+        };
+        format!("{shares}{}{}", counted(*waived, "waived"), counted(*proved, "proved unreachable"))
     }
 }
 
@@ -146,9 +155,10 @@ impl CodeHits<'_> {
         for line in self.lines().values().filter(|line| !line.is_waived) {
             shares.lines.add(line.hits > 0);
         }
-        for (point, hits, reason) in self.points() {
+        for (number, (point, hits, reason)) in self.points().enumerate() {
             if reason.is_some() {
-                shares.waived += 1;
+                let is_proved = self.code.proved.contains(&(number as u32));
+                *(if is_proved { &mut shares.proved } else { &mut shares.waived }) += 1;
                 continue;
             }
             match point.kind {

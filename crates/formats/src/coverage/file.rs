@@ -108,8 +108,11 @@ struct CodeText {
     profile: String,
     /// The points: file, line, column, kind, details, lines that execute together with it.
     points: Vec<Point>,
-    /// Waived points, by index, with the reason.
+    /// Points that do not count, by index, with the reason.
     waived: BTreeMap<u32, String>,
+    /// Those of them that a proof shows to be unreachable.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    proved: BTreeSet<u32>,
 }
 
 /// The code coverage of some cases.
@@ -217,6 +220,7 @@ impl Database {
             profile: profile.clone(),
             points: code.points.clone(),
             waived: code.waived.clone(),
+            proved: code.proved.clone(),
         };
         self.code.iter().map(text).collect()
     }
@@ -375,11 +379,14 @@ impl Database {
 }
 
 fn code_of_text(text: CodeText) -> Result<((String, String), Code), String> {
-    let CodeText { rtl, profile, points, waived } = text;
+    let CodeText { rtl, profile, points, waived, proved } = text;
     if waived.keys().any(|point| *point as usize >= points.len()) {
         return Err(format!("code of profile `{profile}`: a waived point does not exist"));
     }
-    Ok(((rtl, profile), Code { points, waived }))
+    if proved.iter().any(|point| !waived.contains_key(point)) {
+        return Err(format!("code of profile `{profile}`: a proved point has no reason"));
+    }
+    Ok(((rtl, profile), Code { points, waived, proved }))
 }
 
 fn reached_of_text(

@@ -1,6 +1,7 @@
 //! The settings that identify a run.
 
 use super::waivers::Waiver;
+use crate::closed::UsedProofs;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_harness::harness::Comparison;
@@ -68,6 +69,9 @@ pub struct Header {
     /// Whether code coverage was counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
+    /// Files with proofs that coverage points are unreachable.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closed: Vec<UsedProofs>,
     /// Number of matching cases whose vectors are saved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub save_vectors: u64,

@@ -186,7 +186,7 @@ impl MutationAnalysis {
     ) -> Result<(), Error> {
         let Self { block, header, .. } = self;
         let session = self.session(profile)?;
-        let opening = session.opening()?;
+        let opening = session.opening(0)?;
         let cases = self.cases(profile, &session);
         let scenarios = session.scenarios().len();
         self.check_run(&report.profiles[index], cases.len())?;
@@ -223,7 +223,7 @@ impl MutationAnalysis {
                     let rtl = self.setup.rtl.build_for_user(
                         block.info(),
                         &profile.parameters,
-                        View::Bare,
+                        View::Quick,
                     )?;
                     let worker =
                         OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));

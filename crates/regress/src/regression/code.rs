@@ -7,9 +7,13 @@ use cosim_base::error::{Error, codes};
 use cosim_block::engine::SessionSetup;
 use cosim_block::points::Point;
 use cosim_block::worker::task::{Action, Task};
+use cosim_formats::closed::{Closed, UsedProofs};
+use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Code, Idle, Sources, Waivers};
+use cosim_harness::harness::{BlockInfo, Profile};
 use cosim_rtl::models::Examined;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The code coverage points of the RTL.
 pub(super) struct CodeCoverage {
@@ -19,6 +23,8 @@ pub(super) struct CodeCoverage {
     pub sources: Sources,
     /// The points of each profile, with files as Verilator sees them.
     pub points: Vec<(String, Vec<Point>)>,
+    /// What is not counted because of proofs.
+    pub closed: Vec<UsedProofs>,
 }
 
 impl CodeCoverage {
@@ -48,7 +54,7 @@ impl CodeCoverage {
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
         for ((profile, _), mut points) in opening.models.iter().zip(all) {
             sources.rename(&mut points);
-            let mut of_profile = Code { points, waived: BTreeMap::new() };
+            let mut of_profile = Code { points, ..Code::default() };
             waivers.apply(profile, &mut of_profile, &sources, &mut idle);
             code.insert((examined.identity.clone(), profile.clone()), of_profile);
         }
@@ -69,6 +75,27 @@ impl CodeCoverage {
                 idle.uncounted.join("\n  ")
             )));
         }
-        Ok(Self { code, sources, points })
+        Ok(Self { code, sources, points, closed: Vec::new() })
+    }
+
+    /// Takes out the points that proofs show to be unreachable.
+    ///
+    /// # Errors
+    /// The block does not describe a profile.
+    pub fn close(
+        &mut self,
+        info: &'static BlockInfo,
+        profiles: &[Profile],
+        files: &[(String, Arc<Closed>)],
+    ) -> Result<(), Error> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let mut database = Database::new(info, profiles)?;
+        database.code = std::mem::take(&mut self.code);
+        let used = files.iter().map(|(name, file)| file.apply_to(name, &mut database));
+        self.closed = used.collect();
+        self.code = database.code;
+        Ok(())
     }
 }

@@ -92,7 +92,7 @@ impl OneShotWorker {
 
     /// Runs a vector.
     pub fn replay(&self, subject: &VectorJob<'_>) -> Result<Finish<Replayed>, Error> {
-        let model = subject.build(View::Bare)?;
+        let model = subject.build(View::Quick)?;
         self.have(subject.task(model, Action::Replay(subject.vector.clone())))
     }
 
@@ -131,7 +131,7 @@ impl OneShotWorker {
 
     /// Determines which side violates the specification.
     pub fn judge(&self, subject: &VectorJob<'_>) -> Result<Finish<Blame>, Error> {
-        let model = subject.build(View::Bare)?;
+        let model = subject.build(View::Quick)?;
         self.have(subject.task(model, Action::Judge(subject.vector.clone())))
     }
 
@@ -157,7 +157,7 @@ impl OneShotWorker {
         budget: u64,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<Finish<ShrunkVector>, Error> {
-        let model = subject.build(View::Bare)?;
+        let model = subject.build(View::Quick)?;
         let task = subject.task(model, Action::Shrink(subject.vector.clone(), budget));
         let mut best = None;
         let mut losses = Losses::alone();
@@ -207,7 +207,7 @@ impl OneShotWorker {
         budget: u64,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
-        let model = subject.build(View::Bare)?;
+        let model = subject.build(View::Quick)?;
         let action = Action::ShrinkLost(subject.vector.clone(), verdict.clone(), budget);
         let task = subject.task(model.clone(), action);
         let mut best = None;
@@ -275,7 +275,7 @@ impl OneShotWorker {
         view: View,
         action: impl FnOnce(Built) -> Action,
     ) -> Result<Finish<T>, Error> {
-        let model = subject.build(View::Bare)?;
+        let model = subject.build(View::Quick)?;
         match self.have::<Option<String>>(subject.task(model.clone(), Action::Load))? {
             Finish::Done(_) => {}
             Finish::Lost(verdict) => return Ok(Finish::Lost(verdict)),

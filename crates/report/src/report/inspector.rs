@@ -10,8 +10,8 @@ use cosim_formats::run::{Group, RtlCopy};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
-use std::panic::catch_unwind;
 use std::path::Path;
+use std::thread;
 use wellen::simple::{Waveform, read_from_reader};
 
 /// Failures whose waves are in the page.
@@ -23,6 +23,8 @@ const LARGEST_RTL: usize = 600_000;
 /// Signals, and cycles before the end, that are kept.
 const MOST_SIGNALS: usize = 4_000;
 const MOST_CYCLES: u64 = 256;
+/// The thread that reads waves. A panic of it says nothing: the page has no waves then.
+pub const READER: &str = "reader of waves";
 /// The scope of the RTL and the golden model in the waves.
 const TOP: &str = "TOP.cosim_top.";
 /// Text signals of the golden model: state and rule.
@@ -63,9 +65,7 @@ pub fn waves(folder: &Path, group: &Group, explanation: &Explanation) -> Option<
     if bytes.len() as u64 > LARGEST_FILE {
         return None;
     }
-    // A model wrote the file, so it may hold anything.
-    let read = || Some(of_wave(read_from_reader(Cursor::new(bytes)).ok()?));
-    let (first, cycles, signals) = catch_unwind(read).ok()??;
+    let (first, cycles, signals) = read(bytes)?;
     let at =
         explanation.cycles.iter().find(|line| !line.differing.is_empty()).map(|line| line.cycle);
     let mut differ: Vec<String> =
@@ -83,6 +83,12 @@ pub fn waves(folder: &Path, group: &Group, explanation: &Explanation) -> Option<
     let size: usize =
         waves.signals.iter().flat_map(|it| &it.changes).map(|it| it.1.len() + 8).sum();
     (size <= LARGEST_WAVES).then(|| Json::of(&waves))
+}
+
+/// What a file of waves has. A model wrote it, so it may hold anything, and the reader may panic.
+fn read(bytes: Vec<u8>) -> Option<(u64, u64, Vec<Signal>)> {
+    let read = || Some(of_wave(read_from_reader(Cursor::new(bytes)).ok()?));
+    thread::Builder::new().name(READER.to_owned()).spawn(read).ok()?.join().ok()?
 }
 
 /// The first cycle of a waveform, their number, and the signals of both sides.
@@ -167,9 +173,7 @@ mod tests {
     #[test]
     fn broken_waves_are_left_out() {
         for bytes in [&b""[..], b"\0\0\0", b"$date today $end", &[0xfe; 4096]] {
-            let bytes = bytes.to_vec();
-            let read = || Some(of_wave(read_from_reader(Cursor::new(bytes)).ok()?));
-            assert!(catch_unwind(read).ok().flatten().is_none_or(|it| it.2.is_empty()));
+            assert!(read(bytes.to_vec()).is_none_or(|it| it.2.is_empty()));
         }
     }
 }

@@ -14,11 +14,11 @@ pub struct Verilator;
 impl Backend for Verilator {
     fn build(&self, model: &ModelRequest<'_>) -> Result<Built, Error> {
         match model.view {
-            View::Bare if is_linked(model) => Ok(Built::Linked),
-            View::Bare | View::Plain | View::Covered => compile(model),
+            View::Bare | View::Quick if is_linked(model) => Ok(Built::Linked),
+            View::Bare | View::Quick | View::Plain | View::Covered => compile(model),
             View::Observed(_) => {
                 // Build without the surrounding top first: this reports wrong ports more clearly.
-                self.build(&ModelRequest { view: View::Bare, ..model.clone() })?;
+                self.build(&ModelRequest { view: View::Quick, ..model.clone() })?;
                 compile(model)
             }
         }
@@ -48,7 +48,10 @@ fn compile(model: &ModelRequest<'_>) -> Result<Built, Error> {
     let ports = ports(model.info);
     let expected = (!matches!(model.view, View::Observed(_))).then_some(&ports);
     let cache = LibraryCache::new(verilator()?, TARGET, kept);
-    let library = cache.library(&design, &texts, expected);
+    let library = match model.view {
+        View::Quick => cache.any_library(&design, &texts, expected),
+        _ => cache.library(&design, &texts, expected),
+    };
     library.map(|library| Built::library(&library)).map_err(|error| examined.plain(error))
 }
 
@@ -79,10 +82,10 @@ fn sources(model: &ModelRequest<'_>) -> Result<ModelSources, Error> {
         design.top = OBSERVING_TOP.to_owned();
         design.tracing = tracing;
     }
-    design.registered = matches!(view, View::Bare | View::Covered);
+    design.registered = matches!(view, View::Bare | View::Quick | View::Covered);
     design.coverage = view == View::Covered;
-    // Counting dominates the run time, so that optimising the rest is not worth the compile
-    // time.
-    design.quick = model.netlist.is_some() || view == View::Covered;
+    // Counting or writing waves dominates the run time, so that optimising the rest is not worth
+    // the compile time.
+    design.quick = model.netlist.is_some() || matches!(view, View::Covered | View::Observed(_));
     Ok(ModelSources { examined, design, texts })
 }

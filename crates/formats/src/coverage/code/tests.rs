@@ -46,7 +46,7 @@ fn code() -> (Code, Sources) {
     let sources = sources(&points);
     let mut all = points.all;
     sources.rename(&mut all);
-    (Code { points: all, waived: BTreeMap::new() }, sources)
+    (Code { points: all, ..Code::default() }, sources)
 }
 
 fn run(seed: u64) -> Run {

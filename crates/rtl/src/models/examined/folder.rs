@@ -10,12 +10,11 @@ use super::{
 };
 use cosim_base::error::{Error, codes};
 use cosim_block::rtl::Rtl;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use tempfile::TempDir;
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
@@ -56,7 +55,9 @@ struct ExaminedFolder {
     top: String,
     verilator: Verilator,
     /// Results of the preprocessor, by everything that they depend on.
-    preprocessed: RefCell<BTreeMap<String, Rc<Preprocessed>>>,
+    preprocessed: Mutex<BTreeMap<String, Arc<Preprocessed>>>,
+    /// Results of Verilator that nobody has used yet, in the same way.
+    elaborated: Mutex<BTreeMap<String, Result<Elaboration, BuildError>>>,
     /// Deleted on drop.
     _temporary: TempDir,
 }
@@ -65,6 +66,7 @@ pub fn examine(wanted: &TopRequest<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     let given = UserRtl::find(rtl)?;
     let mut question = ExaminedFolder::new(wanted, &given)?;
     question.order(wanted)?;
+    question.ask_ahead();
     let first = question.preprocess(&question.sources)?;
     question.search_includers_first(&first);
     let elaboration = question.elaborate_needed(wanted, &first)?;
@@ -158,7 +160,8 @@ impl ExaminedFolder {
             hint,
             top,
             verilator,
-            preprocessed: RefCell::default(),
+            preprocessed: Mutex::default(),
+            elaborated: Mutex::default(),
             _temporary: temporary,
         })
     }
@@ -178,11 +181,15 @@ impl ExaminedFolder {
     /// Sorts the sources by dependency. Adds built-in packages if the top needs them and the user
     /// gave none: Verilator searches for modules, but not for packages.
     fn order(&mut self, wanted: &TopRequest<'_>) -> Result<(), Error> {
-        let mut all = Vec::new();
+        let (mut all, mut includers) = (Vec::new(), BTreeSet::new());
         for name in &self.sources {
             let text = fs::read(self.folder.join(name));
             let text = text.map_err(|error| Error::unreadable(&self.names.typed(name), &error))?;
-            all.push(Declarations::of(&String::from_utf8_lossy(&text)));
+            let text = String::from_utf8_lossy(&text);
+            all.push(Declarations::of(&text));
+            if sources::includes(&text).next().is_some() {
+                includers.extend(name.parent());
+            }
         }
         let own = wanted.own.iter().map(|(name, text)| (name, Declarations::of(text)));
         let (headers, own): (Vec<_>, Vec<_>) = own.partition(|(_, own)| own.is_bare());
@@ -207,6 +214,8 @@ impl ExaminedFolder {
             names.push(name);
             all.push(found);
         }
+        // Mostly what the preprocessor says later.
+        search_first(&mut self.searched, &includers);
         let needed = sources::needed(&all, wanted.top, &headers);
         let order = sources::order(&all);
         let in_order = |is_in: &dyn Fn(usize) -> bool| -> Vec<PathBuf> {
@@ -401,9 +410,33 @@ impl ExaminedFolder {
             .then(|| declares_none(wanted, &self.names.typed(first), &[wanted.top]))
     }
 
+    /// Asks Verilator at once what is asked of nearly every RTL: its start takes most of the time.
+    fn ask_ahead(&self) {
+        let ask = |sources: &Vec<PathBuf>, place: usize| {
+            let design = self.design(sources);
+            let out = self.folder.join(format!("answer-{place}"));
+            let answer = design.elaborate(&self.verilator, &out);
+            let mut known = self.elaborated.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(format!("{design:?}"), answer);
+        };
+        let is_less = !self.needed.is_empty() && self.needed.len() < self.sources.len();
+        let lists = [Some(&self.sources), is_less.then_some(&self.needed)];
+        thread::scope(|scope| {
+            for (place, sources) in lists.into_iter().flatten().enumerate() {
+                // What fails is asked again by who needs it.
+                scope.spawn(|| drop(self.preprocess(sources)));
+                scope.spawn(move || ask(sources, place));
+            }
+        });
+    }
+
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
         let out = self.folder.join("answer");
-        self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
+        let design = self.design(sources);
+        let mut known = self.elaborated.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = known.remove(&format!("{design:?}"));
+        let answer = known.unwrap_or_else(|| design.elaborate(&self.verilator, &out));
+        answer.map_err(|error| {
             if let BuildError::Verilate { output, .. } = &error
                 && let Some(misfit) =
                     self.design.wrapper.as_ref().and_then(|own| own.misfit(output))
@@ -423,15 +456,16 @@ impl ExaminedFolder {
     }
 
     /// Runs the preprocessor once per list of sources: starting Verilator is the slow part.
-    fn preprocess(&self, sources: &[PathBuf]) -> Result<Rc<Preprocessed>, Error> {
+    fn preprocess(&self, sources: &[PathBuf]) -> Result<Arc<Preprocessed>, Error> {
         let design = self.design(sources);
         let key = format!("{design:?}");
-        if let Some(known) = self.preprocessed.borrow().get(&key) {
-            return Ok(Rc::clone(known));
+        let known = || self.preprocessed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known().get(&key) {
+            return Ok(Arc::clone(known));
         }
         let answer = design.preprocess(&self.verilator).map_err(|error| self.names.plain(error))?;
-        let answer = Rc::new(answer);
-        self.preprocessed.borrow_mut().insert(key, Rc::clone(&answer));
+        let answer = Arc::new(answer);
+        known().insert(key, Arc::clone(&answer));
         Ok(answer)
     }
 
@@ -439,8 +473,7 @@ impl ExaminedFolder {
     fn search_includers_first(&mut self, preprocessed: &Preprocessed) {
         let folders: BTreeSet<&Path> =
             preprocessed.includes.iter().filter_map(|include| include.from.parent()).collect();
-        self.searched
-            .sort_by_key(|(name, is_explicit)| (!is_explicit, !folders.contains(name.as_path())));
+        search_first(&mut self.searched, &folders);
     }
 
     /// Drops sources that the design does not need, such as testbenches, if the design stays the
@@ -692,6 +725,11 @@ impl ExaminedFolder {
             expanded: Default::default(),
         })
     }
+}
+
+/// Moves these folders to the front, behind those that the user gave explicitly.
+fn search_first(searched: &mut [(PathBuf, bool)], folders: &BTreeSet<&Path>) {
+    searched.sort_by_key(|(name, is_explicit)| (!is_explicit, !folders.contains(name.as_path())));
 }
 
 /// Checks that the user RTL belongs to the block and that nothing built in replaces its top.

@@ -1,0 +1,144 @@
+//! Asks whether inputs can make outputs of a network take values.
+
+use super::miter::{Miter, STARTED, of};
+use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Outputs of which one is to take a value, from the cycle after the reset cycle on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Goal {
+    /// The outputs, each with its value.
+    pub outputs: Vec<(String, bool)>,
+    /// Whether one of the outputs is to change instead, between two such cycles.
+    pub changes: bool,
+}
+
+impl Aig {
+    /// The names of the outputs.
+    pub fn outputs(&self) -> impl Iterator<Item = &str> {
+        self.outputs.iter().map(|(_, name)| name.as_str())
+    }
+
+    /// Asks whether one of the goals can be reached. With `illegal`, only while no output whose name
+    /// begins with it was 1 so far.
+    pub fn reaches(
+        &self,
+        interface: &Interface<'_>,
+        goals: &[&Goal],
+        illegal: Option<&str>,
+    ) -> EquivalenceQuery {
+        let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let any = self.any(&mut miter, goals);
+        // Before the first edge, registers without a reset of their own have no value.
+        let mut given = STARTED;
+        if let Some(prefix) = illegal {
+            let mut breaks = FALSE;
+            for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
+                breaks = miter.or(breaks, of(&miter.sides[0], *literal));
+            }
+            let legal = miter.so_far(breaks);
+            given = miter.and(given, legal);
+        }
+        match miter.and(any, given) {
+            FALSE => EquivalenceQuery::Same,
+            reached => miter.file(reached),
+        }
+    }
+
+    /// For each goal, whether the structure of the network shows that nothing reaches it.
+    pub fn constants(&self, interface: &Interface<'_>, goals: &[&Goal]) -> Vec<bool> {
+        let mut miter = Miter::new(self, interface, 0, &self.all(), None);
+        let is_constant = |goal: &&Goal| {
+            let any = self.any(&mut miter, &[goal]);
+            miter.and(any, STARTED) == FALSE
+        };
+        goals.iter().map(is_constant).collect()
+    }
+
+    /// 1 while one of the goals is reached.
+    fn any(&self, miter: &mut Miter, goals: &[&Goal]) -> Literal {
+        let literals = self.by_name();
+        let mut any = FALSE;
+        for goal in goals {
+            for (name, value) in &goal.outputs {
+                // Nothing is proved about an output that is missing.
+                let Some(literal) = literals.get(name.as_str()) else {
+                    any = TRUE;
+                    continue;
+                };
+                let mut reached = of(&miter.sides[0], *literal) ^ Literal::from(!*value);
+                if goal.changes {
+                    let before = miter.remembers(STARTED);
+                    let changes = miter.changes(reached);
+                    reached = miter.and(before, changes);
+                }
+                any = miter.or(any, reached);
+            }
+        }
+        any
+    }
+
+    /// Which goals a trace reaches: the names of the bits that are 1 in each cycle after the reset
+    /// cycle. Registers without an initial value begin with `fill`.
+    pub fn reached_by(
+        &self,
+        interface: &Interface<'_>,
+        goals: &[&Goal],
+        trace: &[Vec<String>],
+        fill: bool,
+    ) -> Vec<bool> {
+        let literals = self.by_name();
+        let nodes = self.inputs.iter().map(|(node, _)| *node);
+        let nodes = nodes.chain(self.latches.iter().map(|latch| latch.node));
+        let nodes = nodes.chain(self.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
+        let mut values = vec![false; nodes as usize + 1];
+        for latch in &self.latches {
+            values[latch.node as usize] = latch.initial.unwrap_or(fill);
+        }
+        let value = |values: &[bool], literal: Literal| {
+            values[(literal / 2) as usize] != (literal & 1 == 1)
+        };
+        let mut reached = vec![false; goals.len()];
+        let mut before: BTreeMap<&str, bool> = BTreeMap::new();
+        for cycle in 0..=trace.len() {
+            let ones: HashSet<&str> = match cycle.checked_sub(1) {
+                Some(place) => trace[place].iter().map(String::as_str).collect(),
+                None => HashSet::new(),
+            };
+            for (node, name) in &self.inputs {
+                let is_reset = cycle == 0 && interface.reset == Some((split(name).0, true));
+                values[*node as usize] = is_reset || ones.contains(name.as_str());
+            }
+            for (node, [left, right]) in &self.ands {
+                values[*node as usize] = value(&values, *left) && value(&values, *right);
+            }
+            if cycle > 0 {
+                for (goal, reached) in goals.iter().zip(&mut reached) {
+                    *reached |= goal.outputs.iter().any(|(name, wanted)| {
+                        let Some(literal) = literals.get(name.as_str()) else { return false };
+                        let now = value(&values, *literal);
+                        match goal.changes {
+                            true => before.get(name.as_str()).is_some_and(|before| *before != now),
+                            false => now == *wanted,
+                        }
+                    });
+                }
+                for (name, _) in goals.iter().flat_map(|goal| &goal.outputs) {
+                    if let Some(literal) = literals.get(name.as_str()) {
+                        before.insert(name, value(&values, *literal));
+                    }
+                }
+            }
+            let next: Vec<bool> =
+                self.latches.iter().map(|latch| value(&values, latch.next)).collect();
+            for (latch, next) in self.latches.iter().zip(next) {
+                values[latch.node as usize] = next;
+            }
+        }
+        reached
+    }
+
+    fn by_name(&self) -> HashMap<&str, Literal> {
+        self.outputs.iter().map(|(literal, name)| (name.as_str(), *literal)).collect()
+    }
+}

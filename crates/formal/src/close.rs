@@ -1,0 +1,404 @@
+//! Decides whether any input reaches a code coverage point of the RTL.
+//!
+//! Each point becomes outputs of the netlist ([`instrument`]). A line or a side of a branch is
+//! reached in a cycle in which such an output is 1; a bit toggles only if it has another value than
+//! the one that it had in simulated cases. A proof counts with its certificate, and inputs that
+//! reach a point count after a simulation.
+
+mod instrument;
+
+use crate::aig::{Aig, EquivalenceQuery, Goal, Interface, Seen};
+use crate::certificate::{Certificate, Checked, Evidence, certify};
+use crate::cut::{cut, enabled};
+use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
+use crate::engine::{Decision, ask};
+use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
+use crate::monitor::{MONITOR, Monitor, TOP};
+use crate::portfolio::Attempt;
+use cosim_base::error::Error;
+use cosim_block::agreement::RecordedInputs;
+use cosim_block::points::{Kind, Point};
+use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{Examined, Pragmas};
+use cosim_rtl::rtlil::{Line, Unknown, plain, rest_of_cell};
+use cosim_rtl::yosys::YosysSession;
+use instrument::{MARK, instrument, point_of};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+
+/// The RTL with processes; the same with a wire for each point; the flat RTL; the RTL with its
+/// monitor; the same without memories.
+const FILES: [&str; 5] = ["raw.il", "covered.il", "rtl.il", "both.il", "cut.il"];
+
+/// An RTL with fixed parameters, and an output for each of its points.
+#[derive(Debug)]
+pub struct Closure {
+    session: YosysSession,
+    reset: Option<(&'static str, bool)>,
+    has_memories: bool,
+    /// The graph with memories that return any data.
+    shared: Aig,
+    exact: OnceCell<Result<Aig, String>>,
+    /// What the outputs of [`OFFER`] mean.
+    offers: Vec<String>,
+    kinds: Vec<Kind>,
+    /// The outputs of each point, or why there are none.
+    outputs: Vec<Result<Vec<String>, String>>,
+    /// The goal of each point, once cases are known.
+    goals: Vec<Result<Goal, String>>,
+}
+
+/// What a question is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A proof that none of the points is reached.
+    Proof,
+    /// A search: registers without an initial value begin with zeros or ones.
+    Search,
+    /// A search for changes of bits, instead of other values than those in simulated cases.
+    Change,
+}
+
+/// A question about points.
+#[derive(Debug)]
+pub struct Question {
+    name: String,
+    query: EquivalenceQuery,
+}
+
+impl Closure {
+    /// Reads an RTL with these points of Verilator. The inner error says why nothing can be decided
+    /// about it.
+    ///
+    /// # Errors
+    /// [`Error`] if Yosys fails or cannot read the RTL.
+    pub fn new(
+        info: &'static BlockInfo,
+        examined: &Examined,
+        parameters: &Parameters,
+        points: &[Point],
+        answers: &Answers,
+    ) -> Result<Result<Self, String>, Error> {
+        if !info.clocks.is_empty() {
+            return Ok(Err("the block has several clocks, and a proof needs one".to_owned()));
+        }
+        let [raw, ..] = FILES;
+        let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+        let values = info.verilog(parameters, &examined.parameters);
+        let path = session.path(raw);
+        session.read(&values, &format!("write_rtlil \"{}\"", path.display()))?;
+        let texts: BTreeMap<String, Vec<String>> = examined
+            .texts
+            .iter()
+            .map(|file| {
+                let text = String::from_utf8_lossy(&file.text);
+                let name = file.name.to_string_lossy().into_owned();
+                (name, text.lines().map(str::to_owned).collect())
+            })
+            .collect();
+        let line_of = |file: &str, line: u32| -> Option<&str> {
+            let lines = texts.get(file)?;
+            lines.get((line as usize).checked_sub(1)?).map(String::as_str)
+        };
+        let (monitor, offers) = Monitor::of_protocol(info, OFFER);
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        Self::of(session, points, &line_of, (&monitor, offers), info.rtl.clock, reset)
+    }
+
+    fn of<'t>(
+        session: YosysSession,
+        points: &[Point],
+        line_of: &instrument::LineOf<'t>,
+        (monitor, offers): (&str, Vec<String>),
+        clock: &str,
+        reset: Option<(&'static str, bool)>,
+    ) -> Result<Result<Self, String>, Error> {
+        let [raw, covered, rtl, both, without] = FILES;
+        let instrumented = instrument(&session.text(raw)?, points, line_of);
+        session.write(covered, &instrumented.text)?;
+        session.write(MONITOR, monitor)?;
+        session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
+        let netlist = enabled(&session.text(rtl)?);
+        session.write(rtl, &synchronous(&netlist, reset.map(|(name, _)| name)))?;
+        session.script(&format!(
+            "read_rtlil {rtl}\nread_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
+             flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}*\nwrite_rtlil {both}\n"
+        ))?;
+        let text = session.text(both)?;
+        match cut(&text, clock) {
+            Err(Unknown(because)) => return Ok(Err(because)),
+            Ok(text) => session.write(without, &text)?,
+        }
+        let Some(shared) = Aig::parse(&graph(&session, without)?.text) else {
+            return Ok(Err(LOOP.to_owned()));
+        };
+        let mut all: Vec<Vec<String>> = vec![Vec::new(); points.len()];
+        for name in shared.outputs() {
+            if let Some(outputs) = point_of(name).and_then(|point| all.get_mut(point)) {
+                outputs.push(name.to_owned());
+            }
+        }
+        let outputs: Vec<Result<Vec<String>, String>> = all
+            .into_iter()
+            .zip(instrumented.without.iter().enumerate())
+            .map(|(outputs, (number, without))| match without {
+                Some(because) => Err((*because).to_owned()),
+                None if outputs.is_empty() && !instrumented.never.contains(&number) => {
+                    Err("the netlist has no such wire".to_owned())
+                }
+                None => Ok(outputs),
+            })
+            .collect();
+        let kinds: Vec<Kind> = points.iter().map(|point| point.kind).collect();
+        let has_memories = memory_bits(&text) > 0;
+        let goals = Vec::new();
+        let exact = OnceCell::new();
+        let mut closure =
+            Self { session, reset, has_memories, shared, exact, offers, kinds, outputs, goals };
+        closure.set_goals(&[]);
+        Ok(Ok(closure))
+    }
+
+    /// Whether one of the blocks' channels restricts legal traffic.
+    pub fn has_offers(&self) -> bool {
+        !self.offers.is_empty()
+    }
+
+    /// Why nothing can be decided about a point.
+    pub fn without(&self, point: usize) -> Option<&str> {
+        self.goals[point].as_ref().err().map(String::as_str)
+    }
+
+    /// Compares the netlist with cases in which Verilator counted points, and learns which value
+    /// each bit has that never toggles. Returns the points, with the number of the case, that
+    /// Verilator counted although the netlist shows that they are not reached.
+    pub fn learn(
+        &mut self,
+        (ports, size): (&[verilated::Port], usize),
+        cases: &[RecordedInputs],
+        reached: &[Vec<usize>],
+    ) -> Vec<(usize, usize)> {
+        let seen = self.shared.seen((ports, size), cases);
+        let place: BTreeMap<&str, usize> = self.shared.outputs().zip(0..).collect();
+        let mut wrong = Vec::new();
+        for (case, (seen, reached)) in seen.iter().zip(reached).enumerate() {
+            for point in reached {
+                let Some(Ok(outputs)) = self.outputs.get(*point) else { continue };
+                let may = outputs.iter().filter_map(|name| seen.get(*place.get(name.as_str())?));
+                let mut may = may.copied();
+                let is_possible = match self.kinds[*point] {
+                    Kind::Toggle => may.any(|seen| seen.zero && seen.one),
+                    _ => may.any(|seen| seen.one),
+                };
+                if !is_possible {
+                    wrong.push((*point, case));
+                }
+            }
+        }
+        self.set_goals(&seen);
+        wrong
+    }
+
+    fn set_goals(&mut self, seen: &[Vec<Seen>]) {
+        let place: BTreeMap<&str, usize> = self.shared.outputs().zip(0..).collect();
+        // The values of an output in all cases.
+        let values = |name: &String| {
+            let place = place.get(name.as_str()).copied();
+            let of = |of: fn(&Seen) -> bool| {
+                seen.iter().any(|case| place.and_then(|place| case.get(place)).is_some_and(of))
+            };
+            [of(|seen| seen.is_zero), of(|seen| seen.is_one)]
+        };
+        let goal = |outputs: &Vec<String>, kind: Kind| -> Result<Goal, String> {
+            let value = |name: &String| match (kind, values(name)) {
+                (Kind::Toggle, [false, true]) => (name.clone(), false),
+                _ => (name.clone(), true),
+            };
+            let changes =
+                kind == Kind::Toggle && outputs.iter().any(|name| values(name) == [true; 2]);
+            Ok(Goal { outputs: outputs.iter().map(value).collect(), changes })
+        };
+        let of = |(outputs, kind): (&Result<Vec<String>, String>, &Kind)| match outputs {
+            Ok(outputs) => goal(outputs, *kind),
+            Err(because) => Err(because.clone()),
+        };
+        self.goals = self.outputs.iter().zip(&self.kinds).map(of).collect();
+    }
+
+    /// Whether a proof may be tried: the bit of a toggle had one value in all cases.
+    pub fn is_provable(&self, point: usize) -> bool {
+        self.goals[point].as_ref().is_ok_and(|goal| !goal.changes)
+    }
+
+    /// Those of the points that the structure of the netlist shows to be unreachable.
+    pub fn constants(&self, points: &[usize]) -> Vec<usize> {
+        let Ok(goals) = self.goals(points, Purpose::Proof) else { return Vec::new() };
+        let goals: Vec<&Goal> = goals.iter().collect();
+        let constants = self.shared.constants(&self.interface(Purpose::Proof), &goals);
+        points.iter().zip(constants).filter_map(|(point, is)| is.then_some(*point)).collect()
+    }
+
+    /// The question whether one of the points is reached. The inner error says why it cannot be
+    /// asked.
+    ///
+    /// # Errors
+    /// [`Error`] if Yosys fails.
+    pub fn question(
+        &self,
+        points: &[usize],
+        contents: Contents,
+        traffic: Traffic,
+        purpose: Purpose,
+    ) -> Result<Result<Question, String>, Error> {
+        let aig = match self.graph(contents)? {
+            Ok(aig) => aig,
+            Err(because) => return Ok(Err(because)),
+        };
+        let goals = match self.goals(points, purpose) {
+            Ok(goals) => goals,
+            Err(because) => return Ok(Err(because)),
+        };
+        let goals: Vec<&Goal> = goals.iter().collect();
+        let illegal = (traffic == Traffic::Legal).then_some(OFFER);
+        let query = aig.reaches(&self.interface(purpose), &goals, illegal);
+        let first = points.first().copied().unwrap_or_default();
+        let name = format!("close-{first}-{}-{contents:?}-{traffic:?}-{purpose:?}", points.len());
+        Ok(Ok(Question { name, query }))
+    }
+
+    /// The points that a trace of the engine reaches.
+    pub fn reached_by(
+        &self,
+        points: &[usize],
+        (contents, purpose): (Contents, Purpose),
+        trace: &[Vec<String>],
+    ) -> Result<Vec<usize>, Error> {
+        let (Ok(aig), Ok(goals)) = (self.graph(contents)?, self.goals(points, purpose)) else {
+            return Ok(Vec::new());
+        };
+        let goals: Vec<&Goal> = goals.iter().collect();
+        let interface = self.interface(purpose);
+        let by_fill = [false, true].map(|fill| aig.reached_by(&interface, &goals, trace, fill));
+        let is_reached = |place: &usize| by_fill.iter().any(|reached| reached[*place]);
+        let places = (0..points.len()).filter(is_reached);
+        Ok(places.map(|place| points[place]).collect())
+    }
+
+    fn interface(&self, purpose: Purpose) -> Interface<'static> {
+        let filled = purpose != Purpose::Proof;
+        Interface { reset: self.reset, filled, never: OFFER, ..Interface::OURS }
+    }
+
+    fn goals(&self, points: &[usize], purpose: Purpose) -> Result<Vec<Goal>, String> {
+        let goal = |point: &usize| -> Result<Goal, String> {
+            let mut goal = self.goals[*point].clone()?;
+            if purpose == Purpose::Proof && goal.changes {
+                return Err("the bit has both values, so that only a search can decide".to_owned());
+            }
+            goal.changes |= purpose == Purpose::Change && self.kinds[*point] == Kind::Toggle;
+            Ok(goal)
+        };
+        points.iter().map(goal).collect()
+    }
+
+    /// Whether exact memories may show more than memories that return any data.
+    pub fn has_memories(&self) -> bool {
+        self.has_memories
+    }
+
+    fn graph(&self, contents: Contents) -> Result<Result<&Aig, String>, Error> {
+        if contents == Contents::Shared || !self.has_memories {
+            return Ok(Ok(&self.shared));
+        }
+        if let Some(known) = self.exact.get() {
+            return Ok(known.as_ref().map_err(Clone::clone));
+        }
+        let [.., both, _] = FILES;
+        let made = match memory_bits(&self.session.text(both)?) {
+            ..=MEMORY => {
+                let graph = whole_graph(&self.session, both)?;
+                Aig::parse(&graph.text).ok_or_else(|| LOOP.to_owned())
+            }
+            _ => Err(format!("its memories have more than {MEMORY} bits")),
+        };
+        Ok(self.exact.get_or_init(|| made).as_ref().map_err(Clone::clone))
+    }
+
+    /// Runs an engine on a question. `Never` says that none of the points is reached.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
+    pub fn ask(&self, question: &Question, attempt: Attempt) -> Result<Decision, Error> {
+        match &question.query {
+            EquivalenceQuery::Same => Ok(Decision::Never(Evidence::Induction)),
+            EquivalenceQuery::Open { file, inputs } => {
+                ask(&self.session, &question.name, file, inputs, attempt)
+            }
+        }
+    }
+
+    /// Checks a proof of a question with the second solver.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], or a file cannot be written.
+    pub fn certify(&self, question: &Question, evidence: &Evidence) -> Result<Checked, Error> {
+        match &question.query {
+            EquivalenceQuery::Same => Ok(Ok(Certificate::Structure)),
+            EquivalenceQuery::Open { file, .. } => {
+                certify(&self.session, &question.name, file, evidence)
+            }
+        }
+    }
+
+    /// Whether a trace of the engine withdraws or changes no offer.
+    pub fn is_legal(
+        &self,
+        (contents, purpose): (Contents, Purpose),
+        trace: &[Vec<String>],
+    ) -> Result<bool, Error> {
+        let Ok(aig) = self.graph(contents)? else { return Ok(false) };
+        let offers = aig.outputs().filter(|name| name.starts_with(OFFER));
+        let outputs = offers.map(|name| (name.to_owned(), true)).collect();
+        let broken = Goal { outputs, changes: false };
+        let interface = self.interface(purpose);
+        let by_fill = [false, true].map(|fill| aig.reached_by(&interface, &[&broken], trace, fill));
+        Ok(by_fill.iter().flatten().all(|broken| !broken))
+    }
+}
+
+/// Replaces asynchronous resets by the reset of the block by synchronous ones. A simulator evaluates
+/// the RTL with the reset before registers follow it, and counts what it executes then. With
+/// synchronous resets such cycles are reached, too, and all others are the same.
+fn synchronous(netlist: &str, reset: Option<&str>) -> String {
+    let Some(reset) = reset else { return netlist.to_owned() };
+    let mut text = String::with_capacity(netlist.len());
+    let mut lines = netlist.lines();
+    while let Some(line) = lines.next() {
+        let Line::Cell { kind: kind @ ("$adff" | "$adffe"), .. } = Line::of(line) else {
+            text += line;
+            text += "\n";
+            continue;
+        };
+        let inside = rest_of_cell(&mut lines);
+        let is_own = inside.iter().any(|line| match Line::of(line) {
+            Line::Connect { left: "\\ARST", right } => plain(right) == reset,
+            _ => false,
+        });
+        let cell: String = std::iter::once(&line)
+            .chain(&inside)
+            .chain(&["  end"])
+            .map(|line| format!("{line}\n"))
+            .collect();
+        text += &match is_own {
+            true => cell
+                .replacen(kind, if kind == "$adff" { "$sdff" } else { "$sdffe" }, 1)
+                .replace("\\ARST", "\\SRST"),
+            false => cell,
+        };
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

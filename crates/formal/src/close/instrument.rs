@@ -1,0 +1,447 @@
+//! Adds a wire for each code coverage point to a netlist of Yosys that still has processes.
+//!
+//! A copy of each process assigns the wires alone: 0 at first, and 1 in the case that the point
+//! counts. A point is found by the place of its statement in the text. Verilator places `if` at its
+//! keyword and an item of `case` at its first line; Yosys places `if` and `case`, and keeps the
+//! order of items, with the default last.
+
+use cosim_block::points::{Kind, Point};
+use cosim_rtl::rtlil::{Line, number, plain};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Part of the name of each wire, before the number of its point.
+pub const MARK: &str = "cosim_cov_";
+
+/// The number of the point of a wire.
+pub fn point_of(wire: &str) -> Option<usize> {
+    let (_, rest) = wire.rsplit_once(MARK)?;
+    rest.split('_').next()?.parse().ok()
+}
+
+/// A place: file, line and column.
+type Place<'a> = (&'a str, u32, u32);
+
+/// A signal: file, line and name.
+type SignalAt<'a> = (&'a str, u32, &'a str);
+
+/// The first and the last place of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Range<'a> {
+    file: &'a str,
+    from: (u32, u32),
+    to: (u32, u32),
+}
+
+impl<'a> Range<'a> {
+    /// Parses `"file:1.2-3.4"`.
+    fn of(source: &'a str) -> Option<Self> {
+        // Several sources are separated by `|`.
+        let source = source.trim_matches('"').split('|').next()?;
+        let (file, range) = source.rsplit_once(':')?;
+        let (from, to) = range.split_once('-')?;
+        let place = |text: &str| {
+            let (line, column) = text.split_once('.')?;
+            Some((line.parse().ok()?, column.parse().ok()?))
+        };
+        Some(Self { file, from: place(from)?, to: place(to)? })
+    }
+
+    fn begin(&self) -> Place<'a> {
+        (self.file, self.from.0, self.from.1)
+    }
+
+    fn contains(&self, (file, line, column): Place<'_>) -> bool {
+        self.file == file && self.from <= (line, column) && (line, column) <= self.to
+    }
+}
+
+/// A decision in a process.
+#[derive(Debug)]
+struct Switch<'a> {
+    range: Option<Range<'a>>,
+    signal: &'a str,
+    cases: Vec<CaseBody<'a>>,
+}
+
+#[derive(Debug)]
+struct CaseBody<'a> {
+    compare: &'a str,
+    switches: Vec<Switch<'a>>,
+}
+
+/// The text of the RTL: file and line, from 1.
+pub type LineOf<'a> = dyn Fn(&str, u32) -> Option<&'a str> + 'a;
+
+/// A netlist with a wire for each occurrence of a point.
+pub struct Instrumented {
+    pub text: String,
+    /// For each point, why nothing is known about it.
+    pub without: Vec<Option<&'static str>>,
+    /// Points without a wire that a constant rules out.
+    pub never: BTreeSet<usize>,
+}
+
+/// Instruments a netlist for these points.
+pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> Instrumented {
+    let places = Places::new(netlist, points, line_of);
+    let mut writer = Writer {
+        places: &places,
+        counts: vec![0; points.len()],
+        is_unlike: vec![false; points.len()],
+        constant: BTreeSet::new(),
+        wires: Vec::new(),
+        late: String::new(),
+    };
+    let mut text = String::with_capacity(netlist.len() * 2);
+    let mut lines = netlist.lines();
+    let mut source = None;
+    while let Some(line) = lines.next() {
+        match Line::of(line) {
+            Line::Attribute { name: "\\src", value } => source = Some(value),
+            Line::Attribute { .. } => {}
+            Line::Wire(wire) => {
+                if let Some(range) = source.take().and_then(Range::of) {
+                    writer.toggles(range, line, plain(wire.name), wire.width);
+                }
+            }
+            Line::Cell { .. } => {
+                source = None;
+                text += line;
+                text += "\n";
+                for line in lines.by_ref() {
+                    text += line;
+                    text += "\n";
+                    if Line::of(line) == Line::End {
+                        break;
+                    }
+                }
+                continue;
+            }
+            // The end of a module.
+            Line::End => writer.finish(&mut text),
+            _ if line.trim_start().starts_with("process ") => {
+                source = None;
+                let mut inside = vec![line];
+                let mut depth = 1;
+                for line in lines.by_ref() {
+                    inside.push(line);
+                    let word = line.trim_start();
+                    depth += usize::from(word.starts_with("switch "));
+                    depth -= usize::from(word == "end");
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                inside.iter().for_each(|line| {
+                    text += line;
+                    text += "\n";
+                });
+                let mut body = inside[1..].iter().copied().peekable();
+                let switches = switches(&mut body);
+                writer.process(&switches);
+                continue;
+            }
+            _ => source = None,
+        }
+        text += line;
+        text += "\n";
+    }
+    // Yosys leaves out the statements of a side of an `if` that a constant rules out.
+    let is_never = |number: &usize| {
+        let Point { file, line, column, kind, .. } = &points[*number];
+        let place = (file.as_str(), *line, *column);
+        writer.counts[*number] == 0
+            && places.without[*number].is_none()
+            && !writer.is_unlike[*number]
+            && *kind != Kind::Toggle
+            && writer.constant.iter().any(|range| range.contains(place))
+    };
+    let never: BTreeSet<usize> = (0..points.len()).filter(is_never).collect();
+    let without = (0..points.len()).map(|point| match places.without[point] {
+        None if writer.is_unlike[point] => {
+            Some("the netlist has another statement or signal there")
+        }
+        None if writer.counts[point] == 0 && !never.contains(&point) => {
+            Some("the netlist has no such statement or signal")
+        }
+        because => because,
+    });
+    Instrumented { without: without.collect(), never, text }
+}
+
+/// The decisions of a body, up to its end.
+fn switches<'a>(lines: &mut std::iter::Peekable<impl Iterator<Item = &'a str>>) -> Vec<Switch<'a>> {
+    let (mut all, mut range) = (Vec::new(), None);
+    while let Some(line) = lines.peek() {
+        let line = line.trim();
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "end" | "case" | "sync" => break,
+            "attribute" => {
+                if let Line::Attribute { name: "\\src", value } = Line::of(line) {
+                    // The attributes of the case that follows are behind the last decision.
+                    range = Range::of(value);
+                }
+                lines.next();
+            }
+            "switch" => {
+                lines.next();
+                let mut cases = Vec::new();
+                while let Some(line) = lines.next() {
+                    let line = line.trim();
+                    let (word, compare) = line.split_once(' ').unwrap_or((line, ""));
+                    match word {
+                        "end" => break,
+                        "case" => cases.push(CaseBody { compare, switches: switches(lines) }),
+                        _ => {}
+                    }
+                }
+                all.push(Switch { range: range.take(), signal: rest, cases });
+            }
+            _ => {
+                range = None;
+                lines.next();
+            }
+        }
+    }
+    all
+}
+
+/// What the text says of each point.
+struct Places<'a> {
+    /// The `if` at a place: the points of its first case and those of its default.
+    ifs: BTreeMap<Place<'a>, [Vec<usize>; 2]>,
+    /// The items of the `case` of a range: the points of each case, the default last. `None` if
+    /// there are points of other items.
+    cases: BTreeMap<Range<'a>, Vec<Option<usize>>>,
+    /// The toggles of a signal: point and bit.
+    toggles: BTreeMap<SignalAt<'a>, Vec<(usize, Option<u32>)>>,
+    without: Vec<Option<&'static str>>,
+}
+
+impl<'a> Places<'a> {
+    fn new<'t>(netlist: &'a str, points: &'a [Point], line_of: &LineOf<'t>) -> Self {
+        let mut places = Self {
+            ifs: BTreeMap::new(),
+            cases: BTreeMap::new(),
+            toggles: BTreeMap::new(),
+            without: vec![None; points.len()],
+        };
+        let mut items: Vec<(usize, Place<'a>)> = Vec::new();
+        let mut functions: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for (number, point) in points.iter().enumerate() {
+            let Point { file, line, column, kind, what, .. } = point;
+            let is_code = *kind != Kind::Toggle;
+            let in_function =
+                functions.entry(file).or_insert_with(|| lines_of_functions(file, line_of));
+            if is_code && in_function.contains(line) {
+                places.without[number] = Some("it is in a function or task");
+                continue;
+            }
+            match (kind, what.as_str()) {
+                (Kind::Line | Kind::Branch, "if" | "elsif") => {
+                    places.ifs.entry((file, *line, *column)).or_default()[0].push(number);
+                }
+                // Verilator adds 1 to the column of the `if`.
+                (Kind::Line | Kind::Branch, "else") => {
+                    let place = (file.as_str(), *line, column.saturating_sub(1));
+                    places.ifs.entry(place).or_default()[1].push(number);
+                }
+                (Kind::Line, "case") => items.push((number, (file, *line, *column))),
+                (Kind::Toggle, what) => {
+                    let bit = what.split(':').next().unwrap_or_default();
+                    let (name, bit) =
+                        match bit.strip_suffix(']').and_then(|bit| bit.split_once('[')) {
+                            Some((name, bit)) => (name, bit.parse().ok()),
+                            None => (bit, None),
+                        };
+                    let of = places.toggles.entry((file, *line, name)).or_default();
+                    of.push((number, bit));
+                }
+                _ => places.without[number] = Some("it is no branch, item of a case or toggle"),
+            }
+        }
+        places.items(netlist, &items, line_of);
+        places
+    }
+
+    /// Assigns items to the innermost `case` around them.
+    fn items<'t>(&mut self, netlist: &'a str, items: &[(usize, Place<'a>)], line_of: &LineOf<'t>) {
+        let mut ranges: BTreeSet<Range<'a>> = BTreeSet::new();
+        let mut source = None;
+        for line in netlist.lines() {
+            match Line::of(line) {
+                Line::Attribute { name: "\\src", value } => source = Range::of(value),
+                _ if line.trim_start().starts_with("switch ") => {
+                    let is_case = |range: &Range<'a>| !self.ifs.contains_key(&range.begin());
+                    ranges.extend(source.take().filter(is_case));
+                }
+                _ => source = None,
+            }
+        }
+        let mut of_range: BTreeMap<Range<'a>, Vec<(Place<'a>, usize)>> = BTreeMap::new();
+        for (number, place) in items {
+            let around = ranges.iter().filter(|range| range.contains(*place));
+            if let Some(range) = around.max_by_key(|range| (range.from, Reverse(range.to))) {
+                of_range.entry(*range).or_default().push((*place, *number));
+            }
+        }
+        for (range, mut items) in of_range {
+            items.sort_unstable();
+            let is_default = |(file, line, column): Place<'_>| {
+                let text = line_of(file, line).unwrap_or_default();
+                let from = (column as usize).saturating_sub(1);
+                text.get(from..).is_some_and(|text| text.starts_with("default"))
+            };
+            let (defaults, others): (Vec<_>, Vec<_>) =
+                items.into_iter().partition(|(place, _)| is_default(*place));
+            let mut all: Vec<Option<usize>> =
+                others.into_iter().map(|(_, number)| Some(number)).collect();
+            all.push(defaults.first().map(|(_, number)| *number));
+            self.cases.insert(range, all);
+        }
+    }
+}
+
+/// The lines of functions and tasks, by the words of the file. Yosys may evaluate a call at once, so
+/// that its statements are not in the netlist.
+fn lines_of_functions<'t>(file: &str, line_of: &LineOf<'t>) -> BTreeSet<u32> {
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
+    let (mut lines, mut depth) = (BTreeSet::new(), 0_i32);
+    for (number, text) in (1..).map_while(|number| Some((number, line_of(file, number)?))) {
+        let code = text.split("//").next().unwrap_or_default();
+        let mut is_inside = depth > 0;
+        for word in code.split(|sign| !is_part(sign)) {
+            depth += match word {
+                "function" | "task" => 1,
+                "endfunction" | "endtask" => -1,
+                _ => 0,
+            };
+            is_inside |= depth > 0;
+        }
+        if is_inside {
+            lines.insert(number);
+        }
+    }
+    lines
+}
+
+/// Writes the wires.
+struct Writer<'p, 'n> {
+    places: &'p Places<'p>,
+    /// The `if` statements with a constant condition.
+    constant: BTreeSet<Range<'n>>,
+    /// The number of wires of each point.
+    counts: Vec<usize>,
+    /// Whether the netlist has a statement of another form, or another signal, at a point.
+    is_unlike: Vec<bool>,
+    /// The wires of the module, which are declared before `late`.
+    wires: Vec<String>,
+    /// Their connections and processes.
+    late: String,
+}
+
+impl<'n> Writer<'_, 'n> {
+    /// Declares another wire of a point.
+    fn wire(&mut self, point: usize) -> String {
+        let name = format!("\\{MARK}{point}_{}", self.counts[point]);
+        self.counts[point] += 1;
+        self.wires.push(name.clone());
+        name
+    }
+
+    /// Connects the bits of a signal that points count.
+    fn toggles(&mut self, range: Range<'_>, line: &str, name: &str, width: u32) {
+        let key = (range.file, range.from.0, name);
+        let Some(points) = self.places.toggles.get(&key) else { return };
+        let mut words = line.split_whitespace();
+        let is_upto = words.clone().any(|word| word == "upto");
+        words.find(|word| *word == "offset");
+        let offset: u32 = words.next().and_then(|offset| offset.parse().ok()).unwrap_or(0);
+        for (point, bit) in points {
+            let bit = match bit {
+                Some(bit) => bit.checked_sub(offset).filter(|bit| *bit < width),
+                None => (width == 1).then_some(0),
+            };
+            match bit.filter(|_| !is_upto) {
+                Some(bit) => {
+                    let wire = self.wire(*point);
+                    let _ = writeln!(self.late, "  connect {wire} \\{name} [{bit}]");
+                }
+                None => self.is_unlike[*point] = true,
+            }
+        }
+    }
+
+    /// The copy of a process that assigns the wires of its points.
+    fn process(&mut self, switches: &[Switch<'n>]) {
+        let (mut body, before) = (String::new(), self.wires.len());
+        for switch in switches {
+            self.switch(switch, 2, &mut body);
+        }
+        if let Some(first) = self.wires.get(before) {
+            let _ = writeln!(self.late, "  process $proc${}", plain(first));
+            for wire in &self.wires[before..] {
+                let _ = writeln!(self.late, "    assign {wire} 1'0");
+            }
+            let _ = writeln!(self.late, "{body}  end");
+        }
+    }
+
+    fn switch(&mut self, switch: &Switch<'n>, depth: usize, text: &mut String) {
+        let Switch { range, signal, cases } = switch;
+        let of_if = range.and_then(|range| self.places.ifs.get(&range.begin()));
+        let items = range.and_then(|range| self.places.cases.get(&range));
+        let constant = number(signal);
+        if let (Some(range), Some(_), Some(_)) = (range, of_if, constant) {
+            self.constant.insert(*range);
+        }
+        let has_default = cases.last().is_some_and(|case| case.compare.is_empty());
+        // The points of each case, and those of the default if there is none yet.
+        let mut points: Vec<Vec<usize>> = vec![Vec::new(); cases.len() + usize::from(!has_default)];
+        match (of_if, items) {
+            (Some(sides), _) if points.len() == 2 && cases[0].compare == "1'1" => {
+                points.clone_from_slice(sides);
+            }
+            (Some([_, default]), _) if cases.len() == 1 && has_default && constant == Some(0) => {
+                points[0].clone_from(default);
+            }
+            (None, Some(items)) if items.len() == points.len() => {
+                for (points, item) in points.iter_mut().zip(items) {
+                    points.extend(item);
+                }
+            }
+            (sides, items) => {
+                let others = sides.into_iter().flatten().flatten();
+                for point in others.chain(items.into_iter().flatten().flatten()) {
+                    self.is_unlike[*point] = true;
+                }
+            }
+        }
+        let indent = "  ".repeat(depth);
+        let _ = writeln!(text, "{indent}switch {signal}");
+        for (place, points) in points.iter().enumerate() {
+            let case = cases.get(place);
+            let compare = case.map_or("", |case| case.compare);
+            let _ = writeln!(text, "{indent}  case {compare}");
+            for point in points {
+                let wire = self.wire(*point);
+                let _ = writeln!(text, "{indent}    assign {wire} 1'1");
+            }
+            for switch in case.map_or(&[][..], |case| &case.switches) {
+                self.switch(switch, depth + 2, text);
+            }
+        }
+        let _ = writeln!(text, "{indent}end");
+    }
+
+    /// Writes the wires of a module and what drives them, before the end of the module.
+    fn finish(&mut self, text: &mut String) {
+        for wire in self.wires.drain(..) {
+            let _ = writeln!(text, "  attribute \\keep 1\n  wire {wire}");
+        }
+        text.push_str(&std::mem::take(&mut self.late));
+    }
+}

@@ -1,0 +1,239 @@
+//! Small RTLs by hand: what is reached, what is not, and what only illegal traffic reaches.
+
+use super::*;
+use crate::portfolio::{EQUIVALENCE, QUICK_DIFFERENCE};
+
+/// A module with its points, which are given as kind, details, and the text at which they are; the
+/// offer is `v`.
+fn closure(body: &str, points: &[(Kind, &str, &str)]) -> Closure {
+    let text = format!(
+        "module top(input clk, input rst, input v, input r, input [3:0] d, output y,\n\
+         output cosim_offer_0);\n\
+         reg waits; assign cosim_offer_0 = waits & ~v & ~rst;\n\
+         always @(posedge clk) waits <= ~rst & v & ~r;\n{body}\nendmodule\n"
+    );
+    let session = YosysSession::of_verilog("module top; endmodule");
+    session.write("cosim.v", &text).unwrap();
+    session
+        .script("read_verilog -sv cosim.v\nhierarchy -check -top top\nwrite_rtlil raw.il\n")
+        .unwrap();
+    let point = |(kind, what, at): &(Kind, &str, &str)| {
+        let (line, column) = (1..)
+            .zip(text.lines())
+            .find_map(|(line, text)| Some((line, text.find(at)? as u32 + 1)))
+            .unwrap();
+        let column = column + u32::from(*what == "else");
+        let (file, what) = ("cosim.v".to_owned(), (*what).to_owned());
+        Point { file, line, column, kind: *kind, what, lines: String::new() }
+    };
+    let points: Vec<Point> = points.iter().map(point).collect();
+    let lines: Vec<&str> = text.lines().collect();
+    let line_of = |_: &str, line: u32| lines.get(line as usize - 1).copied();
+    // The ports are those of the monitor, too.
+    let monitor = format!(
+        "module {TOP}(input clk, input rst, input v, input r, input [3:0] d, output y,
+         output cosim_offer_0);
+         top dut(.clk(clk), .rst(rst), .v(v), .r(r), .d(d), .y(y), .cosim_offer_0(cosim_offer_0));
+         endmodule"
+    );
+    let offers = vec!["v is withdrawn".to_owned()];
+    Closure::of(session, &points, &line_of, (&monitor, offers), "clk", Some(("rst", true)))
+        .unwrap()
+        .unwrap()
+}
+
+/// Whether a point is reached, or proved unreachable with a certificate; `None` for neither.
+fn is_reached(closure: &Closure, point: usize, traffic: Traffic) -> Option<bool> {
+    let question = |purpose| closure.question(&[point], Contents::Shared, traffic, purpose);
+    let proof = question(Purpose::Proof).unwrap().unwrap();
+    if let Decision::Never(evidence) = closure.ask(&proof, EQUIVALENCE).unwrap() {
+        let checked = closure.certify(&proof, &evidence).unwrap().unwrap();
+        assert!(checked.is_there(), "{checked}");
+        return Some(false);
+    }
+    let search = question(Purpose::Search).unwrap().unwrap();
+    match closure.ask(&search, QUICK_DIFFERENCE).unwrap() {
+        Decision::Reached(trace) => {
+            let how = (Contents::Shared, Purpose::Search);
+            assert_eq!(closure.reached_by(&[point], how, &trace).unwrap(), [point]);
+            Some(true)
+        }
+        _ => None,
+    }
+}
+
+const COUNTER: &str = "
+reg [3:0] n; reg z;
+always @(posedge clk)
+  if (rst) n <= 0;
+  else if (v && n < 9) n <= n + 1;
+  else if (n > 9) n <= 0;
+always @* begin
+  z = 0;
+  case (n)
+    4'd3: z = 1;
+    default: if (d == 5) z = 1;
+    4'd9, 4'd10: z = v;
+    4'd12: z = 1;
+  endcase
+end
+assign y = z;";
+
+#[test]
+fn a_line_is_reached_or_proved_unreachable() {
+    use Kind::{Branch, Line};
+    let points = [
+        (Line, "elsif", "if (rst)", true),
+        (Line, "elsif", "if (v && n", true),
+        (Line, "if", "if (n > 9)", false),
+        (Line, "else", "if (n > 9)", true),
+        (Branch, "if", "if (d == 5)", true),
+        (Branch, "else", "if (d == 5)", true),
+        (Line, "case", "4'd3:", true),
+        (Line, "case", "default:", true),
+        (Line, "case", "4'd9, 4'd10:", true),
+        (Line, "case", "4'd12:", false),
+    ];
+    let closure = closure(COUNTER, &points.map(|(kind, what, at, _)| (kind, what, at)));
+    for (number, (_, what, at, expected)) in points.into_iter().enumerate() {
+        assert_eq!(closure.without(number), None, "{what} {at}");
+        let found = is_reached(&closure, number, Traffic::Any);
+        assert_eq!(found, Some(expected), "{what} {at}");
+    }
+    // Those that nothing reaches have one proof together.
+    let question = closure.question(&[2, 9], Contents::Shared, Traffic::Any, Purpose::Proof);
+    let decision = closure.ask(&question.unwrap().unwrap(), EQUIVALENCE).unwrap();
+    assert!(decision.is_never(), "{decision:?}");
+}
+
+#[test]
+fn a_proof_that_is_wrong_is_refused() {
+    let closure = closure(COUNTER, &[(Kind::Line, "elsif", "if (v && n")]);
+    let question = closure.question(&[0], Contents::Shared, Traffic::Any, Purpose::Proof);
+    let question = question.unwrap().unwrap();
+    let checked = closure.certify(&question, &Evidence::Induction).unwrap();
+    assert!(checked.is_err(), "{checked:?}");
+}
+
+/// A withdrawn offer reaches the branch; legal traffic does not.
+#[test]
+fn only_illegal_traffic_reaches_a_point() {
+    let body =
+        "reg z; always @(posedge clk) if (~rst & waits & ~v) z <= 1; else z <= 0; assign y = z;";
+    let closure = closure(body, &[(Kind::Branch, "if", "if (~rst")]);
+    assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true));
+    assert_eq!(is_reached(&closure, 0, Traffic::Legal), Some(false));
+}
+
+#[test]
+fn a_bit_that_is_constant_does_not_toggle() {
+    let body = "wire [3:0] low = {1'b0, d[3:1]};\nreg [4:0] n; assign y = n[4] ^ low[0];
+        always @(posedge clk) if (rst) n <= 0; else if (v && n < 9) n <= n + 1;";
+    let points = [
+        (Kind::Toggle, "low[3]", "wire [3:0] low", false),
+        (Kind::Toggle, "low[2]", "wire [3:0] low", true),
+        (Kind::Toggle, "n[3]", "reg [4:0] n", true),
+        (Kind::Toggle, "n[4]:0->1", "reg [4:0] n", false),
+        (Kind::Toggle, "v", "input v", true),
+    ];
+    let closure = closure(body, &points.map(|(kind, what, at, _)| (kind, what, at)));
+    for (number, (_, what, _, expected)) in points.into_iter().enumerate() {
+        assert_eq!(closure.without(number), None, "{what}");
+        assert_eq!(is_reached(&closure, number, Traffic::Any), Some(expected), "{what}");
+    }
+}
+
+/// What has no output is not decided, and never proved.
+#[test]
+fn a_point_without_a_statement_says_why() {
+    let body = "function f(input a); begin if (a) f = 1; else f = 0; end endfunction
+        reg z; assign y = z;
+        always @* begin z = 0; case (d) 4'd1: z = f(v); 4'd2: z = 1; endcase end";
+    let points = [
+        (Kind::Branch, "if", "if (a)"),
+        // Another of the items has no point.
+        (Kind::Line, "case", "4'd1:"),
+        (Kind::Line, "block", "always @*"),
+        (Kind::Toggle, "nothing", "reg z"),
+        (Kind::Toggle, "d[9]", "input clk"),
+    ];
+    let closure = closure(body, &points);
+    for (number, point) in points.iter().enumerate() {
+        assert!(closure.without(number).is_some(), "{point:?}");
+        let question = closure.question(&[number], Contents::Shared, Traffic::Any, Purpose::Proof);
+        assert!(question.unwrap().is_err());
+    }
+}
+
+/// A case shows that an instance of the RTL reaches what Verilator counts: zeros and ones of `v`.
+#[test]
+fn cases_contradict_a_netlist_that_does_not_reach_a_point() {
+    let body = "reg z; always @* if (v) z = 1; else z = 0; assign y = z;";
+    let points = [(Kind::Branch, "if", "if (v)"), (Kind::Toggle, "v", "input v")];
+    let mut closure = closure(body, &points);
+    let port = |name: &'static str, offset, width| verilated::Port { name, offset, width };
+    let ports = [port("rst", 0, 1), port("v", 1, 1), port("r", 2, 1), port("d", 3, 4)];
+    let case = |v: &[u8]| RecordedInputs {
+        case: "case".to_owned(),
+        is_raw: false,
+        cycles: v.iter().flat_map(|v| [0, *v, 0, 0]).collect(),
+    };
+    let cases = [case(&[0, 0, 1, 0]), case(&[0, 0, 0])];
+    assert!(closure.learn((&ports, 4), &cases, &[vec![0, 1], vec![]]).is_empty());
+    assert_eq!(closure.learn((&ports, 4), &cases, &[vec![0, 1], vec![0, 1]]), [(0, 1), (1, 1)]);
+    // The bit has both values, so that nothing proves that it is constant.
+    assert!(closure.is_provable(0) && !closure.is_provable(1));
+}
+
+/// While the reset rises, a simulator evaluates logic with the value that registers had before.
+#[test]
+fn an_asynchronous_reset_is_seen_before_registers_follow_it() {
+    let body = "reg q; always @(posedge clk or posedge rst) if (rst) q <= 0; else if (v) q <= 1;
+        reg z; assign y = z;
+        always @* if (rst & q) z = 1; else z = 0;";
+    let points = [(Kind::Branch, "if", "if (rst & q)"), (Kind::Branch, "else", "if (rst & q)")];
+    let closure = closure(body, &points);
+    assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true));
+    assert_eq!(is_reached(&closure, 1, Traffic::Any), Some(true));
+}
+
+#[test]
+fn a_constant_decides_a_branch() {
+    let body = "localparam [1:0] FIXES = 2'b10; reg w, z; assign y = w ^ z;
+        always @* begin w = 0;
+          if (FIXES[1]) begin if (v) w = 1; if (d == 2) ;
+            case (FIXES)
+              2'd1: w = 0;
+              2'd2: ;
+            endcase end
+          else if (r) w = 1;
+          z = 0;
+          if (FIXES[0]) z = 1;
+          else if (d == 1) z = 1; end";
+    let points = [
+        (Kind::Branch, "if", "if (v)", true),
+        (Kind::Branch, "if", "if (d == 2)", true),
+        (Kind::Branch, "if", "if (r)", false),
+        (Kind::Branch, "else", "if (r)", false),
+        (Kind::Line, "elsif", "if (FIXES[0])", false),
+        (Kind::Branch, "if", "if (d == 1)", true),
+        (Kind::Branch, "else", "if (d == 1)", true),
+    ];
+    let items = [
+        (Kind::Line, "case", "2'd1:"),
+        (Kind::Line, "case", "2'd2:"),
+        (Kind::Line, "elsif", "if (FIXES[1])"),
+    ];
+    let all: Vec<_> = points.map(|(kind, what, at, _)| (kind, what, at)).into_iter().collect();
+    let closure = closure(body, &[all, items.to_vec()].concat());
+    for (number, (_, what, at, expected)) in points.into_iter().enumerate() {
+        assert_eq!(closure.without(number), None, "{what} {at}");
+        assert_eq!(is_reached(&closure, number, Traffic::Any), Some(expected), "{what} {at}");
+    }
+    // Yosys leaves out items, too: nothing is proved about those that are there.
+    assert_ne!(is_reached_if_known(&closure, points.len() + 1), Some(false));
+}
+
+fn is_reached_if_known(closure: &Closure, point: usize) -> Option<bool> {
+    closure.without(point).map_or_else(|| is_reached(closure, point, Traffic::Any), |_| None)
+}

@@ -1,0 +1,776 @@
+//! Closes the coverage of a run: for each point and bin that no case hit, inputs that hit it, or a
+//! proof that none do.
+//!
+//! Further cases of the generator come first. Engines then decide about many points of the RTL's
+//! code at once: one proof shows that none of a set is reached, and a set that is undecided is
+//! halved. Inputs count only after a simulation in which they hit the point.
+
+use crate::blocks::BlockHandle;
+use crate::judged::Judged;
+use crate::runner::{self, Limits, Progress, Start};
+use crate::setup::{Session, Setup};
+use crate::worker::{Finish, OneShotWorker, WorkerProgram};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::Sync;
+use cosim_base::program;
+use cosim_base::run_file::RunFile;
+use cosim_block::agreement::{Compared, ModelComparison};
+use cosim_block::built::Built;
+use cosim_block::engine::{Query, RawVector, Replayed};
+use cosim_block::points::Point;
+use cosim_block::rtl::Rtl;
+use cosim_block::shard::Shard;
+use cosim_block::vector::{Origin, VectorFile};
+use cosim_block::worker::task::{Action, Task};
+use cosim_formal::close::{Closure, Purpose};
+use cosim_formal::diff::{Contents, Traffic};
+use cosim_formal::engine::Decision;
+use cosim_formal::portfolio::{
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUIVALENCE, INDUCTION_BASE, INDUCTION_STEP,
+    QUICK_DIFFERENCE, SHORT_PROOF,
+};
+use cosim_formats::closed::{ClosedBin, ClosedPoint, Closing, Inputs, ProfileClosed, VECTORS};
+use cosim_formats::coverage::Database;
+use cosim_formats::coverage::code::{Sources, numbers};
+use cosim_formats::run::Plan;
+use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{Examined, RtlModels as _, View};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use verilated::BeforeReset;
+
+/// Cases of each scenario with which the netlist is compared.
+const FIRST: u64 = 3;
+/// Cycles of a case with which the netlist is compared, at most.
+const LONGEST: usize = 1000;
+/// Why a point is open that no step decided.
+const LATE: &str = "the time limit ended the search";
+/// Sets of points up to this size get the long attempts.
+const FEW: usize = 4;
+
+/// What closes the coverage of one block.
+pub struct CloseRun<'a> {
+    pub block: &'static BlockHandle,
+    pub rtl: &'a Rtl,
+    /// Runs single vectors.
+    pub worker: &'a OneShotWorker,
+    /// Runs cases.
+    pub program: &'a WorkerProgram,
+    pub threads: usize,
+    pub answers: &'a Answers,
+    /// The folder of the result.
+    pub folder: &'a Path,
+    /// When no further step begins.
+    pub deadline: Instant,
+    /// The seed of further cases.
+    pub seed: u64,
+    /// Further cases of each scenario.
+    pub cases: u64,
+    /// Selects points and bins whose name contains it.
+    pub only: Option<&'a str>,
+    pub interrupted: &'a AtomicBool,
+    /// Called with the name of each step.
+    pub progress: &'a (dyn Fn(&str) + std::marker::Sync),
+}
+
+/// One profile.
+struct Job<'a> {
+    run: &'a CloseRun<'a>,
+    profile: &'a Profile,
+    session: &'a Session,
+    bare: Built,
+    covered: Built,
+    /// All points, with names as shown to users.
+    points: Vec<Point>,
+    /// The points and bins without a result.
+    missing: BTreeSet<usize>,
+    missing_bins: BTreeSet<usize>,
+    closed: BTreeMap<usize, Closing>,
+    closed_bins: BTreeMap<usize, Closing>,
+    /// Why points are open, and the cycles in which they are not reached.
+    open: BTreeMap<usize, (Option<u32>, String)>,
+    vectors: usize,
+    cases: u64,
+    /// Cases with the points that they reach, to compare with the netlist.
+    learned: Vec<(Case, Vec<usize>)>,
+}
+
+impl CloseRun<'_> {
+    /// Closes a profile of a database, which has the code coverage of this RTL.
+    ///
+    /// # Errors
+    /// The database has other points, a tool fails, or a file cannot be written.
+    pub fn profile(&self, profile: &Profile, database: &Database) -> Result<ProfileClosed, Error> {
+        let info = self.block.info();
+        let name = profile.name.to_string();
+        let examined = self.rtl.examined(info)?;
+        let [bare, covered] = self.models(profile)?;
+        let compiled = self.points(profile, &covered)?;
+        let points = shown(&examined, &compiled);
+        let all = database.reached();
+        let code = all.iter().find(|one| one.rtl == examined.identity && one.profile == name);
+        let Some(code) = code.filter(|one| one.code.points == points) else {
+            let message = format!(
+                "the coverage of block {} in profile {name} is not that of RTL {}; repeat the run with \
+                 --coverage, and name the same RTL",
+                info.name, examined.identity
+            );
+            return Err(Error::Usage(codes::COVERAGE_MISMATCH, message));
+        };
+        let bins = database.covered(&name);
+        let is_selected = |name: &str| self.only.is_none_or(|only| name.contains(only));
+        let missing = (0..points.len())
+            .filter(|point| code.hits[*point] == 0 && is_selected(&points[*point].place()));
+        let missing_bins = database.uncovered(&name, &bins).into_iter();
+        let missing_bins = missing_bins
+            .filter(|bin| is_selected(&database.bin_name(*bin)))
+            .map(|bin| bin as usize);
+        let session = self.session(profile)?;
+        let mut job = Job {
+            missing: missing.collect(),
+            missing_bins: missing_bins.collect(),
+            ..Job::new(self, profile, &session, [bare, covered], points)
+        };
+        match job.close(&examined, &compiled) {
+            Ok(()) | Err(Error::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+        let waiver = |point: &usize| {
+            let number = *point as u32;
+            let reason = code.code.waived.get(&number);
+            reason.filter(|_| !code.code.proved.contains(&number)).cloned()
+        };
+        let mut hit = BTreeMap::new();
+        for (point, hits) in job.points.iter().zip(&code.hits) {
+            *hit.entry(point.kind.name().to_owned()).or_default() += u64::from(*hits > 0);
+        }
+        hit.insert("bin".to_owned(), u64::from(bins.hit));
+        let of_profile = database.profiles.get(&name);
+        let stopped = match self.interrupted.load(Ordering::Relaxed) {
+            true => "the user interrupted the command",
+            false => LATE,
+        };
+        let all: BTreeSet<usize> = job.missing.iter().chain(job.closed.keys()).copied().collect();
+        let point = |point: usize| {
+            let waiver = waiver(&point);
+            let closing = job.closed.get(&point).cloned().unwrap_or_else(|| match &waiver {
+                Some(reason) => Closing::Waived { reason: reason.clone() },
+                None => match job.open.get(&point).cloned() {
+                    Some((cycles, because)) => Closing::Open { cycles, because },
+                    None => Closing::open(stopped),
+                },
+            });
+            ClosedPoint { point: job.points[point].clone(), waiver, closing }
+        };
+        let points = all.into_iter().map(point).collect();
+        let bin = |bin: usize| {
+            let tried = format!("none of {} further cases hits it", job.cases);
+            let closing = job.closed_bins.get(&bin).cloned();
+            let closing = closing.unwrap_or_else(|| Closing::open(tried));
+            ClosedBin { bin: database.bin_name(bin as u32), closing }
+        };
+        let all = job.missing_bins.iter().chain(job.closed_bins.keys()).copied();
+        let bins = all.collect::<BTreeSet<usize>>().into_iter().map(bin).collect();
+        Ok(ProfileClosed {
+            profile: name,
+            fixes: of_profile.map_or_else(String::new, |profile| profile.fixes.clone()),
+            parameters: of_profile.map_or_else(BTreeMap::new, |one| one.parameters.clone()),
+            hit,
+            excluded_bins: of_profile.map_or(0, |profile| profile.unreachable.len() as u64),
+            cases: job.cases,
+            points,
+            bins,
+        })
+    }
+
+    /// Proves points of an earlier result again. Returns how each is closed now.
+    ///
+    /// # Errors
+    /// As [`CloseRun::profile`], or the RTL has no such point.
+    pub fn again(
+        &self,
+        profile: &Profile,
+        proved: &[&Point],
+    ) -> Result<Vec<(Point, Closing)>, Error> {
+        let examined = self.rtl.examined(self.block.info())?;
+        let [bare, covered] = self.models(profile)?;
+        let compiled = self.points(profile, &covered)?;
+        let points = shown(&examined, &compiled);
+        let missing = (0..points.len()).filter(|point| proved.contains(&&points[*point]));
+        let session = self.session(profile)?;
+        let mut job = Job {
+            missing: missing.collect(),
+            ..Job::new(self, profile, &session, [bare, covered], points)
+        };
+        job.close(&examined, &compiled)?;
+        let closing = |point: &&Point| {
+            let number = job.points.iter().position(|other| other == *point);
+            let closing = match number {
+                None => Closing::open("the RTL has no such point"),
+                Some(number) => job.closed.get(&number).cloned().unwrap_or_else(|| {
+                    let open = job.open.get(&number).map(|(_, because)| because.clone());
+                    Closing::open(open.unwrap_or_else(|| LATE.to_owned()))
+                }),
+            };
+            ((*point).clone(), closing)
+        };
+        Ok(proved.iter().map(closing).collect())
+    }
+
+    fn models(&self, profile: &Profile) -> Result<[Built; 2], Error> {
+        (self.progress)("compiling models");
+        let info = self.block.info();
+        let build = |view| self.rtl.build_for_user(info, &profile.parameters, view);
+        Ok([build(View::Bare)?, build(View::Covered)?])
+    }
+
+    /// The points of the RTL, as compiled.
+    fn points(&self, profile: &Profile, covered: &Built) -> Result<Vec<Point>, Error> {
+        self.worker.have(self.task(profile, covered, Action::Points))?.done()
+    }
+
+    fn session(&self, profile: &Profile) -> Result<Session, Error> {
+        let setup = Setup {
+            profiles: vec![profile.clone()],
+            scenarios: Vec::new(),
+            packets: None,
+            rtl: self.rtl.clone(),
+            coverage: true,
+        };
+        Session::new(self.block, &setup)
+    }
+
+    fn task(&self, profile: &Profile, model: &Built, action: Action) -> Task {
+        let block = self.block.info().name.to_owned();
+        Task { block, profile: profile.name.to_string(), model: model.clone(), action }
+    }
+}
+
+/// The points with names of files as shown to users.
+fn shown(examined: &Examined, compiled: &[Point]) -> Vec<Point> {
+    let mut points = compiled.to_vec();
+    Sources::new(&examined.texts, &[points.clone()]).rename(&mut points);
+    points
+}
+
+/// Finds the cases that hit what is missing.
+struct Finder<'j, 'a> {
+    job: &'j mut Job<'a>,
+    /// Cases that hit something new, with what they hit.
+    found: Vec<(Case, Verdict, Vec<usize>, Vec<usize>)>,
+    points: BTreeSet<usize>,
+    bins: BTreeSet<usize>,
+    scenarios: u64,
+}
+
+impl Progress for Finder<'_, '_> {
+    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        self.job.cases += 1;
+        if case.place / self.scenarios < FIRST && outcome.verdict == Verdict::Match {
+            self.job.learned.push((case.clone(), numbers(&outcome.reached).collect()));
+        }
+        let points: Vec<usize> =
+            numbers(&outcome.reached).filter(|point| self.points.contains(point)).collect();
+        let bins: Vec<usize> =
+            self.bins.iter().copied().filter(|bin| outcome.hits.get(*bin) > Some(&0)).collect();
+        if points.is_empty() && bins.is_empty() {
+            return Ok(());
+        }
+        self.points.retain(|point| !points.contains(point));
+        self.bins.retain(|bin| !bins.contains(bin));
+        self.found.push((case.clone(), outcome.verdict.clone(), points, bins));
+        Ok(())
+    }
+
+    fn is_enough(&self) -> bool {
+        self.points.is_empty() && self.bins.is_empty() && self.job.cases >= FIRST * self.scenarios
+    }
+}
+
+impl<'a> Job<'a> {
+    /// A job without points and bins.
+    fn new(
+        run: &'a CloseRun<'a>,
+        profile: &'a Profile,
+        session: &'a Session,
+        [bare, covered]: [Built; 2],
+        points: Vec<Point>,
+    ) -> Self {
+        Self {
+            run,
+            profile,
+            session,
+            bare,
+            covered,
+            points,
+            missing: BTreeSet::new(),
+            missing_bins: BTreeSet::new(),
+            closed: BTreeMap::new(),
+            closed_bins: BTreeMap::new(),
+            open: BTreeMap::new(),
+            vectors: 0,
+            cases: 0,
+            learned: Vec::new(),
+        }
+    }
+
+    fn close(&mut self, examined: &Examined, compiled: &[Point]) -> Result<(), Error> {
+        if self.missing.is_empty() && self.missing_bins.is_empty() {
+            return Ok(());
+        }
+        self.more_cases()?;
+        if self.missing.is_empty() {
+            return Ok(());
+        }
+        self.begin("netlist of Yosys");
+        let info = self.run.block.info();
+        let parameters = &self.profile.parameters;
+        let closure = match Closure::new(info, examined, parameters, compiled, self.run.answers) {
+            Ok(Ok(closure)) => closure,
+            Ok(Err(because)) => return self.without_netlist(because),
+            Err(Error::Environment(code, message)) if code == codes::YOSYS_FAILED => {
+                return self.without_netlist(message);
+            }
+            Err(error) => return Err(error),
+        };
+        self.decide(closure)
+    }
+
+    fn without_netlist(&mut self, because: String) -> Result<(), Error> {
+        for point in &self.missing {
+            self.open.insert(*point, (None, because.clone()));
+        }
+        Ok(())
+    }
+
+    fn begin(&self, step: &str) {
+        (self.run.progress)(&format!("{step}; {} points left", self.missing.len()));
+    }
+
+    /// Runs further cases of each scenario.
+    fn more_cases(&mut self) -> Result<(), Error> {
+        self.begin("further cases");
+        let scenarios = self.session.scenarios();
+        let count = scenarios.len() as u64;
+        let plan = Plan {
+            block: self.run.block.info().name,
+            seed: self.run.seed,
+            profiles: vec![self.profile.clone()],
+            scenarios,
+            indices: 0..self.run.cases.max(FIRST),
+            shard: Shard::WHOLE,
+            only: None,
+        };
+        let left = self.run.deadline.saturating_duration_since(Instant::now());
+        let limits = Limits {
+            threads: self.run.threads,
+            max_failures: None,
+            max_hangs: 10,
+            // Proofs need the rest.
+            time: Some((left / 3).max(Duration::from_secs(1))),
+        };
+        let opening = self.session.opening(self.run.cases.max(FIRST).saturating_mul(count))?;
+        let (points, bins) = (self.missing.clone(), self.missing_bins.clone());
+        let (program, interrupted) = (self.run.program, self.run.interrupted);
+        let mut finder = Finder { job: self, found: Vec::new(), points, bins, scenarios: count };
+        runner::run(
+            program,
+            (&opening, &mut Judged::none()),
+            (plan.iter(), Start::default()),
+            &limits,
+            interrupted,
+            &mut finder,
+        )?;
+        let found = finder.found;
+        for (case, verdict, points, bins) in found {
+            let by = format!("case {}, seed {}", case.name, self.run.seed);
+            let mut origin = self.origin(&by, &points, &bins)?;
+            origin.case = Some(case.name.clone());
+            origin.seed = Some(self.run.seed);
+            let text = self.session.vector(&case, origin, None)?;
+            self.hit(&by, &text, &verdict, &points, &bins)?;
+        }
+        if self.run.interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+
+    fn origin(&self, by: &str, points: &[usize], bins: &[usize]) -> Result<Origin, Error> {
+        let what = match (points, bins) {
+            ([point, ..], _) => self.points[*point].place(),
+            _ => "a bin".to_owned(),
+        };
+        let others = match (points.len() + bins.len()).saturating_sub(1) {
+            0 => String::new(),
+            others => format!(" and {others} more"),
+        };
+        Ok(Origin {
+            about: format!("hits {what}{others}, found by cosim cover close with {by}"),
+            build: Some(program::build().to_owned()),
+            rtl: Some(self.run.rtl.examined(self.run.block.info())?.identity.clone()),
+            given: self.run.rtl.clone(),
+            ..Origin::default()
+        })
+    }
+
+    /// Keeps a vector that hits points and bins.
+    fn hit(
+        &mut self,
+        by: &str,
+        text: &str,
+        verdict: &Verdict,
+        points: &[usize],
+        bins: &[usize],
+    ) -> Result<(), Error> {
+        self.vectors += 1;
+        let (block, profile) = (self.run.block.info().name, &self.profile.name);
+        let vector = RunFile::new(VECTORS, &format!("{block}-{profile}-{}", self.vectors), "json");
+        vector.write(self.run.folder, text.as_bytes(), Sync::OnDisk)?;
+        let closing = match verdict {
+            Verdict::Match | Verdict::NoGoldenModel => {
+                Closing::Vector { by: by.to_owned(), vector }
+            }
+            verdict => Closing::Failing { verdict: verdict.to_string(), vector },
+        };
+        for point in points {
+            self.missing.remove(point);
+            self.closed.insert(*point, closing.clone());
+        }
+        for bin in bins {
+            self.missing_bins.remove(bin);
+            self.closed_bins.insert(*bin, closing.clone());
+        }
+        Ok(())
+    }
+
+    /// Decides about points with the netlist.
+    fn decide(&mut self, mut closure: Closure) -> Result<(), Error> {
+        self.learn(&mut closure)?;
+        let mut left = Vec::new();
+        for point in self.missing.clone() {
+            match closure.without(point) {
+                Some(because) => drop(self.open.insert(point, (None, because.to_owned()))),
+                None if self.open.contains_key(&point) => {}
+                None => left.push(point),
+            }
+        }
+        // Constants need no engine.
+        self.begin("constants");
+        let provable: Vec<usize> =
+            left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
+        let constants = closure.constants(&provable);
+        if !constants.is_empty() {
+            self.prove(&closure, &constants, Traffic::Any, INDUCTION_BASE)?;
+        }
+        let traffics: &[Traffic] = match closure.has_offers() {
+            true => &[Traffic::Any, Traffic::Legal],
+            false => &[Traffic::Any],
+        };
+        for traffic in traffics {
+            let is_last = traffics.last() == Some(traffic);
+            left.retain(|point| self.missing.contains(point));
+            let (provable, others): (Vec<usize>, Vec<usize>) =
+                left.iter().partition(|point| closure.is_provable(**point));
+            self.by_engines(&closure, provable, *traffic, is_last)?;
+            for point in others {
+                if is_last && self.missing.contains(&point) {
+                    self.search_one(&closure, point, *traffic)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the netlist with the first cases. A kind of points about which it and Verilator
+    /// disagree is not decided.
+    fn learn(&mut self, closure: &mut Closure) -> Result<(), Error> {
+        self.begin("comparing the netlist with cases");
+        let (cases, reached): (Vec<Case>, Vec<Vec<usize>>) =
+            std::mem::take(&mut self.learned).into_iter().unzip();
+        let task = self.run.task(
+            self.profile,
+            &self.bare,
+            Action::Compare(
+                self.bare.clone(),
+                ModelComparison {
+                    scenarios: self.session.scenarios_text(),
+                    cases,
+                    vectors: Vec::new(),
+                    first: 0,
+                    is_recorded: true,
+                },
+            ),
+        );
+        let recorded = self.run.worker.have::<Compared>(task)?.done()?.recorded;
+        let info = self.run.block.info();
+        let size = info.power_up.len();
+        let is_short = |cycles: usize| cycles <= LONGEST * size.max(1);
+        let (recorded, reached): (Vec<_>, Vec<_>) = recorded
+            .into_iter()
+            .zip(reached)
+            .filter(|(recorded, _)| is_short(recorded.cycles.len()))
+            .unzip();
+        let wrong = closure.learn((info.inputs, size), &recorded, &reached);
+        for point in self.missing.clone() {
+            let kind = self.points[point].kind;
+            let disputed = wrong.iter().find(|(other, _)| self.points[*other].kind == kind);
+            if let Some((other, case)) = disputed {
+                let because = format!(
+                    "Verilator counts {} in case {}, but the netlist does not reach it, so that no proof \
+                     about a {} counts",
+                    self.points[*other].place(),
+                    recorded[*case].case,
+                    kind.name()
+                );
+                self.open.insert(point, (None, because));
+            }
+        }
+        Ok(())
+    }
+
+    /// The attempt within the time that is left; `None` if none is left.
+    fn limited(&self, attempt: Attempt) -> Option<Attempt> {
+        let left = self.run.deadline.saturating_duration_since(Instant::now()).as_secs_f64();
+        (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
+    }
+
+    /// Tries to prove that none of the points is reached.
+    fn prove(
+        &mut self,
+        closure: &Closure,
+        points: &[usize],
+        traffic: Traffic,
+        attempt: Attempt,
+    ) -> Result<Option<Decision>, Error> {
+        let question = closure.question(points, Contents::Shared, traffic, Purpose::Proof)?;
+        let Ok(question) = question else { return Ok(None) };
+        let Some(attempt) = self.limited(attempt) else { return Ok(None) };
+        let decision = closure.ask(&question, attempt)?;
+        if let Decision::Never(evidence) = &decision {
+            let certificate = match closure.certify(&question, evidence)? {
+                Ok(certificate) => certificate,
+                Err(flaw) => {
+                    let because =
+                        format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}");
+                    return Ok(Some(Decision::Open { cycles: None, because }));
+                }
+            };
+            let inputs = match traffic {
+                Traffic::Any => Inputs::All,
+                Traffic::Legal => Inputs::Legal,
+            };
+            for point in points {
+                self.missing.remove(point);
+                let (together, certificate) = (points.len(), certificate.clone());
+                self.closed.insert(*point, Closing::Proved { inputs, together, certificate });
+            }
+        }
+        Ok(Some(decision))
+    }
+
+    /// Decides about a set of points: proves that none is reached, takes those away that a trace
+    /// reaches, or halves the set.
+    fn by_engines(
+        &mut self,
+        closure: &Closure,
+        mut points: Vec<usize>,
+        traffic: Traffic,
+        is_last: bool,
+    ) -> Result<(), Error> {
+        let mut unproved = Vec::new();
+        loop {
+            points.retain(|point| self.missing.contains(point));
+            if points.is_empty() || self.limited(INDUCTION_BASE).is_none() {
+                break;
+            }
+            self.begin(&format!("deciding about {} points", points.len()));
+            let mut cycles = None;
+            // A trace takes points away; otherwise a proof is tried.
+            let mut searches = vec![INDUCTION_BASE, QUICK_DIFFERENCE];
+            if is_last && points.len() <= FEW {
+                searches.push(DIFFERENCE);
+            }
+            let mut step = Step::Undecided;
+            for (place, search) in searches.into_iter().enumerate() {
+                step = self.search(closure, &points, traffic, search, &mut cycles)?;
+                if !matches!(step, Step::Undecided) {
+                    break;
+                }
+                let proofs: &[Attempt] = match place {
+                    0 => &[INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF],
+                    1 if is_last && points.len() <= FEW => &[EQUIVALENCE],
+                    _ => &[],
+                };
+                if self.proves(closure, &points, traffic, proofs)? {
+                    return Ok(());
+                }
+            }
+            match step {
+                Step::Reached(reached) => {
+                    points.retain(|point| !reached.contains(point));
+                    unproved.extend(reached.into_iter().filter(|one| self.missing.contains(one)));
+                }
+                Step::Undecided if points.len() > 1 => {
+                    let second = points.split_off(points.len() / 2);
+                    self.by_engines(closure, points, traffic, is_last)?;
+                    self.by_engines(closure, second, traffic, is_last)?;
+                    break;
+                }
+                Step::Undecided => {
+                    if is_last {
+                        for point in &points {
+                            let because = "neither a proof nor inputs were found".to_owned();
+                            self.open.insert(*point, (cycles, because));
+                        }
+                    }
+                    break;
+                }
+            }
+        }
+        if is_last {
+            for point in unproved {
+                if self.missing.contains(&point) {
+                    self.search_one(closure, point, traffic)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn proves(
+        &mut self,
+        closure: &Closure,
+        points: &[usize],
+        traffic: Traffic,
+        attempts: &[Attempt],
+    ) -> Result<bool, Error> {
+        for attempt in attempts {
+            match self.prove(closure, points, traffic, *attempt)? {
+                Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => return Ok(true),
+                // Registers that hold any value before reset reach it: a proof needs less of them.
+                Some(Decision::Reached(_)) | None => break,
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Searches for inputs that reach one of the points.
+    fn search(
+        &mut self,
+        closure: &Closure,
+        points: &[usize],
+        traffic: Traffic,
+        attempt: Attempt,
+        bound: &mut Option<u32>,
+    ) -> Result<Step, Error> {
+        let how = (Contents::Shared, Purpose::Search);
+        let question = closure.question(points, how.0, traffic, how.1)?;
+        let (Ok(question), Some(attempt)) = (question, self.limited(attempt)) else {
+            return Ok(Step::Undecided);
+        };
+        match closure.ask(&question, attempt)? {
+            Decision::Reached(trace) => {
+                let reached = closure.reached_by(points, how, &trace)?;
+                if closure.is_legal(how, &trace)? {
+                    self.simulate(&trace)?;
+                }
+                Ok(if reached.is_empty() { Step::Undecided } else { Step::Reached(reached) })
+            }
+            Decision::Open { cycles, .. } => {
+                *bound = (*bound).max(cycles);
+                Ok(Step::Undecided)
+            }
+            Decision::Never(_) => Ok(Step::Undecided),
+        }
+    }
+
+    /// Searches for inputs that reach one point, with exact memories and with a change of the bit
+    /// if its value alone does not show in simulation.
+    fn search_one(
+        &mut self,
+        closure: &Closure,
+        point: usize,
+        traffic: Traffic,
+    ) -> Result<(), Error> {
+        self.begin("searching for a point");
+        let mut because = "the netlist reaches it, but the simulation does not".to_owned();
+        let mut bound = None;
+        for purpose in [Purpose::Search, Purpose::Change] {
+            let contents = if closure.has_memories() { Contents::Exact } else { Contents::Shared };
+            let how = (contents, purpose);
+            let question = match closure.question(&[point], contents, traffic, purpose)? {
+                Ok(question) => question,
+                Err(reason) => {
+                    because = reason;
+                    break;
+                }
+            };
+            let attempt = match contents {
+                Contents::Shared => QUICK_DIFFERENCE,
+                Contents::Exact => DIFFERENCE_WITH_MEMORIES,
+            };
+            let Some(attempt) = self.limited(attempt) else { break };
+            match closure.ask(&question, attempt)? {
+                Decision::Reached(trace) if closure.is_legal(how, &trace)? => {
+                    self.simulate(&trace)?;
+                    if !self.missing.contains(&point) {
+                        return Ok(());
+                    }
+                }
+                Decision::Reached(_) | Decision::Never(_) => {}
+                Decision::Open { cycles, because: reason } => {
+                    bound = cycles;
+                    because = reason;
+                }
+            }
+        }
+        self.open.insert(point, (bound, because));
+        Ok(())
+    }
+
+    /// Drives a trace into the RTL, with registers that hold zeros or ones before reset, and keeps
+    /// it if it hits something.
+    fn simulate(&mut self, trace: &[Vec<String>]) -> Result<(), Error> {
+        let by = "a bounded search";
+        for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
+            let mut wanted = RawVector {
+                profile: self.profile.name.to_string(),
+                cycles: trace.to_vec(),
+                before_reset,
+                origin: Origin::default(),
+                recorded: None,
+            };
+            let ask = |wanted: &RawVector| -> Result<String, Error> {
+                self.run.block.ask(&Query::RawVector(Box::new(wanted.clone())))
+            };
+            let vector =
+                VectorFile::from_text(ask(&wanted)?, &self.run.folder.join("vector.json"))?;
+            let task = self.run.task(self.profile, &self.covered, Action::Replay(vector));
+            let outcome = match self.run.worker.have::<Replayed>(task)? {
+                Finish::Done(replayed) => replayed.outcome,
+                Finish::Lost(verdict) => Outcome::without_cycles(verdict),
+                Finish::Interrupted => return Err(Error::Interrupted),
+            };
+            let hit: Vec<usize> =
+                numbers(&outcome.reached).filter(|point| self.missing.contains(point)).collect();
+            if !hit.is_empty() {
+                wanted.origin = self.origin(by, &hit, &[])?;
+                let text = ask(&wanted)?;
+                return self.hit(by, &text, &outcome.verdict, &hit, &[]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a search found.
+enum Step {
+    /// A trace that reaches these points of the netlist.
+    Reached(Vec<usize>),
+    Undecided,
+}
