@@ -124,3 +124,31 @@ fn code_coverage_without_support_is_refused() {
         assert!(text(&output).contains(expected), "{}", text(&output));
     }
 }
+
+/// The second statement never holds: no answer is valid in reset.
+#[test]
+fn cover_statements_of_the_rtl_are_a_group_of_their_own() {
+    let rtl = changed_rtl(
+        "QpStateCtrl.sv",
+        "  assign rsp_valid = answer_valid;",
+        "  taken: cover property (@(posedge clk) cmd_valid && cmd_ready);\n  \
+         never: cover property (@(posedge clk) rst && rsp_valid);\n  assign rsp_valid = answer_valid;",
+    );
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let plain = qp(&folder.path().join("plain"), &[]);
+    assert!(!plain.contains("cover statements"), "{plain}");
+    // Other versions leave them out together with assertions.
+    let more = if plain.contains("Verilator 5.006,") { &[][..] } else { &["--assertions"] };
+    let printed = qp(&out, &[&["--rtl", rtl.path().to_str().unwrap()], more].concat());
+    assert!(printed.contains("cover statements 50.0 % of 2"), "{printed}");
+    let database = fs::read_to_string(out.join("coverage.json")).unwrap();
+    for label in ["taken", "never"] {
+        let one = database.split_whitespace().collect::<String>();
+        assert!(one.contains(&format!("\"cover\",\"{label}\"")), "{label}");
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    let cases = page.split("cover taken</code>: ").nth(1).unwrap().split('<').next().unwrap();
+    assert!(cases.parse::<u64>().is_ok_and(|cases| cases > 0), "{cases}");
+    assert!(page.contains("cover never</code>: 0"), "{page}");
+}

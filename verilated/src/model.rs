@@ -41,7 +41,7 @@ pub struct Point {
     pub line: u32,
     /// The column, from 1.
     pub column: u32,
-    /// Verilator's name of its kind: `v_line`, `v_branch`, `v_toggle`.
+    /// Verilator's name of its kind, such as `v_line`, `v_branch`, `v_toggle` or `v_user`.
     pub kind: String,
     /// Identifies it among its kind: `block`, `else`, `case`, or a bit of a signal.
     pub what: String,

@@ -20,6 +20,14 @@ pub enum Kind {
     Branch,
     /// A bit toggles.
     Toggle,
+    /// A combination of values decides an expression.
+    Expression,
+    /// A state machine is in a state.
+    State,
+    /// A state machine goes from a state to another.
+    Arc,
+    /// A `cover` statement of the RTL holds.
+    Cover,
 }
 
 impl Kind {
@@ -29,7 +37,16 @@ impl Kind {
             Self::Line => "line",
             Self::Branch => "branch",
             Self::Toggle => "toggle",
+            Self::Expression => "expression",
+            Self::State => "state",
+            Self::Arc => "arc",
+            Self::Cover => "cover",
         }
+    }
+
+    /// Whether lines execute with the point.
+    pub const fn is_code(self) -> bool {
+        matches!(self, Self::Line | Self::Branch)
     }
 
     /// Parses Verilator's name of a kind. Verilator also counts things that are not code coverage.
@@ -38,6 +55,10 @@ impl Kind {
             "v_line" => Some(Self::Line),
             "v_branch" => Some(Self::Branch),
             "v_toggle" => Some(Self::Toggle),
+            "v_expr" => Some(Self::Expression),
+            "v_fsm_state" => Some(Self::State),
+            "v_fsm_arc" => Some(Self::Arc),
+            "v_user" => Some(Self::Cover),
             _ => None,
         }
     }
@@ -56,7 +77,8 @@ pub struct Point {
     pub column: u32,
     /// The kind of point.
     pub kind: Kind,
-    /// Details in Verilator's words: `block`, `if`, `else`, `case`, or a bit of a signal.
+    /// Details in Verilator's words: `block`, `if`, `else`, `case`, a bit of a signal, the values of
+    /// an expression, a state, or the label of a `cover` statement.
     pub what: String,
     /// The lines that execute together with the point, as in `117-120,122`.
     pub lines: String,

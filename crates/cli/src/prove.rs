@@ -33,8 +33,8 @@ pub struct Arguments {
     /// Prove only the properties whose text contains TEXT.
     #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
-    /// Prove instead that each output is free of X: that registers without a reset, unwritten memory
-    /// words and idle payload do not reach it.
+    /// Prove instead that each output is free of X: that registers without a reset, unwritten
+    /// memory words and idle payload do not reach it.
     #[arg(long, help_heading = heading::WHAT)]
     x: bool,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.

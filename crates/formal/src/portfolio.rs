@@ -44,7 +44,8 @@ pub const SECONDS: u32 = 60;
 /// A trace within a few cycles; if there is none, the base of an induction.
 pub const INDUCTION_BASE: Attempt = Attempt::new(BOUNDED_SEARCH, 6, 20_000, 10);
 /// The step of an induction over two cycles, which proves most properties. It needs a base.
-pub const INDUCTION_STEP: Attempt = Attempt::new(INDUCTION, 2, 1_000_000, 10);
+/// Counters of twelve bits whose order it compares take some ten seconds.
+pub const INDUCTION_STEP: Attempt = Attempt::new(INDUCTION, 2, 1_000_000, 60);
 /// A proof of an invariant that induction does not prove, or of a property that is nearly
 /// inductive.
 pub const SHORT_PROOF: Attempt = Attempt::new(PDR, 20, 1000, 10);

@@ -162,7 +162,7 @@ impl ProofRun<'_> {
     ) -> Result<PropertyResult, Error> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
-        let begun = Instant::now();
+        let started = Instant::now();
         let (outcome, by) = prover.decide(place)?;
         let shown = match outcome {
             ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
@@ -173,7 +173,7 @@ impl ProofRun<'_> {
                 if property.kind == Kind::XFree {
                     let shown =
                         self.with_four_values(profile, &cycles, property, vector, memories)?;
-                    return Ok(result(property, by, begun, shown));
+                    return Ok(result(property, by, started, shown));
                 }
                 let replayed = self.replayed(profile, &cycles, property, vector)?;
                 let Replayed { verdict, vector } = replayed;
@@ -192,7 +192,7 @@ impl ProofRun<'_> {
                 }
             }
         };
-        Ok(result(property, by, begun, shown))
+        Ok(result(property, by, started, shown))
     }
 
     /// Replays a counterexample with different register values before reset and different inputs
@@ -325,10 +325,10 @@ impl ProofRun<'_> {
 fn result(
     property: &Property,
     by: Option<Decider>,
-    begun: Instant,
+    started: Instant,
     shown: PropertyStatus,
 ) -> PropertyResult {
-    let seconds = (begun.elapsed().as_secs_f64() * 100.0).round() / 100.0;
+    let seconds = (started.elapsed().as_secs_f64() * 100.0).round() / 100.0;
     PropertyResult { kind: property.kind, property: property.text.clone(), by, seconds, shown }
 }
 

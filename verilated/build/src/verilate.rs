@@ -14,6 +14,11 @@ use verilated_runtime::{Error as RuntimeError, Tracing, Verilator};
 /// The widest signal in bits, and the largest memory in words, that a trace contains.
 const TRACED: &str = "4096";
 
+/// The version that counts `cover` statements also without assertions.
+const COVERS_WITHOUT_ASSERTIONS: &str = "5.006";
+/// Kinds of coverage that newer versions of Verilator count, most first.
+const NEWER_COVERAGE: [&[&str]; 2] = [&["--coverage-expr", "--coverage-fsm"], &["--coverage-fsm"]];
+
 /// The name of a design's clock, a 1-bit input whose rising edge is active. Default: `clk`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clock(String);
@@ -201,13 +206,8 @@ impl Design {
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
         }
         command.args(self.semantics());
-        if self.coverage {
-            // Newer versions of `--coverage` also count expressions and fail with an internal error
-            // when an element of a memory is written.
-            command.args(["--coverage-line", "--coverage-toggle"]);
-        }
         let misfit = |messages: &str| self.wrapper.as_ref()?.misfit(messages);
-        let messages = match self.run(command) {
+        let messages = match self.counting(verilator, command, dir) {
             Err(Error::Verilate { top, output }) => {
                 let other = || Error::Verilate { top, output: output.clone() };
                 return Err(misfit(&output).unwrap_or_else(other));
@@ -225,6 +225,42 @@ impl Design {
         };
         before_reset::name_draws(&verilated, &self.top)?;
         Ok(verilated)
+    }
+
+    /// Runs Verilator with the kinds of coverage that it has. Some versions know expressions but fail
+    /// with an internal error when an element of a memory is written.
+    fn counting(
+        &self,
+        verilator: &Verilator,
+        mut command: Command,
+        dir: &Path,
+    ) -> Result<String, Error> {
+        if !self.coverage {
+            return self.run(command);
+        }
+        command.args(["--coverage-line", "--coverage-toggle"]);
+        // Newer versions leave out `cover` statements together with assertions.
+        if self.assertions || verilator.version() == COVERS_WITHOUT_ASSERTIONS {
+            command.arg("--coverage-user");
+        }
+        let words: Vec<OsString> = command.get_args().map(OsString::from).collect();
+        for more in NEWER_COVERAGE {
+            let mut with = Command::new(command.get_program());
+            if let Some(folder) = command.get_current_dir() {
+                with.current_dir(folder);
+            }
+            let known = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+            with.envs(known).args(&words).args(more);
+            match self.run(with) {
+                Err(Error::Verilate { .. } | Error::VerilatorFailed { .. }) => {
+                    // What the failed run wrote is no part of the model.
+                    fs::remove_dir_all(dir).map_err(Error::io(dir))?;
+                    fs::create_dir_all(dir).map_err(Error::io(dir))?;
+                }
+                other => return other,
+            }
+        }
+        self.run(command)
     }
 
     /// The options that change what a model does, besides those of [`command`](Self::command).

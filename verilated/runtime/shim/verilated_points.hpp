@@ -1,4 +1,4 @@
-// Collects the coverage points that Verilator counts (`--coverage-line --coverage-toggle`). It
+// Collects the coverage points that Verilator counts (`--coverage-line` and others). It
 // redefines the macro with which a model registers them. Verilator's own list would be built for
 // every model, at the cost of many short cases. Here, a model records the addresses of its
 // counters, and the names are collected only once.

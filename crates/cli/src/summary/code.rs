@@ -8,7 +8,7 @@ use cosim_formats::coverage::code::CodeHits;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-/// Number of uncovered lines and branches to list.
+/// Number of uncovered points to list.
 const POINTS_SHOWN: usize = 4;
 
 impl Summary<'_> {
@@ -21,7 +21,7 @@ impl Summary<'_> {
         let suffix = match uncovered {
             0 => String::new(),
             uncovered => {
-                format!("; {} in lines and branches", counted(uncovered as u64, "uncovered point"))
+                format!("; {} besides toggles", counted(uncovered as u64, "uncovered point"))
             }
         };
         let _ = writeln!(text, "  RTL: {}{suffix}", shares.text());

@@ -1,4 +1,5 @@
-//! Code coverage of the RTL: lines, branches and toggles.
+//! Code coverage of the RTL: lines, branches and toggles; expressions and states of state machines
+//! where Verilator counts them; and the RTL's own `cover` statements.
 //!
 //! Verilator counts in models that are built with `--coverage`. A *point* is a counted place of the
 //! RTL. Like a bin, it counts the cases that reach it, once each.
@@ -68,6 +69,14 @@ pub struct CodeRatios {
     pub branches: Ratio,
     /// Bits that toggled.
     pub toggles: Ratio,
+    /// Combinations of values of expressions.
+    pub expressions: Ratio,
+    /// States of state machines.
+    pub states: Ratio,
+    /// Arcs between states.
+    pub arcs: Ratio,
+    /// `cover` statements of the RTL.
+    pub covers: Ratio,
     /// Number of waived points, which are not in the ratios.
     pub waived: u64,
     /// Number of points that are proved unreachable, which are not in the ratios.
@@ -84,16 +93,34 @@ impl CodeRatios {
             lines: sum(self.lines, other.lines),
             branches: sum(self.branches, other.branches),
             toggles: sum(self.toggles, other.toggles),
+            expressions: sum(self.expressions, other.expressions),
+            states: sum(self.states, other.states),
+            arcs: sum(self.arcs, other.arcs),
+            covers: sum(self.covers, other.covers),
             waived: self.waived + other.waived,
             proved: self.proved + other.proved,
         }
     }
 
     /// As in `lines 100 % of 321, branches 99.1 % of 120, toggles 93.0 % of 2424, 3 points waived`.
+    /// Kinds that not every RTL or Verilator has appear only if there are points.
     pub fn text(&self) -> String {
-        let Self { lines, branches, toggles, waived, proved } = self;
+        let Self { lines, branches, toggles, expressions, states, arcs, covers, waived, proved } =
+            self;
         let shares = [("lines", lines), ("branches", branches), ("toggles", toggles)];
-        let shares = shares.map(|(name, share)| format!("{name} {}", share.text())).join(", ");
+        let others = [
+            ("expressions", expressions),
+            ("states", states),
+            ("arcs", arcs),
+            ("cover statements", covers),
+        ];
+        let others = others.into_iter().filter(|(_, share)| share.all > 0);
+        let shares: Vec<String> = shares
+            .into_iter()
+            .chain(others)
+            .map(|(name, share)| format!("{name} {}", share.text()))
+            .collect();
+        let shares = shares.join(", ");
         let counted = |count: u64, what: &str| match count {
             0 => String::new(),
             1 => format!(", 1 point {what}"),
@@ -137,8 +164,7 @@ impl CodeHits<'_> {
     /// The lines by file and number. The most often reached point determines the hits of a line.
     pub fn lines(&self) -> BTreeMap<(&str, u32), Line> {
         let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
-        for (point, hits, reason) in self.points().filter(|(point, ..)| point.kind != Kind::Toggle)
-        {
+        for (point, hits, reason) in self.points().filter(|(point, ..)| point.kind.is_code()) {
             for line in point.all_lines() {
                 let place = (point.file.as_str(), line);
                 let line = lines.entry(place).or_insert(Line { hits: 0, is_waived: true });
@@ -149,7 +175,7 @@ impl CodeHits<'_> {
         lines
     }
 
-    /// The ratios of lines, branches and toggles.
+    /// The ratios of all kinds.
     pub fn shares(&self) -> CodeRatios {
         let mut shares = CodeRatios::default();
         for line in self.lines().values().filter(|line| !line.is_waived) {
@@ -165,12 +191,22 @@ impl CodeHits<'_> {
                 Kind::Line => {}
                 Kind::Branch => shares.branches.add(hits > 0),
                 Kind::Toggle => shares.toggles.add(hits > 0),
+                Kind::Expression => shares.expressions.add(hits > 0),
+                Kind::State => shares.states.add(hits > 0),
+                Kind::Arc => shares.arcs.add(hits > 0),
+                Kind::Cover => shares.covers.add(hits > 0),
             }
         }
         shares
     }
 
-    /// Uncovered lines and branches.
+    /// `cover` statements of the RTL, with their number of cases.
+    pub fn covers(&self) -> impl Iterator<Item = (&Point, u64)> {
+        let covers = self.points().filter(|(point, ..)| point.kind == Kind::Cover);
+        covers.map(|(point, hits, _)| (point, hits))
+    }
+
+    /// Uncovered points other than toggles.
     pub fn uncovered(&self) -> impl Iterator<Item = &Point> {
         let is_uncovered = |(point, hits, reason): &(&Point, u64, Option<&str>)| {
             point.kind != Kind::Toggle && *hits == 0 && reason.is_none()

@@ -5,7 +5,7 @@ use super::code::numbers;
 use crate::record::RecordFormat;
 use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync};
-use cosim_block::points::{Kind, Point};
+use cosim_block::points::Point;
 use cosim_harness::harness::{Case, Outcome, Verdict};
 use cosim_rtl::changed::{Line, file_of_line};
 use serde::{Deserialize, Serialize};
@@ -141,7 +141,7 @@ impl ExecutedRecorder {
     pub fn new(run: ExecutedBy, scenarios: Vec<String>, profiles: &[(String, Vec<Point>)]) -> Self {
         let profile = |(name, points): &(String, Vec<Point>)| {
             let lines_of = |point: &Point| -> Vec<Line> {
-                let is_code = point.kind != Kind::Toggle;
+                let is_code = point.kind.is_code();
                 let lines = point.all_lines().filter(|_| is_code);
                 lines.map(|line| (file_of_line(&point.file).to_owned(), line)).collect()
             };
@@ -202,6 +202,7 @@ impl ExecutedRecorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cosim_block::points::Kind;
     use tempfile::TempDir;
 
     fn point(line: u32, kind: Kind, lines: &str) -> Point {

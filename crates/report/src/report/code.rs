@@ -36,10 +36,12 @@ struct CodeRatios {
     profile: String,
     shares: String,
     uncovered: Vec<UncoveredLine>,
+    /// The RTL's `cover` statements, with their number of cases.
+    covers: Vec<(String, u64)>,
     waived: Vec<(String, String)>,
 }
 
-/// A line or branch that was not reached.
+/// A point that was not reached.
 #[derive(Debug, Serialize)]
 struct UncoveredLine {
     place: String,
@@ -129,6 +131,7 @@ fn of_profile(reached: &CodeHits<'_>, files: &[&str]) -> CodeRatios {
         profile: reached.profile.to_owned(),
         shares: reached.shares().text(),
         uncovered: reached.uncovered().map(uncovered).collect(),
+        covers: reached.covers().map(|(point, hits)| (point.place(), hits)).collect(),
         waived: waived.collect(),
     }
 }

@@ -27,7 +27,7 @@ fn counters() -> Vec<Counter> {
         counter("@rtl/a.v", 10, 3, "v_line", "block", "10-12,15"),
         counter("@rtl/sub/b.vh", 1, 1, "v_toggle", "q[0]", ""),
         counter("/tmp/cosim_registered.sv", 1, 1, "v_toggle", "q[0]", ""),
-        counter("@rtl/a.v", 1, 1, "v_user", "cover", ""),
+        counter("@rtl/a.v", 1, 1, "v_other", "cover", ""),
         counter("@rtl/a.v", 2, 1, "v_toggle", "clk", ""),
         counter("@rtl/a.v", 2, 1, "v_toggle", "clk:1->0", ""),
     ]
@@ -220,4 +220,42 @@ fn a_waiver_has_a_reason_and_no_other_key() {
         assert!(error.starts_with(&format!("waivers.toml:{line}:")), "{error}");
         assert!(error.contains(message), "{error}");
     }
+}
+
+/// Kinds that newer versions of Verilator count, as 5.048 reports them, and `cover` statements.
+#[test]
+fn expressions_states_arcs_and_cover_statements_are_groups_of_their_own() {
+    let counters = [
+        counter("@rtl/a.v", 8, 1, "v_line", "block", "8"),
+        counter("@rtl/a.v", 8, 19, "v_expr", "(a==1 && b==1) => 1", ""),
+        counter("@rtl/a.v", 8, 19, "v_expr", "(a==0) => 0", ""),
+        counter("@rtl/a.v", 7, 10, "v_fsm_state", "t.st::IDLE", ""),
+        counter("@rtl/a.v", 7, 10, "v_fsm_arc", "t.st::IDLE->RUN", ""),
+        counter("@rtl/a.v", 15, 9, "v_user", "both", "15"),
+        counter("@rtl/a.v", 16, 9, "v_user", "never", "16"),
+    ];
+    let points = Points::new(&counters, "clk", &[]);
+    let place = |what: &str| {
+        points.all.iter().position(|point| point.what == what).map(|place| place as u32).unwrap()
+    };
+    let hits = ["block", "(a==0) => 0", "t.st::IDLE", "both"].map(|what| (place(what), 3));
+    let mut hits = hits.to_vec();
+    hits.sort_unstable();
+    let code = Code { points: points.all.clone(), ..Code::default() };
+    let database = database(code, [part(1, first(3), Some(&hits))]);
+    let reached = database.reached();
+    assert_eq!(
+        reached[0].shares().text(),
+        "lines 100 % of 1, branches 100 % of 0, toggles 100 % of 0, expressions 50.0 % of 2, \
+         states 100 % of 1, arcs 0.0 % of 1, cover statements 50.0 % of 2"
+    );
+    // A point of a line is none of its executions.
+    let lines: Vec<u32> = reached[0].lines().keys().map(|(_, line)| *line).collect();
+    assert_eq!(lines, [8]);
+    let covers = reached[0].covers().map(|(point, hits)| (point.place(), hits));
+    let expected = ["@rtl/a.v:15, cover both", "@rtl/a.v:16, cover never"].map(str::to_owned);
+    assert!(covers.eq(expected.into_iter().zip([3, 0])));
+    let uncovered: Vec<String> = reached[0].uncovered().map(Point::place).collect();
+    assert_eq!(uncovered.len(), 3, "{uncovered:?}");
+    assert!(!lcov::text(&reached).contains("DA:15"));
 }
