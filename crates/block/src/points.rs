@@ -121,6 +121,15 @@ impl Point {
     }
 }
 
+/// The path of a state below the top module, as `timer.phase::REST`.
+fn below_top(state: &str) -> &str {
+    let path = state.strip_prefix(AROUND).and_then(|rest| rest.strip_prefix('.')).unwrap_or(state);
+    match path.split_once('.') {
+        Some((top, rest)) if !top.contains(':') => rest,
+        _ => path,
+    }
+}
+
 /// The points of a model and the mapping from its counters.
 #[derive(Debug, Clone, Default)]
 pub struct Points {
@@ -145,6 +154,10 @@ impl Points {
             if kind == Kind::Toggle && bit == Some(clock) {
                 return None;
             }
+            let what = match kind {
+                Kind::State | Kind::Arc => below_top(&what).to_owned(),
+                _ => what,
+            };
             Some(Point { file, line, column, kind, what, lines })
         };
         let of_counter: Vec<Option<Point>> = counters.iter().map(point).collect();
