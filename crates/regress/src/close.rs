@@ -578,8 +578,8 @@ impl<'a> Job<'a> {
         Ok(Some(decision))
     }
 
-    /// Tries quick inductions: about all points, and about those of each signal or line. Returns the
-    /// others.
+    /// Tries quick inductions: about all points, and about those of each signal or line. Returns
+    /// the others.
     fn by_induction(
         &mut self,
         closure: &Closure,
