@@ -389,7 +389,7 @@ impl Closed {
         let mut all = self.profiles.iter().flat_map(|profile| profile.table());
         match () {
             () if all.clone().any(|(_, counts)| counts.failing > 0) => 1,
-            () if all.any(|(_, counts)| counts.open > 0) => OPEN,
+            () if self.profiles.is_empty() || all.any(|(_, counts)| counts.open > 0) => OPEN,
             () => 0,
         }
     }

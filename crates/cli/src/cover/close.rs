@@ -199,6 +199,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     closed.write(&claim.folder)?;
+    if shared.is_interrupted() {
+        let (done, all) = (closed.profiles.len(), profiles.len());
+        program::warn(format_args!("interrupted: {done} of {all} profiles have a result"));
+    }
     if closed.subject.solver.is_none() {
         program::warn(format_args!("no proof is certified: {}", solver::MISSING));
     }
