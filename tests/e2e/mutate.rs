@@ -101,11 +101,11 @@ fn assert_commands_of_survivors(out: &Path) {
     let run = run.env("CXXFLAGS", "-O0").current_dir(again.path()).args(&words[1..]);
     let output = run.output().unwrap();
     assert_eq!(code(&output), 1, "{command}: {}", text(&output));
-    let said = text(&output);
+    let printed = text(&output);
     let [file, line] = ["file", "line"].map(|name| &survivor["sources"][0][name]);
     let place = format!("{}:{line}", file.as_str().unwrap());
     for part in [&format!("mutant {} of recv", survivor["id"]), "survived", &place] {
-        assert!(said.contains(part), "{command}: {part}: {said}");
+        assert!(printed.contains(part), "{command}: {part}: {printed}");
     }
 }
 
