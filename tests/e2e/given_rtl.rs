@@ -1,7 +1,8 @@
 //! `--rtl`: exactly the user RTL runs.
 
 use crate::common::{
-    assert_error, assert_error_at, code, cosim, files, json, patched_rtl, project, run, text,
+    assert_error, assert_error_at, changed_rtl, code, cosim, files, json, patched_rtl, project,
+    run, text,
 };
 use serde_json::json;
 use std::fs;
@@ -42,6 +43,29 @@ fn a_file_is_used_by_its_declarations_not_its_name() {
         let output = with_rtl(rtl, &[]);
         assert_eq!(code(&output), 1, "{rtl:?}: {}", text(&output));
     }
+}
+
+/// Few cases run on a model that is compiled in less time, until there is an optimised one.
+#[test]
+fn few_cases_have_the_same_result_on_either_model() {
+    let same = "assign protocol_error = !rst && misfits;";
+    let rtl = changed_rtl("RecvSideFsm.sv", same, "assign protocol_error = misfits && !rst;");
+    let folder = TempDir::new().unwrap();
+    let cache = folder.path().join("cache");
+    let results = |name: &str, cases: &str| {
+        let out = folder.path().join(name);
+        let mut command = cosim();
+        command.env("COSIM_CACHE", &cache).env_remove("CXXFLAGS").arg("run");
+        command.args(["--block", "recv", "--fixes", "spec", "--cases", cases, "--rtl"]);
+        let output = command.arg(rtl.path()).arg("--out").arg(&out).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        (fs::read(out.join("results.json")).unwrap(), files(&cache, "so").len())
+    };
+    let (quick, models) = results("quick", "5");
+    assert_eq!(models, 1);
+    assert_eq!(results("many", "400").1, 2, "many cases run on an optimised model");
+    let (optimised, models) = results("optimised", "5");
+    assert_eq!((optimised == quick, models), (true, 2));
 }
 
 #[test]

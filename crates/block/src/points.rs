@@ -77,8 +77,8 @@ pub struct Point {
     pub column: u32,
     /// The kind of point.
     pub kind: Kind,
-    /// Details in Verilator's words: `block`, `if`, `else`, `case`, a bit of a signal, the values of
-    /// an expression, a state, or the label of a `cover` statement.
+    /// Details in Verilator's words: `block`, `if`, `else`, `case`, a bit of a signal, the values
+    /// of an expression, a state, or the label of a `cover` statement.
     pub what: String,
     /// The lines that execute together with the point, as in `117-120,122`.
     pub lines: String,

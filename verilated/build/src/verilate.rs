@@ -227,8 +227,8 @@ impl Design {
         Ok(verilated)
     }
 
-    /// Runs Verilator with the kinds of coverage that it has. Some versions know expressions but fail
-    /// with an internal error when an element of a memory is written.
+    /// Runs Verilator with the kinds of coverage that it has. Some versions know expressions but
+    /// fail with an internal error when an element of a memory is written.
     fn counting(
         &self,
         verilator: &Verilator,

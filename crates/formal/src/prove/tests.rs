@@ -457,7 +457,6 @@ fn an_output_is_free_of_x_if_no_unknown_value_reaches_it() {
           assign on = 1; assign r = e; assign y = s & ~v ? q : 0;".to_owned(), Some((Assumption::OffersStay, NoMemory))),
         // Words that are read before they are written, or only then.
         (small("1"), None),
-        (small("w[a[3:2]]"), Some((Assumption::Nothing, Word))),
         (small("w == 5 & !w[0]"), Some((Assumption::Nothing, Cut))),
     ] {
         let found = x_of(&body);
@@ -465,6 +464,9 @@ fn an_output_is_free_of_x_if_no_unknown_value_reaches_it() {
         let is_broken = matches!(found, ProofOutcome::Broken { .. });
         assert_eq!(is_broken, expected.is_none(), "{body}: {found:?}");
     }
+    // Which of the attempts proves it first is a matter of their limits.
+    let found = x_of(&small("w[a[3:2]]"));
+    assert!(matches!(certified(&found), Some((_, Word))), "{found:?}");
     // Too large to be exact: the trace may show what never happens.
     let large = ":reg [3:0] m [0:131071]; always @(posedge clk) if (e) m[a] <= 4'd5;
         assign on = 1; assign r = 1; assign y = m[a];";
