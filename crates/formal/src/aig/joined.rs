@@ -88,21 +88,24 @@ impl Aig {
         all
     }
 
+    /// 1 from the first edge on; with `illegal`, while no output whose name begins with it was 1.
+    pub(super) fn legal_so_far(&self, miter: &mut Miter, illegal: Option<&str>) -> Literal {
+        // Before the first edge, registers without a reset of their own have no value.
+        let Some(prefix) = illegal else { return STARTED };
+        let mut breaks = FALSE;
+        for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
+            breaks = miter.or(breaks, of(&miter.sides[0], *literal));
+        }
+        let legal = miter.so_far(breaks);
+        miter.and(STARTED, legal)
+    }
+
     /// Asks whether the two sides of a [joined](Aig::joined) graph differ at an output. With
     /// `illegal`, only while no output whose name begins with it was 1 so far. Outputs of
     /// `interface.never` are not compared, and none is in the reset cycle that a case begins with.
     pub fn differs(&self, interface: &Interface<'_>, illegal: Option<&str>) -> EquivalenceQuery {
         let mut miter = Miter::new(self, interface, 1, &self.all(), None);
-        // Before the first edge, registers without a reset of their own have no value.
-        let mut given = STARTED;
-        if let Some(prefix) = illegal {
-            let mut breaks = FALSE;
-            for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
-                breaks = miter.or(breaks, of(&miter.sides[0], *literal));
-            }
-            let legal = miter.so_far(breaks);
-            given = miter.and(given, legal);
-        }
+        let given = self.legal_so_far(&mut miter, illegal);
         miter.ask_but(self, interface, &[], |_| false, [given, FALSE])
     }
 }

@@ -29,16 +29,7 @@ impl Aig {
     ) -> EquivalenceQuery {
         let mut miter = Miter::new(self, interface, 0, &self.all(), None);
         let any = self.any(&mut miter, goals);
-        // Before the first edge, registers without a reset of their own have no value.
-        let mut given = STARTED;
-        if let Some(prefix) = illegal {
-            let mut breaks = FALSE;
-            for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
-                breaks = miter.or(breaks, of(&miter.sides[0], *literal));
-            }
-            let legal = miter.so_far(breaks);
-            given = miter.and(given, legal);
-        }
+        let given = self.legal_so_far(&mut miter, illegal);
         match miter.and(any, given) {
             FALSE => EquivalenceQuery::Same,
             reached => miter.file(reached),
