@@ -13,7 +13,7 @@ pub use reached::Goal;
 use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-pub use unknown::Unknowns;
+pub use unknown::{Governed, Unknowns};
 
 /// A node times two; the lowest bit inverts it. 0 is false.
 type Literal = u32;

@@ -101,7 +101,8 @@ impl Sides {
             ))?;
             Ok(session)
         };
-        let sessions = [read(examined[0])?, read(examined[1])?];
+        let (old, new) = rayon::join(|| read(examined[0]), || read(examined[1]));
+        let sessions = [old?, new?];
         let reset = info.reset.map(|pin| pin.name_and_level());
         Self::of(sessions, offers, info.rtl.clock, reset).map(Ok)
     }
@@ -130,9 +131,11 @@ impl Sides {
                 for (session, text) in found.sessions.iter().zip(&texts) {
                     session.write(cut, text)?;
                 }
-                let graphs = [graph(&found.sessions[0], cut)?, graph(&found.sessions[1], cut)?];
-                found.is_same = graphs[0].text == graphs[1].text;
-                joined([&graphs[0], &graphs[1]])
+                let [old, new] = &found.sessions;
+                let (old, new) = rayon::join(|| graph(old, cut), || graph(new, cut));
+                let (old, new) = (old?, new?);
+                found.is_same = old.text == new.text;
+                joined([&old, &new])
             }
         };
         Ok(found)

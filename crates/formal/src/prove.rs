@@ -7,7 +7,7 @@
 
 mod query;
 
-use crate::aig::{Aig, Reads, Unknowns, Violation};
+use crate::aig::{Aig, Governed, Reads, Unknowns, Violation};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
@@ -15,7 +15,7 @@ use crate::engine::Decider;
 use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
-use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, LONG_PROOF};
+use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, LONG_PROOF, MANY_EQUAL_SIGNALS};
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
 use cosim_block::rtl::Rtl;
@@ -260,7 +260,7 @@ struct Invariants {
 #[derive(Debug, Clone, Default)]
 struct XFreedom {
     /// Each compared output with the output that must be 1 for it to count.
-    outputs: Vec<(&'static str, Option<&'static str>)>,
+    outputs: Vec<Governed>,
     /// Payload inputs with their valids.
     payload: Vec<[&'static str; 2]>,
 }
@@ -297,9 +297,10 @@ impl XFreedom {
         self.outputs.iter().map(property).collect()
     }
 
-    fn unknowns(&self, property: usize) -> Unknowns<'_> {
-        let (output, governor) = self.outputs[property];
-        Unknowns { output, governor, payload: &self.payload }
+    /// What is asked of these properties.
+    fn unknowns(&self, properties: &[usize]) -> Unknowns<'_> {
+        let outputs = properties.iter().map(|place| self.outputs[*place]).collect();
+        Unknowns { outputs, payload: &self.payload }
     }
 }
 
@@ -321,7 +322,8 @@ pub struct Prover {
     whole: Option<Mutex<Option<Arc<Aig>>>>,
     /// How all invariants are proved, if they are; computed when it is needed.
     invariants: Mutex<Option<Option<Invariants>>>,
-    /// Outcomes of the invariants, by index. They are kept because other properties need them, too.
+    /// Outcomes of the invariants, by index, which other properties need, too, and of properties
+    /// that were decided together.
     found: BTreeMap<usize, Mutex<Option<Decided>>>,
 }
 
@@ -551,12 +553,71 @@ impl Prover {
         Ok(known.clone().unwrap_or_else(not_checked))
     }
 
+    /// Proves many properties at once, if they are about freedom of X: one network shows that all
+    /// outputs are equal in both copies. Groups without a proof are halved.
+    ///
+    /// # Errors
+    /// As [`Self::prove`].
+    pub fn decide_together(&mut self) -> Result<(), Error> {
+        if self.x_freedom.is_none() {
+            return Ok(());
+        }
+        let mut left: Vec<usize> = (0..self.properties.len()).collect();
+        for memories in self.x_memories().iter().filter(|it| **it != Memories::Whole) {
+            let mut groups = vec![std::mem::take(&mut left)];
+            while let Some(mut group) = groups.pop() {
+                match self.together(&group, *memories)? {
+                    Some(decided) => {
+                        let known = || Mutex::new(Some(decided.clone()));
+                        self.found.extend(group.into_iter().map(|place| (place, known())));
+                    }
+                    None if group.len() > 1 => {
+                        groups.push(group.split_off(group.len() / 2));
+                        groups.push(group);
+                    }
+                    None => left.extend(group),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A proof of all these properties about freedom of X.
+    fn together(&self, group: &[usize], memories: Memories) -> Result<Option<Decided>, Error> {
+        let (_, aig) = &self.graph;
+        let [property, ..] = *group else { return Ok(None) };
+        for assumed in self.assumptions() {
+            let builder = QueryBuilder { prover: self, property, group, memories, aig };
+            let Some(mut query) = Query::new(builder, *assumed)? else { return Ok(None) };
+            query.run(&[EQUAL_REGISTERS, MANY_EQUAL_SIGNALS])?;
+            if query.is_proved() {
+                return query.certified().map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The models of memories in which freedom of X is checked.
+    fn x_memories(&self) -> &'static [Memories] {
+        match self.graph.0 {
+            Memories::None => &[Memories::None],
+            _ => &[Memories::Cut, Memories::Word, Memories::Whole],
+        }
+    }
+
+    /// The assumptions about the environment, weakest first.
+    fn assumptions(&self) -> &'static [Assumption] {
+        match self.assumes {
+            true => &[Assumption::Nothing, Assumption::OffersStay],
+            false => &[Assumption::Nothing],
+        }
+    }
+
     fn look(&self, property: usize) -> Result<Decided, Error> {
-        let all: &[Assumption] = match (self.assumes, self.properties[property].kind) {
-            (true, Kind::Hang) => &[Assumption::OffersStay],
-            (true, _) => &[Assumption::Nothing, Assumption::OffersStay],
-            (false, _) => &[Assumption::Nothing],
-        };
+        let mut all = self.assumptions();
+        if self.properties[property].kind == Kind::Hang {
+            all = all.split_at(all.len() - 1).1;
+        }
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
             let open = PropertyStatus::Open { because: missing.clone() };
             return Ok((ProofOutcome::PropertyStatus(open), None));
@@ -617,11 +678,8 @@ impl Prover {
     /// that merge equal registers come first. Memories become more exact as long as there is a
     /// violation.
     fn look_for_x(&self, property: usize, all: &[Assumption]) -> Result<Decided, Error> {
-        let (first, cut) = &self.graph;
-        let models: &[Memories] = match first {
-            Memories::None => &[Memories::None],
-            _ => &[Memories::Cut, Memories::Word, Memories::Whole],
-        };
+        let (_, cut) = &self.graph;
+        let models = self.x_memories();
         let mut found = not_checked();
         for memories in models.iter().copied() {
             let whole;
@@ -635,7 +693,7 @@ impl Prover {
                 },
                 _ => cut,
             };
-            let builder = QueryBuilder { prover: self, property, memories, aig };
+            let builder = QueryBuilder { prover: self, property, group: &[], memories, aig };
             let queries =
                 all.iter().filter_map(|assumed| Query::new(builder, *assumed).transpose());
             let mut queries = queries.collect::<Result<Vec<_>, Error>>()?;
@@ -673,7 +731,7 @@ impl Prover {
     ) -> Result<Vec<Query<'a>>, Error> {
         let mut done = Vec::new();
         for assumed in all {
-            let builder = QueryBuilder { prover: self, property, memories, aig };
+            let builder = QueryBuilder { prover: self, property, group: &[], memories, aig };
             let Some(query) = Query::by_induction(builder, *assumed)? else { break };
             let is_proved = query.is_proved();
             done.push(query);

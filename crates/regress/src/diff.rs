@@ -155,12 +155,12 @@ impl DiffRun<'_> {
         };
         // Compilers run beside Yosys and ABC.
         let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Quick);
-        let (models, early) = rayon::join(
+        let (models, sides) = rayon::join(
             || self.rtl.par_iter().map(build).collect::<Result<Vec<Built>, Error>>(),
-            || job.early([&examined[0], &examined[1]]),
+            || job.netlists([&examined[0], &examined[1]]),
         );
         job.models = <[Built; 2]>::try_from(models?).ok();
-        let verdict = job.decide(early?)?;
+        let verdict = job.decide(sides?)?;
         Ok(ProfileDiff { profile: name, steps: job.steps, verdict })
     }
 }
@@ -193,8 +193,8 @@ fn same_text(examined: [&Examined; 2]) -> Result<bool, Error> {
 }
 
 impl Job<'_> {
-    /// The netlists, and the proof that shows most refactorings.
-    fn early(&mut self, examined: [&Examined; 2]) -> Result<(Option<Sides>, Option<Shown>), Error> {
+    /// The netlists of both RTLs.
+    fn netlists(&mut self, examined: [&Examined; 2]) -> Result<Option<Sides>, Error> {
         let info = self.run.block.info();
         self.begin("netlists of Yosys");
         let sides = match Sides::new(info, examined, &self.profile.parameters, self.run.answers) {
@@ -205,44 +205,50 @@ impl Job<'_> {
             }
             Err(error) => return Err(error),
         };
-        let mut shown = None;
         if let Some(sides) = &sides {
             self.steps.push(step("netlist", if sides.is_same() { "the same" } else { "differs" }));
-            if sides.is_same() {
-                let (basis, inputs) = (Basis::Netlist, Inputs::All);
-                shown = Some(Shown { basis, inputs, certificate: Certificate::Structure });
-            } else {
-                let engines = [EQUAL_REGISTERS, CORRESPONDENCE];
-                let (what, basis) = ((Contents::Shared, self.widest()), Basis::Correspondence);
-                let proof = self.proof(sides, "correspondence", what, basis, &engines)?;
-                if let Step::Shown(found) = proof {
-                    shown = Some(found);
-                }
-            }
         }
-        Ok((sides, shown))
+        Ok(sides)
     }
 
-    fn decide(
-        &mut self,
-        (sides, shown): (Option<Sides>, Option<Shown>),
-    ) -> Result<DiffVerdict, Error> {
-        if let Some(shown) = shown {
-            return self.shown(shown, sides.as_ref());
+    fn decide(&mut self, sides: Option<Sides>) -> Result<DiffVerdict, Error> {
+        let sides = sides.as_ref();
+        if sides.is_some_and(Sides::is_same) {
+            let (basis, inputs) = (Basis::Netlist, Inputs::All);
+            let shown = Shown { basis, inputs, certificate: Certificate::Structure };
+            return self.shown(shown, sides);
         }
         // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
-        if let Some(sides) = sides.as_ref().filter(|_| !self.run.block.info().has_golden)
-            && let Step::Found(found) =
-                self.search(sides, &[Contents::Shared, Contents::Exact], self.widest(), false)?
-        {
-            return self.different(found, Some(sides));
+        let has_golden = self.run.block.info().has_golden;
+        // Cases show most differences at once, which no proof can then show.
+        if has_golden && let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
+            return self.different(found, sides);
         }
-        for (step, cases) in [("first cases", 0..FIRST), ("cases", FIRST..MORE)] {
-            if let Some(found) = self.simulate(step, cases, sides.as_ref())? {
-                return self.different(found, sides.as_ref());
+        if let Some(sides) = sides.filter(|_| self.illegal.is_none()) {
+            // Shows most refactorings.
+            let engines = [EQUAL_REGISTERS, CORRESPONDENCE];
+            let (what, basis) = ((Contents::Shared, self.widest()), Basis::Correspondence);
+            if let Step::Shown(shown) =
+                self.proof(sides, "correspondence", what, basis, &engines)?
+            {
+                return self.shown(shown, Some(sides));
             }
         }
-        if let Some(sides) = &sides {
+        if !has_golden {
+            if let Some(sides) = sides
+                && let Step::Found(found) =
+                    self.search(sides, &[Contents::Shared, Contents::Exact], self.widest(), false)?
+            {
+                return self.different(found, Some(sides));
+            }
+            if let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
+                return self.different(found, sides);
+            }
+        }
+        if let Some(found) = self.simulate("cases", FIRST..MORE, sides)? {
+            return self.different(found, sides);
+        }
+        if let Some(sides) = sides {
             let result = self.formal(sides)?;
             match result {
                 Step::Shown(shown) => return self.shown(shown, Some(sides)),
@@ -251,9 +257,9 @@ impl Job<'_> {
             }
         }
         if self.illegal.is_none()
-            && let Some(found) = self.simulate("further cases", MORE..MOST, sides.as_ref())?
+            && let Some(found) = self.simulate("further cases", MORE..MOST, sides)?
         {
-            return self.different(found, sides.as_ref());
+            return self.different(found, sides);
         }
         if let Some(mut found) = self.illegal.take() {
             let within = self.cycles.map_or(String::new(), |cycles| {
@@ -261,7 +267,7 @@ impl Job<'_> {
             });
             let otherwise = format!("undecided: {}{within}", self.because);
             found.legal.otherwise.get_or_insert(otherwise);
-            return self.different(found, sides.as_ref());
+            return self.different(found, sides);
         }
         let (cycles, cases, because) = (self.cycles, self.cases, self.because.clone());
         Ok(DiffVerdict::Undecided { cycles, cases, because })

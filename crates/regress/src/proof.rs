@@ -131,7 +131,13 @@ impl ProofRun<'_> {
                 Err(because) => {
                     ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
                 }
-                Ok(prover) => {
+                Ok(mut prover) => {
+                    if self.only.is_none() {
+                        match prover.decide_together() {
+                            Err(error) if error.code() == codes::INTERRUPTED => {}
+                            other => other?,
+                        }
+                    }
                     let places = places(&prover, self.only);
                     let (all, done) = (places.len(), AtomicUsize::new(0));
                     let properties = places.into_par_iter().map(|place| {

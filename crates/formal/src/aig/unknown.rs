@@ -4,23 +4,24 @@ use super::miter::Miter;
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Reads, split};
 use std::collections::HashMap;
 
-/// An output that must be free of unknown values, and what is unknown.
-#[derive(Debug, Clone, Copy)]
+/// Outputs that must be free of unknown values, and what is unknown.
+#[derive(Debug)]
 pub struct Unknowns<'a> {
-    /// The output.
-    pub output: &'a str,
-    /// The output that must be 1 for it to count.
-    pub governor: Option<&'a str>,
+    /// Each output, with the output that must be 1 for it to count.
+    pub outputs: Vec<Governed>,
     /// Payload inputs with their valids: a payload is unknown while its valid is 0.
     pub payload: &'a [[&'static str; 2]],
 }
 
+/// An output, with the output that must be 1 for it to count.
+pub type Governed = (&'static str, Option<&'static str>);
+
 impl Aig {
-    /// Asks whether an output can differ between two copies of the RTL with equal inputs, from
-    /// the cycle after the reset cycle on. Of each copy's own are the values of registers before
-    /// the reset cycle, idle payload, and what memories return: with [`Reads::Anything`] in every
-    /// read, with [`Reads::Word`] at one arbitrary address until it is written. With `illegal`,
-    /// only while no output whose name begins with it was 1 so far.
+    /// Asks whether one of the outputs can differ between two copies of the RTL with equal inputs,
+    /// from the cycle after the reset cycle on. Of each copy's own are the values of registers
+    /// before the reset cycle, idle payload, and what memories return: with [`Reads::Anything`] in
+    /// every read, with [`Reads::Word`] at one arbitrary address until it is written. With
+    /// `illegal`, only while no output whose name begins with it was 1 so far.
     ///
     /// One address is enough: values that differ at several are reached from equal ones by steps
     /// that change one, and one of these steps changes the output. `None` if `reads` is
@@ -53,7 +54,7 @@ impl Aig {
             let mut miter = Miter::copies(self, interface, &shared, &payload);
             let differing = self.differing(&miter, &shared);
             if differing.is_empty() {
-                let ports = [Some(unknowns.output), unknowns.governor, illegal];
+                let ports = (&unknowns.outputs[..], illegal);
                 let differs = miter.differs_at(self, interface, ports, is_word);
                 return Some(match differs {
                     FALSE => EquivalenceQuery::Same,

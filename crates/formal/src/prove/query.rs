@@ -202,6 +202,8 @@ const fn given(assumed: Assumption) -> &'static str {
 pub(super) struct QueryBuilder<'a> {
     pub(super) prover: &'a Prover,
     pub(super) property: usize,
+    /// All properties that are asked about at once, if they are several.
+    pub(super) group: &'a [usize],
     pub(super) memories: Memories,
     pub(super) aig: &'a Aig,
 }
@@ -221,7 +223,9 @@ impl QueryBuilder<'_> {
         let reads = self.memories.reads();
         if let Some(x_freedom) = &self.prover.x_freedom {
             let illegal = (of == self::of(Assumption::OffersStay)).then_some(OFFER);
-            let unknowns = x_freedom.unknowns(self.property);
+            let alone = [self.property];
+            let group = if self.group.is_empty() { &alone } else { self.group };
+            let unknowns = x_freedom.unknowns(group);
             return Ok(self.aig.unknown(&interface, &unknowns, reads, illegal));
         }
         match self.aig.property(&interface, &output, reads) {

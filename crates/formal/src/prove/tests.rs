@@ -244,7 +244,8 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     let (memories, aig) = &prover.graph;
-    let builder = || QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
+    let builder =
+        || QueryBuilder { prover: &prover, property: 1, group: &[], memories: *memories, aig };
     assert_eq!(builder().step("legal").unwrap(), None);
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
     for of in ["given", "known"] {
@@ -270,7 +271,8 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
     let (memories, aig) = &prover.graph;
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
-        let builder = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
+        let builder =
+            QueryBuilder { prover: &prover, property: 1, group: &[], memories: *memories, aig };
         let by = builder.holds_given_invariants(assumed).unwrap();
         assert_eq!(by.is_some(), is_proved, "{assumed:?}");
     }
@@ -400,6 +402,11 @@ fn what_a_simulated_case_violates_is_not_proved() {
 /// text before the colon says so. The input `p` is payload of `v`, which `r` takes.
 fn x_of(body: &str) -> ProofOutcome {
     let (is_governed, body) = body.split_once(':').unwrap();
+    x_prover(body, vec![("y", (is_governed == "on").then_some("on"))]).prove(0).unwrap()
+}
+
+/// The prover that these outputs of such a module are free of X.
+fn x_prover(body: &str, outputs: Vec<Governed>) -> Prover {
     const PINS: &str = "input clk, input rst, input v, input [3:0] p, input [16:0] a, input e, \
                         output [3:0] y, output on, output r";
     let session = Prover::session(
@@ -414,14 +421,25 @@ fn x_of(body: &str) -> ProofOutcome {
          reg waits = 0; always @(posedge clk) waits <= v & ~r & ~rst;\n\
          assign cosim_offer_0 = waits & ~v;\nendmodule\n"
     );
-    let x_freedom = XFreedom {
-        outputs: vec![("y", (is_governed == "on").then_some("on"))],
-        payload: vec![["p", "v"]],
-    };
+    let x_freedom = XFreedom { outputs, payload: vec![["p", "v"]] };
     let properties = x_freedom.properties();
     let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
     let prover = Prover::of(session, None, monitor, "clk", Some(("rst", true))).unwrap().unwrap();
-    Prover { x_freedom: Some(x_freedom), ..prover }.prove(0).unwrap()
+    Prover { x_freedom: Some(x_freedom), ..prover }
+}
+
+#[test]
+fn outputs_that_are_free_of_x_are_proved_together_and_others_alone() {
+    let body = "reg q, u; always @(posedge clk) if (rst) q <= 0; else begin q <= e; u <= u ^ e; end
+                assign on = q; assign r = !q; assign y = u;";
+    let mut prover = x_prover(body, vec![("on", None), ("y", None), ("r", None), ("y", Some("r"))]);
+    prover.decide_together().unwrap();
+    assert_eq!(prover.found.keys().copied().collect::<Vec<_>>(), [0, 2]);
+    for (place, is_free) in [true, false, true, false].into_iter().enumerate() {
+        let found = prover.prove(place).unwrap();
+        let expected = is_free.then_some((Assumption::Nothing, Memories::None));
+        assert_eq!(certified(&found), expected, "{place}: {found:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Two copies of one RTL that differ only in unknown values.
 
+use super::super::unknown::Governed;
 use super::super::{Aig, FALSE, Interface, Literal, split};
 use super::{Miter, STARTED, of};
 use std::collections::{HashMap, HashSet};
@@ -71,39 +72,40 @@ impl Miter {
         values
     }
 
-    /// Asks whether the output differs between the sides while its `governor`, if it has one, is 1
-    /// on both. With `illegal`, only while no output whose name begins with it was 1 so far.
-    /// `is_word`: one word of each followed memory is unknown until it is written, and both sides
-    /// must write all others alike.
+    /// Asks whether one of the outputs differs between the sides while its governor, if it has
+    /// one, is 1 on both. With `illegal`, only while no output whose name begins with it was 1 so
+    /// far. `is_word`: one word of each followed memory is unknown until it is written, and both
+    /// sides must write all others alike.
     pub(in super::super) fn differs_at(
         &mut self,
         aig: &Aig,
         interface: &Interface<'_>,
-        [output, governor, illegal]: [Option<&str>; 3],
+        (outputs, illegal): (&[Governed], Option<&str>),
         is_word: bool,
     ) -> Literal {
-        let (mut differs, mut governed) = (FALSE, governor.is_none());
-        let mut given = STARTED;
+        let mut bits: HashMap<&str, Vec<[Literal; 2]>> = HashMap::new();
         let mut breaks = FALSE;
         for (literal, name) in &aig.outputs {
             let values = [0, 1].map(|side| of(&self.sides[side], *literal));
-            let port = Some(split(name).0);
-            if port == output {
-                let difference = self.xor(values[0], values[1]);
-                differs = self.or(differs, difference);
-            }
-            if port == governor {
-                governed = true;
-                for value in values {
-                    given = self.and(given, value);
-                }
-            }
+            bits.entry(split(name).0).or_default().push(values);
             if illegal.is_some_and(|prefix| name.starts_with(prefix)) {
                 breaks = self.or(breaks, values[0]);
             }
         }
-        debug_assert!(governed, "{governor:?} is no output");
-        differs = self.and(differs, given);
+        let mut differs = FALSE;
+        for (output, governor) in outputs {
+            let mut one = FALSE;
+            for [left, right] in bits.get(output).into_iter().flatten() {
+                let difference = self.xor(*left, *right);
+                one = self.or(one, difference);
+            }
+            let governing = governor.map(|governor| bits.get(governor));
+            debug_assert!(governing.is_none_or(|bits| bits.is_some()), "{governor:?} is no output");
+            for value in governing.flatten().into_iter().flatten().flatten() {
+                one = self.and(one, *value);
+            }
+            differs = self.or(differs, one);
+        }
         if is_word {
             let [follows, writes] = self.unwritten(aig, interface);
             differs = self.or(differs, writes);
