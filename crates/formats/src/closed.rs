@@ -593,12 +593,16 @@ mod tests {
             let closed = closed("r", closings);
             assert_eq!(closed.exit(), exit, "{}", closed.text(true));
         }
-        let closed = closed("r", good);
+        let mut closed = closed("r", good);
         let [_, (row, counts), _, (_, bins)] = closed.profiles[0].table();
         let expected =
             ClosedCounts { hit: 7, vector: 1, proved: 1, waived: 1, ..ClosedCounts::default() };
         assert_eq!((row, counts), ("branch", expected));
         assert_eq!(bins.waived, 2);
+        assert!(!closed.text(true).contains("waivers of the block"));
+        let of_proof = closed.profiles[0].points.iter_mut().find(|one| one.closing.is_proved());
+        of_proof.unwrap().waiver = Some("why".to_owned());
+        assert!(closed.text(true).contains("1 of the proofs replace waivers of the block"));
     }
 
     #[test]

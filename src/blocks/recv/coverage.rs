@@ -12,7 +12,7 @@ use super::rules::{
 };
 use super::stimulus::DP;
 use cosim_core::harness::{
-    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, WaiverFile, class,
+    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, class,
 };
 pub(crate) use groups::KIND;
 use groups::{
@@ -187,7 +187,6 @@ impl Coverage {
 impl harness::Coverage<Recv> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
     const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
-    const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {
         let before = Golden::new(parameters).look();

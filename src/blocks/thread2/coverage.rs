@@ -6,7 +6,7 @@ use super::Thread2;
 use super::golden::{Cycle, Golden, TableWrites};
 use super::rows::{self, Effect, ROWS, State};
 use super::rtl::Inputs;
-use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters, WaiverFile};
+use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
 use groups::{
     CELL, EVENTS, GROUPS, ILLEGAL, LENGTH_ERRORS, LENGTHS, OFFSETS, OPERATION, ORDER, OUTCOMES,
     PIECES, QP_STATES, RESETS, RESUMED, RING, SERVICES, SPLITS, WAITED,
@@ -280,7 +280,6 @@ const IS_WAIT: [bool; ROWS.len()] = {
 impl harness::Coverage<Thread2> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
     const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
-    const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(_: &Parameters) -> Self {
         Self::AT_FIRST

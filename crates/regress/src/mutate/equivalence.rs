@@ -269,20 +269,27 @@ impl<'a> EquivalenceChecker<'a> {
 
     /// Tries longer equivalence proofs, for use after [`EquivalenceChecker::soon`] fails.
     pub fn later(&self, id: u32) -> Result<bool, Error> {
+        for hops in NEAR {
+            if self.by_word(id, Some(hops), NEARBY)? {
+                return Ok(true);
+            }
+        }
         Ok(self.by(id, EQUAL_SIGNALS)?
             || self.alone(id)?
-            || self.by_word(id)?
+            || self.by_word(id, None, MEMORY_WORD)?
             || self.near(id, NEARBY_LONG)?)
     }
 
-    /// Whether only memory words differ that have the same abstraction.
-    fn by_word(&self, id: u32) -> Result<bool, Error> {
+    /// Whether only memory words differ that have the same abstraction, and with `hops`, registers
+    /// close to the mutation.
+    fn by_word(&self, id: u32, hops: Option<usize>, attempt: Attempt) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
-        Ok(match self.aig.by_word(&self.interface(false), *value, &self.word_abstractions) {
+        let interface = self.interface(false);
+        Ok(match self.aig.by_word(&interface, *value, &self.word_abstractions, hops) {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                ask(self.session, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?.is_never()
+                ask(self.session, &format!("word-{id}"), &file, &inputs, attempt)?.is_never()
             }
         })
     }

@@ -241,10 +241,17 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     let meaning = WordAbstraction { memory: "m", width: 3, meaning };
     let (plain, checker) = (checker(), checker().with_word_abstractions(&[meaning]).unwrap());
     let whole = checker.whole().unwrap().unwrap();
-    let mut more = 0;
+    let (mut more, mut near) = (0, 0);
+    let by_word = |checker: &EquivalenceChecker<'_>, id, hops| {
+        let attempt = if hops.is_some() { NEARBY } else { MEMORY_WORD };
+        checker.by_word(id, hops, attempt).unwrap()
+    };
     for Mutation { id, .. } in &mutations {
-        let known = checker.by_word(*id).unwrap();
-        more += u32::from(known && !plain.by_word(*id).unwrap());
+        let known = by_word(&checker, *id, None);
+        more += u32::from(known && !by_word(&plain, *id, None));
+        let is_near = NEAR.clone().any(|hops| by_word(&checker, *id, Some(hops)));
+        assert!(known || !is_near, "{id}: a smaller network shows less");
+        near += u32::from(is_near);
         let is_same = checker
             .decide(*id, &whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
             .unwrap();
@@ -255,13 +262,15 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
         );
     }
     assert!(more > 0, "none takes what words mean");
+    assert!(near >= more, "{near} of {more}");
     // This abstraction omits a bit that has an effect.
     let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
     let wrong = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
         .unwrap()
         .unwrap();
     let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
-    assert!(mutations.iter().all(|mutation| !wrong.by_word(mutation.id).unwrap()));
+    let is_shown = |id| [None, Some(0), Some(2)].into_iter().any(|hops| by_word(&wrong, id, hops));
+    assert!(mutations.iter().all(|mutation| !is_shown(mutation.id)));
 }
 
 #[test]
