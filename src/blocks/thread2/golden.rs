@@ -91,7 +91,9 @@ pub struct Cycle {
     writes: Option<TableWrites>,
 }
 
-/// The unit on offer, compared to the rest of packet and message.
+/// The unit on offer, compared to the rest of packet and message; nothing in other states than
+/// those of units.
+#[derive(Default)]
 struct Offer {
     unit: DataUnit,
     /// Bytes of the unit that earlier packets did not use.
@@ -525,7 +527,10 @@ impl harness::Golden<Thread2> for Golden {
 
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
-        let offer = self.offer(inputs);
+        let offer = match self.state {
+            State::DATA_UNIT_s | State::MR_FOR_SEND_s => self.offer(inputs),
+            _ => Offer::default(),
+        };
         let row = rows::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer));
         let writes = (self.state == State::UPDATE_RQ_s).then(|| self.table_writes(inputs));
         Cycle { offer, row, writes }

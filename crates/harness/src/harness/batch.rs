@@ -19,7 +19,7 @@ use zerocopy::IntoBytes;
 
 /// Cycles of a batch. Its pins fit into the cache together with the model; longer batches are
 /// slower.
-const CYCLES: usize = 128;
+const CYCLES: usize = 32;
 
 /// Inputs and expected outputs of consecutive cycles.
 #[derive(Debug, Clone)]
