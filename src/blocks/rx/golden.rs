@@ -89,10 +89,10 @@ impl<B: Block> Default for BlockCycle<B> {
 }
 
 impl<B: Block> BlockCycle<B> {
-    /// Evaluates the block where its pins stay: a new one would be copied.
+    /// Drives the inputs and evaluates the block, where its pins stay: a new one would be copied.
     #[inline]
-    fn evaluate(&mut self, golden: &B::Golden, inputs: B::Inputs) {
-        self.inputs = inputs;
+    fn evaluate(&mut self, golden: &B::Golden, drive: impl FnOnce(&mut B::Inputs)) {
+        drive(&mut self.inputs);
         let cycle = golden.cycle(&self.inputs);
         golden.outputs(&self.inputs, &cycle, &mut self.outputs);
         self.cycle = Some(cycle);
@@ -128,68 +128,70 @@ fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
 }
 
 impl Golden {
-    /// The inputs of dll.
+    /// Drives dll.
     #[inline]
-    fn to_dll(&self, inputs: &Inputs) -> dll::rtl::Inputs {
-        wires!(dll part_inputs [dll inputs {
+    fn drive_dll(&self, inputs: &Inputs, pins: &mut dll::rtl::Inputs) {
+        wires!(dll part_inputs [dll pins inputs {
             a_tlp_valid: Bits1::from(inputs.a_tlp_valid.is_high() && self.glue.has_credit()),
-        }])
+        }]);
     }
 
-    /// The inputs of qp with a query for a request packet, or without one.
+    /// Drives qp with a query for a request packet, or without one.
     #[inline]
-    fn to_qp(&self, inputs: &Inputs, requested: Option<Request>) -> qp::rtl::Inputs {
+    fn drive_qp(&self, inputs: &Inputs, requested: Option<Request>, pins: &mut qp::rtl::Inputs) {
         let Request { consumes_wqe, error, qpn, .. } = requested.unwrap_or_default();
         let qpn = Bits8::new(u64::from(qpn));
-        let (hw_valid, hw_qpn, hw_kind) = match (self.glue.established, self.glue.fatal) {
+        let (reported, reported_qpn, reported_kind) = match (self.glue.established, self.glue.fatal)
+        {
             (Some(qpn), _) => (Bits1::new(1), qpn, Bits2::new(FIRST_REQUEST)),
             (None, Some(qpn)) => (Bits1::new(1), qpn, Bits2::new(FATAL)),
             (None, None) => (inputs.qp_hw_valid, inputs.qp_hw_qpn, inputs.qp_hw_kind),
         };
-        wires!(qp part_inputs [qp inputs {
-            hw_valid,
-            hw_qpn,
-            hw_kind,
+        wires!(qp part_inputs [qp pins inputs {
+            hw_valid: reported,
+            hw_qpn: reported_qpn,
+            hw_kind: reported_kind,
             msg_valid: Bits1::from(requested.is_some()),
             msg_qpn: qpn,
             msg_consumes_wqe: Bits1::from(consumes_wqe),
             msg_error: Bits1::from(error),
             query_qpn: if requested.is_some() { qpn } else { inputs.qp_query_qpn },
-        }])
+        }]);
     }
 
-    /// The inputs of thread2 with a context, or without one.
+    /// Drives thread2 with a context and the state of its QP, or without one.
     #[inline]
-    fn to_thread2(inputs: &Inputs, offered: bool, state: Bits3) -> thread2::rtl::Inputs {
-        let (head, data) = match offered {
-            true => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
-            false => (Bits416::ZERO, Bits488::ZERO),
+    fn drive_thread2(inputs: &Inputs, context: Option<Bits3>, pins: &mut thread2::rtl::Inputs) {
+        let (head, data) = match context {
+            Some(state) => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
+            None => (Bits416::ZERO, Bits488::ZERO),
         };
-        wires!(thread2 part_inputs [thread2 inputs {
-            fetch_cxt_egress_valid: Bits1::from(offered),
+        let offered = Bits1::from(context.is_some());
+        wires!(thread2 part_inputs [thread2 pins inputs {
+            fetch_cxt_egress_valid: offered,
             fetch_cxt_egress_head: head,
             fetch_cxt_egress_data: data,
-            fetch_cxt_egress_start: Bits1::from(offered),
-            fetch_cxt_egress_last: Bits1::from(offered),
-        }])
+            fetch_cxt_egress_start: offered,
+            fetch_cxt_egress_last: offered,
+        }]);
     }
 
-    /// The inputs of recv with a packet, or without one.
+    /// Drives recv with a packet, or without one.
     #[inline]
-    fn to_recv(inputs: &Inputs, packet: Option<Message>) -> recv::rtl::Inputs {
+    fn drive_recv(inputs: &Inputs, packet: Option<Message>, pins: &mut recv::rtl::Inputs) {
         let Message { last, kind, handle } = packet.unwrap_or_default();
         let (len, msg_len) = match packet {
             Some(_) => (inputs.len_pkt, inputs.len_msg),
             None => Default::default(),
         };
-        wires!(recv part_inputs [recv inputs {
+        wires!(recv part_inputs [recv pins inputs {
             pkt_valid: Bits1::from(packet.is_some()),
             pkt_kind: Bits3::new(u64::from(kind)),
             pkt_id: Bits8::new(u64::from(handle)),
             pkt_len: len,
             pkt_msg_len: msg_len,
             pkt_last: Bits1::from(last),
-        }])
+        }]);
     }
 }
 
@@ -370,12 +372,13 @@ impl harness::Golden<Rx> for Golden {
             _ => None,
         };
         let mut cycle = Cycle::default();
-        cycle.dll.evaluate(&self.dll, self.to_dll(inputs));
-        cycle.qp.evaluate(&self.qp, self.to_qp(inputs, requested));
+        cycle.dll.evaluate(&self.dll, |pins| self.drive_dll(inputs, pins));
+        cycle.qp.evaluate(&self.qp, |pins| self.drive_qp(inputs, requested, pins));
         let answer = &cycle.qp.outputs;
         let offered = answer.msg_accept.is_high() && !answer.msg_nak.is_high();
-        cycle.thread2.evaluate(&self.thread2, Self::to_thread2(inputs, offered, answer.query_state));
-        cycle.recv.evaluate(&self.recv, Self::to_recv(inputs, packet));
+        let context = offered.then_some(answer.query_state);
+        cycle.thread2.evaluate(&self.thread2, |pins| Self::drive_thread2(inputs, context, pins));
+        cycle.recv.evaluate(&self.recv, |pins| Self::drive_recv(inputs, packet, pins));
 
         cycle.head = head;
         cycle.fate = requested.and_then(|request| {

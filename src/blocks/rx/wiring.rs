@@ -161,15 +161,29 @@ macro_rules! wires {
     };
 }
 
+/// Sets all pins of a struct where they are: a new struct would be copied.
+macro_rules! set_pins {
+    ($pins:ident $($type:ident)::+ { $($pin:ident: $value:expr,)* }) => {{
+        let $($type)::+ { $($pin,)* padding: _ } = $pins;
+        $( *$pin = $value; )*
+    }};
+}
+
 /// The inputs `to` or the outputs `from` of an inner block, read from the pins of the system by one
 /// or more tables.
 macro_rules! seen {
-    ([to $part:ident $inputs:ident $outputs:ident { $($to:tt)* } $from:tt]) => {
-        $part::rtl::Inputs { $($to)* padding: [0; _] }
-    };
-    ([from $part:ident $inputs:ident $outputs:ident $to:tt { $($from:tt)* }]) => {
-        $part::rtl::Outputs { $($from)* padding: [0; _] }
-    };
+    ([to $part:ident $inputs:ident $outputs:ident { $($to:tt)* } $from:tt]) => {{
+        let mut all = $part::rtl::Inputs::default();
+        let pins = &mut all;
+        set_pins!(pins $part::rtl::Inputs { $($to)* });
+        all
+    }};
+    ([from $part:ident $inputs:ident $outputs:ident $to:tt { $($from:tt)* }]) => {{
+        let mut all = $part::rtl::Outputs::default();
+        let pins = &mut all;
+        set_pins!(pins $part::rtl::Outputs { $($from)* });
+        all
+    }};
     ([$($known:tt)*] $table:ident $($rest:ident)*) => {
         wires!($table add_seen [$($known)* [$($rest)*]])
     };
@@ -203,32 +217,23 @@ macro_rules! add_seen {
     };
 }
 
-/// The inputs of an inner block: those from the system's inputs, and `own` ones of the top-level
-/// logic.
+/// Sets the inputs of an inner block: those from the system's inputs, and `own` ones of the
+/// top-level logic.
 macro_rules! part_inputs {
     (
-        [$part:ident $inputs:ident { $($own:tt)* }]
+        [$part:ident $all:ident $inputs:ident { $($own:tt)* }]
         pins [$($pin_port:ident = $pin:ident),*]
         environment [$($port:ident = $driven:ident),*]
         glue $glue:tt
         copies $copies:tt
         outputs $outputs:tt
     ) => {
-        $part::rtl::Inputs {
+        set_pins!($all $part::rtl::Inputs {
             $($own)*
             $($pin_port: $inputs.$pin,)*
             $($port: $inputs.$driven,)*
-            padding: [0; _],
-        }
+        })
     };
-}
-
-/// Sets all pins of a struct where they are: a new struct would be copied.
-macro_rules! set_pins {
-    ($pins:ident $type:ident { $($pin:ident: $value:expr,)* }) => {{
-        let $type { $($pin,)* padding: _ } = $pins;
-        $( *$pin = $value; )*
-    }};
 }
 
 /// Sets the inputs of the system: `own` ones of the top-level logic, and those that environments of

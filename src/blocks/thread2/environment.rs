@@ -162,13 +162,13 @@ impl Tables {
         let rq_offset = outputs.rq_offset_addr.get() as usize;
         let cache_offset = outputs.cache_offset_addr.get() as usize;
         let cache_owned = outputs.cache_owned_addr.get() as usize;
-        if outputs.rq_offset_wen.get() == 1 {
+        if outputs.rq_offset_wen.is_high() {
             self.rq_offset[rq_offset] = outputs.rq_offset_din.get() as u32;
         }
-        if outputs.cache_offset_wen.get() == 1 {
+        if outputs.cache_offset_wen.is_high() {
             self.cache_offset[cache_offset] = outputs.cache_offset_din.get() as u8;
         }
-        if outputs.cache_owned_wen.get() == 1 {
+        if outputs.cache_owned_wen.is_high() {
             self.cache_owned[cache_owned] = outputs.cache_owned_din.get() as u8;
         }
         self.rq_offset_dout = self.rq_offset[rq_offset];
@@ -352,7 +352,7 @@ impl<'a> Modules<'a> {
     /// Advances one cycle.
     #[inline]
     pub(crate) fn clock(&mut self, noise: &mut Noise, inputs: &Inputs, outputs: &Outputs) {
-        let high = |pin: Bits1| pin.get() == 1;
+        let high = Bits1::is_high;
         self.tables.clock(outputs);
         if high(inputs.rst) {
             self.flush();

@@ -5,7 +5,7 @@ use std::hint::black_box;
 use verilated::Bits;
 
 /// Bytes of noise; a power of two.
-const SIZE: usize = 1 << 13;
+const SIZE: usize = 1 << 12;
 /// The widest slice, in bytes.
 const WIDEST: usize = 256;
 /// Words of the pool. It is longer than the largest position by the widest slice.
@@ -174,7 +174,7 @@ mod tests {
         let mut noise = Noise::new(7);
         let mut place = 0;
         for _ in 0..3 * SIZE / 4 / 31 {
-            place = (place + 31) % 2048;
+            place = (place + 31) % 1024;
             let expected: [u32; 31] = std::array::from_fn(|index| word(place + index as u64));
             assert_eq!(noise.words::<31>(), expected, "{place}");
         }
