@@ -99,9 +99,9 @@ impl Explain for Rx {
     }
 
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
-        let (to_dll, from_dll) = pins::of_dll(inputs, outputs);
-        let (to_qp, from_qp) = pins::of_qp(inputs, outputs);
-        let (to_recv, from_recv) = pins::of_recv(inputs, outputs);
+        let (to_dll, from_dll) = (pins::to_dll(inputs, outputs), pins::from_dll(outputs));
+        let (to_qp, from_qp) = (pins::to_qp(inputs, outputs), pins::from_qp(outputs));
+        let (to_recv, from_recv) = (pins::to_recv(inputs, outputs), pins::from_recv(outputs));
         let of_recv = |channel: &str| recv::Recv::words(channel, &to_recv, &from_recv);
         let of_qp = |channel: &str| qp::Qp::words(channel, &to_qp, &from_qp);
         match channel {
@@ -111,8 +111,8 @@ impl Explain for Rx {
             "x_msg" => of_qp("msg"),
             "x_hw" => of_qp("hw"),
             "qp_hw" => {
-                let (to_qp, from_qp) = pins::of_software(inputs, outputs);
-                qp::Qp::words("hw", &to_qp, &from_qp)
+                let (to, from) = (pins::to_software(inputs, outputs), pins::from_software(outputs));
+                qp::Qp::words("hw", &to, &from)
             }
             "x_pkt" => of_recv("pkt"),
             "req" => {

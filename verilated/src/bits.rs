@@ -100,7 +100,8 @@ impl Bits<1, u8> {
     /// Whether a 1-bit pin is 1.
     #[inline]
     pub fn is_high(self) -> bool {
-        self.0 == 1
+        // The bits above are 0. A mask needs no comparison where the result is a number again.
+        self.0 & 1 == 1
     }
 }
 

@@ -68,7 +68,7 @@ pub use in_c::{GoldenInC, InC};
 pub use info::{Answers, BlockInfo, Blocks, BuiltInRtl, Facts, GroupInfo, ScenarioInfo, Wrapper};
 pub use layout::Layout;
 pub use naming::{Naming, Role};
-pub use noise::{IdleBits, Noise};
+pub use noise::{CycleNoise, IdleBits, Noise};
 pub use pace::{Pace, longest, longest_reset};
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use properties::{

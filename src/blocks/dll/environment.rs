@@ -232,9 +232,10 @@ impl<'a> Link<'a> {
 
     /// Drives the link's pins; `noise` is for idle payload.
     #[inline]
-    pub(crate) fn drive(&self, noise: [u32; 3], inputs: &mut Inputs) {
-        let [link_data, seqs, flags] = noise;
-        let flag = |index: u32| flags >> index & 1 == 1;
+    pub(crate) fn drive(&self, noise: [u32; 2], inputs: &mut Inputs) {
+        // Two sequence numbers of 12 bits, then flags.
+        let [link_data, seqs] = noise;
+        let flag = |index: u32| seqs >> (24 + index) & 1 == 1;
         inputs.a_link_ready = Bits1::from(self.tlps.ready());
 
         let dllp = self.dllps.arriving();
@@ -371,7 +372,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             b_dllp_ready: _,
             padding: _,
         } = inputs;
-        let [data, link @ ..] = self.noise.words::<4>();
+        let [data, link @ ..] = self.noise.words::<3>();
         let offered = self.source.offered;
         *rst = Bits1::from(self.reset.asserted());
         *a_tlp_valid = Bits1::from(offered);

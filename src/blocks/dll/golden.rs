@@ -110,6 +110,12 @@ const fn fact(holds: bool, fact: Facts) -> Facts {
     fact * holds as Facts
 }
 
+/// `fact` if a pin is 1, else no facts.
+#[inline]
+fn pin(pin: Bits1, fact: Facts) -> Facts {
+    fact * pin.get() as Facts
+}
+
 /// Registers before an edge, for coverage.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RegisterView {
@@ -174,13 +180,13 @@ impl DeviceA {
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
         let progress = dist(seq(inputs.a_dllp_seq), self.ackd_seq);
-        fact(inputs.a_tlp_valid.is_high(), rules::TLP_VALID)
+        pin(inputs.a_tlp_valid, rules::TLP_VALID)
             | fact(self.tlp_ready, rules::TLP_READY)
             | fact(self.link_valid, rules::OFFER)
-            | fact(inputs.a_link_ready.is_high(), rules::LINK_READY)
-            | fact(inputs.a_dllp_valid.is_high(), rules::DLLP)
-            | fact(inputs.a_dllp_crc_ok.is_high(), rules::DLLP_CRC_OK)
-            | fact(inputs.a_dllp_nak.is_high(), rules::DLLP_NAK)
+            | pin(inputs.a_link_ready, rules::LINK_READY)
+            | pin(inputs.a_dllp_valid, rules::DLLP)
+            | pin(inputs.a_dllp_crc_ok, rules::DLLP_CRC_OK)
+            | pin(inputs.a_dllp_nak, rules::DLLP_NAK)
             | fact(progress <= dist(self.last_sent_seq, self.ackd_seq), rules::IN_RANGE)
             | fact(progress != 0, rules::PROGRESS)
             | fact(self.last_sent_seq != self.ackd_seq, rules::UNACKNOWLEDGED)

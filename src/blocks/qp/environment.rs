@@ -48,8 +48,12 @@ impl Environment<'_> {
         if !is_free {
             return;
         }
-        self.command = step.command.or(self.command);
-        self.event = step.event.or(self.event);
+        if step.command.is_some() {
+            self.command = step.command;
+        }
+        if step.event.is_some() {
+            self.event = step.event;
+        }
         self.packet = step.packet;
         self.query = step.query.unwrap_or(self.query);
         self.pace.start(step.reset);

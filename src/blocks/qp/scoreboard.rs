@@ -56,20 +56,20 @@ cosim_core::check_names! {
 const ROOM: usize = 16;
 
 // State codes of the specification.
-const RESET: u64 = 0;
-const INIT: u64 = 1;
-const RTR: u64 = 2;
-const RTS: u64 = 3;
-const SQD: u64 = 4;
-const SQE: u64 = 5;
-const ERR: u64 = 6;
-const DESTROY: u64 = 7;
+const RESET: u8 = 0;
+const INIT: u8 = 1;
+const RTR: u8 = 2;
+const RTS: u8 = 3;
+const SQD: u8 = 4;
+const SQE: u8 = 5;
+const ERR: u8 = 6;
+const DESTROY: u8 = 7;
 
-/// The tracked state of a QP.
+/// The tracked state of a QP. It is small, because each reset clears those of all QPs.
 #[derive(Debug, Clone, Copy)]
 struct QpRecord {
-    state: u64,
-    service: u64,
+    state: u8,
+    service: u8,
     /// Software requested an event for the end of the drain.
     owes_event: bool,
 }
@@ -90,8 +90,8 @@ const FATAL_CODE: u64 = 2;
 struct ExpectedResponse {
     qpn: u64,
     code: u64,
-    from: u64,
-    next: u64,
+    from: u8,
+    next: u8,
     notify: bool,
 }
 
@@ -128,13 +128,13 @@ pub struct Scoreboard {
 
 /// Whether packets are acknowledged: RC, RD and XRC.
 #[inline]
-fn is_reliable(service: u64) -> bool {
+fn is_reliable(service: u8) -> bool {
     matches!(service, 0 | 2 | 5)
 }
 
 /// Whether the first packet establishes communication: RC, UC, RD and XRC.
 #[inline]
-fn is_connected(service: u64) -> bool {
+fn is_connected(service: u8) -> bool {
     is_reliable(service) || service == 1
 }
 
@@ -143,7 +143,7 @@ impl QpRecord {
 
     /// Whether software can move a QP from this state to `next`.
     #[inline]
-    fn leads_to(&self, next: u64) -> bool {
+    fn leads_to(&self, next: u8) -> bool {
         match next {
             RESET | ERR | DESTROY => true,
             INIT => matches!(self.state, RESET | INIT),
@@ -167,7 +167,7 @@ impl QpRecord {
 
     /// Applies an accepted command. Returns the expected answer code.
     #[inline]
-    fn command(&mut self, next: u64, service: u64, notify: bool) -> u64 {
+    fn command(&mut self, next: u8, service: u8, notify: bool) -> u64 {
         if !self.leads_to(next) {
             return 1;
         }
@@ -205,12 +205,22 @@ impl QpRecord {
     }
 }
 
+#[cold]
+fn wrong_permits(qpn: u64, state: u8, pins: [bool; 4], permits: [bool; 4]) -> Violation {
+    let names = ["WRs to the SQ", "WRs to the RQ", "processing of the SQ", "processing of the RQ"];
+    let differs = (0..names.len()).filter(|at| pins[*at] != permits[*at]);
+    let wrong: Vec<String> =
+        differs.map(|at| format!("{} is {}", names[at], u64::from(pins[at]))).collect();
+    let message = format!("QP {qpn} in {}: {}", name_of(state.into()), wrong.join(", "));
+    Violation::new(PERMITS, message)
+}
+
 impl Scoreboard {
     /// The state and the service of a QP.
     #[inline]
     pub(crate) fn state_and_service(&self, qpn: u64) -> (u64, u64) {
         let QpRecord { state, service, .. } = self.records[qpn as usize];
-        (state, service)
+        (state.into(), service.into())
     }
 
     #[inline]
@@ -235,8 +245,8 @@ impl Scoreboard {
                 let notify = if due.notify { ", with notification" } else { "" };
                 let message = format!(
                     "QP {qpn} from {} to {}{notify}: answered {code}, expected {}",
-                    name_of(due.from),
-                    if due.next == DESTROY { "nothing" } else { name_of(due.next) },
+                    name_of(due.from.into()),
+                    if due.next == DESTROY { "nothing" } else { name_of(due.next.into()) },
                     due.code
                 );
                 Err(Violation::new(JUDGED, message))
@@ -258,24 +268,25 @@ impl Scoreboard {
         let qpn = inputs.query_qpn.get();
         let state = self.record(qpn).state;
         let seen = outputs.query_state.get();
-        if seen != state {
-            let message = format!("QP {qpn} is in {}, expected {}", name_of(seen), name_of(state));
+        if seen != u64::from(state) {
+            let expected = name_of(state.into());
+            let message = format!("QP {qpn} is in {}, expected {expected}", name_of(seen));
             return Err(Violation::new(STATE, message));
         }
-        let pins = [
-            (outputs.query_sq_post, "WRs to the SQ", matches!(state, RTS | SQD | SQE | ERR)),
-            (outputs.query_rq_post, "WRs to the RQ", state != RESET),
-            (outputs.query_sq_run, "processing of the SQ", state == RTS),
-            (outputs.query_rq_run, "processing of the RQ", self.record(qpn).takes_packets()),
+        let permits = [
+            matches!(state, RTS | SQD | SQE | ERR),
+            state != RESET,
+            state == RTS,
+            !matches!(state, RESET | INIT | ERR),
         ];
-        for (pin, what, expected) in pins {
-            if pin.is_high() != expected {
-                let state = name_of(state);
-                let message = format!("QP {qpn} in {state}: {what} is {}", u64::from(!expected));
-                return Err(Violation::new(PERMITS, message));
-            }
-        }
-        Ok(())
+        let pins = [
+            outputs.query_sq_post,
+            outputs.query_rq_post,
+            outputs.query_sq_run,
+            outputs.query_rq_run,
+        ]
+        .map(Bits1::is_high);
+        if pins == permits { Ok(()) } else { Err(wrong_permits(qpn, state, pins, permits)) }
     }
 
     #[inline]
@@ -292,7 +303,7 @@ impl Scoreboard {
         let qpn = inputs.msg_qpn.get();
         let record = *self.record(qpn);
         let object = |check: &str, message: &str| {
-            let state = name_of(record.state);
+            let state = name_of(record.state.into());
             let message =
                 format!("packet for QP {qpn} in {state}, service {}: {message}", record.service);
             Err(Violation::new(check, message))
@@ -399,8 +410,8 @@ impl Scoreboard {
         }
         self.due = None;
         if inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high() {
-            let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get());
-            let (service, notify) = (inputs.cmd_service.get(), inputs.cmd_notify.is_high());
+            let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get() as u8);
+            let (service, notify) = (inputs.cmd_service.get() as u8, inputs.cmd_notify.is_high());
             let from = self.record(qpn).state;
             let code = self.record(qpn).command(next, service, notify);
             self.due = Some(ExpectedResponse { qpn, code, from, next, notify });

@@ -121,11 +121,14 @@ pub(crate) struct Sender<'a> {
     /// Cycles before the packet is offered.
     gap: u64,
     taken: u64,
+    /// The packet that is on offer or comes next.
+    packet: Option<Offer>,
 }
 
 impl<'a> Sender<'a> {
     pub(crate) fn new(messages: &'a [Message]) -> Self {
-        let mut sender = Self { messages, at: 0, entry: None, inside: 0, gap: 0, taken: 0 };
+        let (entry, packet) = (None, None);
+        let mut sender = Self { messages, at: 0, entry, inside: 0, gap: 0, taken: 0, packet };
         sender.begin(0);
         sender
     }
@@ -133,6 +136,7 @@ impl<'a> Sender<'a> {
     fn begin(&mut self, at: usize) {
         (self.at, self.entry, self.inside) = (at, None, 0);
         self.gap = self.messages.get(at).map_or(0, |message| message.gap.get());
+        self.packet = self.next_packet();
     }
 
     #[inline]
@@ -143,6 +147,11 @@ impl<'a> Sender<'a> {
     /// The packet that is on offer or comes next.
     #[inline]
     pub(crate) fn packet(&self) -> Option<Offer> {
+        self.packet
+    }
+
+    /// The next packet, from the lists of the traffic.
+    fn next_packet(&self) -> Option<Offer> {
         let message = self.messages.get(self.at)?;
         let msg_len = message.msg_len.get();
         Some(match self.entry {
@@ -226,6 +235,7 @@ impl<'a> Sender<'a> {
             None => 0,
             Some(entry) if self.inside + 1 < message.data[entry].count() => {
                 self.inside += 1;
+                self.packet = self.next_packet();
                 return;
             }
             Some(entry) => entry + 1,
@@ -233,6 +243,7 @@ impl<'a> Sender<'a> {
         match message.data.get(next) {
             Some(data) => {
                 (self.entry, self.inside, self.gap) = (Some(next), 0, data.gap.get());
+                self.packet = self.next_packet();
             }
             None => self.begin(self.at + 1),
         }

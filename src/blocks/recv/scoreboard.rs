@@ -201,6 +201,19 @@ impl Scoreboard<'_> {
 
     #[inline]
     fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
+        let loud = |valid: Bits1, value: u64| !valid.is_high() & (value != 0);
+        let any = loud(outputs.match_req, outputs.match_id.get())
+            | loud(outputs.alloc_valid, outputs.alloc_count.get())
+            | loud(outputs.credit_valid, outputs.credit_count.get())
+            | loud(outputs.copy_valid, outputs.copy_id.get() | outputs.copy_len.get())
+            | loud(outputs.keep_valid, outputs.keep_id.get())
+            | loud(outputs.release_valid, outputs.release_id.get())
+            | loud(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
+        if any { Err(Self::loud(outputs)) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn loud(outputs: &Outputs) -> Violation {
         let pins = [
             ("match_id", outputs.match_req, outputs.match_id.get()),
             ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
@@ -211,12 +224,10 @@ impl Scoreboard<'_> {
             ("release_id", outputs.release_valid, outputs.release_id.get()),
             ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
         ];
-        match pins.iter().find(|(_, valid, value)| !(*valid).is_high() && *value != 0) {
-            Some((name, _, value)) => {
-                Err(Violation::new(IDLE, format!("{name} is {value} while its valid is 0")))
-            }
-            None => Ok(()),
-        }
+        let loud = pins.into_iter().filter(|(_, valid, value)| !valid.is_high() && *value != 0);
+        let named: Vec<String> =
+            loud.map(|(name, _, value)| format!("{name} is {value}")).collect();
+        Violation::new(IDLE, format_args!("{} while its valid is 0", named.join(", ")))
     }
 
     /// Checks the number of all buffers at the beginning of the cycle.
@@ -409,9 +420,25 @@ impl Scoreboard<'_> {
         due
     }
 
-    /// Checks the outcomes of packets.
+    /// Checks the outcomes of packets. Idle payloads are 0, see [`IDLE`].
     #[inline]
     fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
+        let ExpectedActions { copy, keep, release, temporary, error } = *due;
+        let differs = |pin: Bits1, seen: u64, due: Option<u64>| {
+            (pin.get() ^ u64::from(due.is_some())) | (seen ^ due.unwrap_or(0))
+        };
+        let (id, len) = (copy.map(|copy| copy.0), copy.map(|copy| copy.1));
+        let any = differs(outputs.temp_alloc_valid, outputs.temp_alloc_len.get(), temporary)
+            | differs(outputs.copy_valid, outputs.copy_id.get(), id)
+            | differs(outputs.copy_valid, outputs.copy_len.get(), len)
+            | differs(outputs.keep_valid, outputs.keep_id.get(), keep)
+            | differs(outputs.release_valid, outputs.release_id.get(), release)
+            | (outputs.protocol_error.get() ^ u64::from(error));
+        if any == 0 { Ok(()) } else { Self::wrong_fates(outputs, due) }
+    }
+
+    #[cold]
+    fn wrong_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let seen = |valid: Bits1, id| valid.is_high().then_some(id);
         let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
         if temporary != due.temporary {

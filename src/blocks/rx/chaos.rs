@@ -34,12 +34,14 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
     (0..count as usize)
         .map(|cycle| {
             golden.show(&Inputs::default(), &mut outputs);
-            let (_, seen) = pins::of_dll(&Inputs::default(), &outputs);
+            let seen = pins::from_dll(&outputs);
             let [sent, arriving] = descriptors[cycle];
             let (to_qp, to_thread2, to_recv) = (&to_qp[cycle], &to_thread2[cycle], &to_recv[cycle]);
             let to_dll = dll::rtl::Inputs { b_link_data: arriving, ..link.cycle(&seen) };
-            let inputs = system_inputs!(
-                {
+            let mut inputs = Inputs::default();
+            let pins = &mut inputs;
+            system_inputs!(
+                pins {
                     rst: to_dll.rst,
                     a_tlp_valid: to_dll.a_tlp_valid,
                     a_tlp_data: sent,

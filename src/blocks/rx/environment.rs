@@ -22,6 +22,8 @@ const DRAIN: u64 = 8;
 const PLACES: usize = 16;
 /// Number of handles of request packets.
 const HANDLES: usize = 256;
+/// Words of all payloads, and three for flags, lengths and descriptors.
+const NOISE_WORDS: usize = 3 + 2 + thread2::PAYLOAD_WORDS + 13 + 16;
 
 /// The environment of one case.
 #[derive(Debug, Clone)]
@@ -321,32 +323,32 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         let mut to_thread2 = thread2_block::rtl::Inputs::default();
         let mut to_recv = recv_block::rtl::Inputs::default();
         let arrived = self.arrived();
-        let [flags, lengths, descriptor, link @ ..] = self.noise.words::<6>();
-        self.link.drive(link, &mut to_dll);
-        self.software.drive(&mut to_qp);
-        self.modules.drive(&mut self.noise, flags, &mut to_thread2);
-        self.host.drive(arrived, u64::from(flags >> 4), &mut to_recv);
+        let Self { noise, source, link, fetcher, software, modules, host, reset, .. } = self;
+        let mut noise = noise.cycle::<NOISE_WORDS>();
+        let &[flags, lengths, descriptor] = noise.take();
+        link.drive(*noise.take(), &mut to_dll);
+        software.drive(&mut to_qp);
+        modules.drive(noise.take(), flags, &mut to_thread2);
+        host.drive(arrived, u64::from(flags >> 4), &mut to_recv);
 
-        let Self { noise, source, fetcher, reset, .. } = self;
         let offer = source.offer.map(|(_, descriptor)| descriptor);
         let context = fetcher.context();
         let packet = fetcher.lengths();
-        let held = context.map_or((Bits416::ZERO, Bits488::ZERO), |held| (held.head, held.data));
-        let (mut cxt_head, mut cxt_data) = Default::default();
-        noise.drive(&mut cxt_head, context.is_some(), &held.0);
-        noise.drive(&mut cxt_data, context.is_some(), &held.1);
-        let noise = u64::from(lengths);
-        *inputs = system_inputs!(
-            {
+        let idle = u64::from(lengths);
+        let (idle_head, idle_data) = (noise.take(), noise.take());
+        let held = context.map(|held| (held.head.words(), held.data.words()));
+        let (head, data) = held.unwrap_or((idle_head, idle_data));
+        system_inputs!(
+            inputs {
                 rst: Bits1::from(reset.asserted() || to_qp.rst.is_high()),
                 a_tlp_valid: Bits1::from(offer.is_some()),
                 a_tlp_data: offer.unwrap_or(Bits32::new(u64::from(descriptor))),
                 cxt_valid: Bits1::from(context.is_some()),
-                cxt_head,
-                cxt_data,
+                cxt_head: Bits416::from_words(*head),
+                cxt_data: Bits488::from_words(*data),
                 len_valid: Bits1::from(packet.is_some()),
-                len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len)),
-                len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len)),
+                len_pkt: Bits16::new(packet.map_or(idle >> 16, |packet| packet.len)),
+                len_msg: Bits32::new(packet.map_or(idle, |packet| packet.msg_len)),
             }
             dll from to_dll
             qp from to_qp
@@ -359,19 +361,17 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let in_reset = inputs.rst.is_high();
-        let (to_dll, from_dll) = pins::of_dll(inputs, outputs);
-        let (to_thread2, from_thread2) = pins::of_thread2(inputs, outputs);
-        let (to_recv, from_recv) = pins::of_recv(inputs, outputs);
-        let (to_qp, from_qp) = pins::of_software(inputs, outputs);
-
         let is_used_up = self.source.is_used_up();
         // A descriptor that waits for a credit gets one: B has delivered everything that A no
         // longer holds.
         let goes_on = outputs.x_a_tlp_ready.is_high() && !is_used_up;
         let steady = self.reset.is_over() && self.software.is_steady();
-        self.link.clock(&to_dll, &from_dll, SourceState { is_used_up, goes_on }, steady);
-        self.modules.clock(&mut self.noise, &to_thread2, &from_thread2);
-        self.software.clock(&to_qp, &from_qp);
+        let (to, from) = (&pins::to_dll(inputs, outputs), &pins::from_dll(outputs));
+        self.link.clock(to, from, SourceState { is_used_up, goes_on }, steady);
+        let (to, from) = (&pins::to_thread2(inputs, outputs), &pins::from_thread2(outputs));
+        self.modules.clock(&mut self.noise, to, from);
+        let (to, from) = (&pins::to_software(inputs, outputs), &pins::from_software(outputs));
+        self.software.clock(to, from);
         if in_reset {
             self.source.forget();
             self.fetcher.forget(&self.source.messages);
@@ -385,7 +385,8 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         let message_taken = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let begins = self.fetcher.expected.begins().filter(|_| message_taken);
         let arrived = self.arrived();
-        self.host.clock(arrived, begins, &to_recv, &from_recv);
+        let (to, from) = (&pins::to_recv(inputs, outputs), &pins::from_recv(outputs));
+        self.host.clock(arrived, begins, to, from);
         if message_taken {
             if let Some(reset) = begins.and_then(|(_, message)| message.reset) {
                 self.reset.start(reset);

@@ -74,29 +74,40 @@ enum PacketOutcome {
     Dropped = 2,
 }
 
-/// The pins of an inner block in a cycle, and its evaluated cycle.
+/// The pins of an inner block in a cycle, and its evaluated cycle, once it is evaluated.
 struct BlockCycle<B: Block> {
     inputs: B::Inputs,
     outputs: B::Outputs,
-    cycle: <B::Golden as harness::Golden<B>>::Cycle,
+    cycle: Option<<B::Golden as harness::Golden<B>>::Cycle>,
+}
+
+impl<B: Block> Default for BlockCycle<B> {
+    #[inline]
+    fn default() -> Self {
+        Self { inputs: B::Inputs::default(), outputs: B::Outputs::default(), cycle: None }
+    }
 }
 
 impl<B: Block> BlockCycle<B> {
+    /// Drives the inputs and evaluates the block, where its pins stay: a new one would be copied.
     #[inline]
-    fn new(golden: &B::Golden, inputs: B::Inputs) -> Self {
-        let cycle = golden.cycle(&inputs);
-        let mut outputs = B::Outputs::default();
-        golden.outputs(&inputs, &cycle, &mut outputs);
-        Self { inputs, outputs, cycle }
+    fn evaluate(&mut self, golden: &B::Golden, drive: impl FnOnce(&mut B::Inputs)) {
+        drive(&mut self.inputs);
+        let cycle = golden.cycle(&self.inputs);
+        golden.outputs(&self.inputs, &cycle, &mut self.outputs);
+        self.cycle = Some(cycle);
     }
 
     #[inline]
     fn clock(&self, golden: &mut B::Golden) {
-        golden.clock(&self.inputs, &self.cycle);
+        if let Some(cycle) = &self.cycle {
+            golden.clock(&self.inputs, cycle);
+        }
     }
 }
 
 /// An evaluated cycle: each inner block, and the outcome of the FIFO's head.
+#[derive(Default)]
 pub struct Cycle {
     dll: BlockCycle<Dll>,
     qp: BlockCycle<Qp>,
@@ -117,63 +128,63 @@ fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
 }
 
 impl Golden {
+    /// Drives dll.
     #[inline]
-    fn dll(&self, inputs: &Inputs) -> BlockCycle<Dll> {
-        let pins = wires!(dll part_inputs [dll inputs {
+    fn drive_dll(&self, inputs: &Inputs, pins: &mut dll::rtl::Inputs) {
+        wires!(dll part_inputs [dll pins inputs {
             a_tlp_valid: Bits1::from(inputs.a_tlp_valid.is_high() && self.glue.has_credit()),
         }]);
-        BlockCycle::new(&self.dll, pins)
     }
 
-    /// Evaluates qp with a query for a request packet, or without one.
+    /// Drives qp with a query for a request packet, or without one.
     #[inline]
-    fn qp(&self, inputs: &Inputs, requested: Option<Request>) -> BlockCycle<Qp> {
+    fn drive_qp(&self, inputs: &Inputs, requested: Option<Request>, pins: &mut qp::rtl::Inputs) {
         let Request { consumes_wqe, error, qpn, .. } = requested.unwrap_or_default();
         let qpn = Bits8::new(u64::from(qpn));
-        let (hw_valid, hw_qpn, hw_kind) = match (self.glue.established, self.glue.fatal) {
+        let (reported, reported_qpn, reported_kind) = match (self.glue.established, self.glue.fatal)
+        {
             (Some(qpn), _) => (Bits1::new(1), qpn, Bits2::new(FIRST_REQUEST)),
             (None, Some(qpn)) => (Bits1::new(1), qpn, Bits2::new(FATAL)),
             (None, None) => (inputs.qp_hw_valid, inputs.qp_hw_qpn, inputs.qp_hw_kind),
         };
-        let pins = wires!(qp part_inputs [qp inputs {
-            hw_valid,
-            hw_qpn,
-            hw_kind,
+        wires!(qp part_inputs [qp pins inputs {
+            hw_valid: reported,
+            hw_qpn: reported_qpn,
+            hw_kind: reported_kind,
             msg_valid: Bits1::from(requested.is_some()),
             msg_qpn: qpn,
             msg_consumes_wqe: Bits1::from(consumes_wqe),
             msg_error: Bits1::from(error),
             query_qpn: if requested.is_some() { qpn } else { inputs.qp_query_qpn },
         }]);
-        BlockCycle::new(&self.qp, pins)
     }
 
-    /// Evaluates thread2 with a context, or without one.
+    /// Drives thread2 with a context and the state of its QP, or without one.
     #[inline]
-    fn thread2(&self, inputs: &Inputs, offered: bool, state: Bits3) -> BlockCycle<Thread2> {
-        let (head, data) = match offered {
-            true => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
-            false => (Bits416::ZERO, Bits488::ZERO),
+    fn drive_thread2(inputs: &Inputs, context: Option<Bits3>, pins: &mut thread2::rtl::Inputs) {
+        let (head, data) = match context {
+            Some(state) => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
+            None => (Bits416::ZERO, Bits488::ZERO),
         };
-        let pins = wires!(thread2 part_inputs [thread2 inputs {
-            fetch_cxt_egress_valid: Bits1::from(offered),
+        let offered = Bits1::from(context.is_some());
+        wires!(thread2 part_inputs [thread2 pins inputs {
+            fetch_cxt_egress_valid: offered,
             fetch_cxt_egress_head: head,
             fetch_cxt_egress_data: data,
-            fetch_cxt_egress_start: Bits1::from(offered),
-            fetch_cxt_egress_last: Bits1::from(offered),
+            fetch_cxt_egress_start: offered,
+            fetch_cxt_egress_last: offered,
         }]);
-        BlockCycle::new(&self.thread2, pins)
     }
 
-    /// Evaluates recv with a packet, or without one.
+    /// Drives recv with a packet, or without one.
     #[inline]
-    fn recv(&self, inputs: &Inputs, packet: Option<Message>) -> BlockCycle<Recv> {
+    fn drive_recv(inputs: &Inputs, packet: Option<Message>, pins: &mut recv::rtl::Inputs) {
         let Message { last, kind, handle } = packet.unwrap_or_default();
         let (len, msg_len) = match packet {
             Some(_) => (inputs.len_pkt, inputs.len_msg),
             None => Default::default(),
         };
-        let pins = wires!(recv part_inputs [recv inputs {
+        wires!(recv part_inputs [recv pins inputs {
             pkt_valid: Bits1::from(packet.is_some()),
             pkt_kind: Bits3::new(u64::from(kind)),
             pkt_id: Bits8::new(u64::from(handle)),
@@ -181,14 +192,13 @@ impl Golden {
             pkt_msg_len: msg_len,
             pkt_last: Bits1::from(last),
         }]);
-        BlockCycle::new(&self.recv, pins)
     }
 }
 
 impl Cycle {
-    /// The outputs of the system from the pins of the inner blocks.
+    /// Sets the outputs of the system from the pins of the inner blocks.
     #[inline]
-    fn outputs(&self, glue: &TopRegisters) -> Outputs {
+    fn outputs(&self, glue: &TopRegisters, outputs: &mut Outputs) {
         let BlockCycle { inputs: dll_in, outputs: dll, .. } = &self.dll;
         let BlockCycle { inputs: qp_in, outputs: qp, .. } = &self.qp;
         let BlockCycle { inputs: thread2_in, outputs: thread2, .. } = &self.thread2;
@@ -200,7 +210,7 @@ impl Cycle {
         let taken = fate == Some(PacketOutcome::Taken);
         let byte = |value: u8| Bits8::new(u64::from(value));
         system_outputs!(
-            {
+            outputs {
                 a_tlp_ready: Bits1::from(dll.a_tlp_ready.is_high() && glue.has_credit()),
                 x_credits_used: Bits5::new(glue.credits_used as u64),
                 x_fifo_overflow: Bits1::from(dll.b_deliver_valid.is_high() && glue.fifo.is_full()),
@@ -227,7 +237,7 @@ impl Cycle {
             qp from (qp_in, qp)
             thread2 from (thread2_in, thread2)
             recv from (recv_in, recv)
-        )
+        );
     }
 
     /// The QP of a length error that thread2 reports at this edge.
@@ -361,33 +371,39 @@ impl harness::Golden<Rx> for Golden {
             Some(Descriptor::Message(message)) => inputs.len_valid.is_high().then_some(message),
             _ => None,
         };
-        let qp = self.qp(inputs, requested);
-        let answer = &qp.outputs;
+        let mut cycle = Cycle::default();
+        cycle.dll.evaluate(&self.dll, |pins| self.drive_dll(inputs, pins));
+        cycle.qp.evaluate(&self.qp, |pins| self.drive_qp(inputs, requested, pins));
+        let answer = &cycle.qp.outputs;
         let offered = answer.msg_accept.is_high() && !answer.msg_nak.is_high();
-        let thread2 = self.thread2(inputs, offered, answer.query_state);
-        let recv = self.recv(inputs, packet);
+        let context = offered.then_some(answer.query_state);
+        cycle.thread2.evaluate(&self.thread2, |pins| Self::drive_thread2(inputs, context, pins));
+        cycle.recv.evaluate(&self.recv, |pins| Self::drive_recv(inputs, packet, pins));
 
-        let fate = requested.and_then(|request| {
+        cycle.head = head;
+        cycle.fate = requested.and_then(|request| {
             let fate = match (answer.msg_accept.is_high(), answer.msg_nak.is_high()) {
                 (false, false) => PacketOutcome::Dropped,
                 (_, true) => PacketOutcome::Refused,
-                (true, false) if thread2.outputs.fetch_cxt_egress_ready.is_high() => {
+                (true, false) if cycle.thread2.outputs.fetch_cxt_egress_ready.is_high() => {
                     PacketOutcome::Taken
                 }
                 (true, false) => return None,
             };
             Some((request, fate))
         });
-        let message_taken = packet.is_some() && recv.outputs.pkt_ready.is_high();
-        Cycle { dll: self.dll(inputs), qp, thread2, recv, head, fate, message_taken }
+        cycle.message_taken = packet.is_some() && cycle.recv.outputs.pkt_ready.is_high();
+        cycle
     }
 
     #[inline]
     fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
-        *outputs = match inputs.rst.is_high() {
-            true => Outputs { a_ackd_seq: cycle.dll.outputs.a_ackd_seq, ..Outputs::default() },
-            false => cycle.outputs(&self.glue),
-        };
+        if inputs.rst.is_high() {
+            *outputs = Outputs::default();
+            outputs.a_ackd_seq = cycle.dll.outputs.a_ackd_seq;
+        } else {
+            cycle.outputs(&self.glue, outputs);
+        }
     }
 
     #[inline]

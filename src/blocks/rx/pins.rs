@@ -3,35 +3,32 @@
 use super::rtl::{Inputs, Outputs};
 use crate::blocks::{dll, qp, recv, thread2};
 
-/// The pins of dll.
-#[inline]
-pub fn of_dll(inputs: &Inputs, outputs: &Outputs) -> (dll::rtl::Inputs, dll::rtl::Outputs) {
-    seen!([dll inputs outputs {} {}] dll)
+/// Declares the functions of a block for its inputs and for its outputs, with its tables.
+macro_rules! pins_of {
+    ($(#[doc = $doc:literal] $to:ident, $from:ident: $part:ident, $($table:ident)+;)+) => {$(
+        #[doc = concat!("The inputs of ", $doc, ".")]
+        #[inline]
+        pub fn $to(inputs: &Inputs, outputs: &Outputs) -> $part::rtl::Inputs {
+            seen!([to $part inputs outputs {} {}] $($table)+)
+        }
+
+        #[doc = concat!("The outputs of ", $doc, ".")]
+        #[inline]
+        pub fn $from(outputs: &Outputs) -> $part::rtl::Outputs {
+            seen!([from $part outputs outputs {} {}] $($table)+)
+        }
+    )+};
 }
 
-/// The pins of thread2.
-#[inline]
-pub fn of_thread2(
-    inputs: &Inputs,
-    outputs: &Outputs,
-) -> (thread2::rtl::Inputs, thread2::rtl::Outputs) {
-    seen!([thread2 inputs outputs {} {}] thread2)
-}
-
-/// The pins of recv.
-#[inline]
-pub fn of_recv(inputs: &Inputs, outputs: &Outputs) -> (recv::rtl::Inputs, recv::rtl::Outputs) {
-    seen!([recv inputs outputs {} {}] recv)
-}
-
-/// The pins of qp.
-#[inline]
-pub fn of_qp(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::rtl::Outputs) {
-    seen!([qp inputs outputs {} {}] qp qp_behind_glue)
-}
-
-/// The pins of qp as software sees them: with external events instead of those that reach qp.
-#[inline]
-pub fn of_software(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::rtl::Outputs) {
-    seen!([qp inputs outputs {} {}] qp software)
+pins_of! {
+    /// dll
+    to_dll, from_dll: dll, dll;
+    /// thread2
+    to_thread2, from_thread2: thread2, thread2;
+    /// recv
+    to_recv, from_recv: recv, recv;
+    /// qp
+    to_qp, from_qp: qp, qp qp_behind_glue;
+    /// qp as software sees them, with external events instead of those that reach qp
+    to_software, from_software: qp, qp software;
 }

@@ -127,11 +127,17 @@ fn is_reliable(service: u64) -> bool {
 }
 
 /// Adds the name of the inner block to a violation.
+#[inline]
 fn inside(block: &str, result: Result<(), Violation>) -> Result<(), Violation> {
-    result.map_err(|Violation { check, message }| Violation {
-        check,
-        message: format!("{block}: {message}"),
-    })
+    match result {
+        Ok(()) => Ok(()),
+        Err(violation) => Err(violation_inside(block, violation)),
+    }
+}
+
+#[cold]
+fn violation_inside(block: &str, Violation { check, message }: Violation) -> Violation {
+    Violation { check, message: format!("{block}: {message}") }
 }
 
 impl Scoreboard<'_> {
@@ -457,10 +463,6 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
 
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let (to_dll, from_dll) = seen::of_dll(inputs, outputs);
-        let (to_qp, from_qp) = seen::of_qp(inputs, outputs);
-        let (to_thread2, from_thread2) = seen::of_thread2(inputs, outputs);
-        let (to_recv, from_recv) = seen::of_recv(inputs, outputs);
         if inputs.rst.is_high() {
             self.observe_reset(outputs)?;
         } else {
@@ -487,10 +489,14 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
             self.note_length_error(inputs, outputs);
             self.observe_transport(inputs, outputs)?;
         }
-        inside("dll", self.dll.observe(&to_dll, &from_dll))?;
-        inside("qp", self.qp.observe(&to_qp, &from_qp))?;
-        inside("thread2", self.thread2.observe(&to_thread2, &from_thread2))?;
-        inside("recv", self.recv.observe(&to_recv, &from_recv))
+        let (to, from) = (&seen::to_dll(inputs, outputs), &seen::from_dll(outputs));
+        inside("dll", self.dll.observe(to, from))?;
+        let (to, from) = (&seen::to_qp(inputs, outputs), &seen::from_qp(outputs));
+        inside("qp", self.qp.observe(to, from))?;
+        let (to, from) = (&seen::to_thread2(inputs, outputs), &seen::from_thread2(outputs));
+        inside("thread2", self.thread2.observe(to, from))?;
+        let (to, from) = (&seen::to_recv(inputs, outputs), &seen::from_recv(outputs));
+        inside("recv", self.recv.observe(to, from))
     }
 
     fn finish(&mut self) -> Result<(), Violation> {

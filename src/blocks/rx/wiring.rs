@@ -161,14 +161,29 @@ macro_rules! wires {
     };
 }
 
-/// The (inputs, outputs) of an inner block, read from the pins of the system by one or more tables.
+/// Sets all pins of a struct where they are: a new struct would be copied.
+macro_rules! set_pins {
+    ($pins:ident $($type:ident)::+ { $($pin:ident: $value:expr,)* }) => {{
+        let $($type)::+ { $($pin,)* padding: _ } = $pins;
+        $( *$pin = $value; )*
+    }};
+}
+
+/// The inputs `to` or the outputs `from` of an inner block, read from the pins of the system by one
+/// or more tables.
 macro_rules! seen {
-    ([$part:ident $inputs:ident $outputs:ident { $($to:tt)* } { $($from:tt)* }]) => {
-        (
-            $part::rtl::Inputs { $($to)* padding: [0; _] },
-            $part::rtl::Outputs { $($from)* padding: [0; _] },
-        )
-    };
+    ([to $part:ident $inputs:ident $outputs:ident { $($to:tt)* } $from:tt]) => {{
+        let mut all = $part::rtl::Inputs::default();
+        let pins = &mut all;
+        set_pins!(pins $part::rtl::Inputs { $($to)* });
+        all
+    }};
+    ([from $part:ident $inputs:ident $outputs:ident $to:tt { $($from:tt)* }]) => {{
+        let mut all = $part::rtl::Outputs::default();
+        let pins = &mut all;
+        set_pins!(pins $part::rtl::Outputs { $($from)* });
+        all
+    }};
     ([$($known:tt)*] $table:ident $($rest:ident)*) => {
         wires!($table add_seen [$($known)* [$($rest)*]])
     };
@@ -176,7 +191,10 @@ macro_rules! seen {
 
 macro_rules! add_seen {
     (
-        [$part:ident $inputs:ident $outputs:ident { $($to:tt)* } { $($from:tt)* } [$($rest:ident)*]]
+        [
+            $side:ident $part:ident $inputs:ident $outputs:ident
+            { $($to:tt)* } { $($from:tt)* } [$($rest:ident)*]
+        ]
         pins [$($pin_port:ident = $pin:ident),*]
         environment [$($port:ident = $driven:ident),*]
         glue [$($glue_port:ident = $glue:ident),*]
@@ -184,7 +202,7 @@ macro_rules! add_seen {
         outputs [$($output:ident = $shown:ident),*]
     ) => {
         seen!(
-            [$part $inputs $outputs
+            [$side $part $inputs $outputs
                 {
                     $($to)*
                     $($pin_port: $inputs.$pin,)*
@@ -199,64 +217,63 @@ macro_rules! add_seen {
     };
 }
 
-/// The inputs of an inner block: those from the system's inputs, and `own` ones of the top-level
-/// logic.
+/// Sets the inputs of an inner block: those from the system's inputs, and `own` ones of the
+/// top-level logic.
 macro_rules! part_inputs {
     (
-        [$part:ident $inputs:ident { $($own:tt)* }]
+        [$part:ident $all:ident $inputs:ident { $($own:tt)* }]
         pins [$($pin_port:ident = $pin:ident),*]
         environment [$($port:ident = $driven:ident),*]
         glue $glue:tt
         copies $copies:tt
         outputs $outputs:tt
     ) => {
-        $part::rtl::Inputs {
+        set_pins!($all $part::rtl::Inputs {
             $($own)*
             $($pin_port: $inputs.$pin,)*
             $($port: $inputs.$driven,)*
-            padding: [0; _],
-        }
+        })
     };
 }
 
-/// The inputs of the system: `own` ones of the top-level logic, and those that environments of
+/// Sets the inputs of the system: `own` ones of the top-level logic, and those that environments of
 /// inner blocks drive, as `TABLE from VARIABLE`.
 macro_rules! system_inputs {
-    ({ $($own:tt)* }) => {
-        Inputs { $($own)* padding: [0; _] }
+    ($all:ident { $($own:tt)* }) => {
+        set_pins!($all Inputs { $($own)* })
     };
-    ({ $($own:tt)* } $table:ident from $from:ident $($rest:tt)*) => {
-        wires!($table add_inputs [{ $($own)* } $from { $($rest)* }])
+    ($all:ident { $($own:tt)* } $table:ident from $from:ident $($rest:tt)*) => {
+        wires!($table add_inputs [$all { $($own)* } $from { $($rest)* }])
     };
 }
 
 macro_rules! add_inputs {
     (
-        [{ $($own:tt)* } $from:ident { $($rest:tt)* }]
+        [$all:ident { $($own:tt)* } $from:ident { $($rest:tt)* }]
         pins $pins:tt
         environment [$($port:ident = $driven:ident),*]
         glue $glue:tt
         copies $copies:tt
         outputs $outputs:tt
     ) => {
-        system_inputs!({ $($own)* $($driven: $from.$port,)* } $($rest)*)
+        system_inputs!($all { $($own)* $($driven: $from.$port,)* } $($rest)*)
     };
 }
 
-/// The outputs of the system: `own` ones of the top-level logic, and those that show pins of inner
-/// blocks, as `TABLE from (INPUTS, OUTPUTS)`.
+/// Sets the outputs of the system: `own` ones of the top-level logic, and those that show pins of
+/// inner blocks, as `TABLE from (INPUTS, OUTPUTS)`.
 macro_rules! system_outputs {
-    ({ $($own:tt)* }) => {
-        Outputs { $($own)* padding: [0; _] }
+    ($all:ident { $($own:tt)* }) => {
+        set_pins!($all Outputs { $($own)* })
     };
-    ({ $($own:tt)* } $table:ident from ($inputs:ident, $outputs:ident) $($rest:tt)*) => {
-        wires!($table add_outputs [{ $($own)* } $inputs $outputs { $($rest)* }])
+    ($all:ident { $($own:tt)* } $table:ident from ($inputs:ident, $outputs:ident) $($rest:tt)*) => {
+        wires!($table add_outputs [$all { $($own)* } $inputs $outputs { $($rest)* }])
     };
 }
 
 macro_rules! add_outputs {
     (
-        [{ $($own:tt)* } $inputs:ident $outputs:ident { $($rest:tt)* }]
+        [$all:ident { $($own:tt)* } $inputs:ident $outputs:ident { $($rest:tt)* }]
         pins $pins:tt
         environment $environment:tt
         glue [$($glue_port:ident = $glue:ident),*]
@@ -264,6 +281,7 @@ macro_rules! add_outputs {
         outputs [$($output:ident = $shown:ident),*]
     ) => {
         system_outputs!(
+            $all
             { $($own)* $($glue: $inputs.$glue_port,)* $($shown: $outputs.$output,)* }
             $($rest)*
         )

@@ -297,7 +297,7 @@ impl harness::Coverage<Thread2> for Coverage {
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
         let Edge { golden, inputs, rules, .. } = *edge;
-        if inputs.rst.get() == 1 {
+        if inputs.rst.is_high() {
             if !self.in_reset {
                 bins.hit(RESETS.bin([self.state as usize - State::IDLE_s as usize]));
                 if self.state != State::IDLE_s {

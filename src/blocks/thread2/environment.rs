@@ -11,7 +11,7 @@ use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
 use super::stimulus::{self, Packet, PacketCursor, Queue, Traffic, Unit};
-use cosim_core::harness::{self, Noise, Pace, Parameters};
+use cosim_core::harness::{self, CycleNoise, Noise, Pace, Parameters};
 use cosim_core::value::Uint;
 
 /// Idle cycles after the last packet, in which nothing else may happen.
@@ -21,6 +21,10 @@ const SLACK: u64 = 64;
 /// Number of waits that may follow without a handshake: one that a reset cuts short, the reset, and
 /// the gap of the next packet.
 const WAITS: u64 = 3;
+/// Words of the modules' payloads.
+pub(crate) const PAYLOAD_WORDS: usize = 18 + 4 + 3 + 3;
+/// Words of all payloads, and one for flags.
+const NOISE_WORDS: usize = 1 + 13 + 16 + PAYLOAD_WORDS;
 
 /// The environment of one case.
 #[derive(Debug, Clone)]
@@ -158,13 +162,13 @@ impl Tables {
         let rq_offset = outputs.rq_offset_addr.get() as usize;
         let cache_offset = outputs.cache_offset_addr.get() as usize;
         let cache_owned = outputs.cache_owned_addr.get() as usize;
-        if outputs.rq_offset_wen.get() == 1 {
+        if outputs.rq_offset_wen.is_high() {
             self.rq_offset[rq_offset] = outputs.rq_offset_din.get() as u32;
         }
-        if outputs.cache_offset_wen.get() == 1 {
+        if outputs.cache_offset_wen.is_high() {
             self.cache_offset[cache_offset] = outputs.cache_offset_din.get() as u8;
         }
-        if outputs.cache_owned_wen.get() == 1 {
+        if outputs.cache_owned_wen.is_high() {
             self.cache_owned[cache_owned] = outputs.cache_owned_din.get() as u8;
         }
         self.rq_offset_dout = self.rq_offset[rq_offset];
@@ -293,9 +297,9 @@ impl<'a> Modules<'a> {
         self.mr.stall = 0;
     }
 
-    /// Drives the modules' pins; `flags` are noise.
+    /// Drives the modules' pins; `noise` and `flags` are for idle ones.
     #[inline]
-    pub(crate) fn drive(&self, noise: &mut Noise, flags: u32, inputs: &mut Inputs) {
+    pub(crate) fn drive(&self, noise: &[u32; PAYLOAD_WORDS], flags: u32, inputs: &mut Inputs) {
         // Exhaustive, so that a changed port list of the RTL does not compile.
         let Inputs {
             rst: _,
@@ -323,6 +327,7 @@ impl<'a> Modules<'a> {
             padding: _,
         } = inputs;
         let Self { mr, wqe, cq, eq, tables, .. } = self;
+        let mut noise = CycleNoise::new(noise);
         *fetch_mr_ingress_ready = Bits1::from(mr.stall == 0);
 
         *wqe_req_ready = Bits1::from(wqe.ready());
@@ -347,7 +352,7 @@ impl<'a> Modules<'a> {
     /// Advances one cycle.
     #[inline]
     pub(crate) fn clock(&mut self, noise: &mut Noise, inputs: &Inputs, outputs: &Outputs) {
-        let high = |pin: Bits1| pin.get() == 1;
+        let high = Bits1::is_high;
         self.tables.clock(outputs);
         if high(inputs.rst) {
             self.flush();
@@ -447,14 +452,15 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
     #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
         let Self { noise, station, .. } = self;
-        let [flags] = noise.words();
+        let mut noise = noise.cycle::<NOISE_WORDS>();
+        let &[flags] = noise.take();
         inputs.rst = Bits1::from(self.pace.reset.asserted());
         inputs.fetch_cxt_egress_valid = Bits1::from(station.offered);
         noise.drive(&mut inputs.fetch_cxt_egress_head, station.offered, &station.head);
         noise.drive(&mut inputs.fetch_cxt_egress_data, station.offered, &station.data);
         inputs.fetch_cxt_egress_start = flag(flags, 0, station.offered, true);
         inputs.fetch_cxt_egress_last = flag(flags, 1, station.offered, true);
-        self.modules.drive(&mut self.noise, flags, inputs);
+        self.modules.drive(noise.take(), flags, inputs);
     }
 
     #[inline]

@@ -209,18 +209,18 @@ impl Golden {
     fn cycle_inputs(&self, inputs: &Inputs, offer: &Offer) -> CycleInputs {
         CycleInputs {
             length_error: self.length_error,
-            cxt_valid: inputs.fetch_cxt_egress_valid.get() == 1,
-            wqe_req_ready: inputs.wqe_req_ready.get() == 1,
-            wqe_resp_valid: inputs.wqe_resp_valid.get() == 1,
-            wqe_resp_last: inputs.wqe_resp_last.get() == 1,
+            cxt_valid: inputs.fetch_cxt_egress_valid.is_high(),
+            wqe_req_ready: inputs.wqe_req_ready.is_high(),
+            wqe_resp_valid: inputs.wqe_resp_valid.is_high(),
+            wqe_resp_last: inputs.wqe_resp_last.is_high(),
             nothing_left: self.pkt_left == 0,
             nothing_available: offer.available == 0,
             rest_fits: offer.chunk == u64::from(self.pkt_left),
-            cq_req_ready: inputs.cq_req_ready.get() == 1,
-            cq_resp_valid: inputs.cq_resp_valid.get() == 1,
-            eq_req_ready: inputs.eq_req_ready.get() == 1,
-            eq_resp_valid: inputs.eq_resp_valid.get() == 1,
-            mr_ready: inputs.fetch_mr_ingress_ready.get() == 1,
+            cq_req_ready: inputs.cq_req_ready.is_high(),
+            cq_resp_valid: inputs.cq_resp_valid.is_high(),
+            eq_req_ready: inputs.eq_req_ready.is_high(),
+            eq_resp_valid: inputs.eq_resp_valid.is_high(),
+            mr_ready: inputs.fetch_mr_ingress_ready.is_high(),
         }
     }
 
@@ -533,7 +533,7 @@ impl harness::Golden<Thread2> for Golden {
 
     #[inline]
     fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
-        if inputs.rst.get() == 1 {
+        if inputs.rst.is_high() {
             *outputs = low();
             return;
         }
@@ -561,7 +561,7 @@ impl harness::Golden<Thread2> for Golden {
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
-        if inputs.rst.get() == 1 {
+        if inputs.rst.is_high() {
             *self = Self::reset(self.fixes);
             return RuleSet::EMPTY;
         }

@@ -191,17 +191,18 @@ pub fn repeat<B: Block>(
     for (part, rounds) in InstructionScope::ALL.into_iter().zip(rounds) {
         for _ in 0..rounds {
             for (stimulus, recording) in stimuli.iter().zip(&recordings) {
-                let mut model = kind.create(BeforeReset::Ones)?;
+                // The golden side alone has no model.
+                let model = || kind.create(BeforeReset::Ones);
                 let verdict = match part {
                     InstructionScope::GoldenSide => {
                         harness::run_golden(stimulus, parameters, &watch).verdict
                     }
-                    InstructionScope::Model => recording.run(&mut model, &watch).verdict,
+                    InstructionScope::Model => recording.run(&mut model()?, &watch).verdict,
                     InstructionScope::LockStep => {
-                        harness::run::<B>(stimulus, parameters, &mut model, &watch).verdict
+                        harness::run::<B>(stimulus, parameters, &mut model()?, &watch).verdict
                     }
                     InstructionScope::Judged => {
-                        harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch)
+                        harness::run_judged::<B, _>(stimulus, parameters, &mut model()?, &watch)
                             .verdict
                     }
                 };

@@ -633,19 +633,28 @@ pub fn bin_name<B: Block>(bin: usize) -> String {
     format!("{}: {}", group.name, names.join(", "))
 }
 
+/// Rules that a [`Tally`] counts.
+const TALLY: usize = u64::BITS as usize;
+
 /// Counters and sampler of one case. `C` is the block's coverage, or `()` to count rules only.
 pub(super) struct CoverageSampler<B: Block, C> {
     sampler: C,
     /// Hits by bin. Hits of rules that are not added yet are in `rules`.
     hits: Vec<u64>,
-    rules: Tally,
+    /// The first 64 rules, and the others.
+    rules: [Tally; 2],
     open: OpenCounts<B>,
 }
 
 impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let hits = vec![0; bins_with::<B, C>()];
-        Self { sampler: C::new(parameters), hits, rules: Tally::new(), open: OpenCounts::new() }
+        Self {
+            sampler: C::new(parameters),
+            hits,
+            rules: [const { Tally::new() }; 2],
+            open: OpenCounts::new(),
+        }
     }
 
     /// Takes the rising edge of the golden model and samples it.
@@ -665,7 +674,11 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
 
     #[inline]
     pub(super) fn count(&mut self, edge: &Edge<'_, B>, samples: bool) {
-        self.rules.count(edge.rules, &mut self.hits);
+        let ([first, others], rules) = (&mut self.rules, edge.rules.bits());
+        first.count(rules as u64, &mut self.hits);
+        if const { B::Golden::RULES.len() > TALLY } {
+            others.count((rules >> TALLY) as u64, &mut self.hits[TALLY..]);
+        }
         if samples {
             let groups = &mut self.hits[B::Golden::RULES.len()..];
             self.sampler.after(edge, &mut Bins { groups });
@@ -681,7 +694,11 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     }
 
     pub(super) fn into_hits(mut self) -> Vec<u64> {
-        self.rules.finish(&mut self.hits);
+        let [first, others] = &mut self.rules;
+        first.finish(&mut self.hits);
+        if const { B::Golden::RULES.len() > TALLY } {
+            others.finish(&mut self.hits[TALLY..]);
+        }
         self.hits.extend(self.open.compared());
         self.hits
     }

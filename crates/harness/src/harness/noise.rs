@@ -5,9 +5,9 @@ use std::hint::black_box;
 use verilated::Bits;
 
 /// Bytes of noise; a power of two.
-const SIZE: usize = 1 << 13;
+const SIZE: usize = 1 << 12;
 /// The widest slice, in bytes.
-const WIDEST: usize = 128;
+const WIDEST: usize = 256;
 /// Words of the pool. It is longer than the largest position by the widest slice.
 const WORDS: usize = (SIZE + WIDEST) / 4;
 /// Words that are computed at once: more than two slices, so that the next slice is always
@@ -16,24 +16,23 @@ const PIECE: usize = 256;
 
 /// A pool of noise from which idle payload pins are filled.
 ///
-/// The pool is SplitMix64 over the key. A vector stores only the key, and a replay draws no
-/// random number. Key 0 gives zeros. The pool is computed piece by piece, because a short case
-/// needs little of it.
+/// The pool is SplitMix64 over the key: two words of each number, the low one first. A vector
+/// stores only the key, and a replay draws no random number. Key 0 gives zeros. The pool grows
+/// piece by piece, because a short case needs little of it.
 #[derive(Debug, Clone)]
 pub struct Noise {
     /// The state of SplitMix64 after the computed part.
     state: u64,
-    /// The pool; zeros from `computed` on.
-    words: Box<[u32; WORDS]>,
-    computed: usize,
+    /// The computed part of the pool.
+    words: Vec<u32>,
     next: usize,
 }
 
 impl Noise {
     /// The noise of `key`.
     pub fn new(key: u64) -> Self {
-        let computed = if key == 0 { WORDS } else { 0 };
-        Self { state: key, words: Box::new([0; WORDS]), computed, next: 0 }
+        let words = if key == 0 { vec![0; WORDS] } else { Vec::with_capacity(WORDS) };
+        Self { state: key, words, next: 0 }
     }
 
     /// Computes the next piece of the pool. It is inlined to get the optimisation level of the
@@ -41,34 +40,42 @@ impl Noise {
     #[inline]
     #[cold]
     fn compute(&mut self) {
-        let begin = self.computed;
-        self.computed = WORDS.min(begin + PIECE);
-        for word in &mut self.words[begin..self.computed] {
+        let mut piece = [0; PIECE];
+        for [low, high] in piece.as_chunks_mut().0 {
             self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
             // `black_box` prevents vectorisation: vectors of 64-bit products take twice as long.
             let mut z = black_box(self.state);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            *word = ((z ^ (z >> 31)) >> 16) as u32;
+            z ^= z >> 31;
+            (*low, *high) = (z as u32, (z >> 32) as u32);
         }
+        let left = WORDS - self.words.len();
+        self.words.extend_from_slice(&piece[..PIECE.min(left)]);
     }
 
-    /// The next `N` words.
+    /// The next `N` words, as a slice of the pool.
     #[inline]
     fn slice<const N: usize>(&mut self) -> &[u32; N] {
         const { assert!(N * 4 <= WIDEST && PIECE * 4 >= 2 * WIDEST) };
         self.next = (self.next + N) % (SIZE / 4);
-        if self.next + N > self.computed {
+        if self.next + N > self.words.len() {
             self.compute();
         }
         // The pool is longer than any place in it by the widest slice.
-        self.words[self.next % (SIZE / 4)..].first_chunk().unwrap_or(&[0; N])
+        self.words.get(self.next..).and_then(<[u32]>::first_chunk).unwrap_or(&[0; N])
     }
 
     /// The next `N` words.
     #[inline]
     pub fn words<const N: usize>(&mut self) -> [u32; N] {
         *self.slice()
+    }
+
+    /// The next `N` words, for all idle ports of a cycle.
+    #[inline]
+    pub fn cycle<const N: usize>(&mut self) -> CycleNoise<'_> {
+        CycleNoise(self.slice::<N>())
     }
 
     /// The next two words as bits for the payloads of a cycle.
@@ -86,6 +93,38 @@ impl Noise {
         held: &Bits<WIDTH, [u32; N]>,
     ) {
         pins.set_words(if valid { held.words() } else { self.slice() });
+    }
+}
+
+/// The noise of a cycle, whose words go to the idle ports one after the other.
+#[derive(Debug)]
+pub struct CycleNoise<'a>(&'a [u32]);
+
+impl<'a> CycleNoise<'a> {
+    /// These words.
+    #[inline]
+    pub fn new<const N: usize>(words: &'a [u32; N]) -> Self {
+        Self(words)
+    }
+
+    /// The next `N` words; zeros if fewer are left.
+    #[inline]
+    pub fn take<const N: usize>(&mut self) -> &'a [u32; N] {
+        let (words, rest) = self.0.split_first_chunk().unwrap_or((&[0; N], &[]));
+        self.0 = rest;
+        words
+    }
+
+    /// Drives a payload: the given value while valid is high, else the next words.
+    #[inline]
+    pub fn drive<const WIDTH: u32, const N: usize>(
+        &mut self,
+        pins: &mut Bits<WIDTH, [u32; N]>,
+        valid: bool,
+        held: &Bits<WIDTH, [u32; N]>,
+    ) {
+        let words = self.take();
+        pins.set_words(if valid { held.words() } else { words });
     }
 }
 
@@ -119,26 +158,43 @@ mod tests {
         // SplitMix64(1) begins with 0x910a2dec89025cc1, 0xbeeb8da1658eec67.
         let mut noise = Noise::new(1);
         noise.compute();
-        assert_eq!(noise.words[..2], [0x2dec_8902, 0x8da1_658e]);
+        assert_eq!(noise.words[..3], [0x8902_5cc1, 0x910a_2dec, 0x658e_ec67]);
     }
 
     /// The values depend neither on when parts of the pool are computed nor on its end.
     #[test]
     fn words_follow_from_their_place_in_the_pool() {
         let word = |place: u64| {
-            let mut z = 7_u64.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(place + 1));
+            let number = place / 2 + 1;
+            let mut z = 7_u64.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number));
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 16) as u32
+            ((z ^ (z >> 31)) >> (32 * (place % 2))) as u32
         };
         let mut noise = Noise::new(7);
         let mut place = 0;
         for _ in 0..3 * SIZE / 4 / 31 {
-            place = (place + 31) % 2048;
+            place = (place + 31) % 1024;
             let expected: [u32; 31] = std::array::from_fn(|index| word(place + index as u64));
             assert_eq!(noise.words::<31>(), expected, "{place}");
         }
-        assert_eq!(noise.computed, WORDS);
+        assert_eq!(noise.words.len(), WORDS);
+    }
+
+    #[test]
+    fn the_words_of_a_cycle_go_to_its_ports_in_turn() {
+        let held = Bits::<40, [u32; 2]>::from_words([8, 9]);
+        let mut pins = [held; 3];
+        let mut noise = CycleNoise::new(&[1, 2, 3, 4, 0x5ff, 6]);
+        assert_eq!(noise.take(), &[1]);
+        for (pins, valid) in pins.iter_mut().zip([false, true, false]) {
+            noise.drive(pins, valid, &held);
+        }
+        // The third port finds one word too few.
+        assert_eq!(pins.map(|pins| *pins.words()), [[2, 3], [8, 9], [0, 0]]);
+        let mut pool = Noise::new(1);
+        let first = Noise::new(1).words::<4>();
+        assert_eq!(pool.cycle::<4>().take(), &first);
     }
 
     #[test]

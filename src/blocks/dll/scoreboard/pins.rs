@@ -28,19 +28,20 @@ impl Payloads {
     /// Checks a cycle outside of reset.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
-        let before = std::mem::replace(self, Self::of(outputs));
+        let now = Self::of(outputs);
         // Separate variables rather than an array, so that the compiler keeps them in registers.
-        let link = !outputs.a_link_valid.is_high() & (before.link != self.link);
-        let deliver = !outputs.b_deliver_valid.is_high() & (before.deliver != self.deliver);
-        let dllp = !outputs.b_dllp_valid.is_high() & (before.dllp != self.dllp);
+        let link = !outputs.a_link_valid.is_high() & (now.link != self.link);
+        let deliver = !outputs.b_deliver_valid.is_high() & (now.deliver != self.deliver);
+        let dllp = !outputs.b_dllp_valid.is_high() & (now.dllp != self.dllp);
         if link | deliver | dllp {
             let channel = match (link, deliver) {
                 (true, _) => "a_link",
                 (false, true) => "b_deliver",
                 (false, false) => "b_dllp",
             };
-            return Err(changed(channel, &before, self));
+            return Err(changed(channel, self, &now));
         }
+        *self = now;
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Checks of the pins of the top-level logic in every cycle.
 
-use super::super::rtl::{Bits12, Outputs};
+use super::super::rtl::{Bits1, Bits12, Outputs};
 use cosim_core::harness::{self, Violation};
 
 /// In reset every output is 0, except for the newest acknowledged sequence number, which is 4095.
@@ -18,7 +18,7 @@ pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
 /// Checks the pins outside of reset.
 #[inline]
 pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
-    let is_zero = |words: &[u32]| words.iter().all(|word| *word == 0);
+    let any = |words: &[u32]| u64::from(words.iter().fold(0, |any, word| any | word));
     let requested =
         outputs.x_msg_qpn.get() | outputs.x_msg_consumes_wqe.get() | outputs.x_msg_error.get();
     let reported = outputs.x_hw_qpn.get() | outputs.x_hw_kind.get();
@@ -32,18 +32,23 @@ pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
         | outputs.req_handle.get()
         | outputs.req_ack.get()
         | outputs.req_take_wqe.get();
-    let context = is_zero(outputs.x_cxt_head.words()) && is_zero(outputs.x_cxt_data.words());
-    let channels = [
-        ("x_msg", outputs.x_msg_valid, requested == 0),
-        ("x_hw", outputs.x_hw_valid, reported == 0),
-        ("x_cxt", outputs.x_cxt_valid, context),
-        ("x_pkt", outputs.x_pkt_valid, packet == 0),
-        ("req", outputs.req_valid, fate == 0),
+    let context = any(outputs.x_cxt_head.words()) | any(outputs.x_cxt_data.words());
+    let loud = |valid: Bits1, payload: u64| !valid.is_high() & (payload != 0);
+    // By channel, as in `loud_channels`.
+    let loud = [
+        loud(outputs.x_msg_valid, requested),
+        loud(outputs.x_hw_valid, reported),
+        loud(outputs.x_cxt_valid, context),
+        loud(outputs.x_pkt_valid, packet),
+        loud(outputs.req_valid, fate),
     ];
-    match channels.iter().find(|(_, valid, is_zero)| !(*valid).is_high() && !is_zero) {
-        Some((channel, ..)) => {
-            Err(Violation::new(IDLE, format!("{channel}_* are not 0 while {channel}_valid is 0")))
-        }
-        None => Ok(()),
-    }
+    if loud == [false; 5] { Ok(()) } else { Err(loud_channels(loud)) }
+}
+
+#[cold]
+fn loud_channels(loud: [bool; 5]) -> Violation {
+    let channels = ["x_msg", "x_hw", "x_cxt", "x_pkt", "req"].into_iter().zip(loud);
+    let loud: Vec<&str> = channels.filter(|(_, loud)| *loud).map(|(channel, _)| channel).collect();
+    let message = format!("{} are not 0 while valid is 0", loud.join(", "));
+    Violation::new(IDLE, message)
 }
