@@ -242,7 +242,7 @@ fn memory_words_with_the_same_abstraction_are_equivalent() {
     let (plain, checker) = (checker(), checker().with_word_abstractions(&[meaning]).unwrap());
     let whole = checker.whole().unwrap().unwrap();
     let (mut more, mut near) = (0, 0);
-    let by_word = |checker: &EquivalenceChecker<'_>, id, hops| {
+    let by_word = |checker: &EquivalenceChecker<'_>, id, hops: Option<usize>| {
         let attempt = if hops.is_some() { NEARBY } else { MEMORY_WORD };
         checker.by_word(id, hops, attempt).unwrap()
     };
