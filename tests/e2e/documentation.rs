@@ -146,7 +146,7 @@ fn links(text: &str) -> Vec<(usize, String)> {
     let in_html = Regex::new(r"(?:src|srcset|href)=\x22([^\x22]+)\x22").expect("a pattern");
     let mut links = Vec::new();
     for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
-        let line = text[..=range.start].lines().count();
+        let line = text[..range.start].matches('\n').count() + 1;
         match event {
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 links.push((line, dest_url.to_string()));
@@ -540,7 +540,7 @@ fn an_old_phrase_is_found_in_prose_and_not_in_code() {
 fn a_dead_link_and_a_dead_anchor_are_found() {
     let path = project().join("docs/page.md");
     let text = "# One title: `a.b`\n[a](#one-title-ab) [b](#two) [c](SUMMARY.md#summary)\n\
-                [d](nothing.md)\n[e](https://example.org)\n";
+                – [d](nothing.md)\n[e](https://example.org)\n";
     assert_eq!(dead_links(&path, text), ["2: no anchor #two", "3: no file nothing.md"]);
 }
 
