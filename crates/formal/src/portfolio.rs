@@ -69,7 +69,7 @@ pub const NEARBY_LONG: Attempt = Attempt::new(PDR, 100, 20_000, 20);
 pub const EQUAL_REGISTERS: Attempt = Attempt::new(&pdr_after("lcorr"), 2, 100, 10);
 /// Merges any signals that are always equal on both sides.
 pub const EQUAL_SIGNALS: Attempt = Attempt::new(&pdr_after("dc2; scorr"), 2, 100, 10);
-/// As [`EQUAL_SIGNALS`], for many outputs at once.
+/// As [`EQUAL_SIGNALS`], with more time: many outputs at once, or two RTLs.
 pub const MANY_EQUAL_SIGNALS: Attempt = Attempt::new(&pdr_after("dc2; scorr"), 2, 100, 60);
 /// `alone`: only one register can differ. The network is small but may need many frames: two
 /// counters that count in different orders have many pairs of values.

@@ -35,6 +35,9 @@ const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 /// Yosys commands that make a netlist. They remove assertions and set undefined values to 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
+/// Groups of properties without a proof, after which each property is proved alone: an RTL in which
+/// few outputs are free of X would only be asked twice.
+const FAILED_GROUPS: usize = 8;
 /// Prefix of the outputs that are 1 where the environment withdraws an offer.
 const OFFER: &str = "cosim_offer_";
 /// Why a network is rejected.
@@ -554,7 +557,7 @@ impl Prover {
     }
 
     /// Proves many properties at once, if they are about freedom of X: one network shows that all
-    /// outputs are equal in both copies. Groups without a proof are halved.
+    /// outputs are equal in both copies. Groups without a proof are halved, up to a number of them.
     ///
     /// # Errors
     /// As [`Self::prove`].
@@ -565,17 +568,23 @@ impl Prover {
         let mut left: Vec<usize> = (0..self.properties.len()).collect();
         for memories in self.x_memories().iter().filter(|it| **it != Memories::Whole) {
             let mut groups = vec![std::mem::take(&mut left)];
+            let mut failed = 0;
             while let Some(mut group) = groups.pop() {
+                // One alone gets more attempts later.
+                if group.len() < 2 || failed == FAILED_GROUPS {
+                    left.extend(group);
+                    continue;
+                }
                 match self.together(&group, *memories)? {
                     Some(decided) => {
                         let known = || Mutex::new(Some(decided.clone()));
                         self.found.extend(group.into_iter().map(|place| (place, known())));
                     }
-                    None if group.len() > 1 => {
+                    None => {
+                        failed += 1;
                         groups.push(group.split_off(group.len() / 2));
                         groups.push(group);
                     }
-                    None => left.extend(group),
                 }
             }
         }

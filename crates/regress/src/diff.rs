@@ -25,8 +25,8 @@ use cosim_formal::certificate::Certificate;
 use cosim_formal::diff::{Contents, Question, Sides, Traffic};
 use cosim_formal::engine::Decision;
 use cosim_formal::portfolio::{
-    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
-    LONG_PROOF, QUICK_DIFFERENCE,
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
+    MANY_EQUAL_SIGNALS, QUICK_DIFFERENCE,
 };
 use cosim_formats::diff::{
     Basis, DiffStep, DiffVerdict, Inputs, Legality, ProfileDiff, ShownDifference, VECTORS,
@@ -49,9 +49,6 @@ const MOST: u64 = 400;
 const CHECKED: usize = 500;
 /// Cases that a worker runs at once.
 const CHUNK: usize = 32;
-
-/// Merges signals that are always equal in both RTLs: what shows most refactorings.
-const CORRESPONDENCE: Attempt = Attempt { seconds: 60.0, ..EQUAL_SIGNALS };
 
 /// The comparison of two RTLs of one block.
 pub struct DiffRun<'a> {
@@ -220,13 +217,13 @@ impl Job<'_> {
         }
         // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
         let has_golden = self.run.block.info().has_golden;
-        // Cases show most differences at once, which no proof can then show.
+        // Cases show most differences at once, and a proof would run to its limits first.
         if has_golden && let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
             return self.different(found, sides);
         }
         if let Some(sides) = sides.filter(|_| self.illegal.is_none()) {
             // Shows most refactorings.
-            let engines = [EQUAL_REGISTERS, CORRESPONDENCE];
+            let engines = [EQUAL_REGISTERS, MANY_EQUAL_SIGNALS];
             let (what, basis) = ((Contents::Shared, self.widest()), Basis::Correspondence);
             if let Step::Shown(shown) =
                 self.proof(sides, "correspondence", what, basis, &engines)?

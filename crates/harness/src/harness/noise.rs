@@ -83,17 +83,6 @@ impl Noise {
     pub fn idle(&mut self) -> IdleBits<2> {
         IdleBits::new(self.words())
     }
-
-    /// Drives a payload: the given value while valid is high, else noise.
-    #[inline]
-    pub fn drive<const WIDTH: u32, const N: usize>(
-        &mut self,
-        pins: &mut Bits<WIDTH, [u32; N]>,
-        valid: bool,
-        held: &Bits<WIDTH, [u32; N]>,
-    ) {
-        pins.set_words(if valid { held.words() } else { self.slice() });
-    }
 }
 
 /// The noise of a cycle, whose words go to the idle ports one after the other.
@@ -107,9 +96,10 @@ impl<'a> CycleNoise<'a> {
         Self(words)
     }
 
-    /// The next `N` words; zeros if fewer are left.
+    /// The next `N` words. A cycle must have as many as its ports need; zeros follow otherwise.
     #[inline]
     pub fn take<const N: usize>(&mut self) -> &'a [u32; N] {
+        debug_assert!(self.0.len() >= N, "the ports of a cycle need more words than it has");
         let (words, rest) = self.0.split_first_chunk().unwrap_or((&[0; N], &[]));
         self.0 = rest;
         words
@@ -185,13 +175,13 @@ mod tests {
     fn the_words_of_a_cycle_go_to_its_ports_in_turn() {
         let held = Bits::<40, [u32; 2]>::from_words([8, 9]);
         let mut pins = [held; 3];
-        let mut noise = CycleNoise::new(&[1, 2, 3, 4, 0x5ff, 6]);
+        let mut noise = CycleNoise::new(&[1, 2, 3, 4, 5, 0x5ff, 0]);
         assert_eq!(noise.take(), &[1]);
         for (pins, valid) in pins.iter_mut().zip([false, true, false]) {
             noise.drive(pins, valid, &held);
         }
-        // The third port finds one word too few.
-        assert_eq!(pins.map(|pins| *pins.words()), [[2, 3], [8, 9], [0, 0]]);
+        // The words of a port that is not idle are not given to the next one.
+        assert_eq!(pins.map(|pins| *pins.words()), [[2, 3], [8, 9], [0x5ff, 0]]);
         let mut pool = Noise::new(1);
         let first = Noise::new(1).words::<4>();
         assert_eq!(pool.cycle::<4>().take(), &first);
