@@ -168,6 +168,10 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
         let command = ["diff", "--block", "recv", "--fixes", "spec", "--out", out];
         cosim().current_dir(here).args(command).args(["--", old, new]).output().unwrap()
     };
+    let again = || {
+        let command = ["diff", "--block", "recv", "--fixes", "spec", "--out", "out", "--force"];
+        cosim().current_dir(here).args(command).args(["HEAD:rtl", "rtl"]).output().unwrap()
+    };
     let file = here.join("rtl/recv/RecvSideFsm.sv");
     let text_of_file = fs::read_to_string(&file).unwrap();
     fs::write(&file, text_of_file.replace("// P0", "// A comment only.\n\n")).unwrap();
@@ -189,4 +193,8 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
         assert!(!here.join("other").exists(), "{old}");
     }
     assert_error_at(&compare("HEAD:rtl", "rtl", "out"), "E0602", "out");
+    assert_eq!(code(&again()), 0, "an earlier result is replaced");
+    fs::write(here.join("out/thesis.txt"), "mine").unwrap();
+    assert_error_at(&again(), "E0602", "out");
+    assert!(here.join("out/rtl-old/recv/recv_pkg.sv").is_file());
 }

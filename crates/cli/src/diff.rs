@@ -13,7 +13,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::rtl::Rtl;
 use cosim_formal::certificate::solver;
-use cosim_formats::diff::{Diff, DiffSide, DiffSubject};
+use cosim_formats::diff::{Diff, DiffSide, DiffSubject, SIDES};
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_regress::blocks;
@@ -77,6 +77,9 @@ pub struct Arguments {
     /// Write the result to DIR, a new or empty folder [default: runs/diff-BLOCK-TIME].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
+    /// Replace an earlier result in --out.
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
+    force: bool,
     #[command(flatten)]
     formatting: Formatting,
     #[command(flatten)]
@@ -84,9 +87,6 @@ pub struct Arguments {
     #[command(flatten)]
     limits: ModelLimits,
 }
-
-/// The folders of RTL from a revision, in the folder of the result.
-const SIDES: [&str; 2] = ["rtl-old", "rtl-new"];
 
 impl Arguments {
     /// Whether a block is written for the command.
@@ -129,7 +129,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         jobs.push((*block, target.profiles(block).map_err(of_block(block, &blocks))?));
     }
     let place = match &arguments.out {
-        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => OutputLocation::New { stem: format!("diff-{}", target.name(&blocks)) },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();

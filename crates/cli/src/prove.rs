@@ -43,6 +43,9 @@ pub struct Arguments {
     /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
+    /// Replace an earlier result in --out.
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
+    force: bool,
     #[command(flatten)]
     formatting: Formatting,
     #[command(flatten)]
@@ -104,7 +107,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         simulated.push((run.check_netlists(provers)?, run.subject()?));
     }
     let place = match &arguments.out {
-        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => OutputLocation::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();

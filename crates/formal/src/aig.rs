@@ -1,5 +1,6 @@
 //! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
 
+mod freed;
 mod joined;
 mod miter;
 mod reached;
@@ -8,7 +9,7 @@ mod unknown;
 
 use crate::cut;
 use cosim_block::words::split;
-use miter::{Miter, of};
+use miter::{Counts, Miter, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
@@ -30,8 +31,6 @@ struct Latch {
     initial: Option<bool>,
     /// Index of the latch that is the first bit of the same register.
     word: usize,
-    /// Index of an earlier latch that starts with the same unknown value.
-    twin: Option<usize>,
 }
 
 /// A netlist with all its mutations, in the format of `write_aiger -ascii -symbols`.
@@ -63,8 +62,8 @@ pub struct Interface<'a> {
     /// Prefixes of outputs that carry the bit enables, the data and the address of a write. Data
     /// and address are compared only where a bit is enabled.
     pub write: [&'a str; 3],
-    /// Prefix of outputs that belong to the monitor and not to the RTL; empty: there are none.
-    pub never: &'a str,
+    /// Prefixes of outputs that belong to the monitor and not to the RTL.
+    pub never: &'a [&'a str],
     /// Monitor outputs that are proved to be 0 in every cycle of the original RTL.
     pub proved: &'a [String],
 }
@@ -78,7 +77,7 @@ impl Interface<'static> {
         read: "cosim_read_",
         read_at: ["cosim_where_", "cosim_when_"],
         write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
-        never: "",
+        never: &[],
         proved: &[],
     };
 }
@@ -138,7 +137,7 @@ impl Aig {
                 [1] => Some(true),
                 _ => None,
             };
-            aig.latches.push(Latch { node: node / 2, next, initial, word: place, twin: None });
+            aig.latches.push(Latch { node: node / 2, next, initial, word: place });
         }
         for _ in 0..outputs {
             let line = numbers(lines.next()?)?;
@@ -186,7 +185,7 @@ impl Aig {
     /// The proved invariants of the original RTL hold in every reachable cycle. In other cycles the
     /// miter clears the unshared registers and masks the difference, which leaves less to prove.
     pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> EquivalenceQuery {
-        self.difference(interface, mutation, None)
+        self.difference(interface, mutation, None, |_| Counts::ALL)
     }
 
     /// Asks whether the mutation reaches a register outside its fan-out cone of `hops` register
@@ -198,7 +197,7 @@ impl Aig {
         mutation: u32,
         hops: usize,
     ) -> EquivalenceQuery {
-        self.difference(interface, mutation, Some(hops))
+        self.difference(interface, mutation, Some(hops), |_| Counts::ALL)
     }
 
     fn difference(
@@ -206,14 +205,17 @@ impl Aig {
         interface: &Interface<'_>,
         mutation: u32,
         hops: Option<usize>,
+        counts: impl Fn(&mut Miter) -> Counts,
     ) -> EquivalenceQuery {
         let mut shared = self.all();
         let mut hop = 0;
         loop {
-            let miter = Miter::new(self, interface, mutation, &shared, None);
+            let mut miter = Miter::new(self, interface, mutation, &shared, None);
             let differing = self.differing(&miter, &shared);
             if differing.is_empty() || hops == Some(hop) {
-                return miter.ask(self, interface, &differing.into_values().collect::<Vec<_>>());
+                let differing: Vec<_> = differing.into_values().collect();
+                let counts = counts(&mut miter);
+                return miter.ask_but(self, interface, &differing, |_| false, counts);
             }
             for index in differing.keys() {
                 shared.remove(index);

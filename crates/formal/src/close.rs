@@ -8,13 +8,13 @@
 mod instrument;
 
 use crate::aig::{Aig, EquivalenceQuery, Goal, Interface, Seen};
-use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::cut::{cut, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
 use crate::engine::{Decision, ask};
-use crate::graph::{graph, memory_bits, whole_graph};
-use crate::monitor::{MONITOR, Monitor, TOP};
+use crate::graph::{Graph, graph, memory_bits, whole_graph};
+use crate::invariants::{Observer, observer};
+use crate::monitor::{MONITOR, TOP};
 use crate::portfolio::Attempt;
 use cosim_base::error::Error;
 use cosim_block::agreement::RecordedInputs;
@@ -22,11 +22,11 @@ use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas};
-use cosim_rtl::rtlil::{Line, Unknown, plain, rest_of_cell};
+use cosim_rtl::rtlil::{Instance, Line, Unknown, instances, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
 use instrument::{Instrumented, MARK, instrument, point_of};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The RTL with processes; the same with a wire for each point; the flat RTL; the RTL with its
 /// monitor; the same without memories.
@@ -55,6 +55,12 @@ pub struct Closure {
     outputs: Vec<Result<Vec<String>, String>>,
     /// The goal of each point, once cases are known.
     goals: Vec<Result<Goal, String>>,
+    /// The instances of modules in the RTL.
+    instances: Vec<Instance>,
+    /// The graphs in which any values drive an instance, by its place.
+    alone: BTreeMap<usize, OnceCell<Aig>>,
+    /// The `-vmap` file of the graph.
+    words: String,
 }
 
 /// What a question is for.
@@ -64,6 +70,8 @@ pub enum Purpose {
     Proof,
     /// A proof that none of the points is reached and no assertion of the block fails.
     Assertions,
+    /// A proof about the instance at this place, whatever drives its inputs. A trace shows nothing.
+    Alone(usize),
     /// A search: registers without an initial value begin with zeros or ones.
     Search,
     /// A search for changes of bits, instead of other values than those in simulated cases.
@@ -119,49 +127,37 @@ impl Closure {
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
         let instrumented = covered(&session, points, &line_of, reset)?;
-        // Assertions that do not fit the RTL help nothing.
-        let assertions = match Assertions::read(&session, info, parameters) {
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            assertions => assertions.ok().flatten(),
-        };
         let netlist = session.text(raw)?;
-        let helped = assertions.as_ref().map(|assertions| {
-            (Monitor::of_protocol(info, OFFER, Some((assertions, HELP))), assertions)
-        });
-        let helped = helped.filter(|((monitor, _), _)| monitor.missing(&netlist).is_empty());
-        let plain = Monitor::of_protocol(info, OFFER, None);
-        let (monitor, offers) = helped.as_ref().map_or(&plain, |(monitor, _)| monitor);
-        let inside: Vec<&str> = monitor.inside().collect();
-        let mut read = String::new();
-        if let Some((_, assertions)) = &helped {
-            session.write(OUTPUTS, &assertions.netlist)?;
-            read = format!("read_rtlil {OUTPUTS}\n");
-        }
-        let monitor = (monitor.text.as_str(), offers.clone());
-        Self::of(session, (points, &instrumented), monitor, (&inside, &read), info.rtl.clock, reset)
+        let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
+        let observer = observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
+        Self::of(session, (points, &instrumented), observer, info.rtl.clock, reset)
     }
 
     fn of(
         session: YosysSession,
         (points, instrumented): (&[Point], &Instrumented),
-        (monitor, offers): (&str, Vec<String>),
-        (inside, read): (&[&str], &str),
+        Observer { monitor, offers, commands }: Observer,
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Result<Self, String>, Error> {
-        let [_, _, rtl, both, without] = FILES;
-        session.write(MONITOR, monitor)?;
-        let exposed: String = inside.iter().map(|name| format!("expose w:{name}\n")).collect();
+        let [raw, _, rtl, both, without] = FILES;
+        session.write(MONITOR, &monitor.text)?;
+        let instances = instances(&session.text(raw)?);
+        // Brackets in names are no patterns.
+        let edge = |name: String| format!("w:{}", name.replace(['[', ']'], "?"));
+        let edges: Vec<String> = instances.iter().flat_map(InFlat::edges).map(edge).collect();
+        let edges = edges.join(" ");
         session.script(&format!(
-            "read_rtlil {rtl}\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
-             flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}*\nwrite_rtlil {both}\n"
+            "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
+             flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
         let text = session.text(both)?;
         match cut(&text, clock) {
             Err(Unknown(because)) => return Ok(Err(because)),
             Ok(text) => session.write(without, &text)?,
         }
-        let Some(shared) = Aig::parse(&graph(&session, without)?.text) else {
+        let Graph { text: shared, words } = graph(&session, without)?;
+        let Some(shared) = Aig::parse(&shared) else {
             return Ok(Err(LOOP.to_owned()));
         };
         let mut all: Vec<Vec<String>> = vec![Vec::new(); points.len()];
@@ -185,8 +181,21 @@ impl Closure {
         let memory = memory_bits(&text);
         let goals = Vec::new();
         let exact = OnceCell::new();
-        let mut closure =
-            Self { session, reset, memory, shared, exact, offers, kinds, outputs, goals };
+        let alone = (0..instances.len()).map(|place| (place, OnceCell::new())).collect();
+        let mut closure = Self {
+            session,
+            reset,
+            memory,
+            shared,
+            exact,
+            offers,
+            kinds,
+            outputs,
+            goals,
+            instances,
+            alone,
+            words,
+        };
         closure.set_goals(&[]);
         Ok(Ok(closure))
     }
@@ -282,7 +291,7 @@ impl Closure {
         traffic: Traffic,
         purpose: Purpose,
     ) -> Result<Result<Question, String>, Error> {
-        let aig = match self.graph(contents)? {
+        let aig = match self.graph(contents, purpose)? {
             Ok(aig) => aig,
             Err(because) => return Ok(Err(because)),
         };
@@ -305,7 +314,8 @@ impl Closure {
         (contents, purpose): (Contents, Purpose),
         trace: &[Vec<String>],
     ) -> Result<Vec<usize>, Error> {
-        let (Ok(aig), Ok(goals)) = (self.graph(contents)?, self.goals(points, purpose)) else {
+        let (Ok(aig), Ok(goals)) = (self.graph(contents, purpose)?, self.goals(points, purpose))
+        else {
             return Ok(Vec::new());
         };
         let goals: Vec<&Goal> = goals.iter().collect();
@@ -318,7 +328,7 @@ impl Closure {
 
     fn interface(&self, purpose: Purpose) -> Interface<'static> {
         let filled = purpose.is_search();
-        Interface { reset: self.reset, filled, never: OFFER, ..Interface::OURS }
+        Interface { reset: self.reset, filled, never: &[OFFER], ..Interface::OURS }
     }
 
     fn goals(&self, points: &[usize], purpose: Purpose) -> Result<Vec<Goal>, String> {
@@ -350,7 +360,46 @@ impl Closure {
         }
     }
 
-    fn graph(&self, contents: Contents) -> Result<Result<&Aig, String>, Error> {
+    /// The provable points by the place of an instance that has all their wires. An instance
+    /// inside of others comes before them.
+    pub fn by_instance(&self, points: &[usize]) -> Vec<(usize, Vec<usize>)> {
+        let outputs = |point: &usize| match &self.goals[*point] {
+            Ok(goal) => goal.outputs.iter().map(|(name, _)| name.as_str()).collect(),
+            Err(_) => Vec::new(),
+        };
+        let inside = |instance: &Instance| -> Vec<usize> {
+            let is_inside = |point: &&usize| {
+                let outputs = outputs(point);
+                let path = instance.prefix();
+                !outputs.is_empty() && outputs.iter().all(|name| name.starts_with(&path))
+            };
+            points.iter().filter(is_inside).copied().collect()
+        };
+        let all = self.instances.iter().enumerate().rev();
+        let all = all.map(|(place, instance)| (place, inside(instance)));
+        all.filter(|(_, points)| !points.is_empty()).collect()
+    }
+
+    /// The path of an instance.
+    pub fn instance(&self, place: usize) -> &str {
+        &self.instances[place].path
+    }
+
+    fn alone(&self, place: usize) -> Result<&Aig, String> {
+        let (Some(instance), Some(graph)) = (self.instances.get(place), self.alone.get(&place))
+        else {
+            return Err("there is no such instance".to_owned());
+        };
+        Ok(graph.get_or_init(|| {
+            let edges: BTreeSet<String> = instance.edges().collect();
+            self.shared.freed(|name| edges.contains(name), &self.words, &instance.prefix())
+        }))
+    }
+
+    fn graph(&self, contents: Contents, purpose: Purpose) -> Result<Result<&Aig, String>, Error> {
+        if let Purpose::Alone(place) = purpose {
+            return Ok(self.alone(place));
+        }
         if contents == Contents::Shared || self.exact() == Contents::Shared {
             return Ok(Ok(&self.shared));
         }
@@ -395,13 +444,31 @@ impl Closure {
         (contents, purpose): (Contents, Purpose),
         trace: &[Vec<String>],
     ) -> Result<bool, Error> {
-        let Ok(aig) = self.graph(contents)? else { return Ok(false) };
+        let Ok(aig) = self.graph(contents, purpose)? else { return Ok(false) };
         let offers = aig.outputs().filter(|name| name.starts_with(OFFER));
         let outputs = offers.map(|name| (name.to_owned(), true)).collect();
         let broken = Goal { outputs, changes: false };
         let interface = self.interface(purpose);
         let by_fill = [false, true].map(|fill| aig.reached_by(&interface, &[&broken], trace, fill));
         Ok(by_fill.iter().flatten().all(|broken| !broken))
+    }
+}
+
+/// The names of an instance in the flat RTL with its monitor.
+trait InFlat {
+    /// How the names of its signals begin.
+    fn prefix(&self) -> String;
+    /// Its input ports.
+    fn edges(&self) -> impl Iterator<Item = String>;
+}
+
+impl InFlat for Instance {
+    fn prefix(&self) -> String {
+        format!("dut.{}.", self.path)
+    }
+
+    fn edges(&self) -> impl Iterator<Item = String> {
+        self.inputs.iter().map(|port| self.prefix() + port)
     }
 }
 

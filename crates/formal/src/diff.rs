@@ -8,6 +8,7 @@ use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::cut::{cut_pair, enabled};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
+use crate::invariants::{Observer, held, observer};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::Attempt;
 use cosim_base::error::Error;
@@ -17,17 +18,26 @@ use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas};
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
+use rayon::prelude::*;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use verilated::Port;
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
+/// The old RTL with its monitor and its assertions; the same without memories.
+const OBSERVED: [&str; 2] = ["observed.il", "observed-cut.il"];
 /// Yosys commands that make a flat netlist. They remove assertions and set undefined values to 0.
 pub(crate) const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero\nflatten\nopt_clean";
+/// Yosys commands that make one port of all writes to the same address and write all ports alike,
+/// so that memories are paired however the texts write their bits.
+const TO_PORTS: &str =
+    "proc\nopt_clean\nmemory_share -nosat -nowiden\nmemory_collect\nmemory_unpack";
 /// Prefix of the outputs that are 1 where the environment withdraws an offer.
 pub(crate) const OFFER: &str = "cosim_offer_";
+/// Prefix of the outputs that are 1 where an assertion of the old RTL is violated.
+const NEVER: &str = "cosim_never_";
 const SELECT: &str = Interface::OURS.select;
 pub(crate) const LOOP: &str = "a network has a combinational loop";
 
@@ -49,6 +59,28 @@ pub enum Traffic {
     Legal,
 }
 
+/// What a question is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// A proof, or a trace that may need any values in registers at first.
+    Proof,
+    /// A proof in which only registers in the fan-out cone of the changes, of this many register
+    /// stages, may differ. A trace shows nothing (see [`Aig::nearby`]).
+    Near { hops: usize },
+    /// A trace in which registers without an initial value begin with zeros or ones.
+    Search,
+}
+
+impl Aim {
+    fn name(self) -> String {
+        match self {
+            Self::Proof => "proof".to_owned(),
+            Self::Near { hops } => format!("near-{hops}"),
+            Self::Search => "search".to_owned(),
+        }
+    }
+}
+
 /// Two RTLs with the same parameters.
 #[derive(Debug)]
 pub struct Sides {
@@ -62,6 +94,10 @@ pub struct Sides {
     exact: OnceCell<Result<Aig, String>>,
     /// What the outputs of [`OFFER`] mean.
     offers: Vec<String>,
+    /// The graphs without memories, if there are graphs.
+    graphs: Option<[Graph; 2]>,
+    /// The graph with invariants of the old RTL, and the outputs that are 1 where one is violated.
+    strengthened: OnceCell<(Aig, Vec<String>)>,
 }
 
 /// A question about both RTLs.
@@ -92,7 +128,10 @@ impl Sides {
             let session =
                 YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
             let path = session.path(rtl);
-            session.read(&values, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", path.display()))?;
+            session.read(
+                &values,
+                &format!("{TO_PORTS}\n{TO_NETLIST}\nwrite_rtlil \"{}\"", path.display()),
+            )?;
             session.write(rtl, &enabled(&session.text(rtl)?))?;
             session.write(MONITOR, &monitor.text)?;
             session.script(&format!(
@@ -123,6 +162,8 @@ impl Sides {
             shared: Err(String::new()),
             exact: OnceCell::new(),
             offers,
+            graphs: None,
+            strengthened: OnceCell::new(),
             sessions,
         };
         found.shared = match cut_pair([&texts[0], &texts[1]], clock) {
@@ -133,9 +174,11 @@ impl Sides {
                 }
                 let [old, new] = &found.sessions;
                 let (old, new) = rayon::join(|| graph(old, cut), || graph(new, cut));
-                let (old, new) = (old?, new?);
-                found.is_same = old.text == new.text;
-                joined([&old, &new])
+                let graphs = [old?, new?];
+                found.is_same = graphs[0].text == graphs[1].text;
+                let joined = joined([&graphs[0], &graphs[1]]);
+                found.graphs = Some(graphs);
+                joined
             }
         };
         Ok(found)
@@ -161,8 +204,7 @@ impl Sides {
         !self.offers.is_empty()
     }
 
-    /// The question whether the outputs differ. `is_filled`: registers without an initial value
-    /// begin with zeros or ones, for a search. The inner error says why it cannot be asked.
+    /// The question whether the outputs differ. The inner error says why it cannot be asked.
     ///
     /// # Errors
     /// [`Error`] if Yosys fails.
@@ -170,21 +212,75 @@ impl Sides {
         &self,
         contents: Contents,
         traffic: Traffic,
-        is_filled: bool,
+        aim: Aim,
     ) -> Result<Result<Question, String>, Error> {
-        let aig = match contents {
-            Contents::Shared => &self.shared,
-            Contents::Exact => self.exact()?,
+        let (aig, proved) = match (contents, self.strengthened.get()) {
+            (Contents::Shared, Some((aig, proved))) => (Ok(aig), &proved[..]),
+            (Contents::Shared, None) => (self.shared.as_ref(), &[][..]),
+            (Contents::Exact, _) => (self.exact()?.as_ref(), &[][..]),
         };
         let aig = match aig {
             Ok(aig) => aig,
             Err(because) => return Ok(Err(because.clone())),
         };
-        let interface =
-            Interface { reset: self.reset, filled: is_filled, never: OFFER, ..Interface::OURS };
+        let interface = Interface { filled: aim == Aim::Search, proved, ..self.interface() };
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
-        let name = format!("diff-{contents:?}-{traffic:?}-{is_filled}");
-        Ok(Ok(Question { name, query: aig.differs(&interface, illegal) }))
+        let hops = match aim {
+            Aim::Near { hops } => Some(hops),
+            Aim::Proof | Aim::Search => None,
+        };
+        let name = format!("diff-{contents:?}-{traffic:?}-{}", aim.name());
+        Ok(Ok(Question { name, query: aig.differs(&interface, illegal, hops) }))
+    }
+
+    fn interface(&self) -> Interface<'static> {
+        Interface { reset: self.reset, never: &[OFFER, NEVER], ..Interface::OURS }
+    }
+
+    /// Strengthens proofs by the assertions of `NAME_sva.sv` that a cheap proof shows for the old
+    /// RTL, if the second solver confirms it. Returns how many these are.
+    ///
+    /// # Errors
+    /// [`Error`] if Yosys fails.
+    pub fn strengthen(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+    ) -> Result<usize, Error> {
+        let [rtl, both, _] = FILES;
+        let [observed, cut] = OBSERVED;
+        let (Some([_, new]), [old, other]) = (&self.graphs, &self.sessions) else { return Ok(0) };
+        let netlist = old.text(rtl)?;
+        let Some(Observer { monitor, commands, .. }) =
+            observer(old, info, parameters, &netlist, [OFFER, NEVER])?
+        else {
+            return Ok(0);
+        };
+        old.write(MONITOR, &monitor.text)?;
+        old.script(&format!(
+            "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
+             flatten\nasync2sync\nopt_clean\nwrite_rtlil {observed}\n"
+        ))?;
+        let texts = [old.text(observed)?, other.text(both)?];
+        // Memories that could be paired before can be again.
+        let Ok([text, _]) = cut_pair([&texts[0], &texts[1]], info.rtl.clock) else { return Ok(0) };
+        old.write(cut, &text)?;
+        let graph = graph(old, cut)?;
+        let Some(aig) = Aig::parse(&graph.text) else { return Ok(0) };
+        let interface = self.interface();
+        let outputs = aig.outputs().filter(|name| is_invariant(name));
+        let outputs: Vec<String> = outputs.map(str::to_owned).collect();
+        let is_held = |output: &String| -> Result<bool, Error> {
+            let Some(held) = held(old, &aig, &interface, output)? else { return Ok(false) };
+            Ok(held.certify(old, output)?.is_ok_and(|certificate| certificate.is_there()))
+        };
+        let all: Vec<bool> = outputs.par_iter().map(is_held).collect::<Result<_, _>>()?;
+        let proved = outputs.into_iter().zip(all).filter_map(|(output, is)| is.then_some(output));
+        let proved: Vec<String> = proved.collect();
+        if let (false, Ok(joined)) = (proved.is_empty(), joined([&graph, new])) {
+            return Ok(self.strengthened.get_or_init(|| (joined, proved)).1.len());
+        }
+        Ok(0)
     }
 
     /// The graph with memories as registers.
@@ -265,11 +361,17 @@ impl Sides {
     }
 }
 
+/// Whether an output is 1 where an assertion is violated.
+fn is_invariant(name: &str) -> bool {
+    name.starts_with(NEVER)
+}
+
 /// Both graphs in one.
 fn joined([left, right]: [&Graph; 2]) -> Result<Aig, String> {
     let parsed = |text: &str| Aig::parse(text).ok_or_else(|| LOOP.to_owned());
     let (old, new) = (parsed(&left.text)?, parsed(&right.text)?);
-    if let [first, ..] = &old.unpaired(&new)[..] {
+    let unpaired = old.unpaired(&new);
+    if let Some(first) = unpaired.iter().find(|name| !is_invariant(name)) {
         return Err(format!("only one of the RTLs has the port {first}"));
     }
     Ok(Aig::joined(&old, &new, SELECT, [&left.words, &right.words]))

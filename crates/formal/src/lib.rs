@@ -4,7 +4,7 @@
 //! - [`diff`] compares two RTLs of a block.
 //! - [`close`] decides whether any input reaches a code coverage point.
 //! - [`assertions`] reads `NAME_sva.sv`; [`monitor`] translates properties to Verilog around the
-//!   RTL; [`cut`] cuts memories out of a netlist.
+//!   RTL; [`invariants`] strengthens proofs by them; [`cut`] cuts memories out of a netlist.
 //! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
 //!   that engines decide.
 //! - [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks
@@ -29,6 +29,7 @@ pub mod cut;
 pub mod diff;
 pub mod engine;
 pub mod graph;
+pub mod invariants;
 pub mod monitor;
 pub mod portfolio;
 pub mod prove;

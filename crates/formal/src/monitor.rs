@@ -217,7 +217,7 @@ impl Monitor {
     pub fn missing(&self, netlist: &str) -> Vec<Signal> {
         let is_there = |name: &str, width: u32| {
             // A netlist that is not flat has the name local to its module.
-            let name = name.rsplit('.').next().unwrap_or_default();
+            let names = [Some(name), name.rsplit('.').next()];
             netlist.lines().any(|line| {
                 let mut words = line.split_whitespace();
                 if words.next() != Some("wire") {
@@ -226,8 +226,8 @@ impl Monitor {
                 let words: Vec<&str> = words.collect();
                 let place = words.iter().position(|word| *word == "width");
                 let bits = place.and_then(|place| words.get(place + 1)?.parse().ok()).unwrap_or(1);
-                words.last().and_then(|last| last.strip_prefix('\\')) == Some(name)
-                    && (bits == width || width == 0)
+                let own = words.last().and_then(|last| last.strip_prefix('\\'));
+                own.is_some() && names.contains(&own) && (bits == width || width == 0)
             })
         };
         let state = self.state.map(|name| Signal {

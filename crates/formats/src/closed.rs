@@ -20,7 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-const FORMAT: RecordFormat = RecordFormat { name: "cosim-closed", version: 1, most: LARGEST_INPUT };
+pub(crate) const FORMAT: RecordFormat =
+    RecordFormat { name: "cosim-closed", version: 1, most: LARGEST_INPUT };
 /// File name in the result folder.
 pub const CLOSED: &str = "closed.json";
 /// Folder of the vectors.

@@ -11,9 +11,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
 
-const FORMAT: RecordFormat = RecordFormat { name: "cosim-diff", version: 1, most: LARGEST_INPUT };
+pub(crate) const FORMAT: RecordFormat =
+    RecordFormat { name: "cosim-diff", version: 1, most: LARGEST_INPUT };
 /// File name in the result folder.
 pub const DIFF: &str = "diff.json";
+/// The folders with the old and the new RTL, where they come from a revision.
+pub const SIDES: [&str; 2] = ["rtl-old", "rtl-new"];
 /// Folder of vectors and waves.
 pub const VECTORS: RunFolder = RunFolder::Failures;
 /// The exit code of an undecided comparison.

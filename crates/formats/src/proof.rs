@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
 use std::path::Path;
 
-const FORMAT: RecordFormat = RecordFormat { name: "cosim-proof", version: 1, most: LARGEST_INPUT };
+pub(crate) const FORMAT: RecordFormat =
+    RecordFormat { name: "cosim-proof", version: 1, most: LARGEST_INPUT };
 /// File name in the result folder.
 pub const PROOF: &str = "proof.json";
 /// Why a property is open whose proof was interrupted.

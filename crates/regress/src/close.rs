@@ -50,6 +50,9 @@ const LONGEST: usize = 1000;
 const LATE: &str = "the time limit ended the search";
 /// Traces that take points out of a set, before traffic that is not legal is given up.
 const ROUNDS: u32 = 4;
+/// Sets of points inside of an instance without a proof in between, before its other points are
+/// left to proofs of the whole RTL.
+const FAILED_SETS: usize = 16;
 /// Sets of points up to this size get the long attempts.
 const FEW: usize = 4;
 
@@ -471,6 +474,13 @@ impl<'a> Job<'a> {
         if !constants.is_empty() {
             self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), INDUCTION_BASE)?;
         }
+        left.retain(|point| self.missing.contains(point));
+        let provable: Vec<usize> =
+            left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
+        for (place, points) in closure.by_instance(&provable) {
+            self.begin(&format!("deciding inside of {}", closure.instance(place)));
+            self.alone(&closure, points, place, &mut 0)?;
+        }
         let traffics: &[Traffic] = match closure.has_offers() {
             true => &[Traffic::Any, Traffic::Legal],
             false => &[Traffic::Any],
@@ -576,6 +586,49 @@ impl<'a> Job<'a> {
             }
         }
         Ok(Some(decision))
+    }
+
+    /// Tries to prove that points inside of an instance are not reached, whatever drives it. That
+    /// shows more than needed, of a much smaller network.
+    fn alone(
+        &mut self,
+        closure: &Closure,
+        mut points: Vec<usize>,
+        place: usize,
+        failed: &mut usize,
+    ) -> Result<(), Error> {
+        const ATTEMPTS: [Attempt; 3] = [INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF];
+        let purpose = Purpose::Alone(place);
+        points.retain(|point| self.missing.contains(point));
+        let mut attempts = ATTEMPTS.iter();
+        while let (false, Some(attempt)) =
+            (points.is_empty() || *failed > FAILED_SETS, attempts.next())
+        {
+            match self.prove(closure, &points, (Traffic::Any, purpose), *attempt)? {
+                Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => {
+                    *failed = 0;
+                    return Ok(());
+                }
+                Some(Decision::Reached(trace)) => {
+                    let how = (Contents::Shared, purpose);
+                    let reached = closure.reached_by(&points, how, &trace)?;
+                    if reached.is_empty() {
+                        break;
+                    }
+                    points.retain(|point| !reached.contains(point));
+                    attempts = ATTEMPTS.iter();
+                }
+                None => return Ok(()),
+                Some(_) => {}
+            }
+        }
+        *failed += 1;
+        if points.len() > 1 && *failed <= FAILED_SETS {
+            let second = points.split_off(points.len() / 2);
+            self.alone(closure, points, place, failed)?;
+            self.alone(closure, second, place, failed)?;
+        }
+        Ok(())
     }
 
     /// Tries quick inductions: about all points, and about those of each signal or line. Returns

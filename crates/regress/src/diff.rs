@@ -22,11 +22,11 @@ use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
 use cosim_formal::certificate::Certificate;
-use cosim_formal::diff::{Contents, Question, Sides, Traffic};
+use cosim_formal::diff::{Aim, Contents, Sides, Traffic};
 use cosim_formal::engine::Decision;
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
-    MANY_EQUAL_SIGNALS, QUICK_DIFFERENCE,
+    MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, QUICK_DIFFERENCE,
 };
 use cosim_formats::diff::{
     Basis, DiffStep, DiffVerdict, Inputs, Legality, ProfileDiff, ShownDifference, VECTORS,
@@ -47,6 +47,8 @@ const MORE: u64 = 40;
 const MOST: u64 = 400;
 /// Cycles of each of the first cases in which the assumptions about legal traffic are checked.
 const CHECKED: usize = 500;
+/// Distances in register stages from a change within which registers may differ.
+const NEAR: [usize; 3] = [0, 1, 2];
 /// Cases that a worker runs at once.
 const CHUNK: usize = 32;
 
@@ -223,8 +225,11 @@ impl Job<'_> {
         }
         if let Some(sides) = sides.filter(|_| self.illegal.is_none()) {
             // Shows most refactorings.
-            let engines = [EQUAL_REGISTERS, MANY_EQUAL_SIGNALS];
-            let (what, basis) = ((Contents::Shared, self.widest()), Basis::Correspondence);
+            let mut engines = vec![(Aim::Proof, EQUAL_REGISTERS)];
+            engines.extend(NEAR.map(|hops| (Aim::Near { hops }, NEARBY)));
+            engines.push((Aim::Proof, MANY_EQUAL_SIGNALS));
+            let contents = if sides.is_shared() { Contents::Shared } else { Contents::Exact };
+            let (what, basis) = ((contents, self.widest()), Basis::Correspondence);
             if let Step::Shown(shown) =
                 self.proof(sides, "correspondence", what, basis, &engines)?
             {
@@ -291,6 +296,12 @@ impl Job<'_> {
         (left >= 1.0).then(|| Attempt { seconds: attempt.seconds.min(left.floor()), ..attempt })
     }
 
+    /// Adds the block's assertions to what is known of the old RTL; returns their number.
+    fn strengthen(&self, sides: &Sides) -> Result<usize, Error> {
+        self.begin("assertions of the old RTL");
+        sides.strengthen(self.run.block.info(), &self.profile.parameters)
+    }
+
     /// Searches for a difference, and for a proof that there is none.
     fn formal(&mut self, sides: &Sides) -> Result<Step, Error> {
         let contents: &[Contents] = match sides.has_memories() {
@@ -323,14 +334,24 @@ impl Job<'_> {
             if self.illegal.is_some() && !sides.has_offers() {
                 break;
             }
-            let engines = if long { vec![LONG_PROOF] } else { vec![EQUIVALENCE] };
+            let name = match (long, self.strengthen(sides)?) {
+                (true, _) => "longer proof".to_owned(),
+                (false, 0) => "unbounded proof".to_owned(),
+                (false, 1) => "unbounded proof with an invariant".to_owned(),
+                (false, number) => format!("unbounded proof with {number} invariants"),
+            };
             for contents in contents {
                 if *contents == Contents::Exact && !self.is_inexact && sides.is_shared() {
                     continue;
                 }
                 let what = (*contents, traffic);
-                let name = if long { "longer proof" } else { "unbounded proof" };
-                if let Step::Shown(shown) = self.proof(sides, name, what, Basis::Proof, &engines)? {
+                let mut engines = vec![(Aim::Proof, if long { LONG_PROOF } else { EQUIVALENCE })];
+                if !long && *contents == Contents::Shared {
+                    engines.splice(0..0, NEAR.map(|hops| (Aim::Near { hops }, NEARBY_LONG)));
+                }
+                if let Step::Shown(shown) =
+                    self.proof(sides, &name, what, Basis::Proof, &engines)?
+                {
                     return Ok(match self.illegal.take() {
                         None => Step::Shown(shown),
                         Some(mut found) => {
@@ -351,17 +372,22 @@ impl Job<'_> {
         name: &str,
         (contents, traffic): (Contents, Traffic),
         basis: Basis,
-        engines: &[Attempt],
+        engines: &[(Aim, Attempt)],
     ) -> Result<Step, Error> {
         let label = labelled(name, contents, traffic, sides);
         self.begin(&label);
-        let question = match sides.question(contents, traffic, false)? {
-            Ok(question) => question,
-            Err(because) => return Ok(self.open(&label, because)),
-        };
         let mut last = "the time limit ended the comparison".to_owned();
-        for attempt in engines {
+        let mut is_hard = false;
+        for (aim, attempt) in engines {
+            // More registers make a proof harder.
+            if is_hard && matches!(aim, Aim::Near { .. }) {
+                continue;
+            }
             let Some(attempt) = self.limited(*attempt) else { break };
+            let question = match sides.question(contents, traffic, *aim)? {
+                Ok(question) => question,
+                Err(because) => return Ok(self.open(&label, because)),
+            };
             match sides.ask(&question, attempt)? {
                 Decision::Never(evidence) => {
                     let certificate = match sides.certify(&question, &evidence)? {
@@ -382,7 +408,10 @@ impl Job<'_> {
                 }
                 // The search that follows shows a difference with the values of simulators.
                 Decision::Reached(_) => last = "not proved".to_owned(),
-                Decision::Open { because, .. } => last = because,
+                Decision::Open { because, .. } => {
+                    last = because;
+                    is_hard = true;
+                }
             }
         }
         Ok(self.open(&label, last))
@@ -405,7 +434,7 @@ impl Job<'_> {
         for contents in contents {
             let label = labelled("bounded search", *contents, traffic, sides);
             self.begin(&label);
-            let question: Question = match sides.question(*contents, traffic, true)? {
+            let question = match sides.question(*contents, traffic, Aim::Search)? {
                 Ok(question) => question,
                 Err(because) => {
                     self.steps.push(step(&label, because));

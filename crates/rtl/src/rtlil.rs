@@ -2,7 +2,7 @@
 //!
 //! Names are as written, with the prefix `\` of public names; [`plain`] takes it off.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A construct of a netlist that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,6 +190,49 @@ pub fn wires(netlist: &str) -> impl Iterator<Item = (&str, Wire<'_>)> {
     })
 }
 
+/// An instance of a module in a netlist that is not flat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// Its path below the top, as in `device.tx`.
+    pub path: String,
+    /// The input ports of its module.
+    pub inputs: Vec<String>,
+}
+
+/// The instances below the modules that nothing instantiates; those of a module come behind it.
+pub fn instances(netlist: &str) -> Vec<Instance> {
+    let mut inputs: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for line in netlist.lines() {
+        if let Line::Module(name) = Line::of(line) {
+            inputs.insert(plain(name), Vec::new());
+        }
+    }
+    for (module, wire) in wires(netlist).filter(|(_, wire)| wire.is_input) {
+        inputs.entry(module).or_default().push(plain(wire.name).to_owned());
+    }
+    let mut inside: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
+    for cell in parts(netlist).0 {
+        if inputs.contains_key(plain(cell.kind)) {
+            let instance = (cell.name.to_owned(), plain(cell.kind));
+            inside.entry(cell.module).or_default().push(instance);
+        }
+    }
+    let used: BTreeSet<&str> = inside.values().flatten().map(|(_, module)| *module).collect();
+    let tops = inputs.keys().filter(|module| !used.contains(*module));
+    let mut left: Vec<(String, &str)> = tops.map(|module| (String::new(), *module)).collect();
+    let mut all = Vec::new();
+    while let Some((path, module)) = left.pop() {
+        for (name, module) in inside.get(module).into_iter().flatten().rev() {
+            let dot = if path.is_empty() { "" } else { "." };
+            left.push((format!("{path}{dot}{name}"), module));
+        }
+        if !path.is_empty() {
+            all.push(Instance { path, inputs: inputs[module].clone() });
+        }
+    }
+    all
+}
+
 /// Width of each wire in bits, by module and name.
 pub fn widths(netlist: &str) -> BTreeMap<&str, Widths<'_>> {
     let mut all: BTreeMap<&str, Widths<'_>> = BTreeMap::new();
@@ -320,6 +363,35 @@ end
         for line in ["", "process $1", "connect", "wire", "connect { \\a", "\\x [", "parameter"] {
             Line::of(line);
         }
+    }
+
+    #[test]
+    fn instances_have_paths_and_input_ports() {
+        let netlist = "\
+module \\leaf
+  wire input 1 \\a
+  wire width 2 inout 2 \\b
+  wire output 3 \\y
+end
+module \\middle
+  wire input 1 \\c
+  cell \\leaf \\one
+  end
+  cell $and $and$1
+  end
+end
+module \\top
+  cell \\middle \\m
+  end
+  cell \\leaf \\two
+  end
+end
+";
+        let shown: Vec<String> = instances(netlist)
+            .iter()
+            .map(|instance| format!("{} {}", instance.path, instance.inputs.join(",")))
+            .collect();
+        assert_eq!(shown, ["m c", "m.one a", "two a"]);
     }
 
     #[test]

@@ -160,8 +160,19 @@ pub struct ModelFile<'a> {
 }
 
 impl ModelFile<'_> {
-    /// The C++ text: the model's sources, the port drivers and the table. One translation unit lets
-    /// the compiler inline across them.
+    /// The C++ text of what runs only once, such as `initial` blocks; `None` if there is none. As a
+    /// translation unit of its own it is compiled beside the other one.
+    pub fn slow_text(&self) -> Option<String> {
+        let sources = self.verilated.sources.iter().map(|source| file_name(source));
+        let lines: String = sources
+            .filter(|source| is_slow(source))
+            .map(|source| format!("#include \"{source}\"\n"))
+            .collect();
+        (!lines.is_empty()).then(|| format!("#include \"verilated_model.h\"\n{lines}"))
+    }
+
+    /// The C++ text: all other sources of the model, the port drivers and the table. One translation
+    /// unit lets the compiler inline across them.
     ///
     /// # Errors
     /// [`Error::Template`].
@@ -169,8 +180,8 @@ impl ModelFile<'_> {
         let Self { verilated, ports, top, tracing, coverage, assertions, driving, data, symbol } =
             *self;
         let [inputs, outputs] = structs(ports);
-        let sources: Vec<String> =
-            verilated.sources.iter().map(|source| file_name(source)).collect();
+        let sources = verilated.sources.iter().map(|source| file_name(source));
+        let sources: Vec<String> = sources.filter(|source| !is_slow(source)).collect();
         let writer = |kind, writer| context! { kind, writer };
         let trace = match tracing {
             Tracing::Off => None,
@@ -209,6 +220,11 @@ impl ModelFile<'_> {
         };
         PARTS.iter().map(|(name, part)| render(name, part, &context)).collect()
     }
+}
+
+/// Whether Verilator put only code into a file that runs once.
+fn is_slow(source: &str) -> bool {
+    source.ends_with("__Slow.cpp")
 }
 
 /// The inside of a C string literal. Every other character than letters and digits becomes a

@@ -102,6 +102,13 @@ pub fn run(command: Command, what: &str) -> Result<(), Error> {
     Err(failure(what, message))
 }
 
+/// Begins to identify the C++ compiler in the background, for a program that soon compiles: the
+/// compiler starts three times for that.
+pub fn identify_soon(target: &'static str) {
+    // An error is reported when the compiler is used.
+    thread::spawn(move || identity(target));
+}
+
 /// Identifies the C++ compiler for `target`: its path, the options from the environment, and its
 /// version output. Compilers that differ in one of them may generate different code.
 ///
@@ -134,7 +141,7 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
 
 /// A compilation for `target` with only the options from the environment.
 fn plain(target: &str) -> cc::Build {
-    let mut build = cc::Build::new();
+    let mut build = verilated_runtime::compilation();
     build.cpp(true).opt_level(3).debug(false).target(target).host(target);
     build.cargo_metadata(false).cargo_warnings(false);
     build

@@ -160,6 +160,8 @@ impl LibraryCache {
             let registered = expected.filter(|_| design.registered).map(|ports| {
                 scope.spawn(move || registered::translate(design, ports, work, verilator))
             });
+            // Errors of the compiler are reported when it is used.
+            let _known = scope.spawn(|| compile::tool(&self.model_compiler(design, work, work)));
             let plain = design.verilate(verilator, &work.join("model"));
             let died = || Error::io(work)(io::Error::other("a thread died"));
             Ok(Translated {
@@ -201,6 +203,12 @@ impl LibraryCache {
         };
         let source = verilated.dir.join("model_in_library.cc");
         write(&source, &model.text()?)?;
+        let mut sources = vec![source];
+        if let Some(text) = model.slow_text() {
+            let source = verilated.dir.join("slow_in_library.cc");
+            write(&source, &text)?;
+            sources.push(source);
+        }
         write(&verilated.dir.join("pins.h"), &codegen::c_header(&ports)?)?;
         let runtime = self.runtime(design.tracing)?;
         let shim = work.join("shim");
@@ -210,7 +218,7 @@ impl LibraryCache {
         }
         let mut build = self.model_compiler(design, &shim, work);
         build.include(&verilated.dir);
-        let objects = compile::objects(&build, &[source], work)?;
+        let objects = compile::objects(&build, &sources, work)?;
         self.link(&build, objects.iter().chain([&runtime]), design.tracing, library)
     }
 

@@ -18,6 +18,7 @@ pub use verilator::{MINIMUM_VERSION, Verilator};
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The waveform format of a model. A model supports at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,12 +82,19 @@ pub fn write_shim(dir: &Path) -> Result<PathBuf, Error> {
     Ok(dir.join(SHIM_FILES[0].0))
 }
 
+/// A compilation without options. What one learns of the compiler all others know, since each
+/// question about it starts the compiler.
+pub fn compilation() -> cc::Build {
+    static FIRST: LazyLock<cc::Build> = LazyLock::new(cc::Build::new);
+    FIRST.clone()
+}
+
 /// A C++ compilation of the runtime of `verilator` or of a model. `shim` is the folder of
 /// [`write_shim`].
 ///
 /// Outside of a build script, set target, host and output folder before compiling.
 pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
-    let mut build = cc::Build::new();
+    let mut build = compilation();
     build
         .cpp(true)
         .std("gnu++17")

@@ -59,6 +59,9 @@ pub struct Arguments {
     /// Write the result to DIR, a new or empty folder [default: runs/close-BLOCK-TIME].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
+    /// Replace an earlier result in --out.
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
+    force: bool,
     #[command(flatten)]
     formatting: Formatting,
     #[command(flatten)]
@@ -166,7 +169,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     shared.rtl.check_profiles(info, &profiles)?;
     let yosys = yosys::version()?;
     let place = match &arguments.out {
-        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => OutputLocation::New { stem: format!("close-{}", info.name) },
     };
     let claim = DirectoryLock::new(&place)?;

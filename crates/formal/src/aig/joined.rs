@@ -1,11 +1,11 @@
 //! Two RTLs in one graph, so that the miter of a mutant compares them.
 
-use super::miter::{Miter, STARTED, of};
-use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal};
+use super::miter::{Counts, Miter, STARTED, of};
+use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal, TRUE};
 use std::collections::{HashMap, HashSet};
 
 /// The names of the bits of registers, by the number of their latch, from `write_aiger -vmap`.
-fn bits(map: &str) -> HashMap<usize, (&str, &str)> {
+pub(super) fn bits(map: &str) -> HashMap<usize, (&str, &str)> {
     let bit = |line| {
         let mut fields = str::strip_prefix(line, "latch ")?.splitn(3, ' ');
         let (index, bit, name) = (fields.next()?, fields.next()?, fields.next()?);
@@ -14,20 +14,46 @@ fn bits(map: &str) -> HashMap<usize, (&str, &str)> {
     map.lines().filter_map(bit).collect()
 }
 
+/// A graph that grows.
+struct Growing {
+    aig: Aig,
+    /// The highest node in use.
+    highest: u32,
+    /// The input that selects the right graph.
+    select: Literal,
+}
+
+impl Growing {
+    fn and(&mut self, left: Literal, right: Literal) -> Literal {
+        self.highest += 1;
+        self.aig.ands.push((self.highest, [left, right]));
+        self.highest * 2
+    }
+
+    /// The first literal while the left graph is selected, and the second otherwise.
+    fn selected(&mut self, left: Literal, right: Literal) -> Literal {
+        let first = self.and(left, self.select ^ 1);
+        let second = self.and(right, self.select);
+        self.and(first ^ 1, second ^ 1) ^ 1
+    }
+}
+
 impl Aig {
-    /// Both graphs with the inputs of equal names shared. Outputs of equal names show those of the
-    /// left graph while the input `select` is 0, and those of the right one while it is 1. Other
-    /// outputs stay. `maps` are the `-vmap` files: registers without an initial value start with
-    /// equal values where their names are equal.
+    /// The highest node.
+    pub(super) fn highest(&self) -> u32 {
+        let nodes = self.inputs.iter().map(|(node, _)| *node);
+        let nodes = nodes.chain(self.latches.iter().map(|latch| latch.node));
+        nodes.chain(self.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0)
+    }
+
+    /// Both graphs in one: the left one while the input `select` is 0, and the right one while it
+    /// is 1. Inputs and outputs of equal names are shared; other outputs stay. `maps` are the
+    /// `-vmap` files: registers with equal names and initial values become one, with the next value
+    /// of the selected graph. A pair that is not meant only makes more registers differ.
     #[must_use]
     pub fn joined(left: &Self, right: &Self, select: &str, maps: [&str; 2]) -> Self {
-        let highest = |aig: &Self| {
-            let nodes = aig.inputs.iter().map(|(node, _)| *node);
-            let nodes = nodes.chain(aig.latches.iter().map(|latch| latch.node));
-            nodes.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0)
-        };
-        let mut joined = left.clone();
-        let offset = highest(left);
+        let offset = left.highest();
+        let mut aig = left.clone();
         let known: HashMap<&str, u32> =
             left.inputs.iter().map(|(node, name)| (name.as_str(), *node)).collect();
         let mut shared: HashMap<u32, u32> = HashMap::from([(0, 0)]);
@@ -36,44 +62,47 @@ impl Aig {
                 Some(other) => {
                     shared.insert(*node, *other);
                 }
-                None => joined.inputs.push((node + offset, name.clone())),
+                None => aig.inputs.push((node + offset, name.clone())),
             }
+        }
+        let [left_bits, right_bits] = maps.map(bits);
+        let mut by_name: HashMap<_, usize> =
+            left_bits.into_iter().map(|(index, name)| (name, index)).collect();
+        // The place of each register of the right graph.
+        let mut places = Vec::new();
+        let mut others = left.latches.len()..;
+        for (index, latch) in right.latches.iter().enumerate() {
+            let twin = right_bits.get(&index).and_then(|name| by_name.remove(name));
+            let twin = twin.filter(|twin| left.latches[*twin].initial == latch.initial);
+            if let Some(twin) = twin {
+                shared.insert(latch.node, left.latches[twin].node);
+            }
+            places.extend(twin.or_else(|| others.next()));
         }
         let node = |node: u32| shared.get(&node).copied().unwrap_or(node + offset);
         let literal = |literal: Literal| node(literal / 2) * 2 + (literal & 1);
-        let [left_bits, right_bits] = maps.map(bits);
-        let by_name: HashMap<_, usize> =
-            left_bits.into_iter().map(|(index, name)| (name, index)).collect();
-        for (index, latch) in right.latches.iter().enumerate() {
-            let twin = right_bits.get(&index).and_then(|name| by_name.get(name)).copied();
-            joined.latches.push(Latch {
-                node: node(latch.node),
-                next: literal(latch.next),
-                word: latch.word + left.latches.len(),
-                twin: twin.filter(|twin| left.latches[*twin].initial.is_none()),
-                ..*latch
-            });
-        }
         let moved = |(own, operands): &(u32, [Literal; 2])| (node(*own), operands.map(literal));
-        joined.ands.extend(right.ands.iter().map(moved));
-        let mut next = offset + highest(right) + 1;
-        let select_node = next;
-        joined.inputs.push((select_node, select.to_owned()));
-        let others: HashMap<&str, Literal> =
-            right.outputs.iter().map(|(other, name)| (name.as_str(), literal(*other))).collect();
-        let mut and = |left: Literal, right: Literal| {
-            next += 1;
-            joined.ands.push((next, [left, right]));
-            next * 2
-        };
-        for (output, name) in &mut joined.outputs {
-            if let Some(other) = others.get(name.as_str()) {
-                let first = and(*output, select_node * 2 + 1);
-                let second = and(*other, select_node * 2);
-                *output = and(first ^ 1, second ^ 1) ^ 1;
+        aig.ands.extend(right.ands.iter().map(moved));
+        let selects = offset + right.highest() + 1;
+        aig.inputs.push((selects, select.to_owned()));
+        let mut growing = Growing { aig, highest: selects, select: selects * 2 };
+        for (latch, place) in right.latches.iter().zip(&places) {
+            let next = literal(latch.next);
+            if let Some(own) = left.latches.get(*place) {
+                growing.aig.latches[*place].next = growing.selected(own.next, next);
+            } else {
+                let word = places[latch.word];
+                growing.aig.latches.push(Latch { node: node(latch.node), next, word, ..*latch });
             }
         }
-        joined
+        let outputs: HashMap<&str, Literal> =
+            right.outputs.iter().map(|(other, name)| (name.as_str(), literal(*other))).collect();
+        for (place, (output, name)) in left.outputs.iter().enumerate() {
+            if let Some(other) = outputs.get(name.as_str()) {
+                growing.aig.outputs[place].0 = growing.selected(*output, *other);
+            }
+        }
+        growing.aig
     }
 
     /// Names of the outputs, and of the inputs, that only one of the graphs has.
@@ -88,24 +117,38 @@ impl Aig {
         all
     }
 
-    /// 1 from the first edge on; with `illegal`, while no output whose name begins with it was 1.
-    pub(super) fn legal_so_far(&self, miter: &mut Miter, illegal: Option<&str>) -> Literal {
-        // Before the first edge, registers without a reset of their own have no value.
-        let Some(prefix) = illegal else { return STARTED };
+    /// 1 while no output whose name begins with `illegal` was 1; without it, always.
+    fn legal(&self, miter: &mut Miter, illegal: Option<&str>) -> Literal {
+        let Some(prefix) = illegal else { return TRUE };
         let mut breaks = FALSE;
         for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
             breaks = miter.or(breaks, of(&miter.sides[0], *literal));
         }
-        let legal = miter.so_far(breaks);
+        miter.so_far(breaks)
+    }
+
+    /// As [`Self::legal`], from the first edge on. Before it, registers without a reset of their own
+    /// have no value.
+    pub(super) fn legal_so_far(&self, miter: &mut Miter, illegal: Option<&str>) -> Literal {
+        let legal = self.legal(miter, illegal);
         miter.and(STARTED, legal)
     }
 
     /// Asks whether the two sides of a [joined](Aig::joined) graph differ at an output. With
     /// `illegal`, only while no output whose name begins with it was 1 so far. Outputs of
     /// `interface.never` are not compared, and none is in the reset cycle that a case begins with.
-    pub fn differs(&self, interface: &Interface<'_>, illegal: Option<&str>) -> EquivalenceQuery {
-        let mut miter = Miter::new(self, interface, 1, &self.all(), None);
-        let given = self.legal_so_far(&mut miter, illegal);
-        miter.ask_but(self, interface, &[], |_| false, [given, FALSE])
+    /// With `hops`, the answer is that of [`Aig::nearby`].
+    pub fn differs(
+        &self,
+        interface: &Interface<'_>,
+        illegal: Option<&str>,
+        hops: Option<usize>,
+    ) -> EquivalenceQuery {
+        let counts = |miter: &mut Miter| Counts {
+            outputs: STARTED,
+            given: self.legal(miter, illegal),
+            ..Counts::ALL
+        };
+        self.difference(interface, 1, hops, counts)
     }
 }

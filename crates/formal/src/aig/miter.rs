@@ -3,6 +3,7 @@
 mod copies;
 mod words;
 
+use super::freed::FREE;
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
 use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,6 +25,23 @@ enum Node {
     /// Index into the latches.
     Latch(usize),
     And([Literal; 2]),
+}
+
+/// What counts as a difference.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Counts {
+    /// Differences of outputs count while this is 1. Those of registers always count: one that is
+    /// shared must stay equal from the reset cycle on.
+    pub(super) outputs: Literal,
+    /// Anything counts while this is 1. It stays 0 once it is 0.
+    pub(super) given: Literal,
+    /// Counts as a difference while it is 1.
+    pub(super) more: Literal,
+}
+
+impl Counts {
+    /// All outputs and registers in all cycles.
+    pub(super) const ALL: Self = Self { outputs: TRUE, given: TRUE, more: FALSE };
 }
 
 /// Both sides in one network, in which structurally equal nodes are shared.
@@ -69,7 +87,7 @@ impl Miter {
                 [FALSE, Literal::from(mutation >> bit & 1 == 1)]
             } else {
                 let pin = miter.input(name);
-                let value = if port.starts_with(interface.read) {
+                let value = if port.starts_with(interface.read) || port.starts_with(FREE) {
                     pin
                 } else {
                     match interface.reset {
@@ -88,7 +106,6 @@ impl Miter {
         let behind_reset = if freed.is_some() { miter.behind_reset(aig, interface) } else { FALSE };
         let places = miter.latches.len();
         let fill = interface.filled.then(|| miter.input(""));
-        let mut unknowns: Vec<Option<Literal>> = Vec::new();
         for (index, latch) in aig.latches.iter().enumerate() {
             let is_shared = shared.contains(&index);
             if let Some(reset) = freed.filter(|_| is_shared) {
@@ -98,12 +115,9 @@ impl Miter {
                     None => value,
                 };
                 miter.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
-                unknowns.push(None);
                 continue;
             }
-            let known = fill.or_else(|| unknowns[latch.twin?]);
-            let unknown = latch.initial.is_none().then(|| known.unwrap_or_else(|| miter.input("")));
-            unknowns.push(unknown);
+            let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| miter.input("")));
             for side in 0..if is_shared { 1 } else { 2 } {
                 let node = miter.latch();
                 owners.push((index, side));
@@ -134,10 +148,7 @@ impl Miter {
 
     /// A miter of this graph with [`STARTED`] alone.
     fn empty(aig: &Aig) -> Self {
-        let highest = aig.inputs.iter().map(|(node, _)| *node);
-        let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
-        let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
-        let side = vec![FALSE; highest as usize + 1];
+        let side = vec![FALSE; aig.highest() as usize + 1];
         let mut miter = Self {
             nodes: vec![Node::False],
             known: HashMap::new(),
@@ -290,18 +301,18 @@ impl Miter {
         interface: &Interface<'_>,
         pairs: &[[Literal; 2]],
     ) -> EquivalenceQuery {
-        self.ask_but(aig, interface, pairs, |_| false, [TRUE, FALSE])
+        self.ask_but(aig, interface, pairs, |_| false, Counts::ALL)
     }
 
-    /// As [`Self::ask`], but ignores outputs for which `is_apart` holds, counts only cycles in
-    /// which `given` is 1, and also reports a cycle in which `more` is 1.
+    /// As [`Self::ask`], but ignores outputs for which `is_apart` holds, and counts what `counts`
+    /// says.
     pub(super) fn ask_but(
         mut self,
         aig: &Aig,
         interface: &Interface<'_>,
         pairs: &[[Literal; 2]],
         is_apart: impl Fn(&str) -> bool,
-        [given, more]: [Literal; 2],
+        counts: Counts,
     ) -> EquivalenceQuery {
         // Write enables by memory and bit, and by memory.
         let [enable, data, address] = interface.write;
@@ -317,9 +328,9 @@ impl Miter {
                 any.insert(memory.to_owned(), now);
             }
         }
-        let mut differs = more;
+        let mut differs = FALSE;
         let is_own = |name: &str| {
-            !interface.never.is_empty() && name.starts_with(interface.never) || is_apart(name)
+            interface.never.iter().any(|prefix| name.starts_with(prefix)) || is_apart(name)
         };
         for (literal, name) in aig.outputs.iter().filter(|(_, name)| !is_own(name)) {
             let (port, bit) = split(name);
@@ -335,12 +346,14 @@ impl Miter {
             let difference = self.xor(values[0], values[1]);
             differs = self.or(differs, difference);
         }
+        differs = self.and(differs, counts.outputs);
+        differs = self.or(differs, counts.more);
         for [left, right] in pairs {
             let difference = self.xor(*left, *right);
             differs = self.or(differs, difference);
         }
         let differs = self.and(differs, self.proved);
-        let differs = self.and(differs, given);
+        let differs = self.and(differs, counts.given);
         if differs == FALSE { EquivalenceQuery::Same } else { self.file(differs) }
     }
 

@@ -79,10 +79,7 @@ impl Aig {
         fill: bool,
     ) -> Vec<bool> {
         let literals = self.by_name();
-        let nodes = self.inputs.iter().map(|(node, _)| *node);
-        let nodes = nodes.chain(self.latches.iter().map(|latch| latch.node));
-        let nodes = nodes.chain(self.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
-        let mut values = vec![false; nodes as usize + 1];
+        let mut values = vec![false; self.highest() as usize + 1];
         for latch in &self.latches {
             values[latch.node as usize] = latch.initial.unwrap_or(fill);
         }

@@ -10,7 +10,7 @@ const INTERFACE: Interface<'static> = Interface {
     read: "read_",
     read_at: ["where_", "when_"],
     write: ["enable_", "data_", "address_"],
-    never: "",
+    never: &[],
     proved: &[],
 };
 
@@ -45,7 +45,7 @@ fn what_is_proved_of_the_rtl_is_given() {
     // Inputs: rst, a, select; y = a & select; never_0 = a.
     let text = "aag 4 3 0 2 1\n2\n4\n6\n8\n4\n8 6 4\ni0 rst\ni1 a\ni2 select\no0 y\no1 never_0\n";
     let aig = Aig::parse(text).unwrap();
-    let interface = Interface { never: "never_", ..INTERFACE };
+    let interface = Interface { never: &["never_"], ..INTERFACE };
     assert_ne!(aig.question(&interface, 1), EquivalenceQuery::Same, "nothing is proved");
     let proved = ["never_0".to_owned()];
     let given = Interface { proved: &proved, ..interface };

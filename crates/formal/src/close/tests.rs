@@ -1,6 +1,7 @@
 //! Small RTLs by hand: what is reached, what is not, and what only illegal traffic reaches.
 
 use super::*;
+use crate::monitor::Monitor;
 use crate::portfolio::{EQUIVALENCE, QUICK_DIFFERENCE};
 
 /// A module with its points, which are given as kind, details, and the text at which they are; the
@@ -40,7 +41,15 @@ fn closure(body: &str, points: &[(Kind, &str, &str)]) -> Closure {
     let reset = Some(("rst", true));
     let instrumented = covered(&session, &points, &line_of, reset).unwrap();
     let points = (&points[..], &instrumented);
-    Closure::of(session, points, (&monitor, offers), (&[], ""), "clk", reset).unwrap().unwrap()
+    let monitor = Monitor {
+        text: monitor,
+        state: None,
+        signals: Vec::new(),
+        properties: Vec::new(),
+        assumes: true,
+    };
+    let observer = Observer { monitor, offers, commands: String::new() };
+    Closure::of(session, points, observer, "clk", reset).unwrap().unwrap()
 }
 
 /// Whether a point is reached, or proved unreachable with a certificate; `None` for neither.
@@ -105,6 +114,47 @@ fn a_line_is_reached_or_proved_unreachable() {
     let question = closure.question(&[2, 9], Contents::Shared, Traffic::Any, Purpose::Proof);
     let decision = closure.ask(&question.unwrap().unwrap(), EQUIVALENCE).unwrap();
     assert!(decision.is_never(), "{decision:?}");
+}
+
+/// In `sub`, nothing reaches the first branch, whatever drives it; the top rules out the second, and
+/// the third is reached. Which values drive `sub` counts even in the cycle of the reset.
+#[test]
+fn a_point_inside_of_an_instance_is_decided_alone() {
+    let body = "
+wire z; reg [1:0] slow;
+always @(posedge clk) if (rst) slow <= 0; else if (v && slow != 2) slow <= slow + 1;
+sub one(.clk(clk), .reset(rst), .a(slow == 3), .b(d[0]), .late(~rst | slow[0]), .z(z)); assign y = z;
+endmodule
+module sub(input clk, input reset, input a, input b, input late, output reg z);
+reg [3:0] n; reg early;
+always @(posedge clk) begin
+  z <= 0;
+  if (reset) n <= 0; else if (b && n < 9) n <= n + 1; else n <= 0;
+  if (reset) early <= ~late;
+  if (n == 10) z <= 1;
+  if (a) z <= 1;
+  if (n == 9 && b) z <= 1;
+  if (early === 0 && n == 0 && late) z <= 1;
+end";
+    let at = ["if (n == 10)", "if (a)", "if (n == 9", "if (early"];
+    let closure = closure(body, &at.map(|at| (Kind::Branch, "if", at)));
+    let [(place, points)] = &closure.by_instance(&[0, 1, 2, 3])[..] else { panic!("not one") };
+    assert_eq!((closure.instance(*place), &points[..]), ("one", &[0, 1, 2, 3][..]));
+    let is_proved = |point: usize| {
+        let question =
+            closure.question(&[point], Contents::Shared, Traffic::Any, Purpose::Alone(*place));
+        let question = question.unwrap().unwrap();
+        match closure.ask(&question, EQUIVALENCE).unwrap() {
+            Decision::Never(evidence) => {
+                assert!(closure.certify(&question, &evidence).unwrap().unwrap().is_there());
+                true
+            }
+            _ => false,
+        }
+    };
+    assert_eq!([0, 1, 2, 3].map(is_proved), [true, false, false, false]);
+    let found = [0, 1, 2].map(|point| is_reached(&closure, point, Traffic::Any));
+    assert_eq!(found, [Some(false), Some(false), Some(true)]);
 }
 
 #[test]

@@ -44,6 +44,12 @@ const FILES: &[&str] = &[
     mutation::GOLDEN,
     mutation::PARTIAL,
 ];
+/// Results that other commands write, each with the name of its format.
+const MARKED: [(&str, &str); 3] = [
+    (crate::diff::DIFF, crate::diff::FORMAT.name),
+    (crate::proof::PROOF, crate::proof::FORMAT.name),
+    (crate::closed::CLOSED, crate::closed::FORMAT.name),
+];
 /// Subfolders of a run directory.
 const FOLDERS: [&str; 4] = [
     super::layout::FAILURES,
@@ -422,7 +428,14 @@ fn is_known(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
     let is = |known: &str| name == known;
     let Ok(kind) = path.symlink_metadata() else { return false };
+    let is_result = |result: &Path, format: &str| {
+        begins_with(result, &format!("{{\n  \"format\": \"{format}\""))
+    };
     if kind.is_dir() {
+        if crate::diff::SIDES.into_iter().any(is) {
+            let result = path.with_file_name(crate::diff::DIFF);
+            return is_result(&result, crate::diff::FORMAT.name);
+        }
         return FOLDERS.into_iter().any(is)
             && fs::read_dir(path).is_ok_and(|mut entries| {
                 entries.all(|entry| entry.is_ok_and(|entry| is_kept(&entry.path())))
@@ -433,6 +446,9 @@ fn is_known(path: &Path) -> bool {
     }
     match name {
         super::layout::RESULTS => begins_with(path, super::layout::MARK),
+        _ if MARKED.iter().any(|(known, _)| is(known)) => {
+            MARKED.iter().any(|(known, format)| is(known) && is_result(path, format))
+        }
         LOCK => kind.len() == 0 || begins_with(path, "{\"format\":\"cosim-run\""),
         _ => FILES.iter().copied().any(is) || is_partial(path),
     }
@@ -464,7 +480,14 @@ fn begins_with(path: &Path, mark: &str) -> bool {
 fn empty(folder: &Path) -> Result<(), Error> {
     let results = folder.join(super::layout::RESULTS);
     let others = FILES.iter().filter(|name| **name != LOCK).map(|name| folder.join(name));
-    for path in [results].into_iter().chain(others) {
+    // A folder with the RTL of one side is known by the result beside it.
+    for path in crate::diff::SIDES.map(|name| folder.join(name)) {
+        if path.is_dir() {
+            fs::remove_dir_all(&path).map_err(Error::write(&path))?;
+        }
+    }
+    let marked = MARKED.iter().map(|(name, _)| folder.join(name));
+    for path in [results].into_iter().chain(others).chain(marked) {
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::write(path)(error));
@@ -561,8 +584,16 @@ mod tests {
 
     #[test]
     fn only_what_runs_write_is_replaced() {
-        for foreign in ["thesis.txt", "failures/notes.txt", "failures/deep/a.json", "results.json"]
-        {
+        for foreign in [
+            "thesis.txt",
+            "failures/notes.txt",
+            "failures/deep/a.json",
+            "results.json",
+            "diff.json",
+            "proof.json",
+            "closed.json",
+            "rtl-old/a.v",
+        ] {
             let folder = TempDir::new().unwrap();
             named(folder.path(), false).unwrap().release();
             let path = folder.path().join(foreign);
@@ -587,6 +618,20 @@ mod tests {
             assert_eq!(error.code(), codes::BAD_OUTPUT, "{error}");
             assert_eq!(fs::read_to_string(victim).unwrap(), "mine", "{name}");
         }
+    }
+
+    #[test]
+    fn an_earlier_comparison_is_replaced_with_its_rtl() {
+        let folder = TempDir::new().unwrap();
+        named(folder.path(), false).unwrap().release();
+        fs::create_dir_all(folder.path().join("rtl-old/deep")).unwrap();
+        fs::write(folder.path().join("rtl-old/deep/a.v"), "").unwrap();
+        fs::write(folder.path().join("diff.json"), "{\n  \"format\": \"cosim-diff\",\n").unwrap();
+        let message = named(folder.path(), false).unwrap_err().to_string();
+        assert!(message.contains("--force"), "{message}");
+        named(folder.path(), true).unwrap().release();
+        let left = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(left.collect::<Vec<_>>(), [LOCK]);
     }
 
     #[test]

@@ -5,16 +5,16 @@ use super::build::BASE;
 use super::build::Mutants;
 use cosim_base::error::{Error, codes};
 use cosim_block::program;
-use cosim_formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use cosim_formal::aig::{Aig, EquivalenceQuery, Interface};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
 use cosim_formal::cut::{cut, followed, unjudged};
 use cosim_formal::engine::{Decision, ask};
 use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
+use cosim_formal::invariants::held;
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
-    INDUCTION_BASE, INDUCTION_STEP, MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER,
-    QUICK_DIFFERENCE, SHORT_PROOF,
+    MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, QUICK_DIFFERENCE,
 };
 use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::Proof;
@@ -210,22 +210,8 @@ impl<'a> EquivalenceChecker<'a> {
 
     /// Whether a cheap proof shows that the property at a place holds on the unmodified RTL.
     pub fn holds(&self, place: u32) -> Result<bool, Error> {
-        let output = &never(place);
-        for reads in [Reads::Anything, Reads::Word] {
-            let question = self.aig.property(&self.interface(false), output, reads);
-            let (file, inputs) = match question {
-                None => continue,
-                Some(EquivalenceQuery::Same) => return Ok(true),
-                Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
-            };
-            let put = |attempt| ask(self.session, output, &file, &inputs, attempt);
-            if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never()
-                || put(SHORT_PROOF)?.is_never()
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let interface = self.interface(false);
+        Ok(held(self.session, &self.aig, &interface, &never(place))?.is_some())
     }
 
     /// Why a mutant cannot be checked, or `None` if it can.
@@ -384,7 +370,7 @@ impl<'a> EquivalenceChecker<'a> {
             reset: self.reset,
             filled,
             select: SELECT,
-            never: NEVER,
+            never: &[NEVER],
             proved: &self.proved,
             ..Interface::OURS
         }

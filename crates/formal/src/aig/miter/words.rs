@@ -1,7 +1,7 @@
 //! The memory model with a symbolic address: one arbitrary word of each memory is exact.
 
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
-use super::{Miter, STARTED, of};
+use super::{Counts, Miter, STARTED, of};
 use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -33,14 +33,14 @@ impl Miter {
     /// Follows one word of each followed memory on both sides, at the same arbitrary address. Reads
     /// of both sides at the same other address return words with equal abstractions.
     ///
-    /// Returns whether all reads so far were consistent with this, and whether the abstractions of
-    /// the followed words differ.
+    /// Counts cycles in which all reads so far were consistent with this, and also whether the
+    /// abstractions of the followed words differ.
     pub(in super::super) fn words(
         &mut self,
         aig: &Aig,
         interface: &Interface<'_>,
         word_abstractions: &BTreeMap<String, Aig>,
-    ) -> [Literal; 2] {
+    ) -> Counts {
         let (mut broken, mut unrelated) = (self.proved ^ 1, FALSE);
         for memory in followed(aig, interface) {
             let meaning = word_abstractions.get(memory);
@@ -51,7 +51,7 @@ impl Miter {
             let differs = self.unrelated([&words[0], &words[1]], meaning);
             unrelated = self.or(unrelated, differs);
         }
-        [self.so_far(broken), unrelated]
+        Counts { given: self.so_far(broken), more: unrelated, ..Counts::ALL }
     }
 
     /// Follows one word of each followed memory on both sides, at the same arbitrary address. Each

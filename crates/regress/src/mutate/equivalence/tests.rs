@@ -3,6 +3,7 @@
 use super::*;
 use crate::mutate::build::{begin, chosen};
 use cosim_formal::assertions::Signal;
+use cosim_formal::portfolio::SHORT_PROOF;
 use cosim_formal::prove::{Kind, Property};
 use cosim_formats::mutation::Mode;
 use std::iter;

@@ -2,7 +2,7 @@
 
 use super::super::data::{self, SearchFolder};
 use super::super::given::{Folder, UserRtl, folder_of};
-use super::super::{messages, verilator};
+use super::super::{TARGET, messages, verilator};
 use super::names::Names;
 use super::{
     ASKING_TOP, AssertionFile, BUILT_IN, Examined, FILES, FileRead, TopRequest, assertion_module,
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use tempfile::TempDir;
+use verilated_build::compile;
 use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Module, Opened, Preprocessed,
@@ -64,6 +65,10 @@ struct ExaminedFolder {
 
 pub fn examine(wanted: &TopRequest<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     let given = UserRtl::find(rtl)?;
+    // A model of other RTL is compiled.
+    if !rtl.is_usual() {
+        compile::identify_soon(TARGET);
+    }
     let mut question = ExaminedFolder::new(wanted, &given)?;
     question.order(wanted)?;
     question.ask_ahead();

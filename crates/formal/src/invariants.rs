@@ -1,0 +1,106 @@
+//! Properties of an RTL that strengthen proofs about it.
+
+use crate::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::assertions::{Assertions, OUTPUTS};
+use crate::certificate::{Certificate, Checked, Evidence, certify};
+use crate::engine::{Decision, ask};
+use crate::monitor::Monitor;
+use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF};
+use cosim_base::error::Error;
+use cosim_harness::harness::{BlockInfo, Parameters};
+use cosim_rtl::yosys::YosysSession;
+
+/// A proof that an output is 0 in every cycle.
+#[derive(Debug)]
+pub enum Held {
+    /// It is constant in the structure of the graph.
+    Structure,
+    /// An engine proved it of the network in this file.
+    Proved { file: Vec<u8>, evidence: Evidence },
+}
+
+impl Held {
+    /// Checks the proof with the second solver. `name` names files.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`], or a file cannot be written.
+    pub fn certify(&self, session: &YosysSession, name: &str) -> Result<Checked, Error> {
+        match self {
+            Self::Structure => Ok(Ok(Certificate::Structure)),
+            Self::Proved { file, evidence } => certify(session, name, file, evidence),
+        }
+    }
+}
+
+/// A cheap proof that an output of the graph is 0 in every cycle, for any inputs.
+///
+/// # Errors
+/// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
+pub fn held(
+    session: &YosysSession,
+    aig: &Aig,
+    interface: &Interface<'_>,
+    output: &str,
+) -> Result<Option<Held>, Error> {
+    for reads in [Reads::Anything, Reads::Word] {
+        let (file, inputs) = match aig.property(interface, output, reads) {
+            None => continue,
+            Some(EquivalenceQuery::Same) => return Ok(Some(Held::Structure)),
+            Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
+        };
+        let put = |attempt| ask(session, output, &file, &inputs, attempt);
+        if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never() {
+            return Ok(Some(Held::Proved { file, evidence: Evidence::Induction }));
+        }
+        if let Decision::Never(evidence) = put(SHORT_PROOF)? {
+            return Ok(Some(Held::Proved { file, evidence }));
+        }
+    }
+    Ok(None)
+}
+
+/// A monitor of the protocol, if possible with the assertions of `NAME_sva.sv`.
+#[derive(Debug)]
+pub struct Observer {
+    pub monitor: Monitor,
+    /// What the outputs that observe offers mean.
+    pub offers: Vec<String>,
+    /// Yosys commands that connect it to the flat or unflattened RTL, before its text is read.
+    pub commands: String,
+}
+
+impl Observer {
+    /// The observer without assertions.
+    pub fn of_protocol(info: &'static BlockInfo, offer: &str) -> Self {
+        let (monitor, offers) = Monitor::of_protocol(info, offer, None);
+        Self { monitor, offers, commands: String::new() }
+    }
+}
+
+/// The observer of an RTL whose netlist has this text. Its outputs begin with `offer` and `fails`
+/// (see [`Monitor::of_protocol`]). `None` if there are no assertions that fit the RTL.
+///
+/// # Errors
+/// [`Error::Interrupted`], or a file cannot be written.
+pub fn observer(
+    session: &YosysSession,
+    info: &'static BlockInfo,
+    parameters: &Parameters,
+    netlist: &str,
+    [offer, fails]: [&str; 2],
+) -> Result<Option<Observer>, Error> {
+    // Assertions that do not fit the RTL help nothing.
+    let assertions = match Assertions::read(session, info, parameters) {
+        Err(Error::Interrupted) => return Err(Error::Interrupted),
+        Err(_) | Ok(None) => return Ok(None),
+        Ok(Some(assertions)) => assertions,
+    };
+    let (monitor, offers) = Monitor::of_protocol(info, offer, Some((&assertions, fails)));
+    if !monitor.missing(netlist).is_empty() {
+        return Ok(None);
+    }
+    session.write(OUTPUTS, &assertions.netlist)?;
+    let exposed: String = monitor.inside().map(|name| format!("expose w:{name}\n")).collect();
+    let commands = format!("{exposed}read_rtlil {OUTPUTS}\n");
+    Ok(Some(Observer { monitor, offers, commands }))
+}
