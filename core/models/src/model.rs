@@ -152,16 +152,13 @@ fn compile_archive(
         data: &design.data,
         symbol: &symbol,
     };
-    let source = verilated.dir.join(format!("{prefix}_model.cc"));
-    fs::write(&source, model.text()?).map_err(Error::io(&source))?;
-    let pins = verilated.dir.join("pins.h");
-    fs::write(&pins, codegen::c_header(ports)?).map_err(Error::io(&pins))?;
+    let sources = model.write(&format!("{prefix}_model"))?;
     let shim = dir.join("shim");
     verilated_runtime::write_shim(&shim)?;
     let mut build = verilated_runtime::compiler(verilator, &shim, Of::Model);
     verilated_runtime::define_features(&mut build, Tracing::Off, false);
     build.cargo_metadata(false).include(&verilated.dir);
-    let objects = compile::objects(&build, &[source], &dir)?;
+    let objects = compile::objects(&build, &sources, &dir)?;
     compile::archive(build, &objects, out, prefix)?;
     Ok(())
 }

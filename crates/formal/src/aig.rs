@@ -9,6 +9,7 @@ mod unknown;
 
 use crate::cut;
 use cosim_block::words::split;
+pub use freed::Freed;
 use miter::{Counts, Miter, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,7 @@
 
 mod instrument;
 
-use crate::aig::{Aig, EquivalenceQuery, Goal, Interface, Seen};
+use crate::aig::{Aig, EquivalenceQuery, Freed, Goal, Interface, Seen};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::cut::{cut, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
@@ -22,7 +22,7 @@ use cosim_block::points::{Kind, Point};
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas};
-use cosim_rtl::rtlil::{Instance, Line, Unknown, instances, plain, rest_of_cell};
+use cosim_rtl::rtlil::{Instance, Line, Unknown, instances, parts, plain, rest_of_cell};
 use cosim_rtl::yosys::YosysSession;
 use instrument::{Instrumented, MARK, instrument, point_of};
 use std::cell::OnceCell;
@@ -58,9 +58,11 @@ pub struct Closure {
     /// The instances of modules in the RTL.
     instances: Vec<Instance>,
     /// The graphs in which any values drive an instance, by its place.
-    alone: BTreeMap<usize, OnceCell<Aig>>,
+    alone: BTreeMap<usize, OnceCell<Freed>>,
     /// The `-vmap` file of the graph.
     words: String,
+    /// The path of the cell of each register, by the name of its signal.
+    places: BTreeMap<String, String>,
 }
 
 /// What a question is for.
@@ -182,6 +184,7 @@ impl Closure {
         let goals = Vec::new();
         let exact = OnceCell::new();
         let alone = (0..instances.len()).map(|place| (place, OnceCell::new())).collect();
+        let places = places_of_registers(&text);
         let mut closure = Self {
             session,
             reset,
@@ -195,6 +198,7 @@ impl Closure {
             instances,
             alone,
             words,
+            places,
         };
         closure.set_goals(&[]);
         Ok(Ok(closure))
@@ -360,24 +364,26 @@ impl Closure {
         }
     }
 
-    /// The provable points by the place of an instance that has all their wires. An instance
-    /// inside of others comes before them.
-    pub fn by_instance(&self, points: &[usize]) -> Vec<(usize, Vec<usize>)> {
-        let outputs = |point: &usize| match &self.goals[*point] {
-            Ok(goal) => goal.outputs.iter().map(|(name, _)| name.as_str()).collect(),
-            Err(_) => Vec::new(),
+    /// The places of the instances of modules; one inside of others comes before them.
+    pub fn instances(&self) -> impl Iterator<Item = usize> {
+        (0..self.instances.len()).rev()
+    }
+
+    /// Those of the points that only an instance can reach: their wires are inside of it, or depend
+    /// on no register outside.
+    pub fn inside(&self, place: usize, points: &[usize]) -> Vec<usize> {
+        let Ok(freed) = self.alone(place) else { return Vec::new() };
+        let path = self.instances[place].prefix();
+        let goals = points.iter().filter_map(|point| self.goals[*point].as_ref().ok());
+        let outputs = goals.flat_map(|goal| &goal.outputs).map(|(name, _)| name.as_str());
+        let own = freed.own_outputs(&outputs.collect());
+        let is_own =
+            |(name, _): &(String, bool)| name.starts_with(&path) || own.contains(name.as_str());
+        let is_inside = |point: &&usize| {
+            let goal = self.goals[**point].as_ref();
+            goal.is_ok_and(|goal| !goal.outputs.is_empty() && goal.outputs.iter().all(is_own))
         };
-        let inside = |instance: &Instance| -> Vec<usize> {
-            let is_inside = |point: &&usize| {
-                let outputs = outputs(point);
-                let path = instance.prefix();
-                !outputs.is_empty() && outputs.iter().all(|name| name.starts_with(&path))
-            };
-            points.iter().filter(is_inside).copied().collect()
-        };
-        let all = self.instances.iter().enumerate().rev();
-        let all = all.map(|(place, instance)| (place, inside(instance)));
-        all.filter(|(_, points)| !points.is_empty()).collect()
+        points.iter().filter(is_inside).copied().collect()
     }
 
     /// The path of an instance.
@@ -385,20 +391,23 @@ impl Closure {
         &self.instances[place].path
     }
 
-    fn alone(&self, place: usize) -> Result<&Aig, String> {
+    fn alone(&self, place: usize) -> Result<&Freed, String> {
         let (Some(instance), Some(graph)) = (self.instances.get(place), self.alone.get(&place))
         else {
             return Err("there is no such instance".to_owned());
         };
         Ok(graph.get_or_init(|| {
             let edges: BTreeSet<String> = instance.edges().collect();
-            self.shared.freed(|name| edges.contains(name), &self.words, &instance.prefix())
+            let path = instance.prefix();
+            let is_own =
+                |name: &str| self.places.get(name).is_some_and(|place| place.starts_with(&path));
+            self.shared.freed(|name| edges.contains(name), &self.words, is_own)
         }))
     }
 
     fn graph(&self, contents: Contents, purpose: Purpose) -> Result<Result<&Aig, String>, Error> {
         if let Purpose::Alone(place) = purpose {
-            return Ok(self.alone(place));
+            return Ok(self.alone(place).map(Freed::aig));
         }
         if contents == Contents::Shared || self.exact() == Contents::Shared {
             return Ok(Ok(&self.shared));
@@ -452,6 +461,20 @@ impl Closure {
         let by_fill = [false, true].map(|fill| aig.reached_by(&interface, &[&broken], trace, fill));
         Ok(by_fill.iter().flatten().all(|broken| !broken))
     }
+}
+
+/// The path of the cell of each register in a flat netlist, by the name of its signal.
+fn places_of_registers(netlist: &str) -> BTreeMap<String, String> {
+    let mut places = BTreeMap::new();
+    for cell in parts(netlist).0 {
+        // Flattening writes the path before the name of a cell.
+        let path = cell.name.replace("$flatten", "").replace('\\', "");
+        let signal = cell.port("\\Q").unwrap_or_default();
+        for name in signal.split_whitespace().filter_map(|word| word.strip_prefix('\\')) {
+            places.insert(name.to_owned(), path.clone());
+        }
+    }
+    places
 }
 
 /// The names of an instance in the flat RTL with its monitor.

@@ -477,7 +477,8 @@ impl<'a> Job<'a> {
         left.retain(|point| self.missing.contains(point));
         let provable: Vec<usize> =
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
-        for (place, points) in closure.by_instance(&provable) {
+        for place in closure.instances() {
+            let points = closure.inside(place, &provable);
             self.begin(&format!("deciding inside of {}", closure.instance(place)));
             self.alone(&closure, points, place, &mut 0)?;
         }

@@ -7,6 +7,8 @@ use crate::{DataFile, Driving, Error, Port, Ports, Verilated};
 use minijinja::{Value, context};
 use serde::Serialize;
 use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
 use verilated_runtime::Tracing;
 
 /// The function that returns the model's table in a shared library.
@@ -160,9 +162,27 @@ pub struct ModelFile<'a> {
 }
 
 impl ModelFile<'_> {
-    /// The C++ text of what runs only once, such as `initial` blocks; `None` if there is none. As a
+    /// Writes the C++ and its header beside the model; `name` begins the names of the files. Returns
+    /// the files to compile.
+    ///
+    /// # Errors
+    /// [`Error::Template`] or [`Error::Io`].
+    pub fn write(&self, name: &str) -> Result<Vec<PathBuf>, Error> {
+        let write = |name: &str, text: &str| {
+            let path = self.verilated.dir.join(name);
+            fs::write(&path, text).map_err(Error::io(&path)).map(|()| path)
+        };
+        write("pins.h", &c_header(self.ports)?)?;
+        let mut sources = vec![write(&format!("{name}.cc"), &self.text()?)?];
+        if let Some(text) = self.slow_text() {
+            sources.push(write(&format!("{name}_slow.cc"), &text)?);
+        }
+        Ok(sources)
+    }
+
+    /// The text of what runs only once, such as `initial` blocks; `None` if there is none. As a
     /// translation unit of its own it is compiled beside the other one.
-    pub fn slow_text(&self) -> Option<String> {
+    fn slow_text(&self) -> Option<String> {
         let sources = self.verilated.sources.iter().map(|source| file_name(source));
         let lines: String = sources
             .filter(|source| is_slow(source))
@@ -171,12 +191,12 @@ impl ModelFile<'_> {
         (!lines.is_empty()).then(|| format!("#include \"verilated_model.h\"\n{lines}"))
     }
 
-    /// The C++ text: all other sources of the model, the port drivers and the table. One translation
+    /// The text of the rest: all other sources of the model, the port drivers and the table. One translation
     /// unit lets the compiler inline across them.
     ///
     /// # Errors
     /// [`Error::Template`].
-    pub fn text(&self) -> Result<String, Error> {
+    fn text(&self) -> Result<String, Error> {
         let Self { verilated, ports, top, tracing, coverage, assertions, driving, data, symbol } =
             *self;
         let [inputs, outputs] = structs(ports);

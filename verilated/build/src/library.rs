@@ -201,15 +201,7 @@ impl LibraryCache {
             data: &design.data,
             symbol: codegen::LIBRARY_SYMBOL,
         };
-        let source = verilated.dir.join("model_in_library.cc");
-        write(&source, &model.text()?)?;
-        let mut sources = vec![source];
-        if let Some(text) = model.slow_text() {
-            let source = verilated.dir.join("slow_in_library.cc");
-            write(&source, &text)?;
-            sources.push(source);
-        }
-        write(&verilated.dir.join("pins.h"), &codegen::c_header(&ports)?)?;
+        let sources = model.write("model_in_library")?;
         let runtime = self.runtime(design.tracing)?;
         let shim = work.join("shim");
         verilated_runtime::write_shim(&shim)?;

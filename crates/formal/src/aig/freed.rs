@@ -1,22 +1,72 @@
 //! Frees signals of a graph: what a proof then shows holds whatever drives them.
 
 use super::joined::bits;
-use super::{Aig, Latch, split};
-use std::collections::HashSet;
+use super::{Aig, Latch, Literal, split};
+use std::collections::{HashMap, HashSet};
 
 /// Prefix of the inputs that stand for freed signals. They have any value in every cycle, also in
 /// the reset cycle that a case begins with.
 pub(super) const FREE: &str = "cosim_free_";
 
+/// A graph with freed signals.
+#[derive(Debug)]
+pub struct Freed {
+    aig: Aig,
+    /// Whether each register is one of those that were not freed by their name.
+    is_own: Vec<bool>,
+}
+
+impl Freed {
+    /// The graph.
+    pub fn aig(&self) -> &Aig {
+        &self.aig
+    }
+
+    /// Those of the outputs that depend on a register of its own, and on no other.
+    pub fn own_outputs<'a>(&'a self, names: &HashSet<&str>) -> HashSet<&'a str> {
+        let Aig { latches, ands, outputs, .. } = &self.aig;
+        let gates: HashMap<u32, [Literal; 2]> = ands.iter().copied().collect();
+        let registers: HashMap<u32, usize> =
+            latches.iter().enumerate().map(|(place, latch)| (latch.node, place)).collect();
+        let is_own = |(literal, _): &&(Literal, String)| {
+            let (mut seen, mut left) = (HashSet::new(), vec![literal / 2]);
+            let mut has_own = false;
+            while let Some(node) = left.pop() {
+                if !seen.insert(node) {
+                    continue;
+                }
+                if let Some(operands) = gates.get(&node) {
+                    left.extend(operands.map(|operand| operand / 2));
+                } else if let Some(place) = registers.get(&node) {
+                    if !self.is_own[*place] {
+                        return false;
+                    }
+                    has_own = true;
+                    left.push(latches[*place].next / 2);
+                }
+            }
+            has_own
+        };
+        let asked = outputs.iter().filter(|(_, name)| names.contains(name.as_str()));
+        asked.filter(is_own).map(|(_, name)| name.as_str()).collect()
+    }
+}
+
 impl Aig {
     /// The graph in which the signals of these outputs are inputs, but for constants, inputs of the
-    /// RTL, and registers whose name begins with `own`. `map` is the `-vmap` file. More values are
-    /// possible than in the RTL: what cannot be reached here cannot be reached there.
+    /// RTL, and its own registers, by name. `map` is the `-vmap` file. More values are possible than
+    /// in the RTL: what cannot be reached here cannot be reached there.
     #[must_use]
-    pub fn freed(&self, is_edge: impl Fn(&str) -> bool, map: &str, own: &str) -> Self {
+    pub fn freed(
+        &self,
+        is_edge: impl Fn(&str) -> bool,
+        map: &str,
+        is_own: impl Fn(&str) -> bool,
+    ) -> Freed {
         let names = bits(map);
-        let is_own =
-            |index: &usize| names.get(index).is_some_and(|(_, name)| name.starts_with(own));
+        let is_own = |index: &usize| {
+            names.get(index).is_some_and(|names| names.iter().any(|(_, name)| is_own(name)))
+        };
         let edges = self.outputs.iter().filter(|(_, name)| is_edge(split(name).0));
         let mut freed: HashSet<u32> = edges.map(|(literal, _)| literal / 2).collect();
         freed.remove(&0);
@@ -42,6 +92,8 @@ impl Aig {
         let mut inputs: Vec<u32> = freed.into_iter().collect();
         inputs.sort_unstable();
         aig.inputs.extend(inputs.into_iter().map(|node| (node, format!("{FREE}{node}"))));
-        aig
+        let kept = (0..self.latches.len()).filter(|index| places[*index].is_some());
+        let is_own = kept.map(|index| is_own(&index)).collect();
+        Freed { aig, is_own }
     }
 }

@@ -4,14 +4,24 @@ use super::miter::{Counts, Miter, STARTED, of};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal, TRUE};
 use std::collections::{HashMap, HashSet};
 
-/// The names of the bits of registers, by the number of their latch, from `write_aiger -vmap`.
-pub(super) fn bits(map: &str) -> HashMap<usize, (&str, &str)> {
-    let bit = |line| {
+/// A bit of a register: its place, and one of the register's names.
+type Bit<'a> = (&'a str, &'a str);
+
+/// The bits of registers, by the number of their latch, from `write_aiger -vmap`: one for each
+/// signal that shows the register.
+pub(super) fn bits(map: &str) -> HashMap<usize, Vec<Bit<'_>>> {
+    let bit = |line| -> Option<(usize, Bit<'_>)> {
         let mut fields = str::strip_prefix(line, "latch ")?.splitn(3, ' ');
         let (index, bit, name) = (fields.next()?, fields.next()?, fields.next()?);
         Some((index.parse().ok()?, (bit, name)))
     };
-    map.lines().filter_map(bit).collect()
+    let mut all: HashMap<usize, Vec<Bit<'_>>> = HashMap::new();
+    // Numbered names of Yosys mean something else in another netlist.
+    for (index, bit) in map.lines().filter_map(bit).filter(|(_, (_, name))| !name.starts_with('$'))
+    {
+        all.entry(index).or_default().push(bit);
+    }
+    all
 }
 
 /// A graph that grows.
@@ -66,14 +76,19 @@ impl Aig {
             }
         }
         let [left_bits, right_bits] = maps.map(bits);
-        let mut by_name: HashMap<_, usize> =
-            left_bits.into_iter().map(|(index, name)| (name, index)).collect();
+        let mut by_name: HashMap<Bit<'_>, usize> = HashMap::new();
+        for (index, bits) in &left_bits {
+            by_name.extend(bits.iter().map(|bit| (*bit, *index)));
+        }
         // The place of each register of the right graph.
         let mut places = Vec::new();
         let mut others = left.latches.len()..;
+        let mut paired: HashSet<usize> = HashSet::new();
         for (index, latch) in right.latches.iter().enumerate() {
-            let twin = right_bits.get(&index).and_then(|name| by_name.remove(name));
-            let twin = twin.filter(|twin| left.latches[*twin].initial == latch.initial);
+            let bits = right_bits.get(&index).map_or(&[][..], Vec::as_slice);
+            let mut twins = bits.iter().filter_map(|bit| by_name.get(bit)).copied();
+            let twin = twins
+                .find(|twin| left.latches[*twin].initial == latch.initial && paired.insert(*twin));
             if let Some(twin) = twin {
                 shared.insert(latch.node, left.latches[twin].node);
             }
