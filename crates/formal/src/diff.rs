@@ -67,6 +67,9 @@ pub enum Aim {
     /// A proof in which only registers in the fan-out cone of the changes, of this many register
     /// stages, may differ. A trace shows nothing (see [`Aig::nearby`]).
     Near { hops: usize },
+    /// Proofs in which one register alone may differ, of which one suffices. A trace shows nothing
+    /// (see [`Aig::alone`]).
+    Alone,
     /// A trace in which registers without an initial value begin with zeros or ones.
     Search,
 }
@@ -76,6 +79,7 @@ impl Aim {
         match self {
             Self::Proof => "proof".to_owned(),
             Self::Near { hops } => format!("near-{hops}"),
+            Self::Alone => "alone".to_owned(),
             Self::Search => "search".to_owned(),
         }
     }
@@ -204,16 +208,17 @@ impl Sides {
         !self.offers.is_empty()
     }
 
-    /// The question whether the outputs differ. The inner error says why it cannot be asked.
+    /// The questions whether the outputs differ, of which one proof suffices; only [`Aim::Alone`]
+    /// may have none or several. The inner error says why they cannot be asked.
     ///
     /// # Errors
     /// [`Error`] if Yosys fails.
-    pub fn question(
+    pub fn questions(
         &self,
         contents: Contents,
         traffic: Traffic,
         aim: Aim,
-    ) -> Result<Result<Question, String>, Error> {
+    ) -> Result<Result<Vec<Question>, String>, Error> {
         let (aig, proved) = match (contents, self.strengthened.get()) {
             (Contents::Shared, Some((aig, proved))) => (Ok(aig), &proved[..]),
             (Contents::Shared, None) => (self.shared.as_ref(), &[][..]),
@@ -227,10 +232,17 @@ impl Sides {
         let illegal = (traffic == Traffic::Legal).then_some(OFFER);
         let hops = match aim {
             Aim::Near { hops } => Some(hops),
-            Aim::Proof | Aim::Search => None,
+            Aim::Proof | Aim::Search | Aim::Alone => None,
         };
-        let name = format!("diff-{contents:?}-{traffic:?}-{}", aim.name());
-        Ok(Ok(Question { name, query: aig.differs(&interface, illegal, hops) }))
+        let queries = match aim {
+            Aim::Alone => aig.alone(&interface, 1),
+            Aim::Proof | Aim::Near { .. } | Aim::Search => {
+                vec![aig.differs(&interface, illegal, hops)]
+            }
+        };
+        let name = |number| format!("diff-{contents:?}-{traffic:?}-{}-{number}", aim.name());
+        let named = |(number, query)| Question { name: name(number), query };
+        Ok(Ok(queries.into_iter().enumerate().map(named).collect()))
     }
 
     fn interface(&self) -> Interface<'static> {
@@ -368,8 +380,10 @@ fn is_invariant(name: &str) -> bool {
 
 /// Both graphs in one.
 fn joined([left, right]: [&Graph; 2]) -> Result<Aig, String> {
-    let parsed = |text: &str| Aig::parse(text).ok_or_else(|| LOOP.to_owned());
-    let (old, new) = (parsed(&left.text)?, parsed(&right.text)?);
+    let parsed = |Graph { text, words }: &Graph| {
+        Ok::<_, String>(Aig::parse(text).ok_or_else(|| LOOP.to_owned())?.with_words(words))
+    };
+    let (old, new) = (parsed(left)?, parsed(right)?);
     let unpaired = old.unpaired(&new);
     if let Some(first) = unpaired.iter().find(|name| !is_invariant(name)) {
         return Err(format!("only one of the RTLs has the port {first}"));

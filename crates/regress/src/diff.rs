@@ -21,12 +21,12 @@ use cosim_block::engine::{Query, RawVector, Waves};
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::{Origin, VectorFile};
 use cosim_block::worker::task::{Action, Task};
-use cosim_formal::certificate::Certificate;
-use cosim_formal::diff::{Aim, Contents, Sides, Traffic};
+use cosim_formal::certificate::{Certificate, Evidence};
+use cosim_formal::diff::{Aim, Contents, Question, Sides, Traffic};
 use cosim_formal::engine::Decision;
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
-    MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, QUICK_DIFFERENCE,
+    MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, ONE_REGISTER, QUICK_DIFFERENCE,
 };
 use cosim_formats::diff::{
     Basis, DiffStep, DiffVerdict, Inputs, Legality, ProfileDiff, ShownDifference, VECTORS,
@@ -348,6 +348,7 @@ impl Job<'_> {
                 let mut engines = vec![(Aim::Proof, if long { LONG_PROOF } else { EQUIVALENCE })];
                 if !long && *contents == Contents::Shared {
                     engines.splice(0..0, NEAR.map(|hops| (Aim::Near { hops }, NEARBY_LONG)));
+                    engines.insert(0, (Aim::Alone, ONE_REGISTER));
                 }
                 if let Step::Shown(shown) =
                     self.proof(sides, &name, what, Basis::Proof, &engines)?
@@ -383,38 +384,55 @@ impl Job<'_> {
             if is_hard && matches!(aim, Aim::Near { .. }) {
                 continue;
             }
-            let Some(attempt) = self.limited(*attempt) else { break };
-            let question = match sides.question(contents, traffic, *aim)? {
-                Ok(question) => question,
+            let questions = match sides.questions(contents, traffic, *aim)? {
+                Ok(questions) => questions,
                 Err(because) => return Ok(self.open(&label, because)),
             };
-            match sides.ask(&question, attempt)? {
-                Decision::Never(evidence) => {
-                    let certificate = match sides.certify(&question, &evidence)? {
-                        Ok(certificate) => certificate,
-                        Err(flaw) => {
-                            let because = format!(
-                                "ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
-                            );
-                            return Ok(self.open(&label, because));
-                        }
-                    };
-                    self.steps.push(step(&label, "no output differs"));
-                    let inputs = match traffic {
-                        Traffic::Any => Inputs::All,
-                        Traffic::Legal => Inputs::Legal,
-                    };
-                    return Ok(Step::Shown(Shown { basis, inputs, certificate }));
-                }
-                // The search that follows shows a difference with the values of simulators.
-                Decision::Reached(_) => last = "not proved".to_owned(),
-                Decision::Open { because, .. } => {
-                    last = because;
-                    is_hard = true;
+            for question in &questions {
+                let Some(attempt) = self.limited(*attempt) else { break };
+                match sides.ask(question, attempt)? {
+                    Decision::Never(evidence) => {
+                        return self.certified(
+                            sides,
+                            question,
+                            &evidence,
+                            (&label, traffic, basis),
+                        );
+                    }
+                    // The search that follows shows a difference with the values of simulators.
+                    Decision::Reached(_) => last = "not proved".to_owned(),
+                    Decision::Open { because, .. } => {
+                        last = because;
+                        is_hard = true;
+                    }
                 }
             }
         }
         Ok(self.open(&label, last))
+    }
+
+    /// A proof, if the second solver confirms it.
+    fn certified(
+        &mut self,
+        sides: &Sides,
+        question: &Question,
+        evidence: &Evidence,
+        (label, traffic, basis): (&str, Traffic, Basis),
+    ) -> Result<Step, Error> {
+        let certificate = match sides.certify(question, evidence)? {
+            Ok(certificate) => certificate,
+            Err(flaw) => {
+                let because =
+                    format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}");
+                return Ok(self.open(label, because));
+            }
+        };
+        self.steps.push(step(label, "no output differs"));
+        let inputs = match traffic {
+            Traffic::Any => Inputs::All,
+            Traffic::Legal => Inputs::Legal,
+        };
+        Ok(Step::Shown(Shown { basis, inputs, certificate }))
     }
 
     fn open(&mut self, label: &str, because: String) -> Step {
@@ -434,8 +452,8 @@ impl Job<'_> {
         for contents in contents {
             let label = labelled("bounded search", *contents, traffic, sides);
             self.begin(&label);
-            let question = match sides.question(*contents, traffic, Aim::Search)? {
-                Ok(question) => question,
+            let questions = match sides.questions(*contents, traffic, Aim::Search)? {
+                Ok(questions) => questions,
                 Err(because) => {
                     self.steps.push(step(&label, because));
                     continue;
@@ -446,8 +464,10 @@ impl Job<'_> {
                 (true, Contents::Shared) => DIFFERENCE,
                 (true, Contents::Exact) => DIFFERENCE_WITH_MEMORIES,
             };
-            let Some(attempt) = self.limited(attempt) else { continue };
-            match sides.ask(&question, attempt)? {
+            let ([question, ..], Some(attempt)) = (&questions[..], self.limited(attempt)) else {
+                continue;
+            };
+            match sides.ask(question, attempt)? {
                 Decision::Reached(cycles) => {
                     if let Some(found) = self.confirmed(&cycles, sides)? {
                         self.steps.push(step(&label, "a difference"));

@@ -1,7 +1,7 @@
 //! Pairs of small RTLs: what is equivalent is proved and certified, and all else differs.
 
 use super::*;
-use crate::portfolio::{EQUIVALENCE, QUICK_DIFFERENCE};
+use crate::portfolio::{EQUIVALENCE, ONE_REGISTER, QUICK_DIFFERENCE};
 
 /// The ports of all modules.
 const PORTS: &str =
@@ -27,14 +27,14 @@ fn sides(bodies: [&str; 2]) -> Sides {
 
 /// Whether the outputs are proved equal, with a certificate, or differ; `None` for neither.
 fn is_equal(sides: &Sides, contents: Contents, traffic: Traffic) -> Option<bool> {
-    let question = sides.question(contents, traffic, Aim::Proof).unwrap().unwrap();
-    match sides.ask(&question, EQUIVALENCE).unwrap() {
+    let question = &sides.questions(contents, traffic, Aim::Proof).unwrap().unwrap()[0];
+    match sides.ask(question, EQUIVALENCE).unwrap() {
         Decision::Never(evidence) => {
-            let checked = sides.certify(&question, &evidence).unwrap().unwrap();
+            let checked = sides.certify(question, &evidence).unwrap().unwrap();
             assert!(checked.is_there(), "{checked}");
             Some(true)
         }
-        _ => match sides.ask(&question, QUICK_DIFFERENCE).unwrap() {
+        _ => match sides.ask(question, QUICK_DIFFERENCE).unwrap() {
             Decision::Reached(_) => Some(false),
             _ => None,
         },
@@ -118,11 +118,11 @@ fn a_proof_near_a_change_counts_registers_from_reset_on() {
     };
     let is_proved = |new: &str, hops: usize| {
         let sides = sides([&body(0, "v"), new]);
-        let question = sides.question(Contents::Shared, Traffic::Any, Aim::Near { hops });
-        let question = question.unwrap().unwrap();
-        match sides.ask(&question, EQUIVALENCE).unwrap() {
+        let questions = sides.questions(Contents::Shared, Traffic::Any, Aim::Near { hops });
+        let question = &questions.unwrap().unwrap()[0];
+        match sides.ask(question, EQUIVALENCE).unwrap() {
             Decision::Never(evidence) => {
-                assert!(sides.certify(&question, &evidence).unwrap().unwrap().is_there());
+                assert!(sides.certify(question, &evidence).unwrap().unwrap().is_there());
                 true
             }
             _ => false,
@@ -137,6 +137,31 @@ fn a_proof_near_a_change_counts_registers_from_reset_on() {
     }
 }
 
+/// A counter that takes 600 other values in between is proved alone, whatever drives it.
+#[test]
+fn a_register_alone_is_proved_whatever_the_others_do() {
+    let body = |next: &str, limit: u32| {
+        format!(
+            "reg [3:0] n; reg [9:0] slow; always @(posedge clk) if (rst) begin n <= 0; slow <= 0; end
+             else begin slow <= slow + v; if (slow[9] && w) n <= n == 4'd9 ? 0 : {next}; end
+             assign y = n > {limit}; assign cosim_offer_0 = 0;"
+        )
+    };
+    let old = body("n + 4'd1", 11);
+    let is_proved = |new: &str| {
+        let sides = sides([&old, new]);
+        let questions = sides.questions(Contents::Shared, Traffic::Any, Aim::Alone);
+        questions.unwrap().unwrap().iter().any(|question| {
+            let decision = sides.ask(question, ONE_REGISTER).unwrap();
+            let Decision::Never(evidence) = decision else { return false };
+            sides.certify(question, &evidence).unwrap().unwrap().is_there()
+        })
+    };
+    // Above 9 the counter never is.
+    assert!(is_proved(&body("n == 4'd12 ? 3 : n + 4'd1", 11)));
+    assert!(!is_proved(&body("n == 4'd7 ? 12 : n + 4'd1", 11)));
+}
+
 /// Cut out, both would read the same data.
 #[test]
 fn memories_with_other_contents_are_not_paired() {
@@ -147,7 +172,7 @@ fn memories_with_other_contents_are_not_paired() {
         )
     };
     let sides = sides([&table(0), &table(1)]);
-    assert!(sides.question(Contents::Shared, Traffic::Any, Aim::Proof).unwrap().is_err());
+    assert!(sides.questions(Contents::Shared, Traffic::Any, Aim::Proof).unwrap().is_err());
     assert_eq!(is_equal(&sides, Contents::Exact, Traffic::Any), Some(false));
 }
 
