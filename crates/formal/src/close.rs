@@ -470,8 +470,8 @@ fn places_of_registers(netlist: &str) -> BTreeMap<String, String> {
         // Flattening writes the path before the name of a cell.
         let path = cell.name.replace("$flatten", "").replace('\\', "");
         let signal = cell.port("\\Q").unwrap_or_default();
-        for name in signal.split_whitespace().filter_map(|word| word.strip_prefix('\\')) {
-            places.insert(name.to_owned(), path.clone());
+        for name in signal.split_whitespace().filter(|word| word.starts_with(['\\', '$'])) {
+            places.insert(plain(name).to_owned(), path.clone());
         }
     }
     places

@@ -10,16 +10,45 @@ type Bit<'a> = (&'a str, &'a str);
 /// The bits of registers, by the number of their latch, from `write_aiger -vmap`: one for each
 /// signal that shows the register.
 pub(super) fn bits(map: &str) -> HashMap<usize, Vec<Bit<'_>>> {
-    let bit = |line| -> Option<(usize, Bit<'_>)> {
-        let mut fields = str::strip_prefix(line, "latch ")?.splitn(3, ' ');
+    let mut all: HashMap<usize, Vec<Bit<'_>>> = HashMap::new();
+    for (index, bit) in lines(map, "latch ") {
+        all.entry(index).or_default().push(bit);
+    }
+    all
+}
+
+/// The lines of a kind in a `-vmap` file: a number, and what it is for.
+fn lines<'a>(map: &'a str, kind: &str) -> impl Iterator<Item = (usize, Bit<'a>)> {
+    map.lines().filter_map(move |line| {
+        let mut fields = line.strip_prefix(kind)?.splitn(3, ' ');
         let (index, bit, name) = (fields.next()?, fields.next()?, fields.next()?);
         Some((index.parse().ok()?, (bit, name)))
-    };
-    let mut all: HashMap<usize, Vec<Bit<'_>>> = HashMap::new();
-    // Numbered names of Yosys mean something else in another netlist.
-    for (index, bit) in map.lines().filter_map(bit).filter(|(_, (_, name))| !name.starts_with('$'))
-    {
-        all.entry(index).or_default().push(bit);
+    })
+}
+
+/// As [`bits`], with names that mean the same in another netlist. An asynchronous reset is a gate
+/// behind the register, whose signal has the name.
+fn names<'a>(aig: &Aig, map: &'a str) -> HashMap<usize, Vec<Bit<'a>>> {
+    let mut all = bits(map);
+    for names in all.values_mut() {
+        names.retain(|(_, name)| !name.starts_with('$'));
+    }
+    let inputs: HashSet<u32> = aig.inputs.iter().map(|(node, _)| *node).collect();
+    let nodes = aig.latches.iter().enumerate().map(|(place, latch)| (latch.node, place));
+    let places: HashMap<u32, usize> = nodes.collect();
+    let mut resets: HashMap<u32, usize> = HashMap::new();
+    for (node, operands) in &aig.ands {
+        let [left, right] = operands.map(|operand| operand / 2);
+        for (one, other) in [(left, right), (right, left)] {
+            if let (Some(place), true) = (places.get(&one), inputs.contains(&other)) {
+                resets.insert(*node, *place);
+            }
+        }
+    }
+    for (literal, bit) in lines(map, "wire ").filter(|(_, (_, name))| !name.starts_with('$')) {
+        if let Some(place) = u32::try_from(literal / 2).ok().and_then(|node| resets.get(&node)) {
+            all.entry(*place).or_default().push(bit);
+        }
     }
     all
 }
@@ -75,7 +104,7 @@ impl Aig {
                 None => aig.inputs.push((node + offset, name.clone())),
             }
         }
-        let [left_bits, right_bits] = maps.map(bits);
+        let [left_bits, right_bits] = [names(left, maps[0]), names(right, maps[1])];
         let mut by_name: HashMap<Bit<'_>, usize> = HashMap::new();
         for (index, bits) in &left_bits {
             by_name.extend(bits.iter().map(|bit| (*bit, *index)));
