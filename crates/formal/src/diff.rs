@@ -180,7 +180,7 @@ impl Sides {
                 let (old, new) = rayon::join(|| graph(old, cut), || graph(new, cut));
                 let graphs = [old?, new?];
                 found.is_same = graphs[0].text == graphs[1].text;
-                let joined = joined([&graphs[0], &graphs[1]]);
+                let joined = joined([&graphs[0], &graphs[1]], reset);
                 found.graphs = Some(graphs);
                 joined
             }
@@ -289,7 +289,7 @@ impl Sides {
         let all: Vec<bool> = outputs.par_iter().map(is_held).collect::<Result<_, _>>()?;
         let proved = outputs.into_iter().zip(all).filter_map(|(output, is)| is.then_some(output));
         let proved: Vec<String> = proved.collect();
-        if let (false, Ok(joined)) = (proved.is_empty(), joined([&graph, new])) {
+        if let (false, Ok(joined)) = (proved.is_empty(), joined([&graph, new], self.reset)) {
             return Ok(self.strengthened.get_or_init(|| (joined, proved)).1.len());
         }
         Ok(0)
@@ -310,7 +310,7 @@ impl Sides {
             }
         }
         let made = match &graphs[..] {
-            [left, right] => joined([left, right]),
+            [left, right] => joined([left, right], self.reset),
             _ => Err(format!("its memories have more than {MEMORY} bits")),
         };
         Ok(self.exact.get_or_init(|| made))
@@ -379,7 +379,7 @@ fn is_invariant(name: &str) -> bool {
 }
 
 /// Both graphs in one.
-fn joined([left, right]: [&Graph; 2]) -> Result<Aig, String> {
+fn joined([left, right]: [&Graph; 2], reset: Option<(&str, bool)>) -> Result<Aig, String> {
     let parsed = |Graph { text, words }: &Graph| {
         Ok::<_, String>(Aig::parse(text).ok_or_else(|| LOOP.to_owned())?.with_words(words))
     };
@@ -388,7 +388,7 @@ fn joined([left, right]: [&Graph; 2]) -> Result<Aig, String> {
     if let Some(first) = unpaired.iter().find(|name| !is_invariant(name)) {
         return Err(format!("only one of the RTLs has the port {first}"));
     }
-    Ok(Aig::joined(&old, &new, SELECT, [&left.words, &right.words]))
+    Ok(Aig::joined([&old, &new], SELECT, [&left.words, &right.words], reset))
 }
 
 #[cfg(test)]

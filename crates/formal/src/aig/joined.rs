@@ -26,27 +26,21 @@ fn lines<'a>(map: &'a str, kind: &str) -> impl Iterator<Item = (usize, Bit<'a>)>
     })
 }
 
-/// As [`bits`], with names that mean the same in another netlist. An asynchronous reset is a gate
+/// As [`bits`], with names that mean the same in another netlist. An asynchronous reset is logic
 /// behind the register, whose signal has the name.
-fn names<'a>(aig: &Aig, map: &'a str) -> HashMap<usize, Vec<Bit<'a>>> {
+fn names<'a>(aig: &Aig, map: &'a str, reset: Option<(&str, bool)>) -> HashMap<usize, Vec<Bit<'a>>> {
     let mut all = bits(map);
     for names in all.values_mut() {
         names.retain(|(_, name)| !name.starts_with('$'));
     }
-    let inputs: HashSet<u32> = aig.inputs.iter().map(|(node, _)| *node).collect();
+    let shown = aig.without_reset(reset);
     let nodes = aig.latches.iter().enumerate().map(|(place, latch)| (latch.node, place));
     let places: HashMap<u32, usize> = nodes.collect();
-    let mut resets: HashMap<u32, usize> = HashMap::new();
-    for (node, operands) in &aig.ands {
-        let [left, right] = operands.map(|operand| operand / 2);
-        for (one, other) in [(left, right), (right, left)] {
-            if let (Some(place), true) = (places.get(&one), inputs.contains(&other)) {
-                resets.insert(*node, *place);
-            }
-        }
-    }
     for (literal, bit) in lines(map, "wire ").filter(|(_, (_, name))| !name.starts_with('$')) {
-        if let Some(place) = u32::try_from(literal / 2).ok().and_then(|node| resets.get(&node)) {
+        let literal = shown.get(literal / 2).map(|shown| shown ^ (literal as u32 & 1));
+        // An inverted signal shows something else.
+        let Some(literal) = literal.filter(|literal| literal & 1 == 0) else { continue };
+        if let Some(place) = places.get(&(literal / 2)) {
             all.entry(*place).or_default().push(bit);
         }
     }
@@ -78,6 +72,28 @@ impl Growing {
 }
 
 impl Aig {
+    /// For each node, what it is while the reset is inactive: a literal of itself, or of an earlier
+    /// node if gates only pass that on.
+    fn without_reset(&self, reset: Option<(&str, bool)>) -> Vec<Literal> {
+        let mut all: Vec<Literal> = (0..=self.highest()).map(|node| node * 2).collect();
+        for (node, name) in &self.inputs {
+            if let Some((_, level)) = reset.filter(|(pin, _)| *pin == name) {
+                all[*node as usize] = Literal::from(!level);
+            }
+        }
+        for (node, operands) in &self.ands {
+            let [left, right] = operands.map(|operand| all[(operand / 2) as usize] ^ (operand & 1));
+            all[*node as usize] = match (left, right) {
+                (FALSE, _) | (_, FALSE) => FALSE,
+                (TRUE, other) | (other, TRUE) => other,
+                _ if left == right => left,
+                _ if left == right ^ 1 => FALSE,
+                _ => node * 2,
+            };
+        }
+        all
+    }
+
     /// The highest node.
     pub(super) fn highest(&self) -> u32 {
         let nodes = self.inputs.iter().map(|(node, _)| *node);
@@ -90,7 +106,12 @@ impl Aig {
     /// `-vmap` files: registers with equal names and initial values become one, with the next value
     /// of the selected graph. A pair that is not meant only makes more registers differ.
     #[must_use]
-    pub fn joined(left: &Self, right: &Self, select: &str, maps: [&str; 2]) -> Self {
+    pub fn joined(
+        [left, right]: [&Self; 2],
+        select: &str,
+        maps: [&str; 2],
+        reset: Option<(&str, bool)>,
+    ) -> Self {
         let offset = left.highest();
         let mut aig = left.clone();
         let known: HashMap<&str, u32> =
@@ -104,7 +125,7 @@ impl Aig {
                 None => aig.inputs.push((node + offset, name.clone())),
             }
         }
-        let [left_bits, right_bits] = [names(left, maps[0]), names(right, maps[1])];
+        let [left_bits, right_bits] = [names(left, maps[0], reset), names(right, maps[1], reset)];
         let mut by_name: HashMap<Bit<'_>, usize> = HashMap::new();
         for (index, bits) in &left_bits {
             by_name.extend(bits.iter().map(|bit| (*bit, *index)));

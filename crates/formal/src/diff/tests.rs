@@ -129,6 +129,12 @@ fn a_proof_near_a_change_counts_registers_from_reset_on() {
                 _ => false,
             }
         };
+        // Registers of equal names are one, so that nothing is left to prove.
+        let alike = body(0, "v").replace("2'd2;", "2'd2 & (w | ~w);");
+        let pair = sides([&body(0, "v"), &alike]);
+        let questions =
+            pair.questions(Contents::Shared, Traffic::Any, Aim::Proof).unwrap().unwrap();
+        assert_eq!(questions[0].query, EquivalenceQuery::Same, "{edges}");
         let same = body(0, "(v & (w | v))");
         let other = body(0, "(v & w)");
         let reset = body(1, "v");
