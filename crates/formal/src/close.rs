@@ -379,11 +379,26 @@ impl Closure {
         let own = freed.own_outputs(&outputs.collect());
         let is_own =
             |(name, _): &(String, bool)| name.starts_with(&path) || own.contains(name.as_str());
-        let is_inside = |point: &&usize| {
-            let goal = self.goals[**point].as_ref();
-            goal.is_ok_and(|goal| !goal.outputs.is_empty() && goal.outputs.iter().all(is_own))
+        self.only(points, is_own)
+    }
+
+    /// Those of the points that are in the module around an instance.
+    pub fn around(&self, place: usize, points: &[usize]) -> Vec<usize> {
+        let path = self.instances[place].prefix();
+        let around = path.trim_end_matches('.').rsplit_once('.').map_or("", |(around, _)| around);
+        let is_there = |(name, _): &(String, bool)| {
+            name.rsplit_once('.').is_some_and(|(module, _)| module == around)
         };
-        points.iter().filter(is_inside).copied().collect()
+        self.only(points, is_there)
+    }
+
+    /// Those of the points whose wires are all such.
+    fn only(&self, points: &[usize], is_one: impl Fn(&(String, bool)) -> bool) -> Vec<usize> {
+        let is_only = |point: &&usize| {
+            let goal = self.goals[**point].as_ref();
+            goal.is_ok_and(|goal| !goal.outputs.is_empty() && goal.outputs.iter().all(&is_one))
+        };
+        points.iter().filter(is_only).copied().collect()
     }
 
     /// The path of an instance.

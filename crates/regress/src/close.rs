@@ -478,9 +478,11 @@ impl<'a> Job<'a> {
         let provable: Vec<usize> =
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         for place in closure.instances() {
-            let points = closure.inside(place, &provable);
             self.begin(&format!("deciding inside of {}", closure.instance(place)));
-            self.alone(&closure, points, place, &mut 0)?;
+            // The module around an instance may depend on it more than on others.
+            for points in [closure.inside(place, &provable), closure.around(place, &provable)] {
+                self.alone(&closure, points, place, &mut 0)?;
+            }
         }
         let traffics: &[Traffic] = match closure.has_offers() {
             true => &[Traffic::Any, Traffic::Legal],

@@ -143,6 +143,7 @@ end";
     let [place] = closure.instances().collect::<Vec<_>>()[..] else { panic!("not one") };
     assert_eq!(closure.instance(place), "one");
     assert_eq!(closure.inside(place, &[0, 1, 2, 3, 4, 5]), [0, 1, 2, 3, 4]);
+    assert_eq!(closure.around(place, &[0, 1, 2, 3, 4, 5]), [4, 5]);
     let is_proved = |point: usize| {
         let question =
             closure.question(&[point], Contents::Shared, Traffic::Any, Purpose::Alone(place));
