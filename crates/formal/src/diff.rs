@@ -259,15 +259,23 @@ impl Sides {
         info: &'static BlockInfo,
         parameters: &Parameters,
     ) -> Result<usize, Error> {
+        let old = &self.sessions[0];
+        let netlist = old.text(FILES[0])?;
+        match observer(old, info, parameters, &netlist, [OFFER, NEVER])? {
+            Some(observer) => self.strengthen_by(&observer, info.rtl.clock),
+            None => Ok(0),
+        }
+    }
+
+    /// As [`Sides::strengthen`], by the outputs of a monitor.
+    fn strengthen_by(
+        &self,
+        Observer { monitor, commands, .. }: &Observer,
+        clock: &str,
+    ) -> Result<usize, Error> {
         let [rtl, both, _] = FILES;
         let [observed, cut] = OBSERVED;
         let (Some([_, new]), [old, other]) = (&self.graphs, &self.sessions) else { return Ok(0) };
-        let netlist = old.text(rtl)?;
-        let Some(Observer { monitor, commands, .. }) =
-            observer(old, info, parameters, &netlist, [OFFER, NEVER])?
-        else {
-            return Ok(0);
-        };
         old.write(MONITOR, &monitor.text)?;
         old.script(&format!(
             "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
@@ -275,7 +283,7 @@ impl Sides {
         ))?;
         let texts = [old.text(observed)?, other.text(both)?];
         // Memories that could be paired before can be again.
-        let Ok([text, _]) = cut_pair([&texts[0], &texts[1]], info.rtl.clock) else { return Ok(0) };
+        let Ok([text, _]) = cut_pair([&texts[0], &texts[1]], clock) else { return Ok(0) };
         old.write(cut, &text)?;
         let graph = graph(old, cut)?;
         let Some(aig) = Aig::parse(&graph.text) else { return Ok(0) };

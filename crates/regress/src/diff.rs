@@ -334,11 +334,13 @@ impl Job<'_> {
             if self.illegal.is_some() && !sides.has_offers() {
                 break;
             }
-            let name = match (long, self.strengthen(sides)?) {
-                (true, _) => "longer proof".to_owned(),
-                (false, 0) => "unbounded proof".to_owned(),
-                (false, 1) => "unbounded proof with an invariant".to_owned(),
-                (false, number) => format!("unbounded proof with {number} invariants"),
+            let name = match long {
+                true => "longer proof".to_owned(),
+                false => match self.strengthen(sides)? {
+                    0 => "unbounded proof".to_owned(),
+                    1 => "unbounded proof with an invariant".to_owned(),
+                    number => format!("unbounded proof with {number} invariants"),
+                },
             };
             for contents in contents {
                 if *contents == Contents::Exact && !self.is_inexact && sides.is_shared() {

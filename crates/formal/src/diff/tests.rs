@@ -171,6 +171,41 @@ fn a_register_alone_is_proved_whatever_the_others_do() {
     assert!(!is_proved(&body("n == 4'd7 ? 12 : n + 4'd1", 11)));
 }
 
+/// Is only what holds assumed, and no difference hidden by it?
+#[test]
+fn only_assertions_that_hold_strengthen_a_proof() {
+    let body = |limit: u32| {
+        format!(
+            "reg [3:0] n; always @(posedge clk) if (rst) n <= 0; else if (v) n <= n == 9 ? 0 : n + 4'd1;
+             assign y = n > {limit}; assign cosim_offer_0 = 0;"
+        )
+    };
+    let pair = |new: u32| {
+        let sides = sides([&body(11), &body(new)]);
+        let old = &sides.sessions[0];
+        old.write("rtl.v", &format!("module top({PORTS});\n{}\nendmodule\n", body(11))).unwrap();
+        old.script("read_verilog -sv rtl.v\nproc\nopt_clean\nwrite_rtlil rtl.il\n").unwrap();
+        let text = "module cosim_monitor(input clk, input rst, input v, input w, input a, input b,
+             input d, input e, output y, output cosim_offer_0, output cosim_never_0,
+             output cosim_never_1);
+             wire [3:0] n;
+             top dut(.clk(clk), .rst(rst), .v(v), .w(w), .a(a), .b(b), .d(d), .e(e), .y(y),
+                     .cosim_offer_0(cosim_offer_0), .n(n));
+             reg past; always @(posedge clk) past <= rst | past;
+             assign cosim_never_0 = ~rst & past & n > 9;
+             assign cosim_never_1 = ~rst & past & n > 8;
+             endmodule";
+        let (text, properties, signals) = (text.to_owned(), Vec::new(), Vec::new());
+        let monitor = Monitor { text, state: None, signals, properties, assumes: true };
+        let commands = "expose w:n\n".to_owned();
+        let observer = Observer { monitor, offers: Vec::new(), commands };
+        assert_eq!(sides.strengthen_by(&observer, "clk").unwrap(), 1, "{new}");
+        sides
+    };
+    assert_eq!(is_equal(&pair(12), Contents::Shared, Traffic::Any), Some(true));
+    assert_eq!(is_equal(&pair(8), Contents::Shared, Traffic::Any), Some(false));
+}
+
 /// Cut out, both would read the same data.
 #[test]
 fn memories_with_other_contents_are_not_paired() {
