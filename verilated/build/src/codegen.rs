@@ -162,8 +162,8 @@ pub struct ModelFile<'a> {
 }
 
 impl ModelFile<'_> {
-    /// Writes the C++ and its header beside the model; `name` begins the names of the files. Returns
-    /// the files to compile.
+    /// Writes the C++ and its header beside the model; `name` begins the names of the files.
+    /// Returns the files to compile.
     ///
     /// # Errors
     /// [`Error::Template`] or [`Error::Io`].
@@ -191,8 +191,8 @@ impl ModelFile<'_> {
         (!lines.is_empty()).then(|| format!("#include \"verilated_model.h\"\n{lines}"))
     }
 
-    /// The text of the rest: all other sources of the model, the port drivers and the table. One translation
-    /// unit lets the compiler inline across them.
+    /// The text of the rest: all other sources of the model, the port drivers and the table. One
+    /// translation unit lets the compiler inline across them.
     ///
     /// # Errors
     /// [`Error::Template`].

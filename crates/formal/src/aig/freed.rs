@@ -47,15 +47,15 @@ impl Freed {
             }
             has_own
         };
-        let asked = outputs.iter().filter(|(_, name)| names.contains(name.as_str()));
-        asked.filter(is_own).map(|(_, name)| name.as_str()).collect()
+        let requested = outputs.iter().filter(|(_, name)| names.contains(name.as_str()));
+        requested.filter(is_own).map(|(_, name)| name.as_str()).collect()
     }
 }
 
 impl Aig {
     /// The graph in which the signals of these outputs are inputs, but for constants, inputs of the
-    /// RTL, and its own registers, by name. `map` is the `-vmap` file. More values are possible than
-    /// in the RTL: what cannot be reached here cannot be reached there.
+    /// RTL, and its own registers, by name. `map` is the `-vmap` file. More values are possible
+    /// than in the RTL: what cannot be reached here cannot be reached there.
     #[must_use]
     pub fn freed(
         &self,

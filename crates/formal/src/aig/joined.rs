@@ -192,8 +192,8 @@ impl Aig {
         miter.so_far(breaks)
     }
 
-    /// As [`Self::legal`], from the first edge on. Before it, registers without a reset of their own
-    /// have no value.
+    /// As [`Self::legal`], from the first edge on. Before it, registers without a reset of their
+    /// own have no value.
     pub(super) fn legal_so_far(&self, miter: &mut Miter, illegal: Option<&str>) -> Literal {
         let legal = self.legal(miter, illegal);
         miter.and(STARTED, legal)

@@ -116,9 +116,9 @@ fn a_line_is_reached_or_proved_unreachable() {
     assert!(decision.is_never(), "{decision:?}");
 }
 
-/// In `sub`, nothing reaches the first branch, whatever drives it; the top rules out the second, and
-/// the third is reached. Which values drive `sub` counts even in the cycle of the reset. The fifth
-/// is in the top, but depends on `sub` alone.
+/// In `sub`, nothing reaches the first branch, whatever drives it; the top rules out the second,
+/// and the third is reached. Which values drive `sub` counts even in the cycle of the reset. The
+/// fifth is in the top, but depends on `sub` alone.
 #[test]
 fn a_point_inside_of_an_instance_is_decided_alone() {
     let body = "
