@@ -58,7 +58,7 @@ pub struct Closure {
     /// The instances of modules in the RTL.
     instances: Vec<Instance>,
     /// The graphs in which any values drive an instance, by its place.
-    alone: BTreeMap<usize, OnceCell<Freed>>,
+    alone: Vec<OnceCell<Freed>>,
     /// The `-vmap` file of the graph.
     words: String,
     /// The path of the cell of each register, by the name of its signal.
@@ -183,7 +183,7 @@ impl Closure {
         let memory = memory_bits(&text);
         let goals = Vec::new();
         let exact = OnceCell::new();
-        let alone = (0..instances.len()).map(|place| (place, OnceCell::new())).collect();
+        let alone = instances.iter().map(|_| OnceCell::new()).collect();
         let places = places_of_registers(&text);
         let mut closure = Self {
             session,
@@ -407,7 +407,7 @@ impl Closure {
     }
 
     fn alone(&self, place: usize) -> Result<&Freed, String> {
-        let (Some(instance), Some(graph)) = (self.instances.get(place), self.alone.get(&place))
+        let (Some(instance), Some(graph)) = (self.instances.get(place), self.alone.get(place))
         else {
             return Err("there is no such instance".to_owned());
         };

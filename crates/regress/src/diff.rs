@@ -298,6 +298,10 @@ impl Job<'_> {
 
     /// Adds the block's assertions to what is known of the old RTL; returns their number.
     fn strengthen(&self, sides: &Sides) -> Result<usize, Error> {
+        // The graph with memories as registers does not have them.
+        if !sides.is_shared() {
+            return Ok(0);
+        }
         self.begin("assertions of the old RTL");
         sides.strengthen(self.run.block.info(), &self.profile.parameters)
     }
