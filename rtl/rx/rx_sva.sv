@@ -1,9 +1,12 @@
-// Properties of the logic between the blocks of RxSystem, of pins alone: docs/blocks/rx.md.
-// `cosim prove` proves them; `cosim run --assertions` checks them in simulation.
+// Properties of the logic between the blocks of RxSystem, of pins alone, and the order of dll's
+// numbers, on which the proofs inside of dll depend: docs/blocks/rx.md. `cosim prove` proves them;
+// `cosim run --assertions` checks them in simulation.
 
 `default_nettype none
 
-module rx_sva (
+module rx_sva #(
+  parameter int REPLAY_DEPTH = 16
+) (
   input wire       clk,
   input wire       rst,
 
@@ -32,7 +35,16 @@ module rx_sva (
   input wire       req_valid,
   input wire [1:0] req_fate,
   input wire       req_ack,
-  input wire       req_take_wqe
+  input wire       req_take_wqe,
+
+  // ---- Registers of device A of dll ------------------------------------------------------------
+  input wire        dll_a_tlp_ready,
+  input wire        dll_a_link_valid,
+  input wire [11:0] dll_a_link_seq,
+  input wire [11:0] dll_a_ackd_seq,
+  input wire [11:0] dll_a_next_seq,
+  input wire [11:0] dll_a_send_seq,
+  input wire [11:0] dll_a_last_sent_seq
 );
 
   // FI1 to FI3: the level behind what is delivered and what leaves.
@@ -44,8 +56,28 @@ module rx_sva (
     else     expected_level <= x_fifo_level + {4'd0, enters} - {4'd0, leaves};
   end
 
+  // As in dll_sva.sv: distances ahead of ackd_seq, modulo the sequence space, and the age of the
+  // number on offer.
+  localparam [11:0] DEPTH = REPLAY_DEPTH[11:0];
+  wire [11:0] next_dist  = dll_a_next_seq - dll_a_ackd_seq;
+  wire [11:0] sent_dist  = dll_a_last_sent_seq - dll_a_ackd_seq;
+  wire [11:0] send_dist  = dll_a_send_seq - dll_a_ackd_seq;
+  wire [11:0] new_seq    = dll_a_last_sent_seq + 12'd1;
+  wire        offers_new = dll_a_link_valid && dll_a_link_seq == new_seq;
+  wire [11:0] offer_age  = new_seq - dll_a_link_seq;
+
+  wire in_order = next_dist != 12'd0 && next_dist <= DEPTH + 12'd1
+               && (!dll_a_tlp_ready || next_dist <= DEPTH)
+               && sent_dist < next_dist && (!offers_new || sent_dist + 12'd1 < next_dist)
+               && send_dist != 12'd0 && send_dist <= next_dist
+               && send_dist <= sent_dist + 12'd1 + {11'd0, offers_new}
+               && (!dll_a_link_valid || offer_age <= DEPTH);
+
   always @(posedge clk) begin
     if (!rst) begin
+      // property: dll: A's numbers are in order, as many as its buffer holds
+      numbers_in_order: assert (in_order);
+
       // property: CR: at most 16 credits are in use
       credits_at_most_16: assert (x_credits_used <= 5'd16);
 
@@ -95,9 +127,20 @@ module rx_sva (
 
 endmodule
 
-// Yosys does not read `bind`.
+// Yosys does not read `bind`; cosim reads the connections of the ports from it.
 `ifndef YOSYS
-bind RxSystem rx_sva rx_sva_i (.*);
+bind RxSystem rx_sva #(
+  .REPLAY_DEPTH (REPLAY_DEPTH)
+) rx_sva_i (
+  .*,
+  .dll_a_tlp_ready     (dll.device_a.tlp_ready),
+  .dll_a_link_valid    (dll.device_a.link_valid),
+  .dll_a_link_seq      (dll.device_a.link_seq),
+  .dll_a_ackd_seq      (dll.device_a.ackd_seq),
+  .dll_a_next_seq      (dll.device_a.next_seq),
+  .dll_a_send_seq      (dll.device_a.send_seq),
+  .dll_a_last_sent_seq (dll.device_a.last_sent_seq)
+);
 `endif
 
 `default_nettype wire

@@ -74,6 +74,8 @@ pub enum Purpose {
     Assertions,
     /// A proof about the instance at this place, whatever drives its inputs. A trace shows nothing.
     Alone(usize),
+    /// Such a proof, also that no assertion about the instance alone fails.
+    AloneAssertions(usize),
     /// A search: registers without an initial value begin with zeros or ones.
     Search,
     /// A search for changes of bits, instead of other values than those in simulated cases.
@@ -345,15 +347,23 @@ impl Closure {
             Ok(goal)
         };
         let mut goals: Vec<Goal> = points.iter().map(goal).collect::<Result<_, String>>()?;
-        if purpose == Purpose::Assertions {
-            let outputs = self.shared.outputs().filter(|name| name.starts_with(HELP));
-            let outputs: Vec<_> = outputs.map(|name| (name.to_owned(), true)).collect();
+        if matches!(purpose, Purpose::Assertions | Purpose::AloneAssertions(_)) {
+            let outputs = self.assertions(purpose)?;
             if outputs.is_empty() {
-                return Err("the block has no assertions".to_owned());
+                return Err("there are no assertions".to_owned());
             }
             goals.push(Goal { outputs, changes: false });
         }
         Ok(goals)
+    }
+
+    /// The outputs that are 1 while an assertion fails.
+    fn assertions(&self, purpose: Purpose) -> Result<Vec<(String, bool)>, String> {
+        let all = self.shared.outputs().filter(|name| name.starts_with(HELP));
+        let fails = |name: &str| (name.to_owned(), true);
+        let Purpose::AloneAssertions(place) = purpose else { return Ok(all.map(fails).collect()) };
+        let own = self.alone(place)?.own_outputs(&all.collect());
+        Ok(own.into_iter().map(fails).collect())
     }
 
     /// The exact model of memories, if they are small.
@@ -421,7 +431,7 @@ impl Closure {
     }
 
     fn graph(&self, contents: Contents, purpose: Purpose) -> Result<Result<&Aig, String>, Error> {
-        if let Purpose::Alone(place) = purpose {
+        if let Purpose::Alone(place) | Purpose::AloneAssertions(place) = purpose {
             return Ok(self.alone(place).map(Freed::aig));
         }
         if contents == Contents::Shared || self.exact() == Contents::Shared {

@@ -600,29 +600,38 @@ impl<'a> Job<'a> {
         place: usize,
         failed: &mut usize,
     ) -> Result<(), Error> {
-        const ATTEMPTS: [Attempt; 3] = [INDUCTION_BASE, INDUCTION_STEP, SHORT_PROOF];
-        let purpose = Purpose::Alone(place);
+        let (bare, helped) = (Purpose::Alone(place), Purpose::AloneAssertions(place));
+        // Assertions make points inductive that are not so alone.
+        let attempts = [
+            (bare, INDUCTION_BASE),
+            (bare, INDUCTION_STEP),
+            (helped, INDUCTION_BASE),
+            (helped, INDUCTION_STEP),
+            (bare, SHORT_PROOF),
+        ];
         points.retain(|point| self.missing.contains(point));
-        let mut attempts = ATTEMPTS.iter();
-        while let (false, Some(attempt)) =
-            (points.is_empty() || *failed > FAILED_SETS, attempts.next())
+        let mut left = attempts.iter();
+        while let (false, Some((purpose, attempt))) =
+            (points.is_empty() || *failed > FAILED_SETS, left.next())
         {
-            match self.prove(closure, &points, (Traffic::Any, purpose), *attempt)? {
+            match self.prove(closure, &points, (Traffic::Any, *purpose), *attempt)? {
                 Some(Decision::Never(_)) if !self.missing.contains(&points[0]) => {
                     *failed = 0;
                     return Ok(());
                 }
                 Some(Decision::Reached(trace)) => {
-                    let how = (Contents::Shared, purpose);
+                    let how = (Contents::Shared, *purpose);
                     let reached = closure.reached_by(&points, how, &trace)?;
-                    if reached.is_empty() {
+                    if reached.is_empty() && *purpose == bare {
                         break;
                     }
-                    points.retain(|point| !reached.contains(point));
-                    attempts = ATTEMPTS.iter();
+                    if !reached.is_empty() {
+                        points.retain(|point| !reached.contains(point));
+                        left = attempts.iter();
+                    }
                 }
-                None => return Ok(()),
-                Some(_) => {}
+                None if *purpose == bare => return Ok(()),
+                None | Some(_) => {}
             }
         }
         *failed += 1;

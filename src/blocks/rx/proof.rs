@@ -2,7 +2,8 @@
 //! for `cosim prove`.
 //!
 //! What the specification says of that logic is in `rtl/rx/rx_sva.sv`. The rules of the inner
-//! blocks are proved for each block. Here, their offers are checked where the blocks meet.
+//! blocks are proved for each block; one invariant of `dll` is there again, as proofs inside of it
+//! need it. Here, their offers are checked where the blocks meet.
 
 use cosim_core::harness::{Parameters, Properties, StableChannel};
 

@@ -2,14 +2,21 @@
 
 use super::*;
 use crate::monitor::Monitor;
-use crate::portfolio::{EQUIVALENCE, QUICK_DIFFERENCE};
+use crate::portfolio::{EQUIVALENCE, INDUCTION_STEP, QUICK_DIFFERENCE};
 
 /// A module with its points, which are given as kind, details, and the text at which they are; the
 /// offer is `v`.
 fn closure(body: &str, points: &[(Kind, &str, &str)]) -> Closure {
+    asserted(body, points, ["1'b0"; 2])
+}
+
+/// Such a module with two expressions, each of which is 1 while an assertion fails.
+fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Closure {
+    let [first, second] = fails;
     let text = format!(
         "module top(input clk, input rst, input v, input r, input [3:0] d, output y,\n\
-         output cosim_offer_0);\n\
+         output cosim_offer_0, output cosim_help_0, output cosim_help_1);\n\
+         assign cosim_help_0 = {first}; assign cosim_help_1 = {second};\n\
          reg waits; assign cosim_offer_0 = waits & ~v & ~rst;\n\
          always @(posedge clk) waits <= ~rst & v & ~r;\n{body}\nendmodule\n"
     );
@@ -33,8 +40,9 @@ fn closure(body: &str, points: &[(Kind, &str, &str)]) -> Closure {
     // The ports are those of the monitor, too.
     let monitor = format!(
         "module {TOP}(input clk, input rst, input v, input r, input [3:0] d, output y,
-         output cosim_offer_0);
-         top dut(.clk(clk), .rst(rst), .v(v), .r(r), .d(d), .y(y), .cosim_offer_0(cosim_offer_0));
+         output cosim_offer_0, output cosim_help_0, output cosim_help_1);
+         top dut(.clk(clk), .rst(rst), .v(v), .r(r), .d(d), .y(y), .cosim_offer_0(cosim_offer_0),
+         .cosim_help_0(cosim_help_0), .cosim_help_1(cosim_help_1));
          endmodule"
     );
     let offers = vec!["v is withdrawn".to_owned()];
@@ -159,6 +167,40 @@ end";
     assert_eq!([0, 1, 2, 3, 4].map(is_proved), [true, false, false, false, false]);
     let found = [0, 1, 2].map(|point| is_reached(&closure, point, Traffic::Any));
     assert_eq!(found, [Some(false), Some(false), Some(true)]);
+}
+
+/// A number that stays even never is 9, which no induction shows: it may wait at 7. An assertion
+/// helps if it is about the instance alone, and shows nothing if it fails.
+#[test]
+fn only_assertions_about_an_instance_help_a_proof_inside_of_it() {
+    let body = "
+reg outside; always @(posedge clk) if (rst) outside <= 0; else outside <= outside;
+wire odd; sub one(.clk(clk), .rst(rst), .b(v), .odd(odd), .z(y));
+endmodule
+module sub(input clk, input rst, input b, output odd, output reg z);
+reg [3:0] n; assign odd = n[0];
+always @(posedge clk) if (rst) n <= 0; else if (b) n <= n + 2;
+always @* begin z = 0; if (n == 9) z = 1; end";
+    let found = |fails: [&str; 2]| {
+        let closure = asserted(body, &[(Kind::Branch, "if", "if (n == 9)")], fails);
+        let [place] = closure.instances().collect::<Vec<_>>()[..] else { panic!("not one") };
+        let proves = |purpose: Purpose| {
+            let question = closure.question(&[0], Contents::Shared, Traffic::Any, purpose).unwrap();
+            let question = question.ok()?;
+            Some(match closure.ask(&question, INDUCTION_STEP).unwrap() {
+                Decision::Never(evidence) => {
+                    assert!(closure.certify(&question, &evidence).unwrap().unwrap().is_there());
+                    true
+                }
+                _ => false,
+            })
+        };
+        [Purpose::Alone(place), Purpose::AloneAssertions(place)].map(proves)
+    };
+    assert_eq!(found(["odd", "1'b0"]), [Some(false), Some(true)]);
+    assert_eq!(found(["odd", "~rst & outside"]), [Some(false), Some(true)]);
+    assert_eq!(found(["odd", "~rst & ~odd"]), [Some(false), Some(false)]);
+    assert_eq!(found(["~rst & (odd | outside)", "1'b0"]), [Some(false), None]);
 }
 
 #[test]
