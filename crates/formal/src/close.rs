@@ -57,8 +57,9 @@ pub struct Closure {
     goals: Vec<Result<Goal, String>>,
     /// The instances of modules in the RTL.
     instances: Vec<Instance>,
-    /// The graphs in which any values drive an instance, by its place.
-    alone: Vec<OnceCell<Freed>>,
+    /// The graphs in which any values drive an instance, by its place, each with the assertions
+    /// about that instance alone.
+    alone: Vec<OnceCell<(Freed, Vec<String>)>>,
     /// The `-vmap` file of the graph.
     words: String,
     /// The path of the cell of each register, by the name of its signal.
@@ -359,11 +360,13 @@ impl Closure {
 
     /// The outputs that are 1 while an assertion fails.
     fn assertions(&self, purpose: Purpose) -> Result<Vec<(String, bool)>, String> {
-        let all = self.shared.outputs().filter(|name| name.starts_with(HELP));
         let fails = |name: &str| (name.to_owned(), true);
-        let Purpose::AloneAssertions(place) = purpose else { return Ok(all.map(fails).collect()) };
-        let own = self.alone(place)?.own_outputs(&all.collect());
-        Ok(own.into_iter().map(fails).collect())
+        if let Purpose::AloneAssertions(place) = purpose {
+            let (_, own) = self.alone(place)?;
+            return Ok(own.iter().map(|name| fails(name)).collect());
+        }
+        let all = self.shared.outputs().filter(|name| name.starts_with(HELP));
+        Ok(all.map(fails).collect())
     }
 
     /// The exact model of memories, if they are small.
@@ -382,7 +385,7 @@ impl Closure {
     /// Those of the points that only an instance can reach: their wires are inside of it, or depend
     /// on no register outside.
     pub fn inside(&self, place: usize, points: &[usize]) -> Vec<usize> {
-        let Ok(freed) = self.alone(place) else { return Vec::new() };
+        let Ok((freed, _)) = self.alone(place) else { return Vec::new() };
         let path = self.instances[place].prefix();
         let goals = points.iter().filter_map(|point| self.goals[*point].as_ref().ok());
         let outputs = goals.flat_map(|goal| &goal.outputs).map(|(name, _)| name.as_str());
@@ -416,7 +419,7 @@ impl Closure {
         &self.instances[place].path
     }
 
-    fn alone(&self, place: usize) -> Result<&Freed, String> {
+    fn alone(&self, place: usize) -> Result<&(Freed, Vec<String>), String> {
         let (Some(instance), Some(graph)) = (self.instances.get(place), self.alone.get(place))
         else {
             return Err("there is no such instance".to_owned());
@@ -426,13 +429,18 @@ impl Closure {
             let path = instance.prefix();
             let is_own =
                 |name: &str| self.places.get(name).is_some_and(|place| place.starts_with(&path));
-            self.shared.freed(|name| edges.contains(name), &self.words, is_own)
+            let freed = self.shared.freed(|name| edges.contains(name), &self.words, is_own);
+            let all = self.shared.outputs().filter(|name| name.starts_with(HELP)).collect();
+            let mut own: Vec<String> =
+                freed.own_outputs(&all).into_iter().map(str::to_owned).collect();
+            own.sort_unstable();
+            (freed, own)
         }))
     }
 
     fn graph(&self, contents: Contents, purpose: Purpose) -> Result<Result<&Aig, String>, Error> {
         if let Purpose::Alone(place) | Purpose::AloneAssertions(place) = purpose {
-            return Ok(self.alone(place).map(Freed::aig));
+            return Ok(self.alone(place).map(|(freed, _)| freed.aig()));
         }
         if contents == Contents::Shared || self.exact() == Contents::Shared {
             return Ok(Ok(&self.shared));

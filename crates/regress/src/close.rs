@@ -622,12 +622,11 @@ impl<'a> Job<'a> {
                 Some(Decision::Reached(trace)) => {
                     let how = (Contents::Shared, *purpose);
                     let reached = closure.reached_by(&points, how, &trace)?;
-                    if reached.is_empty() && *purpose == bare {
-                        break;
-                    }
                     if !reached.is_empty() {
                         points.retain(|point| !reached.contains(point));
                         left = attempts.iter();
+                    } else if *purpose == bare {
+                        break;
                     }
                 }
                 None if *purpose == bare => return Ok(()),
