@@ -4,6 +4,7 @@ mod freed;
 mod joined;
 mod miter;
 mod reached;
+mod reads;
 mod simulation;
 mod unknown;
 

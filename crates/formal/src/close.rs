@@ -45,7 +45,7 @@ pub struct Closure {
     reset: Option<(&'static str, bool)>,
     /// Bits of memories.
     memory: u64,
-    /// The graph with memories that return any data.
+    /// The graph with memories that return any data, equal at equal addresses of one cycle.
     shared: Aig,
     exact: OnceCell<Result<Aig, String>>,
     /// What the outputs of [`OFFER`] mean.
@@ -165,6 +165,7 @@ impl Closure {
         let Some(shared) = Aig::parse(&shared) else {
             return Ok(Err(LOOP.to_owned()));
         };
+        let shared = shared.with_equal_reads(&Interface::OURS);
         let mut all: Vec<Vec<String>> = vec![Vec::new(); points.len()];
         for name in shared.outputs() {
             if let Some(outputs) = point_of(name).and_then(|point| all.get_mut(point)) {

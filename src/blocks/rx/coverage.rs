@@ -10,9 +10,7 @@ use super::rules::{
 use crate::blocks::qp::rules::State;
 use crate::blocks::recv::coverage::KIND;
 use crate::blocks::thread2::layout::{Header, qp_state};
-use cosim_core::harness::{
-    self, Axis, Bins, Covergroup, Document, Edge, Parameters, RuleSet, WaiverFile,
-};
+use cosim_core::harness::{self, Axis, Bins, Covergroup, Document, Edge, Parameters, RuleSet};
 
 const STATE: Axis = Axis::new("QP", State::VALUES);
 
@@ -311,7 +309,6 @@ impl Coverage {
 impl harness::Coverage<Rx> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
     const SOURCE: Option<Document> = Some(cosim_core::document!("coverage.rs"));
-    const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(_: &Parameters) -> Self {
         Self::default()

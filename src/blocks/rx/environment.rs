@@ -11,7 +11,7 @@ use super::{Rx, pins};
 use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
 use crate::blocks::thread2::environment::{self as thread2, Modules};
-use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::thread2::stimulus::{Packet, PacketCursor};
 use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
 use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use std::collections::VecDeque;
@@ -51,8 +51,8 @@ enum Class {
 #[derive(Debug, Clone)]
 struct Source<'a> {
     requests: &'a [Request],
-    /// Number of accepted requests.
-    sent: usize,
+    /// The next request.
+    place: PacketCursor,
     /// Cycles before the next request is offered.
     gap: u64,
     messages: Sender<'a>,
@@ -66,22 +66,31 @@ impl<'a> Source<'a> {
     fn new(requests: &'a [Request], messages: Sender<'a>) -> Self {
         let gap = requests.first().map_or(0, |request| request.packet.gap.get());
         let last = Class::Message;
-        Self { requests, sent: 0, gap, messages, offer: None, last, taken: 0 }
+        Self {
+            requests,
+            place: PacketCursor::default(),
+            gap,
+            messages,
+            offer: None,
+            last,
+            taken: 0,
+        }
     }
 
     #[inline]
     fn is_used_up(&self) -> bool {
-        self.sent == self.requests.len() && self.messages.is_done()
+        self.place.index == self.requests.len() && self.messages.is_done()
     }
 
     /// The descriptor of the next request, if it is due.
     #[inline]
     fn request(&self) -> Option<Descriptor> {
-        let Request { packet, error } = self.requests.get(self.sent).filter(|_| self.gap == 0)?;
+        let index = self.place.index;
+        let Request { packet, error } = self.requests.get(index).filter(|_| self.gap == 0)?;
         Some(Descriptor::Request(descriptor::Request {
             consumes_wqe: takes_wqe(packet.header.net_opcode.get()),
             error: error.get() == 1,
-            handle: (self.sent % HANDLES) as u8,
+            handle: (index % HANDLES) as u8,
             qpn: packet.header.local_qpn.get() as u8,
         }))
     }
@@ -128,8 +137,10 @@ impl<'a> Source<'a> {
         }
         match taken {
             Some(Class::Request) => {
-                self.sent += 1;
-                let next = self.requests.get(self.sent);
+                if let Some(sent) = self.requests.get(self.place.index) {
+                    self.place.step(&sent.packet);
+                }
+                let next = self.requests.get(self.place.index);
                 self.gap = next.map_or(0, |request| request.packet.gap.get());
             }
             _ => self.gap = self.gap.saturating_sub(1),
@@ -195,7 +206,7 @@ impl<'a> Fetcher<'a> {
     fn begin(&mut self, source: &Source<'a>, noise: &mut Noise) {
         self.context = match self.head() {
             Some(Descriptor::Request(request)) => {
-                let packet = newest(source.requests, source.sent, request.handle);
+                let packet = newest(source.requests, source.place.last(), request.handle);
                 packet.map(|packet| {
                     let (head, data) = thread2::context(packet, noise);
                     Context { packet, head, data }
@@ -240,9 +251,10 @@ impl<'a> Fetcher<'a> {
     }
 }
 
-/// The latest request sent with a handle. Fewer requests are in flight than there are handles.
-fn newest(requests: &[Request], sent: usize, handle: u8) -> Option<&Packet> {
-    let last = sent.checked_sub(1)?;
+/// The latest request with a handle, up to `last`, the one sent last. Fewer requests are in flight
+/// than there are handles; one that comes again keeps its handle.
+fn newest(requests: &[Request], last: Option<usize>, handle: u8) -> Option<&Packet> {
+    let last = last?;
     let back = last.wrapping_sub(usize::from(handle)) % HANDLES;
     requests.get(last.checked_sub(back)?).map(|request| &request.packet)
 }
@@ -261,7 +273,7 @@ impl Environment<'_> {
     /// Describes what is sent next, the head of the FIFO, and the state of recv and of software.
     pub(super) fn in_flight(&self) -> Vec<String> {
         let Self { source, fetcher, host, software, .. } = self;
-        let (sent, all) = (source.sent, source.requests.len());
+        let (sent, all) = (source.place.index, source.requests.len());
         let head = fetcher.fifo.front().map(|head| format!("head of the FIFO: {}", words(*head)));
         let sent = format!("{sent} of {all} requests and {} packets sent", source.taken);
         [sent]

@@ -49,7 +49,8 @@ pub fn traffic(
     }
     let software = software(weights, &qps, &opening, &is_long, packets, rng);
 
-    let sent = requests.len() as u64 + receive.packets();
+    let times = |request: &Request| 1 + request.packet.again.get();
+    let sent = requests.iter().map(times).sum::<u64>() + receive.packets();
     let mut link = dll::generator::traffic(&weights.link, &of_dll(parameters), sent as u32, rng);
     link.tlps.clear();
     let mut fetch_waits: Vec<Uint<12>> =

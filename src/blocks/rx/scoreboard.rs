@@ -14,6 +14,7 @@ use super::parameters::{of_dll, of_recv};
 use super::pins as seen;
 use super::rtl::{Bits32, Inputs, Outputs};
 use super::stimulus::{Request, Traffic};
+use crate::blocks::thread2::stimulus::PacketCursor;
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
@@ -107,8 +108,8 @@ pub struct Scoreboard<'a> {
     is_whole: bool,
     /// Whether everything that A accepts is delivered.
     delivers: bool,
-    /// Number of requests that A accepted.
-    requests_sent: usize,
+    /// The request that A accepts next.
+    next_request: PacketCursor,
     /// Descriptors between A and the FIFO, and those in the FIFO.
     under_way: VecDeque<TakenDescriptor>,
     fifo: VecDeque<TakenDescriptor>,
@@ -412,8 +413,11 @@ impl Scoreboard<'_> {
             let bits = inputs.a_tlp_data.get() as u32;
             let request = match Descriptor::decode(inputs.a_tlp_data) {
                 Descriptor::Request(_) => {
-                    self.requests_sent += 1;
-                    Some(self.requests_sent - 1)
+                    let index = self.next_request.index;
+                    if let Some(request) = self.requests.get(index) {
+                        self.next_request.step(&request.packet);
+                    }
+                    Some(index)
                 }
                 Descriptor::Message(_) => {
                     self.received.send();
@@ -450,7 +454,7 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
             requests: &traffic.requests,
             is_whole: !traffic.has_reset(),
             delivers: answers_duplicates || dll::parameters::replays_end(&for_dll),
-            requests_sent: 0,
+            next_request: PacketCursor::default(),
             under_way: VecDeque::with_capacity(64),
             fifo: VecDeque::with_capacity(64),
             owed: VecDeque::with_capacity(64),
@@ -509,7 +513,7 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
             return object(format!("an event of kind {kind} for QP {qpn} was not reported"));
         }
         let stalls = !self.delivers || self.dll.is_stalled();
-        let (sent, all) = (self.requests_sent, self.requests.len());
+        let (sent, all) = (self.next_request.index, self.requests.len());
         if self.is_whole && !stalls && (sent < all || !self.received.all_sent()) {
             return object(format!("{sent} of {all} requests were sent, or not all messages"));
         }

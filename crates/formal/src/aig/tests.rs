@@ -63,6 +63,42 @@ fn what_is_not_written_does_not_matter() {
     assert_ne!(aig.question(&INTERFACE, 1), EquivalenceQuery::Same);
 }
 
+/// Whether any inputs make an output of a network without registers 1.
+fn can_be_one(aig: &Aig, output: &str) -> bool {
+    let (literal, _) = aig.outputs.iter().find(|(_, name)| name == output).unwrap();
+    (0..1_u32 << aig.inputs.len()).any(|inputs| {
+        let bits = aig.inputs.iter().enumerate();
+        let mut known: HashMap<u32, bool> =
+            bits.map(|(place, (node, _))| (*node, inputs >> place & 1 == 1)).collect();
+        known.insert(0, false);
+        aig.propagate(&mut known);
+        known_of(&known, *literal).unwrap()
+    })
+}
+
+/// `bad` is 1 if two reads of a memory differ. Their addresses are inputs, of one and of two bits.
+#[test]
+fn reads_at_equal_addresses_are_equal_if_they_are_of_one_memory() {
+    // Inputs: rst, the reads, a[0], b[0], b[1]; gates: the reads differ; a and b are equal.
+    let text = "aag 15 6 0 5 9\n2\n4\n6\n8\n10\n12\nBAD\n8\n0\n10\n12\n\
+                14 4 7\n16 5 6\n18 15 17\n20 8 11\n22 9 10\n24 21 23\n26 24 13\n28 19 26\n30 28 1\n\
+                i0 rst\ni1 read_1_of_1\ni2 read_2_of_1\ni3 a\ni4 b[0]\ni5 b[1]\n\
+                o0 bad\no1 where_1_of_1[0]\no2 where_1_of_1[1]\no3 where_2_of_1[0]\no4 where_2_of_1[1]\nc\n";
+    let is_never = |text: &str| {
+        let aig = Aig::parse(text).unwrap();
+        assert!(can_be_one(&aig, "bad"), "without it reads return anything");
+        !can_be_one(&aig.with_equal_reads(&INTERFACE), "bad")
+    };
+    // They differ although the addresses are equal; they differ.
+    let [given, alone] = ["30", "19"].map(|bad| text.replace("BAD", bad));
+    assert!(is_never(&given));
+    assert!(!is_never(&alone));
+    assert!(!is_never(
+        &given.replace("read_2_of_1", "read_2_of_2").replace("where_2_of_1", "where_2_of_2")
+    ));
+    assert!(!is_never(&given.replace("_of_1", "")), "it is not followed");
+}
+
 /// `bad` is 1 if read data differs from that of the cycle before.
 #[test]
 fn a_memory_that_keeps_what_it_gives_is_checked_with_its_places_and_writes() {

@@ -1,0 +1,143 @@
+//! Reads of a memory in one cycle: at equal addresses they return equal data.
+
+use super::{Aig, FALSE, Interface, Literal, TRUE, in_order, split};
+use crate::cut::OF;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// An unclocked read port of a memory that is cut out.
+#[derive(Debug, Default)]
+struct ReadPort {
+    /// The inputs with its data, by bit.
+    data: BTreeMap<u32, u32>,
+    /// Its address, by bit.
+    address: BTreeMap<u32, Literal>,
+}
+
+/// New gates of a graph.
+struct Gates {
+    all: Vec<(u32, [Literal; 2])>,
+    highest: u32,
+}
+
+impl Gates {
+    fn node(&mut self) -> u32 {
+        self.highest += 1;
+        self.highest
+    }
+
+    fn and(&mut self, left: Literal, right: Literal) -> Literal {
+        match (left, right) {
+            (FALSE, _) | (_, FALSE) => FALSE,
+            (TRUE, other) | (other, TRUE) => other,
+            _ => {
+                let node = self.node();
+                self.all.push((node, [left, right]));
+                node * 2
+            }
+        }
+    }
+
+    fn choose(&mut self, selected: Literal, one: Literal, other: Literal) -> Literal {
+        let first = self.and(selected, one);
+        let second = self.and(selected ^ 1, other);
+        self.and(first ^ 1, second ^ 1) ^ 1
+    }
+
+    /// 1 if the addresses are equal. The shorter one begins with zeros.
+    fn equal(&mut self, [left, right]: [&ReadPort; 2]) -> Literal {
+        let bits: BTreeSet<u32> =
+            [left, right].iter().flat_map(|port| port.address.keys()).copied().collect();
+        let mut equal = TRUE;
+        for bit in bits {
+            let [left, right] =
+                [left, right].map(|port| port.address.get(&bit).copied().unwrap_or(FALSE));
+            let same = self.choose(left, right, right ^ 1);
+            equal = self.and(equal, same);
+        }
+        equal
+    }
+}
+
+impl Aig {
+    /// The graph in which the read ports of a memory return equal data at equal addresses, within
+    /// a cycle. Clocked ports, and memories that are not [followed](crate::cut::followed), return
+    /// anything, as before.
+    #[must_use]
+    pub fn with_equal_reads(mut self, interface: &Interface<'_>) -> Self {
+        let mut gates = Gates { all: Vec::new(), highest: self.highest() };
+        // What the graph sees of an input, and what the input is now.
+        let mut seen: BTreeMap<u32, Literal> = BTreeMap::new();
+        let mut free: HashMap<u32, u32> = HashMap::new();
+        for ports in self.read_ports(interface).values() {
+            for (place, port) in ports.iter().enumerate() {
+                for before in &ports[..place] {
+                    let equal = gates.equal([port, before]);
+                    for (bit, node) in &port.data {
+                        let Some(other) = before.data.get(bit) else { continue };
+                        let input = *free.entry(*node).or_insert_with(|| gates.node());
+                        let own = seen.get(node).copied().unwrap_or(input * 2);
+                        seen.insert(*node, gates.choose(equal, other * 2, own));
+                    }
+                }
+            }
+        }
+        for (node, _) in &mut self.inputs {
+            *node = free.get(node).copied().unwrap_or(*node);
+        }
+        self.ands.extend(gates.all);
+        self.ands.extend(seen.into_iter().map(|(node, literal)| (node, [literal, TRUE])));
+        self.ands = in_order(&self.ands).expect("a port depends on the ports before it only");
+        self
+    }
+
+    /// The read ports of each memory with several. The address of a port does not depend on the
+    /// data of a later one in the same cycle.
+    fn read_ports(&self, interface: &Interface<'_>) -> BTreeMap<String, Vec<ReadPort>> {
+        let memory_of = |port: &str| port.split_once(OF).map(|(_, memory)| memory.to_owned());
+        let mut all: BTreeMap<String, BTreeMap<String, ReadPort>> = BTreeMap::new();
+        for (node, name) in &self.inputs {
+            let (port, bit) = split(name);
+            let Some(port) = port.strip_prefix(interface.read) else { continue };
+            let Some(memory) = memory_of(port) else { continue };
+            all.entry(memory)
+                .or_default()
+                .entry(port.to_owned())
+                .or_default()
+                .data
+                .insert(bit, *node);
+        }
+        for (literal, name) in &self.outputs {
+            let (port, bit) = split(name);
+            let Some(port) = port.strip_prefix(interface.read_at[0]) else { continue };
+            let known = memory_of(port).and_then(|memory| all.get_mut(&memory)?.get_mut(port));
+            if let Some(known) = known {
+                known.address.insert(bit, *literal);
+            }
+        }
+        all.retain(|_, ports| ports.len() > 1);
+        let reads: HashSet<u32> = all
+            .values()
+            .flat_map(BTreeMap::values)
+            .flat_map(|port| port.data.values())
+            .copied()
+            .collect();
+        // An address that depends on the data of a port depends on all that this port's does.
+        let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
+        let depth = |port: &ReadPort| {
+            let mut seen = HashSet::new();
+            let mut left: Vec<u32> = port.address.values().map(|literal| literal / 2).collect();
+            while let Some(node) = left.pop() {
+                if seen.insert(node) {
+                    left.extend(gates.get(&node).into_iter().flatten().map(|operand| operand / 2));
+                }
+            }
+            seen.intersection(&reads).count()
+        };
+        let sorted = |ports: BTreeMap<String, ReadPort>| {
+            let mut ports: Vec<ReadPort> = ports.into_values().collect();
+            ports.sort_by_cached_key(&depth);
+            ports
+        };
+        all.into_iter().map(|(memory, ports)| (memory, sorted(ports))).collect()
+    }
+}
