@@ -1,6 +1,7 @@
 //! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
 
 mod freed;
+mod guesses;
 mod joined;
 mod miter;
 mod reached;
@@ -11,12 +12,13 @@ mod unknown;
 use crate::cut;
 use cosim_block::words::split;
 pub use freed::Freed;
+pub use guesses::Guess;
 use miter::{Counts, Miter, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-pub use unknown::{Governed, Unknowns};
+pub use unknown::{Governed, UnknownWords, Unknowns};
 
 /// A node times two; the lowest bit inverts it. 0 is false.
 type Literal = u32;

@@ -13,7 +13,7 @@ use crate::cut::{cut, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, graph, memory_bits, whole_graph};
-use crate::invariants::{Observer, observer};
+use crate::invariants::{HELP, Observer, observer};
 use crate::monitor::{MONITOR, TOP};
 use crate::portfolio::Attempt;
 use cosim_base::error::Error;
@@ -35,8 +35,6 @@ const FILES: [&str; 5] = ["raw.il", "covered.il", "rtl.il", "both.il", "cut.il"]
 /// Bits of memories that are mapped to registers for a search, at most. Yosys takes minutes for
 /// more.
 const EXACT: u64 = 1 << 13;
-/// Prefix of the outputs that are 1 where an assertion of the block fails.
-const HELP: &str = "cosim_help_";
 
 /// An RTL with fixed parameters, and an output for each of its points.
 #[derive(Debug)]

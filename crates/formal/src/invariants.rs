@@ -10,6 +10,9 @@ use cosim_base::error::Error;
 use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::yosys::YosysSession;
 
+/// Prefix of the outputs that are 1 where an assertion of the block fails.
+pub const HELP: &str = "cosim_help_";
+
 /// A proof that an output is 0 in every cycle.
 #[derive(Debug)]
 pub enum Held {

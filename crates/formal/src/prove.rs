@@ -7,15 +7,21 @@
 
 mod query;
 
-use crate::aig::{Aig, Governed, Reads, Unknowns, Violation};
+use crate::aig::{
+    Aig, EquivalenceQuery, Governed, Guess, Interface, Reads, UnknownWords, Unknowns, Violation,
+};
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
 use crate::engine::Decider;
-use crate::graph::{MEMORY, graph, memory_bits, whole_graph};
+use crate::engine::ask;
+use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
+use crate::invariants::{HELP, Observer, observer};
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
-use crate::portfolio::{EQUAL_REGISTERS, EQUAL_SIGNALS, LONG_PROOF, MANY_EQUAL_SIGNALS};
+use crate::portfolio::{
+    EQUAL_REGISTERS, EQUAL_SIGNALS, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, MANY_EQUAL_SIGNALS,
+};
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
 use cosim_block::rtl::Rtl;
@@ -28,7 +34,7 @@ use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
@@ -79,6 +85,15 @@ impl Memories {
             Self::None | Self::Cut | Self::Whole => Reads::Anything,
             Self::Kept => Reads::Kept,
             Self::Word => Reads::Word,
+        }
+    }
+
+    /// What is unknown to two copies.
+    fn unknown_words(self, guesses: &[Guess], is_alone: bool) -> UnknownWords<'_> {
+        match self {
+            Self::Word if is_alone => UnknownWords::Alone(guesses),
+            Self::Word => UnknownWords::One(guesses),
+            _ => UnknownWords::All,
         }
     }
 }
@@ -320,6 +335,10 @@ pub struct Prover {
     missing: Option<String>,
     /// The network that is tried first.
     graph: (Memories, Aig),
+    /// The `-vmap` file of that network.
+    map: String,
+    /// What is known about written words of memories, proved when it is needed.
+    guesses: OnceLock<Vec<Guess>>,
     /// The network with memories as registers, built when it is needed; `None` if they are too
     /// large.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
@@ -356,7 +375,10 @@ impl Prover {
                 return Err(assertions.lacks(info.rtl.top, signal));
             }
         }
-        Self::of(session, assertions.as_ref(), monitor, info.rtl.clock, reset)
+        if let Some(assertions) = &assertions {
+            session.write(OUTPUTS, &assertions.netlist)?;
+        }
+        Self::of(session, assertions.is_some(), monitor, info.rtl.clock, reset)
     }
 
     /// Reads an RTL. The properties are that each compared output is free of unknown values: of
@@ -373,11 +395,16 @@ impl Prover {
     ) -> Result<Result<Self, String>, Error> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
+        let [rtl, ..] = FILES;
+        let netlist = session.text(rtl)?;
+        let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
+        let has_assertions = observer.is_some();
+        let Observer { monitor, offers, .. } =
+            observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
         let x_freedom = XFreedom::of(info);
         let (properties, assumes) = (x_freedom.properties(), !offers.is_empty());
         let monitor = Monitor { properties, assumes, ..monitor };
-        let prover = Self::of(session, None, monitor, info.rtl.clock, reset)?;
+        let prover = Self::of(session, has_assertions, monitor, info.rtl.clock, reset)?;
         Ok(prover.map(|prover| Self { x_freedom: Some(x_freedom), ..prover }))
     }
 
@@ -417,7 +444,7 @@ impl Prover {
 
     fn of(
         session: YosysSession,
-        assertions: Option<&Assertions>,
+        has_assertions: bool,
         monitor: Monitor,
         clock: &str,
         reset: Option<(&'static str, bool)>,
@@ -435,13 +462,7 @@ impl Prover {
         session.write(MONITOR, &monitor.text)?;
         let exposed: String = monitor.inside().map(|name| format!("expose w:{name}\n")).collect();
         let Monitor { properties, assumes, .. } = monitor;
-        let read = match assertions {
-            None => String::new(),
-            Some(assertions) => {
-                session.write(OUTPUTS, &assertions.netlist)?;
-                format!("read_rtlil {OUTPUTS}\n")
-            }
-        };
+        let read = if has_assertions { format!("read_rtlil {OUTPUTS}\n") } else { String::new() };
         session.script(&format!(
             "read_rtlil {rtl}\nflatten\ntribuf -logic\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
@@ -454,9 +475,11 @@ impl Prover {
         };
         session.write(cut_open, &without)?;
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
-        let Some(aig) = Aig::parse(&graph(&session, cut_open)?.text) else {
+        let Graph { text, words: map } = graph(&session, cut_open)?;
+        let Some(aig) = Aig::parse(&text) else {
             return Ok(Err(LOOP.to_owned()));
         };
+        let guesses = OnceLock::new();
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
@@ -469,6 +492,8 @@ impl Prover {
             reset,
             missing,
             graph: (first, aig),
+            map,
+            guesses,
             whole,
             invariants,
             found,
@@ -514,6 +539,36 @@ impl Prover {
         }
         *known = Some(hold);
         Ok(hold)
+    }
+
+    /// What registers say about written words of memories, as far as it holds by induction.
+    fn guesses(&self) -> Result<&[Guess], Error> {
+        if let Some(known) = self.guesses.get() {
+            return Ok(known);
+        }
+        let (_, aig) = &self.graph;
+        let interface = Interface { reset: self.reset, ..Interface::OURS };
+        let mut left = aig.guesses(&interface, &self.map, HELP);
+        loop {
+            let mut kept = Vec::new();
+            for one in &left {
+                let question = aig.contradicts(&interface, &left, one);
+                let holds = match &question {
+                    EquivalenceQuery::Same => true,
+                    EquivalenceQuery::Open { file, inputs } => {
+                        let put = |attempt| ask(&self.session, "guess", file, inputs, attempt);
+                        put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never()
+                    }
+                };
+                if holds {
+                    kept.push(one.clone());
+                }
+            }
+            if kept.len() == left.len() {
+                return Ok(self.guesses.get_or_init(|| kept));
+            }
+            left = kept;
+        }
     }
 
     /// The netlist that is checked, in Verilog.
@@ -566,6 +621,13 @@ impl Prover {
             return Ok(());
         }
         let mut left: Vec<usize> = (0..self.properties.len()).collect();
+        if self.x_memories().contains(&Memories::Word)
+            && let Some(decided) = self.alone(&left)?
+        {
+            let known = || Mutex::new(Some(decided.clone()));
+            self.found.extend(left.into_iter().map(|place| (place, known())));
+            return Ok(());
+        }
         for memories in self.x_memories().iter().filter(|it| **it != Memories::Whole) {
             let mut groups = vec![std::mem::take(&mut left)];
             let mut failed = 0;
@@ -591,12 +653,21 @@ impl Prover {
         Ok(())
     }
 
+    /// A proof by induction of all these properties about freedom of X.
+    fn alone(&self, group: &[usize]) -> Result<Option<Decided>, Error> {
+        let (_, aig) = &self.graph;
+        let [property, ..] = *group else { return Ok(None) };
+        let memories = Memories::Word;
+        QueryBuilder { prover: self, property, group, memories, aig, is_alone: true }.by_one_word()
+    }
+
     /// A proof of all these properties about freedom of X.
     fn together(&self, group: &[usize], memories: Memories) -> Result<Option<Decided>, Error> {
         let (_, aig) = &self.graph;
         let [property, ..] = *group else { return Ok(None) };
+        let builder =
+            QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
         for assumed in self.assumptions() {
-            let builder = QueryBuilder { prover: self, property, group, memories, aig };
             let Some(mut query) = Query::new(builder, *assumed)? else { return Ok(None) };
             query.run(&[EQUAL_REGISTERS, MANY_EQUAL_SIGNALS])?;
             if query.is_proved() {
@@ -702,7 +773,13 @@ impl Prover {
                 },
                 _ => cut,
             };
-            let builder = QueryBuilder { prover: self, property, group: &[], memories, aig };
+            let group = &[];
+            let alone =
+                QueryBuilder { prover: self, property, group, memories, aig, is_alone: true };
+            if let Some(decided) = alone.by_one_word()? {
+                return Ok(decided);
+            }
+            let builder = QueryBuilder { is_alone: false, ..alone };
             let queries =
                 all.iter().filter_map(|assumed| Query::new(builder, *assumed).transpose());
             let mut queries = queries.collect::<Result<Vec<_>, Error>>()?;
@@ -740,7 +817,9 @@ impl Prover {
     ) -> Result<Vec<Query<'a>>, Error> {
         let mut done = Vec::new();
         for assumed in all {
-            let builder = QueryBuilder { prover: self, property, group: &[], memories, aig };
+            let group = &[];
+            let builder =
+                QueryBuilder { prover: self, property, group, memories, aig, is_alone: false };
             let Some(query) = Query::by_induction(builder, *assumed)? else { break };
             let is_proved = query.is_proved();
             done.push(query);

@@ -215,12 +215,12 @@ impl Miter {
         self.and(left ^ 1, right ^ 1) ^ 1
     }
 
-    fn choose(&mut self, condition: Literal, yes: Literal, no: Literal) -> Literal {
+    pub(super) fn choose(&mut self, condition: Literal, yes: Literal, no: Literal) -> Literal {
         let (yes, no) = (self.and(condition, yes), self.and(condition ^ 1, no));
         self.or(yes, no)
     }
 
-    fn xor(&mut self, left: Literal, right: Literal) -> Literal {
+    pub(super) fn xor(&mut self, left: Literal, right: Literal) -> Literal {
         if left == right {
             return FALSE;
         }
@@ -229,11 +229,16 @@ impl Miter {
 
     /// 1 while `broken` was 0 in every cycle so far.
     pub(super) fn so_far(&mut self, broken: Literal) -> Literal {
+        let held_before = self.held_before(broken);
+        self.and(held_before, broken ^ 1)
+    }
+
+    /// 1 while `broken` was 0 in every earlier cycle.
+    pub(super) fn held_before(&mut self, broken: Literal) -> Literal {
         let place = self.latches.len();
         let was_broken = self.latch();
-        let is_broken = self.or(was_broken, broken);
-        self.latches[place] = is_broken;
-        is_broken ^ 1
+        self.latches[place] = self.or(was_broken, broken);
+        was_broken ^ 1
     }
 
     /// 1 while each unclocked memory read returned the data of the cycle before, whenever its

@@ -1,8 +1,9 @@
 //! X-freedom: whether unknown values reach an output.
 
+use super::guesses::Guess;
 use super::miter::Miter;
-use super::{Aig, EquivalenceQuery, FALSE, Interface, Reads, split};
-use std::collections::HashMap;
+use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, split};
+use std::collections::{HashMap, HashSet};
 
 /// Outputs that must be free of unknown values, and what is unknown.
 #[derive(Debug)]
@@ -16,28 +17,55 @@ pub struct Unknowns<'a> {
 /// An output, with the output that must be 1 for it to count.
 pub type Governed = (&'static str, Option<&'static str>);
 
+/// What memories return to two copies.
+#[derive(Debug, Clone, Copy)]
+pub enum UnknownWords<'a> {
+    /// Each copy gets any data in every read.
+    All,
+    /// One word of each memory, at an arbitrary address, is unknown until it is written. The other
+    /// words are equal. What is guessed about written words is a part of the question.
+    One(&'a [Guess]),
+    /// As [`UnknownWords::One`], and no register that reset makes known may differ either. Its
+    /// question is small, and fails where a register may hold an unknown word.
+    Alone(&'a [Guess]),
+}
+
+/// What counts as a difference of two copies.
+pub(super) struct Difference<'a> {
+    pub(super) outputs: &'a [Governed],
+    /// Pairs that must not differ either.
+    pub(super) pairs: &'a [[Literal; 2]],
+    /// Prefix of the outputs after which nothing counts any more.
+    pub(super) illegal: Option<&'a str>,
+    /// Guesses about the one word that is unknown.
+    pub(super) guesses: Option<&'a [Guess]>,
+}
+
 impl Aig {
     /// Asks whether one of the outputs can differ between two copies of the RTL with equal inputs,
     /// from the cycle after the reset cycle on. Of each copy's own are the values of registers
-    /// before the reset cycle, idle payload, and what memories return: with [`Reads::Anything`] in
-    /// every read, with [`Reads::Word`] at one arbitrary address until it is written. With
-    /// `illegal`, only while no output whose name begins with it was 1 so far.
+    /// before the reset cycle, idle payload, and what memories return. With `illegal`, only while
+    /// no output whose name begins with it was 1 so far.
     ///
     /// One address is enough: values that differ at several are reached from equal ones by steps
-    /// that change one, and one of these steps changes the output. `None` if `reads` is
-    /// [`Reads::Word`] and no memory can be followed.
+    /// that change one, and one of these steps changes the output. `None` if one word is asked for
+    /// and no memory can be followed.
     pub fn unknown(
         &self,
         interface: &Interface<'_>,
         unknowns: &Unknowns<'_>,
-        reads: Reads,
+        words: UnknownWords<'_>,
         illegal: Option<&str>,
     ) -> Option<EquivalenceQuery> {
-        let is_word = reads == Reads::Word;
+        let (guesses, is_alone) = match words {
+            UnknownWords::All => (None, false),
+            UnknownWords::One(guesses) => (Some(guesses), false),
+            UnknownWords::Alone(guesses) => (Some(guesses), true),
+        };
         let is_followed = |(_, name): &(u32, String)| {
             name.starts_with(interface.read) && split(name).0.contains(crate::cut::OF)
         };
-        if is_word && !self.inputs.iter().any(is_followed) {
+        if guesses.is_some() && !self.inputs.iter().any(is_followed) {
             return None;
         }
         let nodes: HashMap<(&str, u32), u32> =
@@ -53,17 +81,54 @@ impl Aig {
         loop {
             let mut miter = Miter::copies(self, interface, &shared, &payload);
             let differing = self.differing(&miter, &shared);
-            if differing.is_empty() {
-                let ports = (&unknowns.outputs[..], illegal);
-                let differs = miter.differs_at(self, interface, ports, is_word);
-                return Some(match differs {
+            if differing.is_empty() || is_alone {
+                let matters = self.behind(interface, unknowns);
+                let matters = |(index, pair)| matters.contains(&index).then_some(pair);
+                let pairs: Vec<_> = differing.into_iter().filter_map(matters).collect();
+                let outputs = &unknowns.outputs[..];
+                let difference = Difference { outputs, pairs: &pairs, illegal, guesses };
+                return Some(match miter.differs_at(self, interface, difference) {
                     FALSE => EquivalenceQuery::Same,
-                    _ => miter.file(differs),
+                    differs => miter.file(differs),
                 });
             }
             for index in differing.keys() {
                 shared.remove(index);
             }
         }
+    }
+
+    /// The registers on which the outputs depend. Those of the monitor alone, which may hold
+    /// payload without its valid, are none of them.
+    fn behind(&self, interface: &Interface<'_>, unknowns: &Unknowns<'_>) -> HashSet<usize> {
+        let [place, when] = interface.read_at;
+        let memory = interface.write.into_iter().chain([place, when]);
+        let memory: Vec<&str> = memory.collect();
+        let outputs = unknowns
+            .outputs
+            .iter()
+            .flat_map(|(output, governor)| std::iter::once(*output).chain(*governor));
+        let outputs: HashSet<&str> = outputs.collect();
+        let is_asked = |(_, name): &&(Literal, String)| {
+            let port = split(name).0;
+            outputs.contains(port) || memory.iter().any(|prefix| port.starts_with(prefix))
+        };
+        let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
+        let places = self.latches.iter().enumerate().map(|(place, latch)| (latch.node, place));
+        let places: HashMap<u32, usize> = places.collect();
+        let asked = self.outputs.iter().filter(is_asked);
+        let mut left: Vec<u32> = asked.map(|(literal, _)| literal / 2).collect();
+        let (mut seen, mut found) = (HashSet::new(), HashSet::new());
+        while let Some(node) = left.pop() {
+            if !seen.insert(node) {
+                continue;
+            }
+            left.extend(gates.get(&node).into_iter().flatten().map(|operand| operand / 2));
+            if let Some(place) = places.get(&node) {
+                found.insert(*place);
+                left.push(self.latches[*place].next / 2);
+            }
+        }
+        found
     }
 }

@@ -6,6 +6,7 @@ use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::engine::{Decider, Decision, decide};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
+    WORD_BASE,
 };
 use cosim_base::error::{Error, codes};
 
@@ -206,9 +207,33 @@ pub(super) struct QueryBuilder<'a> {
     pub(super) group: &'a [usize],
     pub(super) memories: Memories,
     pub(super) aig: &'a Aig,
+    /// Whether one word alone may differ between two copies.
+    pub(super) is_alone: bool,
 }
 
 impl QueryBuilder<'_> {
+    /// A proof by induction that one unknown word of each memory reaches nothing, under the weakest
+    /// assumption; `None` without one.
+    pub(super) fn by_one_word(self) -> Result<Option<Decided>, Error> {
+        if self.memories != Memories::Word {
+            return Ok(None);
+        }
+        for assumed in self.prover.assumptions() {
+            let Some(mut query) = Query::new(self, *assumed)? else { return Ok(None) };
+            query.run(&[WORD_BASE])?;
+            if query.answer.is_base()
+                && let Some(decider) = self.step(of(*assumed))?
+            {
+                query.answer = Decision::Never(Evidence::Induction);
+                query.decider = decider;
+            }
+            if query.is_proved() {
+                return query.certified().map(Some);
+            }
+        }
+        Ok(None)
+    }
+
     /// The name of an output of the property: `bad`, `legal` under protocol assumptions, or `known`
     /// and `given`, which are the same under the invariants.
     fn output(&self, of: &str) -> String {
@@ -226,7 +251,12 @@ impl QueryBuilder<'_> {
             let alone = [self.property];
             let group = if self.group.is_empty() { &alone } else { self.group };
             let unknowns = x_freedom.unknowns(group);
-            return Ok(self.aig.unknown(&interface, &unknowns, reads, illegal));
+            let guesses = match self.memories {
+                Memories::Word => self.prover.guesses()?,
+                _ => &[],
+            };
+            let words = self.memories.unknown_words(guesses, self.is_alone);
+            return Ok(self.aig.unknown(&interface, &unknowns, words, illegal));
         }
         match self.aig.property(&interface, &output, reads) {
             None if reads != Reads::Word => Err(Error::Environment(
@@ -254,7 +284,8 @@ impl QueryBuilder<'_> {
         &self,
         assumed: Assumption,
     ) -> Result<Option<Decider>, Error> {
-        if self.prover.properties[self.property].kind == Kind::Always {
+        let kind = self.prover.properties[self.property].kind;
+        if matches!(kind, Kind::Always | Kind::XFree) {
             return Ok(None);
         }
         if self.prover.invariants()?.is_none_or(|known| known.assumed > assumed) {

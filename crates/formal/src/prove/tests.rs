@@ -106,7 +106,7 @@ fn prover_of(
     let signals = registers.into_iter().map(signal).collect();
     let monitor = Monitor { text, state: None, signals, properties, assumes };
     let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
-    Prover::of(session, None, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
+    Prover::of(session, false, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
 }
 
 fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
@@ -244,8 +244,14 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     let (memories, aig) = &prover.graph;
-    let builder =
-        || QueryBuilder { prover: &prover, property: 1, group: &[], memories: *memories, aig };
+    let builder = || QueryBuilder {
+        prover: &prover,
+        property: 1,
+        group: &[],
+        memories: *memories,
+        aig,
+        is_alone: false,
+    };
     assert_eq!(builder().step("legal").unwrap(), None);
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
     for of in ["given", "known"] {
@@ -271,8 +277,14 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
     let (memories, aig) = &prover.graph;
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
-        let builder =
-            QueryBuilder { prover: &prover, property: 1, group: &[], memories: *memories, aig };
+        let builder = QueryBuilder {
+            prover: &prover,
+            property: 1,
+            group: &[],
+            memories: *memories,
+            aig,
+            is_alone: false,
+        };
         let by = builder.holds_given_invariants(assumed).unwrap();
         assert_eq!(by.is_some(), is_proved, "{assumed:?}");
     }
@@ -424,7 +436,7 @@ fn x_prover(body: &str, outputs: Vec<Governed>) -> Prover {
     let x_freedom = XFreedom { outputs, payload: vec![["p", "v"]] };
     let properties = x_freedom.properties();
     let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
-    let prover = Prover::of(session, None, monitor, "clk", Some(("rst", true))).unwrap().unwrap();
+    let prover = Prover::of(session, false, monitor, "clk", Some(("rst", true))).unwrap().unwrap();
     Prover { x_freedom: Some(x_freedom), ..prover }
 }
 
@@ -490,4 +502,67 @@ fn an_output_is_free_of_x_if_no_unknown_value_reaches_it() {
         assign on = 1; assign r = 1; assign y = m[a];";
     let found = x_of(large);
     assert!(matches!(found, ProofOutcome::Broken { memories: Word, .. }), "{found:?}");
+}
+
+/// What says which words of a memory were written: a ring with a number of entries, or numbers of
+/// which the low bits are the address. Whatever is read beyond that is unknown.
+#[test]
+fn what_was_written_to_a_memory_is_guessed_and_proved() {
+    let ring = |reads: &str| {
+        format!(
+            "reg [3:0] m [0:3]; reg [1:0] h, t; reg [2:0] n;
+             wire put = e & n != 4 & !rst; wire get = v & n != 0;
+             always @(posedge clk or posedge rst) if (rst) begin h <= 0; t <= 0; n <= 0; end
+               else begin t <= t + put; h <= h + get; n <= n + put - get; end
+             always @(posedge clk) if (put) m[t] <= a[3:0];
+             assign on = 1; assign r = 1; assign y = {reads};"
+        )
+    };
+    let numbers = |reads: &str| {
+        format!(
+            "reg [3:0] m [0:3]; reg [3:0] last, next; wire [3:0] all = next - last;
+             wire put = e & all < 5 & !rst; wire get = v & all > 1; wire [3:0] oldest = last + 1;
+             always @(posedge clk) if (rst) begin last <= 15; next <= 0; end
+               else begin next <= next + put; last <= last + get; end
+             always @(posedge clk) if (put) m[next[1:0]] <= a[3:0];
+             assign on = 1; assign r = 1; assign y = {reads};"
+        )
+    };
+    for (body, is_free) in [
+        (ring("n != 0 ? m[h] : 0"), true),
+        (ring("n > 1 ? m[t - 2'd2] : 0"), true),
+        (ring("n != 0 ? m[t] : 0"), false),
+        (ring("n != 4 ? m[h] : 0"), false),
+        (numbers("all > 1 ? m[oldest[1:0]] : 0"), true),
+        (numbers("all > 0 ? m[oldest[1:0]] : 0"), false),
+        (numbers("all > 1 ? m[next[1:0]] : 0"), false),
+    ] {
+        let prover = x_prover(&body, vec![("y", None)]);
+        assert!(!prover.guesses().unwrap().is_empty(), "{body}");
+        let found = prover.alone(&[0]).unwrap().map(|(found, _)| found);
+        let proved = found.as_ref().and_then(certified);
+        let expected = is_free.then_some((Assumption::Nothing, Memories::Word));
+        assert_eq!(proved, expected, "{body}: {found:?}");
+        if !is_free {
+            let found = prover.prove(0).unwrap();
+            assert!(matches!(found, ProofOutcome::Broken { .. }), "{body}: {found:?}");
+        }
+    }
+}
+
+/// A wrong guess is dropped: bits that are set with a write elsewhere, and a count of other things.
+#[test]
+fn a_guess_that_is_wrong_proves_nothing() {
+    let body = "reg [3:0] m [0:3]; reg [3:0] w; reg [2:0] n;
+        always @(posedge clk) if (rst) begin w <= 0; n <= 0; end
+          else if (e) begin w[a[3:2]] <= 1; n <= n + 1; end
+        always @(posedge clk) if (e) m[a[1:0]] <= 4'd5;
+        assign on = 1; assign r = 1; assign y = w[a[3:2]] ? m[a[3:2]] : 0;";
+    let prover = x_prover(body, vec![("y", None)]);
+    let (_, aig) = &prover.graph;
+    let interface = Interface { reset: prover.reset, ..Interface::OURS };
+    assert!(!aig.guesses(&interface, &prover.map, HELP).is_empty());
+    assert_eq!(prover.guesses().unwrap(), []);
+    assert!(prover.alone(&[0]).unwrap().is_none());
+    assert!(matches!(prover.prove(0).unwrap(), ProofOutcome::Broken { .. }));
 }

@@ -1,6 +1,6 @@
 //! Two copies of one RTL that differ only in unknown values.
 
-use super::super::unknown::Governed;
+use super::super::unknown::Difference;
 use super::super::{Aig, FALSE, Interface, Literal, split};
 use super::{Miter, STARTED, of};
 use std::collections::{HashMap, HashSet};
@@ -73,15 +73,14 @@ impl Miter {
     }
 
     /// Asks whether one of the outputs differs between the sides while its governor, if it has
-    /// one, is 1 on both. With `illegal`, only while no output whose name begins with it was 1 so
-    /// far. `is_word`: one word of each followed memory is unknown until it is written, and both
-    /// sides must write all others alike.
+    /// one, is 1 on both, or one of `pairs` differs. With `illegal`, only while no output whose name
+    /// begins with it was 1 so far. With guesses, one word of each followed memory is unknown until
+    /// it is written; both sides must write all others alike, and no guess may be wrong.
     pub(in super::super) fn differs_at(
         &mut self,
         aig: &Aig,
         interface: &Interface<'_>,
-        (outputs, illegal): (&[Governed], Option<&str>),
-        is_word: bool,
+        Difference { outputs, pairs, illegal, guesses }: Difference<'_>,
     ) -> Literal {
         let mut bits: HashMap<&str, Vec<[Literal; 2]>> = HashMap::new();
         let mut breaks = FALSE;
@@ -93,6 +92,10 @@ impl Miter {
             }
         }
         let mut differs = FALSE;
+        for [left, right] in pairs {
+            let one = self.xor(*left, *right);
+            differs = self.or(differs, one);
+        }
         for (output, governor) in outputs {
             let mut one = FALSE;
             for [left, right] in bits.get(output).into_iter().flatten() {
@@ -106,8 +109,8 @@ impl Miter {
             }
             differs = self.or(differs, one);
         }
-        if is_word {
-            let [follows, writes] = self.unwritten(aig, interface);
+        if let Some(guesses) = guesses {
+            let [follows, writes] = self.unwritten(aig, interface, guesses);
             differs = self.or(differs, writes);
             differs = self.and(differs, follows);
         }

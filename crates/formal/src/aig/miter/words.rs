@@ -1,5 +1,6 @@
 //! The memory model with a symbolic address: one arbitrary word of each memory is exact.
 
+use super::super::guesses::Guess;
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
 use super::{Counts, Miter, STARTED, of};
 use crate::cut::OF;
@@ -59,14 +60,29 @@ impl Miter {
     /// equal words.
     ///
     /// Returns whether all reads so far were consistent with this, and whether the sides write
-    /// another address differently.
-    pub(super) fn unwritten(&mut self, aig: &Aig, interface: &Interface<'_>) -> [Literal; 2] {
+    /// another address differently or one of the guesses is wrong: one about the word if both words
+    /// differ.
+    pub(super) fn unwritten(
+        &mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        guesses: &[Guess],
+    ) -> [Literal; 2] {
         let (mut broken, mut apart) = (FALSE, FALSE);
         for memory in followed(aig, interface) {
             let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
             let (at, words) = self.follow(&ports, true);
             let breaks = self.inconsistent(&ports, &at, &words, None);
             broken = self.or(broken, breaks);
+            let is_known = self.differs(&words[0], &words[1]) ^ 1;
+            for guess in guesses {
+                if let Guess::Word(of, written) = guess
+                    && of == memory
+                {
+                    let wrong = self.contradicted(written, &at, is_known);
+                    apart = self.or(apart, wrong);
+                }
+            }
             let [left, right] = &ports;
             for (port, enables) in &left.enables {
                 let others = &right.enables[port];
@@ -85,9 +101,46 @@ impl Miter {
                 apart = self.or(apart, differs);
             }
         }
+        for guess in guesses {
+            if let Guess::Never(output) = guess {
+                let wrong = self.is_one(aig, output);
+                apart = self.or(apart, wrong);
+            }
+        }
         // The ports have no values in the reset cycle.
         broken = self.and(broken, STARTED);
         [self.so_far(broken), apart]
+    }
+
+    /// For each followed memory an arbitrary constant address, and a literal that is 1 once all bits
+    /// of the word there were written.
+    pub(in super::super) fn written<'a>(
+        &mut self,
+        aig: &'a Aig,
+        interface: &Interface<'_>,
+    ) -> BTreeMap<&'a str, (Vec<Literal>, Literal)> {
+        let mut all = BTreeMap::new();
+        for memory in followed(aig, interface) {
+            let ports = Ports::of(aig, interface, memory, &self.sides[0]);
+            let at: Vec<Literal> = (0..ports.depth()).map(|_| self.constant()).collect();
+            let mut is_known = TRUE;
+            for bit in 0..ports.width() {
+                let place = self.latches.len();
+                let was_written = self.latch();
+                let mut is_written = was_written;
+                for (port, enables) in &ports.enables {
+                    let is_there = self.is_at(&ports.addresses[port], &at);
+                    let enable = enables.get(bit).copied().unwrap_or(FALSE);
+                    let writes = self.and(is_there, enable);
+                    is_written = self.or(is_written, writes);
+                }
+                // The ports have no values in the reset cycle.
+                self.latches[place] = self.and(is_written, STARTED);
+                is_known = self.and(is_known, was_written);
+            }
+            all.insert(memory, (at, is_known));
+        }
+        all
     }
 
     /// 1 if a read is not that of the followed words, or those of equal other addresses are
@@ -168,12 +221,9 @@ impl Miter {
         sides: &[Ports<'_>; SIDES],
         is_apart: bool,
     ) -> (Vec<Literal>, [Vec<Literal>; SIDES]) {
-        let widest =
-            |all: &BTreeMap<&str, Vec<Literal>>| all.values().map(Vec::len).max().unwrap_or(0);
-        let Ports { reads, places, enables, addresses, .. } = &sides[0];
-        let [wide, deep] =
-            [widest(reads).max(widest(enables)), widest(places).max(widest(addresses))];
-        let at: Vec<Literal> = (0..deep).map(|_| self.constant()).collect();
+        let Ports { enables, .. } = &sides[0];
+        let wide = sides[0].width();
+        let at: Vec<Literal> = (0..sides[0].depth()).map(|_| self.constant()).collect();
         let unknown: Vec<Literal> = (0..wide).map(|_| self.input("")).collect();
         // The order of two writes in one cycle is unknown.
         let last: BTreeMap<&str, Literal> =
@@ -264,6 +314,20 @@ impl<'a> Ports<'a> {
             addresses: outputs(address),
         }
     }
+
+    /// The number of bits of a word.
+    fn width(&self) -> usize {
+        widest(&self.reads).max(widest(&self.enables))
+    }
+
+    /// The number of bits of an address.
+    fn depth(&self) -> usize {
+        widest(&self.places).max(widest(&self.addresses))
+    }
+}
+
+fn widest(ports: &BTreeMap<&str, Vec<Literal>>) -> usize {
+    ports.values().map(Vec::len).max().unwrap_or(0)
 }
 
 /// Selects the bits of a memory whose names have this prefix, by port name without the prefix.
