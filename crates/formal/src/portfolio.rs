@@ -49,6 +49,8 @@ pub const INDUCTION_STEP: Attempt = Attempt::new(INDUCTION, 2, 1_000_000, 60);
 /// The base of an induction over an unknown word of a memory. Which word is read, and whether it was
 /// written, are two choices among hundreds of registers, which takes many conflicts.
 pub const WORD_BASE: Attempt = Attempt::new(BOUNDED_SEARCH, 3, 1_000_000, 60);
+/// Its step: minutes for a system of several blocks.
+pub const WORD_STEP: Attempt = Attempt::new(INDUCTION, 2, 10_000_000, 400);
 /// A proof of an invariant that induction does not prove, or of a property that is nearly
 /// inductive.
 pub const SHORT_PROOF: Attempt = Attempt::new(PDR, 20, 1000, 10);

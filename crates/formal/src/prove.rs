@@ -13,8 +13,7 @@ use crate::aig::{
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
 use crate::cut::{cut, enabled};
-use crate::engine::Decider;
-use crate::engine::ask;
+use crate::engine::{Decider, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
 pub use crate::monitor::{Kind, Property};
@@ -31,6 +30,7 @@ use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
+use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -550,24 +550,25 @@ impl Prover {
         let interface = Interface { reset: self.reset, ..Interface::OURS };
         let mut left = aig.guesses(&interface, &self.map, HELP);
         loop {
-            let mut kept = Vec::new();
-            for one in &left {
-                let question = aig.contradicts(&interface, &left, one);
-                let holds = match &question {
-                    EquivalenceQuery::Same => true,
+            let holds =
+                |(place, one): (usize, &Guess)| match aig.contradicts(&interface, &left, one) {
+                    EquivalenceQuery::Same => Ok(true),
                     EquivalenceQuery::Open { file, inputs } => {
-                        let put = |attempt| ask(&self.session, "guess", file, inputs, attempt);
-                        put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never()
+                        let name = format!("guess-{place}");
+                        let put = |attempt| ask(&self.session, &name, &file, &inputs, attempt);
+                        Ok(put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never())
                     }
                 };
-                if holds {
-                    kept.push(one.clone());
-                }
+            let hold: Vec<bool> = left
+                .par_iter()
+                .enumerate()
+                .map(|(place, one)| holds((place, one)))
+                .collect::<Result<_, Error>>()?;
+            if hold.iter().all(|holds| *holds) {
+                return Ok(self.guesses.get_or_init(|| left));
             }
-            if kept.len() == left.len() {
-                return Ok(self.guesses.get_or_init(|| kept));
-            }
-            left = kept;
+            let mut hold = hold.into_iter();
+            left.retain(|_| hold.next() == Some(true));
         }
     }
 

@@ -6,7 +6,7 @@ use crate::certificate::{Certificate, Checked, Evidence, certify};
 use crate::engine::{Decider, Decision, decide};
 use crate::portfolio::{
     Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
-    WORD_BASE,
+    WORD_BASE, WORD_STEP,
 };
 use cosim_base::error::{Error, codes};
 
@@ -222,10 +222,13 @@ impl QueryBuilder<'_> {
             let Some(mut query) = Query::new(self, *assumed)? else { return Ok(None) };
             query.run(&[WORD_BASE])?;
             if query.answer.is_base()
-                && let Some(decider) = self.step(of(*assumed))?
+                && let EquivalenceQuery::Open { file, inputs } = &query.question
             {
-                query.answer = Decision::Never(Evidence::Induction);
-                query.decider = decider;
+                let (answer, decider) = self.run(of(*assumed), file, inputs, WORD_STEP)?;
+                if answer.is_never() {
+                    query.answer = Decision::Never(Evidence::Induction);
+                    query.decider = decider;
+                }
             }
             if query.is_proved() {
                 return query.certified().map(Some);
