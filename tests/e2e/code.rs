@@ -103,6 +103,23 @@ fn no_block_waives_a_point_of_its_code() {
     }
 }
 
+/// Verilator 5.006 tests the result of the function before it calls it where it splits a block.
+#[test]
+fn what_a_function_decides_is_counted() {
+    let rtl = changed_rtl(
+        "QpStateCtrl.sv",
+        "  assign rsp_valid = answer_valid;",
+        "  logic toggles;\n  always_ff @(posedge clk) begin\n    \
+         if (cmd_valid && is_reliable(cmd_service)) toggles <= !toggles;\n  end\n  \
+         assign rsp_valid = answer_valid;",
+    );
+    let folder = TempDir::new().unwrap();
+    let printed =
+        qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
+    assert!(!printed.contains("not reached"), "{printed}");
+    assert!(printed.contains("branches 100 % of 32"), "{printed}");
+}
+
 #[test]
 fn code_coverage_without_support_is_refused() {
     for (arguments, expected) in [

@@ -1,7 +1,7 @@
 //! And-inverter graphs from Yosys, and the miters that compare an RTL with its mutants.
 
+mod candidates;
 mod freed;
-mod guesses;
 mod joined;
 mod miter;
 mod reached;
@@ -10,9 +10,9 @@ mod simulation;
 mod unknown;
 
 use crate::cut;
+pub use candidates::Candidate;
 use cosim_block::words::split;
 pub use freed::Freed;
-pub use guesses::Guess;
 use miter::{Counts, Miter, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};

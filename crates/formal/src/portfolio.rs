@@ -46,8 +46,8 @@ pub const INDUCTION_BASE: Attempt = Attempt::new(BOUNDED_SEARCH, 6, 20_000, 10);
 /// The step of an induction over two cycles, which proves most properties. It needs a base.
 /// Counters of twelve bits whose order it compares take some ten seconds.
 pub const INDUCTION_STEP: Attempt = Attempt::new(INDUCTION, 2, 1_000_000, 60);
-/// The base of an induction over an unknown word of a memory. Which word is read, and whether it was
-/// written, are two choices among hundreds of registers, which takes many conflicts.
+/// The base of an induction over an unknown word of a memory. Which word is read, and whether it
+/// was written, are two choices among hundreds of registers, which takes many conflicts.
 pub const WORD_BASE: Attempt = Attempt::new(BOUNDED_SEARCH, 3, 1_000_000, 60);
 /// Its step: minutes for a system of several blocks.
 pub const WORD_STEP: Attempt = Attempt::new(INDUCTION, 2, 10_000_000, 400);

@@ -8,7 +8,7 @@
 mod query;
 
 use crate::aig::{
-    Aig, EquivalenceQuery, Governed, Guess, Interface, Reads, UnknownWords, Unknowns, Violation,
+    Aig, Candidate, EquivalenceQuery, Governed, Interface, Reads, UnknownWords, Unknowns, Violation,
 };
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
@@ -89,10 +89,10 @@ impl Memories {
     }
 
     /// What is unknown to two copies.
-    fn unknown_words(self, guesses: &[Guess], is_alone: bool) -> UnknownWords<'_> {
+    fn unknown_words(self, candidates: &[Candidate], is_alone: bool) -> UnknownWords<'_> {
         match self {
-            Self::Word if is_alone => UnknownWords::Alone(guesses),
-            Self::Word => UnknownWords::One(guesses),
+            Self::Word if is_alone => UnknownWords::Alone(candidates),
+            Self::Word => UnknownWords::One(candidates),
             _ => UnknownWords::All,
         }
     }
@@ -338,7 +338,7 @@ pub struct Prover {
     /// The `-vmap` file of that network.
     map: String,
     /// What is known about written words of memories, proved when it is needed.
-    guesses: OnceLock<Vec<Guess>>,
+    candidates: OnceLock<Vec<Candidate>>,
     /// The network with memories as registers, built when it is needed; `None` if they are too
     /// large.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
@@ -479,7 +479,7 @@ impl Prover {
         let Some(aig) = Aig::parse(&text) else {
             return Ok(Err(LOOP.to_owned()));
         };
-        let guesses = OnceLock::new();
+        let candidates = OnceLock::new();
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
@@ -493,7 +493,7 @@ impl Prover {
             missing,
             graph: (first, aig),
             map,
-            guesses,
+            candidates,
             whole,
             invariants,
             found,
@@ -542,19 +542,19 @@ impl Prover {
     }
 
     /// What registers say about written words of memories, as far as it holds by induction.
-    fn guesses(&self) -> Result<&[Guess], Error> {
-        if let Some(known) = self.guesses.get() {
+    fn candidates(&self) -> Result<&[Candidate], Error> {
+        if let Some(known) = self.candidates.get() {
             return Ok(known);
         }
         let (_, aig) = &self.graph;
         let interface = Interface { reset: self.reset, ..Interface::OURS };
-        let mut left = aig.guesses(&interface, &self.map, HELP);
+        let mut left = aig.candidates(&interface, &self.map, HELP);
         loop {
             let holds =
-                |(place, one): (usize, &Guess)| match aig.contradicts(&interface, &left, one) {
+                |(place, one): (usize, &Candidate)| match aig.contradicts(&interface, &left, one) {
                     EquivalenceQuery::Same => Ok(true),
                     EquivalenceQuery::Open { file, inputs } => {
-                        let name = format!("guess-{place}");
+                        let name = format!("candidate-{place}");
                         let put = |attempt| ask(&self.session, &name, &file, &inputs, attempt);
                         Ok(put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never())
                     }
@@ -565,7 +565,7 @@ impl Prover {
                 .map(|(place, one)| holds((place, one)))
                 .collect::<Result<_, Error>>()?;
             if hold.iter().all(|holds| *holds) {
-                return Ok(self.guesses.get_or_init(|| left));
+                return Ok(self.candidates.get_or_init(|| left));
             }
             let mut hold = hold.into_iter();
             left.retain(|_| hold.next() == Some(true));

@@ -238,7 +238,8 @@ impl Design {
         if !self.coverage {
             return self.run(command);
         }
-        command.args(["--coverage-line", "--coverage-toggle"]);
+        // A block that is split may test what a function returns before the call: points are lost.
+        command.args(["--coverage-line", "--coverage-toggle", "-fno-split"]);
         // Newer versions leave out `cover` statements together with assertions.
         if self.assertions || verilator.version() == COVERS_WITHOUT_ASSERTIONS {
             command.arg("--coverage-user");

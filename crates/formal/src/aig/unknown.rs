@@ -1,6 +1,6 @@
 //! X-freedom: whether unknown values reach an output.
 
-use super::guesses::Guess;
+use super::candidates::Candidate;
 use super::miter::Miter;
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, split};
 use std::collections::{HashMap, HashSet};
@@ -23,11 +23,11 @@ pub enum UnknownWords<'a> {
     /// Each copy gets any data in every read.
     All,
     /// One word of each memory, at an arbitrary address, is unknown until it is written. The other
-    /// words are equal. What is guessed about written words is a part of the question.
-    One(&'a [Guess]),
+    /// words are equal. The candidates are a part of the question.
+    One(&'a [Candidate]),
     /// As [`UnknownWords::One`], and no register that reset makes known may differ either. Its
     /// question is small, and fails where a register may hold an unknown word.
-    Alone(&'a [Guess]),
+    Alone(&'a [Candidate]),
 }
 
 /// What counts as a difference of two copies.
@@ -37,8 +37,8 @@ pub(super) struct Difference<'a> {
     pub(super) pairs: &'a [[Literal; 2]],
     /// Prefix of the outputs after which nothing counts any more.
     pub(super) illegal: Option<&'a str>,
-    /// Guesses about the one word that is unknown.
-    pub(super) guesses: Option<&'a [Guess]>,
+    /// Candidates about the one word that is unknown.
+    pub(super) candidates: Option<&'a [Candidate]>,
 }
 
 impl Aig {
@@ -48,8 +48,8 @@ impl Aig {
     /// no output whose name begins with it was 1 so far.
     ///
     /// One address is enough: values that differ at several are reached from equal ones by steps
-    /// that change one, and one of these steps changes the output. `None` if one word is asked for
-    /// and no memory can be followed.
+    /// that change one, and one of these steps changes the output. `None` if one word is to be
+    /// unknown and no memory can be followed.
     pub fn unknown(
         &self,
         interface: &Interface<'_>,
@@ -57,15 +57,15 @@ impl Aig {
         words: UnknownWords<'_>,
         illegal: Option<&str>,
     ) -> Option<EquivalenceQuery> {
-        let (guesses, is_alone) = match words {
+        let (candidates, is_alone) = match words {
             UnknownWords::All => (None, false),
-            UnknownWords::One(guesses) => (Some(guesses), false),
-            UnknownWords::Alone(guesses) => (Some(guesses), true),
+            UnknownWords::One(candidates) => (Some(candidates), false),
+            UnknownWords::Alone(candidates) => (Some(candidates), true),
         };
         let is_followed = |(_, name): &(u32, String)| {
             name.starts_with(interface.read) && split(name).0.contains(crate::cut::OF)
         };
-        if guesses.is_some() && !self.inputs.iter().any(is_followed) {
+        if candidates.is_some() && !self.inputs.iter().any(is_followed) {
             return None;
         }
         let nodes: HashMap<(&str, u32), u32> =
@@ -86,7 +86,7 @@ impl Aig {
                 let matters = |(index, pair)| matters.contains(&index).then_some(pair);
                 let pairs: Vec<_> = differing.into_iter().filter_map(matters).collect();
                 let outputs = &unknowns.outputs[..];
-                let difference = Difference { outputs, pairs: &pairs, illegal, guesses };
+                let difference = Difference { outputs, pairs: &pairs, illegal, candidates };
                 return Some(match miter.differs_at(self, interface, difference) {
                     FALSE => EquivalenceQuery::Same,
                     differs => miter.file(differs),
@@ -109,15 +109,15 @@ impl Aig {
             .iter()
             .flat_map(|(output, governor)| std::iter::once(*output).chain(*governor));
         let outputs: HashSet<&str> = outputs.collect();
-        let is_asked = |(_, name): &&(Literal, String)| {
+        let is_requested = |(_, name): &&(Literal, String)| {
             let port = split(name).0;
             outputs.contains(port) || memory.iter().any(|prefix| port.starts_with(prefix))
         };
         let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
         let places = self.latches.iter().enumerate().map(|(place, latch)| (latch.node, place));
         let places: HashMap<u32, usize> = places.collect();
-        let asked = self.outputs.iter().filter(is_asked);
-        let mut left: Vec<u32> = asked.map(|(literal, _)| literal / 2).collect();
+        let requested = self.outputs.iter().filter(is_requested);
+        let mut left: Vec<u32> = requested.map(|(literal, _)| literal / 2).collect();
         let (mut seen, mut found) = (HashSet::new(), HashSet::new());
         while let Some(node) = left.pop() {
             if !seen.insert(node) {

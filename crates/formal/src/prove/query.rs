@@ -254,11 +254,11 @@ impl QueryBuilder<'_> {
             let alone = [self.property];
             let group = if self.group.is_empty() { &alone } else { self.group };
             let unknowns = x_freedom.unknowns(group);
-            let guesses = match self.memories {
-                Memories::Word => self.prover.guesses()?,
+            let candidates = match self.memories {
+                Memories::Word => self.prover.candidates()?,
                 _ => &[],
             };
-            let words = self.memories.unknown_words(guesses, self.is_alone);
+            let words = self.memories.unknown_words(candidates, self.is_alone);
             return Ok(self.aig.unknown(&interface, &unknowns, words, illegal));
         }
         match self.aig.property(&interface, &output, reads) {

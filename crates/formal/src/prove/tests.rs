@@ -538,7 +538,7 @@ fn what_was_written_to_a_memory_is_guessed_and_proved() {
         (numbers("all > 1 ? m[next[1:0]] : 0"), false),
     ] {
         let prover = x_prover(&body, vec![("y", None)]);
-        assert!(!prover.guesses().unwrap().is_empty(), "{body}");
+        assert!(!prover.candidates().unwrap().is_empty(), "{body}");
         let found = prover.alone(&[0]).unwrap().map(|(found, _)| found);
         let proved = found.as_ref().and_then(certified);
         let expected = is_free.then_some((Assumption::Nothing, Memories::Word));
@@ -550,9 +550,10 @@ fn what_was_written_to_a_memory_is_guessed_and_proved() {
     }
 }
 
-/// A wrong guess is dropped: bits that are set with a write elsewhere, and a count of other things.
+/// A wrong candidate is dropped: bits that are set with a write elsewhere, and a count of other
+/// things.
 #[test]
-fn a_guess_that_is_wrong_proves_nothing() {
+fn a_candidate_that_is_wrong_proves_nothing() {
     let body = "reg [3:0] m [0:3]; reg [3:0] w; reg [2:0] n;
         always @(posedge clk) if (rst) begin w <= 0; n <= 0; end
           else if (e) begin w[a[3:2]] <= 1; n <= n + 1; end
@@ -561,8 +562,8 @@ fn a_guess_that_is_wrong_proves_nothing() {
     let prover = x_prover(body, vec![("y", None)]);
     let (_, aig) = &prover.graph;
     let interface = Interface { reset: prover.reset, ..Interface::OURS };
-    assert!(!aig.guesses(&interface, &prover.map, HELP).is_empty());
-    assert_eq!(prover.guesses().unwrap(), []);
+    assert!(!aig.candidates(&interface, &prover.map, HELP).is_empty());
+    assert_eq!(prover.candidates().unwrap(), []);
     assert!(prover.alone(&[0]).unwrap().is_none());
     assert!(matches!(prover.prove(0).unwrap(), ProofOutcome::Broken { .. }));
 }

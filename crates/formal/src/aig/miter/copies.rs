@@ -73,14 +73,15 @@ impl Miter {
     }
 
     /// Asks whether one of the outputs differs between the sides while its governor, if it has
-    /// one, is 1 on both, or one of `pairs` differs. With `illegal`, only while no output whose name
-    /// begins with it was 1 so far. With guesses, one word of each followed memory is unknown until
-    /// it is written; both sides must write all others alike, and no guess may be wrong.
+    /// one, is 1 on both, or one of `pairs` differs. With `illegal`, only while no output whose
+    /// name begins with it was 1 so far. With candidates, one word of each followed memory is
+    /// unknown until it is written; both sides must write all others alike, and no candidate may
+    /// be wrong.
     pub(in super::super) fn differs_at(
         &mut self,
         aig: &Aig,
         interface: &Interface<'_>,
-        Difference { outputs, pairs, illegal, guesses }: Difference<'_>,
+        Difference { outputs, pairs, illegal, candidates }: Difference<'_>,
     ) -> Literal {
         let mut bits: HashMap<&str, Vec<[Literal; 2]>> = HashMap::new();
         let mut breaks = FALSE;
@@ -109,8 +110,8 @@ impl Miter {
             }
             differs = self.or(differs, one);
         }
-        if let Some(guesses) = guesses {
-            let [follows, writes] = self.unwritten(aig, interface, guesses);
+        if let Some(candidates) = candidates {
+            let [follows, writes] = self.unwritten(aig, interface, candidates);
             differs = self.or(differs, writes);
             differs = self.and(differs, follows);
         }

@@ -1,6 +1,6 @@
 //! The memory model with a symbolic address: one arbitrary word of each memory is exact.
 
-use super::super::guesses::Guess;
+use super::super::candidates::Candidate;
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
 use super::{Counts, Miter, STARTED, of};
 use crate::cut::OF;
@@ -60,13 +60,13 @@ impl Miter {
     /// equal words.
     ///
     /// Returns whether all reads so far were consistent with this, and whether the sides write
-    /// another address differently or one of the guesses is wrong: one about the word if both words
-    /// differ.
+    /// another address differently or one of the candidates is wrong: one about the word if both
+    /// words differ.
     pub(super) fn unwritten(
         &mut self,
         aig: &Aig,
         interface: &Interface<'_>,
-        guesses: &[Guess],
+        candidates: &[Candidate],
     ) -> [Literal; 2] {
         let (mut broken, mut apart) = (FALSE, FALSE);
         for memory in followed(aig, interface) {
@@ -75,8 +75,8 @@ impl Miter {
             let breaks = self.inconsistent(&ports, &at, &words, None);
             broken = self.or(broken, breaks);
             let is_known = self.differs(&words[0], &words[1]) ^ 1;
-            for guess in guesses {
-                if let Guess::Word(of, written) = guess
+            for candidate in candidates {
+                if let Candidate::Word(of, written) = candidate
                     && of == memory
                 {
                     let wrong = self.contradicted(written, &at, is_known);
@@ -101,8 +101,8 @@ impl Miter {
                 apart = self.or(apart, differs);
             }
         }
-        for guess in guesses {
-            if let Guess::Never(output) = guess {
+        for candidate in candidates {
+            if let Candidate::Never(output) = candidate {
                 let wrong = self.is_one(aig, output);
                 apart = self.or(apart, wrong);
             }
@@ -112,8 +112,8 @@ impl Miter {
         [self.so_far(broken), apart]
     }
 
-    /// For each followed memory an arbitrary constant address, and a literal that is 1 once all bits
-    /// of the word there were written.
+    /// For each followed memory an arbitrary constant address, and a literal that is 1 once all
+    /// bits of the word there were written.
     pub(in super::super) fn written<'a>(
         &mut self,
         aig: &'a Aig,

@@ -1,17 +1,18 @@
-//! Guesses which words of a memory were written, for proofs that the others reach nothing.
+//! Candidate invariants about written words of memories, for proofs that the others reach nothing.
 //!
 //! A design knows which words of a memory it may read: one bit of a register is there for each, or
-//! they are a ring of which it counts the entries. Engines do not find this by themselves. What is
-//! guessed here is proved before it is used, and again as a part of each question that it helps.
+//! they are a ring of which it counts the entries. Engines do not find this by themselves. Those
+//! that hold by induction are a part of each question that they help, so that its proof covers
+//! them.
 
 use super::miter::{Miter, STARTED, of};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
 use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What may hold in every cycle.
+/// What may hold in every cycle of the RTL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Guess {
+pub enum Candidate {
     /// An output of the monitor is 0: an assertion of the block holds.
     Never(String),
     /// Registers say which words of the memory with this number were written.
@@ -37,9 +38,9 @@ pub enum Written {
 }
 
 impl Aig {
-    /// Guesses from the registers of the graph, and that outputs with this prefix are 0. `map` is
-    /// its `-vmap` file.
-    pub fn guesses(&self, interface: &Interface<'_>, map: &str, never: &str) -> Vec<Guess> {
+    /// Candidates from the registers of the graph, and that outputs with this prefix are 0. `map`
+    /// is its `-vmap` file.
+    pub fn candidates(&self, interface: &Interface<'_>, map: &str, never: &str) -> Vec<Candidate> {
         let registers = self.registers(map);
         let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
         // The nodes that a literal depends on in the same cycle.
@@ -62,14 +63,14 @@ impl Aig {
             registers.iter().filter(gives).cloned().collect::<Vec<Bits>>()
         };
         let is_never = |name: &&str| name.starts_with(never);
-        let mut all: BTreeSet<Guess> =
-            self.outputs().filter(is_never).map(|name| Guess::Never(name.to_owned())).collect();
+        let mut all: BTreeSet<Candidate> =
+            self.outputs().filter(is_never).map(|name| Candidate::Never(name.to_owned())).collect();
         for (memory, [reads, writes]) in self.addresses(interface) {
             let deep = reads.iter().chain(&writes).map(BTreeMap::len).max().unwrap_or(0);
             let of_width = |width: usize| registers.iter().filter(move |bits| bits.len() == width);
-            let mut guess = |written| all.insert(Guess::Word(memory.clone(), written));
+            let mut candidate = |written| all.insert(Candidate::Word(memory.clone(), written));
             for bits in of_width(1 << deep) {
-                guess(Written::Marked(bits.clone()));
+                candidate(Written::Marked(bits.clone()));
             }
             let [firsts, frees] = [reads, writes].map(|ports| -> BTreeSet<Bits> {
                 ports.into_iter().flat_map(of_address).collect()
@@ -77,7 +78,7 @@ impl Aig {
             for free in frees.iter().filter(|free| free.len() > deep) {
                 for entry in of_width(free.len()).filter(|entry| *entry != free) {
                     let (entry, free) = (entry.clone(), free.clone());
-                    guess(Written::Between { entry, free });
+                    candidate(Written::Between { entry, free });
                 }
             }
             let [firsts, frees] = [firsts, frees].map(|all| -> Vec<Bits> {
@@ -86,16 +87,16 @@ impl Aig {
             for count in of_width(deep + 1) {
                 for first in &firsts {
                     let (first, count) = (first.clone(), count.clone());
-                    guess(Written::From { first, count });
+                    candidate(Written::From { first, count });
                 }
                 for free in &frees {
                     let (free, count) = (free.clone(), count.clone());
-                    guess(Written::Before { free, count });
+                    candidate(Written::Before { free, count });
                 }
                 for first in &firsts {
                     for free in frees.iter().filter(|free| *free != first) {
                         let [first, count, free] = [first, count, free].map(Bits::clone);
-                        guess(Written::Ring { first, count, free });
+                        candidate(Written::Ring { first, count, free });
                     }
                 }
             }
@@ -141,28 +142,28 @@ impl Aig {
         all
     }
 
-    /// Asks whether one of the guesses is wrong although all of them held so far. If the answer is
-    /// no for each of them, all hold.
+    /// Asks whether one of the candidates is wrong although all of them held so far. If the answer
+    /// is no for each of them, all hold.
     pub fn contradicts(
         &self,
         interface: &Interface<'_>,
-        guesses: &[Guess],
-        one: &Guess,
+        candidates: &[Candidate],
+        one: &Candidate,
     ) -> EquivalenceQuery {
         let mut miter = Miter::new(self, interface, 0, &self.all(), None);
         let written = miter.written(self, interface);
         let mut broken = FALSE;
         let mut wrong = FALSE;
-        for guess in guesses {
-            let breaks = match guess {
-                Guess::Never(output) => miter.is_one(self, output),
-                Guess::Word(memory, word) => match written.get(memory.as_str()) {
+        for candidate in candidates {
+            let breaks = match candidate {
+                Candidate::Never(output) => miter.is_one(self, output),
+                Candidate::Word(memory, word) => match written.get(memory.as_str()) {
                     Some((at, is_known)) => miter.contradicted(word, at, *is_known),
                     None => TRUE,
                 },
             };
             broken = miter.or(broken, breaks);
-            if guess == one {
+            if candidate == one {
                 wrong = breaks;
             }
         }
