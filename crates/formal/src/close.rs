@@ -9,7 +9,7 @@ mod instrument;
 
 use crate::aig::{Aig, EquivalenceQuery, Freed, Goal, Interface, Seen};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::cut::{cut, enabled};
+use crate::cut::{cut_with_latches, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, graph, memory_bits, whole_graph};
@@ -155,7 +155,7 @@ impl Closure {
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
         let text = session.text(both)?;
-        match cut(&text, clock) {
+        match cut_with_latches(&text, clock) {
             Err(Unknown(because)) => return Ok(Err(because)),
             Ok(text) => session.write(without, &text)?,
         }

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const REGISTERS: [&str; 5] = ["$dff", "$dffe", "$sdff", "$sdffe", "$sdffce"];
 /// Register cells that they do not support.
 const OTHERS: [&str; 12] = [
-    "$ff",
+    LATCH,
     "$sr",
     "$adff",
     "$adffe",
@@ -25,6 +25,10 @@ const OTHERS: [&str; 12] = [
     "$dlatchsr",
     "$fsm",
 ];
+/// What holds the value of a latch after Yosys's `async2sync`.
+const LATCH: &str = "$ff";
+/// Prefix of the inputs that stand for what a latch holds.
+pub const HELD: &str = "cosim_free_held_";
 /// Dividers: Yosys and Verilator treat a division by zero differently.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 
@@ -153,15 +157,32 @@ pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
 /// # Errors
 /// [`Unknown`] if the netlist cannot be checked: several clocks or edges, a latch, or a division.
 pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
-    let followed = followed(netlist);
-    cut_as(
-        netlist,
-        clock,
-        &|cell, count| match cell.memory().and_then(|name| followed.get(&name)) {
-            Some(memory) => format!("{count}{OF}{memory}"),
-            None => count.to_string(),
-        },
-    )
+    cut_as(netlist, clock, Latches::Refused, &name_of(&followed(netlist)))
+}
+
+/// As [`cut`], with latches. While one is closed, it holds any value in each cycle: more than the
+/// RTL can do, so that a proof holds for it.
+///
+/// # Errors
+/// As [`cut`].
+pub fn cut_with_latches(netlist: &str, clock: &str) -> Result<String, Unknown> {
+    cut_as(netlist, clock, Latches::Free, &name_of(&followed(netlist)))
+}
+
+/// The stem of the names of a memory cell's ports.
+fn name_of(followed: &BTreeMap<String, usize>) -> impl Fn(&Cell<'_>, usize) -> String {
+    |cell, count| match cell.memory().and_then(|name| followed.get(&name)) {
+        Some(memory) => format!("{count}{OF}{memory}"),
+        None => count.to_string(),
+    }
+}
+
+/// What becomes of latches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Latches {
+    Refused,
+    /// What they hold is an input.
+    Free,
 }
 
 /// As [`cut`]; `named` gives the stem of the names of a memory cell's ports, from the cell and the
@@ -169,6 +190,7 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
 fn cut_as(
     netlist: &str,
     clock: &str,
+    latches: Latches,
     named: &dyn Fn(&Cell<'_>, usize) -> String,
 ) -> Result<String, Unknown> {
     let clock = format!("\\{clock}");
@@ -188,6 +210,12 @@ fn cut_as(
         let mut kept = line.to_owned() + "\n";
         if let Line::Cell { kind, name } = statement {
             let cell = Cell { module: "", kind, name, inside: rtlil::rest_of_cell(&mut lines) };
+            if kind == LATCH && latches == Latches::Free {
+                attributes.clear();
+                cuts += 1;
+                hold(&cell, cuts, (&mut declared, &mut text))?;
+                continue;
+            }
             check(&cell, &clock)?;
             if let Some(ports) = memory_ports(&cell)? {
                 attributes.clear();
@@ -238,6 +266,22 @@ fn memory_ports(
         }
         _ => return Ok(None),
     }))
+}
+
+/// Replaces what a latch holds by an input.
+fn hold(
+    cell: &Cell<'_>,
+    count: usize,
+    (declared, text): (&mut String, &mut String),
+) -> Result<(), Unknown> {
+    let [width, held] = [cell.parameter("\\WIDTH"), cell.port("\\Q")];
+    let (Some(width), Some(held)) = (width, held) else {
+        return Err(Unknown(format!("it has the latch {} of an unknown form", plain(cell.name))));
+    };
+    let number = 100_000 + 10 * count;
+    let _ = writeln!(declared, "  wire width {width} input {number} \\{HELD}{count}");
+    let _ = writeln!(text, "  connect {held} \\{HELD}{count}");
+    Ok(())
 }
 
 /// Replaces a cell by ports of the design that are connected to the signals of the cell.

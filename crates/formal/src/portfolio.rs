@@ -36,7 +36,7 @@ const fn pdr_after(reduce: &'static str) -> Abc {
     Abc { reduce, command: Command::Pdr }
 }
 
-/// Time limit of the longest attempts, in seconds.
+/// Time limit of the longest attempts for one property or mutant, in seconds.
 pub const SECONDS: u32 = 60;
 
 // Used by proofs and by equivalence checks.

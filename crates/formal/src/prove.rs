@@ -34,7 +34,7 @@ use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
@@ -92,7 +92,7 @@ impl Memories {
     fn unknown_words(self, candidates: &[Candidate], is_alone: bool) -> UnknownWords<'_> {
         match self {
             Self::Word if is_alone => UnknownWords::Alone(candidates),
-            Self::Word => UnknownWords::One(candidates),
+            Self::Word => UnknownWords::One,
             _ => UnknownWords::All,
         }
     }
@@ -337,8 +337,8 @@ pub struct Prover {
     graph: (Memories, Aig),
     /// The `-vmap` file of that network.
     map: String,
-    /// What is known about written words of memories, proved when it is needed.
-    candidates: OnceLock<Vec<Candidate>>,
+    /// What holds by induction about written words of memories.
+    candidates: Vec<Candidate>,
     /// The network with memories as registers, built when it is needed; `None` if they are too
     /// large.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
@@ -479,7 +479,6 @@ impl Prover {
         let Some(aig) = Aig::parse(&text) else {
             return Ok(Err(LOOP.to_owned()));
         };
-        let candidates = OnceLock::new();
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
@@ -493,7 +492,7 @@ impl Prover {
             missing,
             graph: (first, aig),
             map,
-            candidates,
+            candidates: Vec::new(),
             whole,
             invariants,
             found,
@@ -542,30 +541,25 @@ impl Prover {
     }
 
     /// What registers say about written words of memories, as far as it holds by induction.
-    fn candidates(&self) -> Result<&[Candidate], Error> {
-        if let Some(known) = self.candidates.get() {
-            return Ok(known);
-        }
+    fn invariant_candidates(&self) -> Result<Vec<Candidate>, Error> {
         let (_, aig) = &self.graph;
         let interface = Interface { reset: self.reset, ..Interface::OURS };
         let mut left = aig.candidates(&interface, &self.map, HELP);
         loop {
-            let holds =
-                |(place, one): (usize, &Candidate)| match aig.contradicts(&interface, &left, one) {
+            let holds = |(place, one): (usize, &Candidate)| -> Result<bool, Error> {
+                match aig.contradicts(&interface, &left, one) {
                     EquivalenceQuery::Same => Ok(true),
                     EquivalenceQuery::Open { file, inputs } => {
                         let name = format!("candidate-{place}");
                         let put = |attempt| ask(&self.session, &name, &file, &inputs, attempt);
                         Ok(put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)?.is_never())
                     }
-                };
-            let hold: Vec<bool> = left
-                .par_iter()
-                .enumerate()
-                .map(|(place, one)| holds((place, one)))
-                .collect::<Result<_, Error>>()?;
+                }
+            };
+            let hold: Vec<bool> =
+                left.par_iter().enumerate().map(holds).collect::<Result<_, Error>>()?;
             if hold.iter().all(|holds| *holds) {
-                return Ok(self.candidates.get_or_init(|| left));
+                return Ok(left);
             }
             let mut hold = hold.into_iter();
             left.retain(|_| hold.next() == Some(true));
@@ -612,22 +606,23 @@ impl Prover {
         Ok(known.clone().unwrap_or_else(not_checked))
     }
 
-    /// Proves many properties at once, if they are about freedom of X: one network shows that all
+    /// Proves these properties at once, if they are about freedom of X: one network shows that all
     /// outputs are equal in both copies. Groups without a proof are halved, up to a number of them.
     ///
     /// # Errors
     /// As [`Self::prove`].
-    pub fn decide_together(&mut self) -> Result<(), Error> {
+    pub fn decide_together(&mut self, properties: &[usize]) -> Result<(), Error> {
         if self.x_freedom.is_none() {
             return Ok(());
         }
-        let mut left: Vec<usize> = (0..self.properties.len()).collect();
-        if self.x_memories().contains(&Memories::Word)
-            && let Some(decided) = self.alone(&left)?
-        {
-            let known = || Mutex::new(Some(decided.clone()));
-            self.found.extend(left.into_iter().map(|place| (place, known())));
-            return Ok(());
+        let mut left = properties.to_vec();
+        if self.x_memories().contains(&Memories::Word) {
+            self.candidates = self.invariant_candidates()?;
+            if let Some(decided) = self.alone(&left)? {
+                let known = || Mutex::new(Some(decided.clone()));
+                self.found.extend(left.into_iter().map(|place| (place, known())));
+                return Ok(());
+            }
         }
         for memories in self.x_memories().iter().filter(|it| **it != Memories::Whole) {
             let mut groups = vec![std::mem::take(&mut left)];

@@ -132,13 +132,11 @@ impl ProofRun<'_> {
                     ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
                 }
                 Ok(mut prover) => {
-                    if self.only.is_none() {
-                        match prover.decide_together() {
-                            Err(error) if error.code() == codes::INTERRUPTED => {}
-                            other => other?,
-                        }
-                    }
                     let places = places(&prover, self.only);
+                    match prover.decide_together(&places) {
+                        Err(error) if error.code() == codes::INTERRUPTED => {}
+                        other => other?,
+                    }
                     let (all, done) = (places.len(), AtomicUsize::new(0));
                     let properties = places.into_par_iter().map(|place| {
                         let result = match self.property(&profile, &prover, place, simulated) {

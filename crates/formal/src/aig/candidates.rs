@@ -33,7 +33,8 @@ pub enum Written {
     Before { free: Bits, count: Bits },
     /// First entry and count give the free entry.
     Ring { first: Bits, count: Bits, free: Bits },
-    /// Those behind an entry and before another one. The low bits of a number are its address.
+    /// Those behind an entry and before another one; all, if both are the same. The low bits of a
+    /// number are its address.
     Between { entry: Bits, free: Bits },
 }
 
@@ -185,7 +186,7 @@ impl Miter {
     }
 
     /// 1 if the registers of the first side say that the word at an address was written, and
-    /// `is_known` is 0.
+    /// `is_known` is 0; for a ring, if its registers contradict each other.
     pub(super) fn contradicted(
         &mut self,
         written: &Written,

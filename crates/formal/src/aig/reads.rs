@@ -63,7 +63,7 @@ impl Aig {
     /// a cycle. Clocked ports, and memories that are not [followed](crate::cut::followed), return
     /// anything, as before.
     #[must_use]
-    pub fn with_equal_reads(mut self, interface: &Interface<'_>) -> Self {
+    pub fn with_equal_reads(self, interface: &Interface<'_>) -> Self {
         let mut gates = Gates { all: Vec::new(), highest: self.highest() };
         // What the graph sees of an input, and what the input is now.
         let mut seen: BTreeMap<u32, Literal> = BTreeMap::new();
@@ -81,13 +81,16 @@ impl Aig {
                 }
             }
         }
-        for (node, _) in &mut self.inputs {
+        let mut ands = self.ands.clone();
+        ands.extend(gates.all);
+        ands.extend(seen.into_iter().map(|(node, literal)| (node, [literal, TRUE])));
+        // Where a port depends on its own data by the structure alone, the graph stays as it is.
+        let Some(ands) = in_order(&ands) else { return self };
+        let mut inputs = self.inputs;
+        for (node, _) in &mut inputs {
             *node = free.get(node).copied().unwrap_or(*node);
         }
-        self.ands.extend(gates.all);
-        self.ands.extend(seen.into_iter().map(|(node, literal)| (node, [literal, TRUE])));
-        self.ands = in_order(&self.ands).expect("a port depends on the ports before it only");
-        self
+        Self { inputs, ands, ..self }
     }
 
     /// The read ports of each memory with several. The address of a port does not depend on the
@@ -115,13 +118,14 @@ impl Aig {
             }
         }
         all.retain(|_, ports| ports.len() > 1);
-        let reads: HashSet<u32> = all
-            .values()
-            .flat_map(BTreeMap::values)
-            .flat_map(|port| port.data.values())
-            .copied()
-            .collect();
-        // An address that depends on the data of a port depends on all that this port's does.
+        // The nodes of a port's address, by each node of its data.
+        let mut addresses: HashMap<u32, Vec<u32>> = HashMap::new();
+        for port in all.values().flat_map(BTreeMap::values) {
+            let address: Vec<u32> = port.address.values().map(|literal| literal / 2).collect();
+            addresses.extend(port.data.values().map(|node| (*node, address.clone())));
+        }
+        // With the address of each port whose data an address depends on, it depends on more than
+        // that port.
         let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
         let depth = |port: &ReadPort| {
             let mut seen = HashSet::new();
@@ -129,9 +133,10 @@ impl Aig {
             while let Some(node) = left.pop() {
                 if seen.insert(node) {
                     left.extend(gates.get(&node).into_iter().flatten().map(|operand| operand / 2));
+                    left.extend(addresses.get(&node).into_iter().flatten());
                 }
             }
-            seen.intersection(&reads).count()
+            seen.iter().filter(|node| addresses.contains_key(node)).count()
         };
         let sorted = |ports: BTreeMap<String, ReadPort>| {
             let mut ports: Vec<ReadPort> = ports.into_values().collect();

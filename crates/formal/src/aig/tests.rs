@@ -99,6 +99,27 @@ fn reads_at_equal_addresses_are_equal_if_they_are_of_one_memory() {
     assert!(!is_never(&given.replace("_of_1", "")), "it is not followed");
 }
 
+/// The address of the second read is the data of the first one, and that of the third is one bit of
+/// the second. What is read at equal addresses is equal in each order of the ports.
+#[test]
+fn reads_may_give_addresses_of_other_reads() {
+    // Inputs: rst, the reads of two bits each, a[1:0]; bad: the first and the third differ in their
+    // low bits, and a is {0, the low bit of the second read}.
+    let text = "aag 19 9 0 7 10\n2\n4\n6\n8\n10\n12\n14\n16\n18\n38\n16\n18\n4\n6\n8\n0\n\
+                20 4 13\n22 5 12\n24 21 23\n26 16 9\n28 17 8\n30 27 29\n32 30 19\n34 25 32\n36 34 1\n38 36 1\n\
+                i0 rst\ni1 read_X_of_1[0]\ni2 read_X_of_1[1]\ni3 read_Y_of_1[0]\ni4 read_Y_of_1[1]\n\
+                i5 read_Z_of_1[0]\ni6 read_Z_of_1[1]\ni7 a[0]\ni8 a[1]\no0 bad\no1 where_X_of_1[0]\no2 where_X_of_1[1]\n\
+                o3 where_Y_of_1[0]\no4 where_Y_of_1[1]\no5 where_Z_of_1[0]\no6 where_Z_of_1[1]\nc\n";
+    for [first, second, third] in
+        [["1", "2", "3"], ["3", "2", "1"], ["2", "3", "1"], ["9", "10", "11"]]
+    {
+        let text = text.replace('X', first).replace('Y', second).replace('Z', third);
+        let aig = Aig::parse(&text).unwrap();
+        assert!(can_be_one(&aig, "bad"));
+        assert!(!can_be_one(&aig.with_equal_reads(&INTERFACE), "bad"));
+    }
+}
+
 /// `bad` is 1 if read data differs from that of the cycle before.
 #[test]
 fn a_memory_that_keeps_what_it_gives_is_checked_with_its_places_and_writes() {

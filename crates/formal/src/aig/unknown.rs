@@ -23,10 +23,11 @@ pub enum UnknownWords<'a> {
     /// Each copy gets any data in every read.
     All,
     /// One word of each memory, at an arbitrary address, is unknown until it is written. The other
-    /// words are equal. The candidates are a part of the question.
-    One(&'a [Candidate]),
-    /// As [`UnknownWords::One`], and no register that reset makes known may differ either. Its
-    /// question is small, and fails where a register may hold an unknown word.
+    /// words are equal: the answer also says whether the copies can write those differently.
+    One,
+    /// As [`UnknownWords::One`]; also no register that reset makes known may differ, and no
+    /// candidate may be wrong. The question is small. It fails where a register may hold an unknown
+    /// word, so that an answer other than no says nothing.
     Alone(&'a [Candidate]),
 }
 
@@ -59,7 +60,7 @@ impl Aig {
     ) -> Option<EquivalenceQuery> {
         let (candidates, is_alone) = match words {
             UnknownWords::All => (None, false),
-            UnknownWords::One(candidates) => (Some(candidates), false),
+            UnknownWords::One => (Some(&[][..]), false),
             UnknownWords::Alone(candidates) => (Some(candidates), true),
         };
         let is_followed = |(_, name): &(u32, String)| {

@@ -124,6 +124,25 @@ fn a_line_is_reached_or_proved_unreachable() {
     assert!(decision.is_never(), "{decision:?}");
 }
 
+/// An open latch shows its input, and a closed one may hold anything.
+#[test]
+fn a_latch_holds_any_value() {
+    let body = "
+        reg held, z;
+        always @* if (d == 1) held = v;
+        always @* begin
+          z = 0;
+          if (d == 1 && held != v) z = 1;
+          if (d == 2 && held) z = v;
+        end
+        assign y = z;";
+    let points = [("if (d == 1 && held", false), ("if (d == 2", true)];
+    let closure = closure(body, &points.map(|(at, _)| (Kind::Branch, "if", at)));
+    for (number, (at, expected)) in points.into_iter().enumerate() {
+        assert_eq!(is_reached(&closure, number, Traffic::Any), Some(expected), "{at}");
+    }
+}
+
 /// In `sub`, nothing reaches the first branch, whatever drives it; the top rules out the second,
 /// and the third is reached. Which values drive `sub` counts even in the cycle of the reset. The
 /// fifth is in the top, but depends on `sub` alone.

@@ -4,7 +4,7 @@
 //! memories with equal initial contents that are written equally return equal data. A wrong
 //! pairing only shows differences that do not exist.
 
-use super::{Kind as _, cut_as};
+use super::{Kind as _, Latches, cut_as};
 use cosim_rtl::rtlil::{self, Cell, Memory, Unknown, parts, plain};
 use std::collections::{BTreeMap, HashMap};
 
@@ -88,7 +88,7 @@ pub fn cut_pair(netlists: [&str; 2], clock: &str) -> Result<[String; 2], Unknown
         return Err(Unknown(format!("only the new RTL has a memory like {}", plain(name))));
     }
     let [left, right] = [0, 1].map(|side: usize| {
-        cut_as(netlists[side], clock, &|cell, count| {
+        cut_as(netlists[side], clock, Latches::Refused, &|cell, count| {
             names[side].get(plain(cell.name)).cloned().unwrap_or_else(|| count.to_string())
         })
     });

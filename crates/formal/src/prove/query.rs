@@ -207,13 +207,13 @@ pub(super) struct QueryBuilder<'a> {
     pub(super) group: &'a [usize],
     pub(super) memories: Memories,
     pub(super) aig: &'a Aig,
-    /// Whether one word alone may differ between two copies.
+    /// Whether the two copies may not differ in any register that reset makes known.
     pub(super) is_alone: bool,
 }
 
 impl QueryBuilder<'_> {
-    /// A proof by induction that one unknown word of each memory reaches nothing, under the weakest
-    /// assumption; `None` without one.
+    /// A proof by induction that one unknown word of each memory reaches no output, and no register
+    /// that reset makes known, under the weakest assumption; `None` without one.
     pub(super) fn by_one_word(self) -> Result<Option<Decided>, Error> {
         if self.memories != Memories::Word {
             return Ok(None);
@@ -254,11 +254,7 @@ impl QueryBuilder<'_> {
             let alone = [self.property];
             let group = if self.group.is_empty() { &alone } else { self.group };
             let unknowns = x_freedom.unknowns(group);
-            let candidates = match self.memories {
-                Memories::Word => self.prover.candidates()?,
-                _ => &[],
-            };
-            let words = self.memories.unknown_words(candidates, self.is_alone);
+            let words = self.memories.unknown_words(&self.prover.candidates, self.is_alone);
             return Ok(self.aig.unknown(&interface, &unknowns, words, illegal));
         }
         match self.aig.property(&interface, &output, reads) {
@@ -287,8 +283,7 @@ impl QueryBuilder<'_> {
         &self,
         assumed: Assumption,
     ) -> Result<Option<Decider>, Error> {
-        let kind = self.prover.properties[self.property].kind;
-        if matches!(kind, Kind::Always | Kind::XFree) {
+        if self.prover.properties[self.property].kind == Kind::Always {
             return Ok(None);
         }
         if self.prover.invariants()?.is_none_or(|known| known.assumed > assumed) {
