@@ -2,6 +2,7 @@
 
 mod candidates;
 mod freed;
+mod gates;
 mod joined;
 mod miter;
 mod reached;
@@ -13,6 +14,7 @@ use crate::cut;
 pub use candidates::Candidate;
 use cosim_block::words::split;
 pub use freed::Freed;
+use gates::Operands;
 use miter::{Counts, Miter, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};
@@ -363,20 +365,14 @@ impl Aig {
 
     /// The memory read port on which a literal depends combinationally, if there is exactly one.
     fn only_read(&self, interface: &Interface<'_>, literal: Literal) -> Option<&str> {
-        let ands: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
         let reads: HashMap<u32, &str> = self
             .inputs
             .iter()
             .filter_map(|(node, name)| Some((*node, split(name).0.strip_prefix(interface.read)?)))
             .collect();
-        let (mut seen, mut found) = (HashSet::new(), BTreeSet::new());
-        let mut stack = vec![literal / 2];
-        while let Some(node) = stack.pop() {
-            if seen.insert(node) {
-                found.extend(reads.get(&node));
-                stack.extend(ands.get(&node).into_iter().flatten().map(|operand| operand / 2));
-            }
-        }
+        let cone = Operands::of(self).cone_in_cycle([literal]);
+        let found: BTreeSet<&str> =
+            cone.iter().filter_map(|node| reads.get(node).copied()).collect();
         let mut found = found.into_iter();
         found.next().filter(|_| found.next().is_none())
     }

@@ -27,8 +27,9 @@ const OTHERS: [&str; 12] = [
 ];
 /// What holds the value of a latch after Yosys's `async2sync`.
 const LATCH: &str = "$ff";
-/// Prefix of the inputs that stand for what a latch holds.
-pub const HELD: &str = "cosim_free_held_";
+/// Prefix of the inputs that have any value in every cycle, also in the reset cycle that a case
+/// begins with.
+pub const FREE: &str = "cosim_free_";
 /// Dividers: Yosys and Verilator treat a division by zero differently.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 
@@ -279,8 +280,8 @@ fn hold(
         return Err(Unknown(format!("it has the latch {} of an unknown form", plain(cell.name))));
     };
     let number = 100_000 + 10 * count;
-    let _ = writeln!(declared, "  wire width {width} input {number} \\{HELD}{count}");
-    let _ = writeln!(text, "  connect {held} \\{HELD}{count}");
+    let _ = writeln!(declared, "  wire width {width} input {number} \\{FREE}held_{count}");
+    let _ = writeln!(text, "  connect {held} \\{FREE}held_{count}");
     Ok(())
 }
 

@@ -5,10 +5,11 @@
 //! that hold by induction are a part of each question that they help, so that its proof covers
 //! them.
 
+use super::gates::Operands;
 use super::miter::{Miter, STARTED, of};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
 use crate::cut::OF;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What may hold in every cycle of the RTL.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,20 +44,11 @@ impl Aig {
     /// is its `-vmap` file.
     pub fn candidates(&self, interface: &Interface<'_>, map: &str, never: &str) -> Vec<Candidate> {
         let registers = self.registers(map);
-        let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
-        // The nodes that a literal depends on in the same cycle.
-        let cone = |literal: Literal| {
-            let (mut seen, mut left) = (HashSet::new(), vec![literal / 2]);
-            while let Some(node) = left.pop() {
-                if seen.insert(node) {
-                    left.extend(gates.get(&node).into_iter().flatten().map(|operand| operand / 2));
-                }
-            }
-            seen
-        };
+        let operands = Operands::of(self);
         // The registers of which each bit may give that of an address.
         let of_address = |address: BTreeMap<u32, Literal>| {
-            let cones: Vec<HashSet<u32>> = address.into_values().map(cone).collect();
+            let cones = address.into_values().map(|bit| operands.cone_in_cycle([bit]));
+            let cones: Vec<HashSet<u32>> = cones.collect();
             let gives = |bits: &&Bits| {
                 let mut pairs = bits.iter().zip(&cones);
                 bits.len() >= cones.len() && pairs.all(|(bit, cone)| cone.contains(&(bit / 2)))

@@ -1,12 +1,10 @@
 //! Frees signals of a graph: what a proof then shows holds whatever drives them.
 
+use super::gates::Operands;
 use super::joined::bits;
 use super::{Aig, Latch, Literal, split};
+use crate::cut::FREE;
 use std::collections::{HashMap, HashSet};
-
-/// Prefix of the inputs that stand for freed signals. They have any value in every cycle, also in
-/// the reset cycle that a case begins with.
-pub(super) const FREE: &str = "cosim_free_";
 
 /// A graph with freed signals.
 #[derive(Debug)]
@@ -24,28 +22,15 @@ impl Freed {
 
     /// Those of the outputs that depend on a register of its own, and on no other.
     pub fn own_outputs<'a>(&'a self, names: &HashSet<&str>) -> HashSet<&'a str> {
-        let Aig { latches, ands, outputs, .. } = &self.aig;
-        let gates: HashMap<u32, [Literal; 2]> = ands.iter().copied().collect();
+        let Aig { latches, outputs, .. } = &self.aig;
+        let operands = Operands::of(&self.aig);
         let registers: HashMap<u32, usize> =
             latches.iter().enumerate().map(|(place, latch)| (latch.node, place)).collect();
+        let next = |node: u32| registers.get(&node).map(|place| latches[*place].next);
         let is_own = |(literal, _): &&(Literal, String)| {
-            let (mut seen, mut left) = (HashSet::new(), vec![literal / 2]);
-            let mut has_own = false;
-            while let Some(node) = left.pop() {
-                if !seen.insert(node) {
-                    continue;
-                }
-                if let Some(operands) = gates.get(&node) {
-                    left.extend(operands.map(|operand| operand / 2));
-                } else if let Some(place) = registers.get(&node) {
-                    if !self.is_own[*place] {
-                        return false;
-                    }
-                    has_own = true;
-                    left.push(latches[*place].next / 2);
-                }
-            }
-            has_own
+            let cone = operands.cone([*literal], next);
+            let mut behind = cone.iter().filter_map(|node| registers.get(node)).peekable();
+            behind.peek().is_some() && behind.all(|place| self.is_own[*place])
         };
         let requested = outputs.iter().filter(|(_, name)| names.contains(name.as_str()));
         requested.filter(is_own).map(|(_, name)| name.as_str()).collect()

@@ -1,5 +1,6 @@
 //! Two RTLs in one graph, so that the miter of a mutant compares them.
 
+use super::gates::Gates;
 use super::miter::{Counts, Miter, STARTED, of};
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Latch, Literal, TRUE};
 use std::collections::{HashMap, HashSet};
@@ -45,30 +46,6 @@ fn names<'a>(aig: &Aig, map: &'a str, reset: Option<(&str, bool)>) -> HashMap<us
         }
     }
     all
-}
-
-/// A graph that grows.
-struct Growing {
-    aig: Aig,
-    /// The highest node in use.
-    highest: u32,
-    /// The input that selects the right graph.
-    select: Literal,
-}
-
-impl Growing {
-    fn and(&mut self, left: Literal, right: Literal) -> Literal {
-        self.highest += 1;
-        self.aig.ands.push((self.highest, [left, right]));
-        self.highest * 2
-    }
-
-    /// The first literal while the left graph is selected, and the second otherwise.
-    fn selected(&mut self, left: Literal, right: Literal) -> Literal {
-        let first = self.and(left, self.select ^ 1);
-        let second = self.and(right, self.select);
-        self.and(first ^ 1, second ^ 1) ^ 1
-    }
 }
 
 impl Aig {
@@ -150,24 +127,25 @@ impl Aig {
         aig.ands.extend(right.ands.iter().map(moved));
         let selects = offset + right.highest() + 1;
         aig.inputs.push((selects, select.to_owned()));
-        let mut growing = Growing { aig, highest: selects, select: selects * 2 };
+        let (select, mut gates) = (selects * 2, Gates::above(selects));
         for (latch, place) in right.latches.iter().zip(&places) {
             let next = literal(latch.next);
             if let Some(own) = left.latches.get(*place) {
-                growing.aig.latches[*place].next = growing.selected(own.next, next);
+                aig.latches[*place].next = gates.choose(select, next, own.next);
             } else {
                 let word = places[latch.word];
-                growing.aig.latches.push(Latch { node: node(latch.node), next, word, ..*latch });
+                aig.latches.push(Latch { node: node(latch.node), next, word, ..*latch });
             }
         }
         let outputs: HashMap<&str, Literal> =
             right.outputs.iter().map(|(other, name)| (name.as_str(), literal(*other))).collect();
         for (place, (output, name)) in left.outputs.iter().enumerate() {
             if let Some(other) = outputs.get(name.as_str()) {
-                growing.aig.outputs[place].0 = growing.selected(*output, *other);
+                aig.outputs[place].0 = gates.choose(select, *other, *output);
             }
         }
-        growing.aig
+        aig.ands.extend(gates.all);
+        aig
     }
 
     /// Names of the outputs, and of the inputs, that only one of the graphs has.

@@ -1,8 +1,9 @@
 //! Reads of a memory in one cycle: at equal addresses they return equal data.
 
+use super::gates::{Gates, Operands};
 use super::{Aig, FALSE, Interface, Literal, TRUE, in_order, split};
 use crate::cut::OF;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// An unclocked read port of a memory that is cut out.
 #[derive(Debug, Default)]
@@ -13,49 +14,18 @@ struct ReadPort {
     address: BTreeMap<u32, Literal>,
 }
 
-/// New gates of a graph.
-struct Gates {
-    all: Vec<(u32, [Literal; 2])>,
-    highest: u32,
-}
-
-impl Gates {
-    fn node(&mut self) -> u32 {
-        self.highest += 1;
-        self.highest
+/// 1 if the addresses are equal. The shorter one begins with zeros.
+fn equal(gates: &mut Gates, [left, right]: [&ReadPort; 2]) -> Literal {
+    let bits: BTreeSet<u32> =
+        [left, right].iter().flat_map(|port| port.address.keys()).copied().collect();
+    let mut equal = TRUE;
+    for bit in bits {
+        let [left, right] =
+            [left, right].map(|port| port.address.get(&bit).copied().unwrap_or(FALSE));
+        let same = gates.choose(left, right, right ^ 1);
+        equal = gates.and(equal, same);
     }
-
-    fn and(&mut self, left: Literal, right: Literal) -> Literal {
-        match (left, right) {
-            (FALSE, _) | (_, FALSE) => FALSE,
-            (TRUE, other) | (other, TRUE) => other,
-            _ => {
-                let node = self.node();
-                self.all.push((node, [left, right]));
-                node * 2
-            }
-        }
-    }
-
-    fn choose(&mut self, selected: Literal, one: Literal, other: Literal) -> Literal {
-        let first = self.and(selected, one);
-        let second = self.and(selected ^ 1, other);
-        self.and(first ^ 1, second ^ 1) ^ 1
-    }
-
-    /// 1 if the addresses are equal. The shorter one begins with zeros.
-    fn equal(&mut self, [left, right]: [&ReadPort; 2]) -> Literal {
-        let bits: BTreeSet<u32> =
-            [left, right].iter().flat_map(|port| port.address.keys()).copied().collect();
-        let mut equal = TRUE;
-        for bit in bits {
-            let [left, right] =
-                [left, right].map(|port| port.address.get(&bit).copied().unwrap_or(FALSE));
-            let same = self.choose(left, right, right ^ 1);
-            equal = self.and(equal, same);
-        }
-        equal
-    }
+    equal
 }
 
 impl Aig {
@@ -64,14 +34,14 @@ impl Aig {
     /// anything, as before.
     #[must_use]
     pub fn with_equal_reads(self, interface: &Interface<'_>) -> Self {
-        let mut gates = Gates { all: Vec::new(), highest: self.highest() };
+        let mut gates = Gates::above(self.highest());
         // What the graph sees of an input, and what the input is now.
         let mut seen: BTreeMap<u32, Literal> = BTreeMap::new();
         let mut free: HashMap<u32, u32> = HashMap::new();
         for ports in self.read_ports(interface).values() {
             for (place, port) in ports.iter().enumerate() {
                 for before in &ports[..place] {
-                    let equal = gates.equal([port, before]);
+                    let equal = equal(&mut gates, [port, before]);
                     for (bit, node) in &port.data {
                         let Some(other) = before.data.get(bit) else { continue };
                         let input = *free.entry(*node).or_insert_with(|| gates.node());
@@ -118,25 +88,20 @@ impl Aig {
             }
         }
         all.retain(|_, ports| ports.len() > 1);
-        // The nodes of a port's address, by each node of its data.
-        let mut addresses: HashMap<u32, Vec<u32>> = HashMap::new();
+        // A port's address, by each node of its data.
+        let mut addresses: HashMap<u32, Vec<Literal>> = HashMap::new();
         for port in all.values().flat_map(BTreeMap::values) {
-            let address: Vec<u32> = port.address.values().map(|literal| literal / 2).collect();
+            let address: Vec<Literal> = port.address.values().copied().collect();
             addresses.extend(port.data.values().map(|node| (*node, address.clone())));
         }
         // With the address of each port whose data an address depends on, it depends on more than
         // that port.
-        let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
+        let operands = Operands::of(self);
         let depth = |port: &ReadPort| {
-            let mut seen = HashSet::new();
-            let mut left: Vec<u32> = port.address.values().map(|literal| literal / 2).collect();
-            while let Some(node) = left.pop() {
-                if seen.insert(node) {
-                    left.extend(gates.get(&node).into_iter().flatten().map(|operand| operand / 2));
-                    left.extend(addresses.get(&node).into_iter().flatten());
-                }
-            }
-            seen.iter().filter(|node| addresses.contains_key(node)).count()
+            let address = port.address.values().copied();
+            let cone =
+                operands.cone(address, |node| addresses.get(&node).into_iter().flatten().copied());
+            cone.iter().filter(|node| addresses.contains_key(node)).count()
         };
         let sorted = |ports: BTreeMap<String, ReadPort>| {
             let mut ports: Vec<ReadPort> = ports.into_values().collect();

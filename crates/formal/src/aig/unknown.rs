@@ -1,6 +1,7 @@
 //! X-freedom: whether unknown values reach an output.
 
 use super::candidates::Candidate;
+use super::gates::Operands;
 use super::miter::Miter;
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, split};
 use std::collections::{HashMap, HashSet};
@@ -114,22 +115,11 @@ impl Aig {
             let port = split(name).0;
             outputs.contains(port) || memory.iter().any(|prefix| port.starts_with(prefix))
         };
-        let gates: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
         let places = self.latches.iter().enumerate().map(|(place, latch)| (latch.node, place));
         let places: HashMap<u32, usize> = places.collect();
-        let requested = self.outputs.iter().filter(is_requested);
-        let mut left: Vec<u32> = requested.map(|(literal, _)| literal / 2).collect();
-        let (mut seen, mut found) = (HashSet::new(), HashSet::new());
-        while let Some(node) = left.pop() {
-            if !seen.insert(node) {
-                continue;
-            }
-            left.extend(gates.get(&node).into_iter().flatten().map(|operand| operand / 2));
-            if let Some(place) = places.get(&node) {
-                found.insert(*place);
-                left.push(self.latches[*place].next / 2);
-            }
-        }
-        found
+        let next = |node: u32| places.get(&node).map(|place| self.latches[*place].next);
+        let requested = self.outputs.iter().filter(is_requested).map(|(literal, _)| *literal);
+        let cone = Operands::of(self).cone(requested, next);
+        cone.iter().filter_map(|node| places.get(node).copied()).collect()
     }
 }

@@ -236,6 +236,12 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
     assert!(matches!(broken[1], ProofOutcome::Broken { .. }), "{:?}", broken[1]);
 }
 
+/// The questions about the second property.
+fn builder_of(prover: &Prover) -> QueryBuilder<'_> {
+    let (memories, aig) = &prover.graph;
+    QueryBuilder { prover, property: 1, group: &[], memories: *memories, aig, is_alone: false }
+}
+
 /// The property fails only in unreachable cycles. The invariant shows that they are unreachable.
 #[test]
 fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
@@ -243,15 +249,7 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
                if (rst) far <= 0; else if (count == 12) far <= far + 1;\n";
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
-    let (memories, aig) = &prover.graph;
-    let builder = || QueryBuilder {
-        prover: &prover,
-        property: 1,
-        group: &[],
-        memories: *memories,
-        aig,
-        is_alone: false,
-    };
+    let builder = || builder_of(&prover);
     assert_eq!(builder().step("legal").unwrap(), None);
     let decider = Decider { engine: "ABC ind".to_owned(), depth: Some(2) };
     for of in ["given", "known"] {
@@ -275,17 +273,8 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
     let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     assert_eq!(prover.invariants().unwrap().unwrap().assumed, Assumption::OffersStay);
-    let (memories, aig) = &prover.graph;
     for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
-        let builder = QueryBuilder {
-            prover: &prover,
-            property: 1,
-            group: &[],
-            memories: *memories,
-            aig,
-            is_alone: false,
-        };
-        let by = builder.holds_given_invariants(assumed).unwrap();
+        let by = builder_of(&prover).holds_given_invariants(assumed).unwrap();
         assert_eq!(by.is_some(), is_proved, "{assumed:?}");
     }
 }
