@@ -23,7 +23,7 @@ use cosim_harness::harness::{BlockInfo, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas};
 use cosim_rtl::rtlil::{Instance, Line, Unknown, instances, parts, plain, rest_of_cell};
-use cosim_rtl::yosys::YosysSession;
+use cosim_rtl::yosys::{Reader, YosysSession};
 use instrument::{Instrumented, MARK, instrument, point_of};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,6 +75,8 @@ pub enum Purpose {
     Alone(usize),
     /// Such a proof, also that no assertion about the instance alone fails.
     AloneAssertions(usize),
+    /// A proof that none of the [held](Closure::held) bits changes, whatever they are at first.
+    Held,
     /// A search: registers without an initial value begin with zeros or ones.
     Search,
     /// A search for changes of bits, instead of other values than those in simulated cases.
@@ -114,7 +116,8 @@ impl Closure {
         let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
         let values = info.verilog(parameters, &examined.parameters);
         let path = session.path(raw);
-        session.read(&values, &format!("write_rtlil \"{}\"", path.display()))?;
+        let reader =
+            session.read_processes(&values, &format!("write_rtlil \"{}\"", path.display()))?;
         let texts: BTreeMap<String, Vec<String>> = examined
             .texts
             .iter()
@@ -129,7 +132,7 @@ impl Closure {
             lines.get((line as usize).checked_sub(1)?).map(String::as_str)
         };
         let reset = info.reset.map(|pin| pin.name_and_level());
-        let instrumented = covered(&session, points, &line_of, reset)?;
+        let instrumented = covered(&session, (points, &line_of), reader, reset)?;
         let netlist = session.text(raw)?;
         let observer = observer(&session, info, parameters, &netlist, [OFFER, HELP])?;
         let observer = observer.unwrap_or_else(|| Observer::of_protocol(info, OFFER));
@@ -285,6 +288,20 @@ impl Closure {
         points.iter().zip(constants).filter_map(|(point, is)| is.then_some(*point)).collect()
     }
 
+    /// Those of the points that are toggles of registers which never change, by the structure of
+    /// the netlist. Unlike other bits, they do not change between two evaluations of a cycle.
+    pub fn held(&self, points: &[usize]) -> Vec<usize> {
+        let interface = self.interface(Purpose::Held);
+        let is_held = |point: &&usize| {
+            let Ok(outputs) = &self.outputs[**point] else { return false };
+            let names: Vec<&str> = outputs.iter().map(String::as_str).collect();
+            self.kinds[**point] == Kind::Toggle
+                && !names.is_empty()
+                && self.shared.held(&interface, &names).iter().all(|is_held| *is_held)
+        };
+        points.iter().filter(is_held).copied().collect()
+    }
+
     /// The question whether one of the points is reached. The inner error says why it cannot be
     /// asked.
     ///
@@ -340,10 +357,11 @@ impl Closure {
     fn goals(&self, points: &[usize], purpose: Purpose) -> Result<Vec<Goal>, String> {
         let goal = |point: &usize| -> Result<Goal, String> {
             let mut goal = self.goals[*point].clone()?;
-            if !purpose.is_search() && goal.changes {
+            if !purpose.is_search() && purpose != Purpose::Held && goal.changes {
                 return Err("the bit has both values, so that only a search can decide".to_owned());
             }
-            goal.changes |= purpose == Purpose::Change && self.kinds[*point] == Kind::Toggle;
+            goal.changes |= matches!(purpose, Purpose::Change | Purpose::Held)
+                && self.kinds[*point] == Kind::Toggle;
             Ok(goal)
         };
         let mut goals: Vec<Goal> = points.iter().map(goal).collect::<Result<_, String>>()?;
@@ -530,12 +548,12 @@ impl InFlat for Instance {
 /// Writes the flat RTL with a wire for each point.
 fn covered<'t>(
     session: &YosysSession,
-    points: &[Point],
-    line_of: &instrument::LineOf<'t>,
+    (points, line_of): (&[Point], &instrument::LineOf<'t>),
+    reader: Reader,
     reset: Option<(&'static str, bool)>,
 ) -> Result<Instrumented, Error> {
     let [raw, covered, rtl, ..] = FILES;
-    let instrumented = instrument(&session.text(raw)?, points, line_of);
+    let instrumented = instrument(&session.text(raw)?, (points, line_of), reader);
     session.write(covered, &instrumented.text)?;
     session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
     let netlist = enabled(&session.text(rtl)?);

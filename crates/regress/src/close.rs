@@ -475,6 +475,13 @@ impl<'a> Job<'a> {
             self.prove(&closure, &constants, (Traffic::Any, Purpose::Proof), INDUCTION_BASE)?;
         }
         left.retain(|point| self.missing.contains(point));
+        let held = closure.held(&left);
+        if !held.is_empty() {
+            for attempt in [INDUCTION_BASE, INDUCTION_STEP] {
+                self.prove(&closure, &held, (Traffic::Any, Purpose::Held), attempt)?;
+            }
+        }
+        left.retain(|point| self.missing.contains(point));
         let provable: Vec<usize> =
             left.iter().copied().filter(|point| closure.is_provable(*point)).collect();
         for place in closure.instances() {

@@ -11,7 +11,7 @@ use crate::answers::Answers;
 use crate::models::{AssertionFile, Examined, Pragmas, PreprocessedRtl};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
-use front_end::{FrontEnd, Unread};
+use front_end::{Form, FrontEnd, Unread};
 use parts::parts;
 use std::env;
 use std::fs::{self, File};
@@ -31,6 +31,16 @@ const VARIABLE: &str = "YOSYS";
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
 /// Folder of the data files.
 const DATA: &str = "data";
+
+/// What read an RTL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// Yosys: a module for each set of parameters, with all of its statements.
+    Yosys,
+    /// The [`FrontEnd`]: one module, in which the attribute `hdlname` of a signal is its path, and
+    /// a condition that is constant in an instance or in a round of a loop is no statement.
+    FrontEnd,
+}
 
 /// A folder in which Yosys works on one RTL with one set of parameters.
 #[derive(Debug)]
@@ -145,6 +155,27 @@ impl YosysSession {
     /// # Errors
     /// [`Error::Environment`] if Yosys is missing or cannot read the RTL.
     pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
+        self.read_form(parameters, commands, Form::Netlist).map(|_| ())
+    }
+
+    /// As [`YosysSession::read`], but statements stay processes whoever reads the RTL.
+    ///
+    /// # Errors
+    /// As [`YosysSession::read`].
+    pub fn read_processes(
+        &self,
+        parameters: &[(String, String)],
+        commands: &str,
+    ) -> Result<Reader, Error> {
+        self.read_form(parameters, commands, Form::Processes)
+    }
+
+    fn read_form(
+        &self,
+        parameters: &[(String, String)],
+        commands: &str,
+        form: Form,
+    ) -> Result<Reader, Error> {
         let mut script = self.read_texts("");
         script += &format!("hierarchy -check -top {}", self.examined.design.top);
         for (name, value) in parameters {
@@ -152,7 +183,7 @@ impl YosysSession {
         }
         script += &format!("\n{commands}\n");
         let Err(error) = self.run(yosys(), &script, &self.data, str::to_owned) else {
-            return Ok(());
+            return Ok(Reader::Yosys);
         };
         let message = match error {
             Error::Environment(code, message) if code == codes::YOSYS_FAILED => message,
@@ -174,7 +205,7 @@ impl YosysSession {
         let (libraries, sources) = names.split_at(libraries.len());
         let netlist = format!("cosim-{number}.il");
         let top = &self.examined.design.top;
-        let script = front_end::script(top, parameters, [libraries, sources], &netlist);
+        let script = front_end::script(top, parameters, [libraries, sources], (&netlist, form));
         self.run(front_end.command(), &script, &self.data, str::to_owned).map_err(|error| {
             match error {
                 Error::Environment(code, message) if code == codes::YOSYS_FAILED => {
@@ -185,7 +216,8 @@ impl YosysSession {
         })?;
         let script = format!("read_rtlil {netlist}\nhierarchy -check -top {top}\n{commands}\n");
         let words = |message: &str| format!("Yosys: {}", self.typed(message));
-        self.run(yosys(), &script, &self.data, words)
+        self.run(yosys(), &script, &self.data, words)?;
+        Ok(Reader::FrontEnd)
     }
 
     /// The parameters that the top module of the RTL has.

@@ -46,6 +46,22 @@ impl Aig {
         goals.iter().map(is_constant).collect()
     }
 
+    /// For each of these outputs, whether the structure of the network shows that it is the bit of
+    /// a register that holds its value.
+    pub fn held(&self, interface: &Interface<'_>, outputs: &[&str]) -> Vec<bool> {
+        let miter = Miter::new(self, interface, 0, &self.all(), None);
+        let literals = self.by_name();
+        let next: HashMap<u32, Literal> =
+            self.latches.iter().map(|latch| (latch.node, latch.next)).collect();
+        let is_held = |name: &&str| {
+            let Some(literal) = literals.get(name) else { return false };
+            let node = literal / 2;
+            let value = of(&miter.sides[0], node * 2);
+            next.get(&node).is_some_and(|next| of(&miter.sides[0], *next) == value)
+        };
+        outputs.iter().map(is_held).collect()
+    }
+
     /// 1 while one of the goals is reached.
     fn any(&self, miter: &mut Miter, goals: &[&Goal]) -> Literal {
         let literals = self.by_name();

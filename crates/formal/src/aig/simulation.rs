@@ -24,10 +24,10 @@ pub struct Violation {
 /// The values of an output in a case.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
-    /// It may have been 0, or it may have been 1.
+    /// It may have been 0, or it may have been 1, also before the first edge.
     pub zero: bool,
     pub one: bool,
-    /// It was 0, or it was 1.
+    /// It was 0, or it was 1, from the first edge on.
     pub is_zero: bool,
     pub is_one: bool,
 }
@@ -87,8 +87,8 @@ impl Aig {
         found
     }
 
-    /// Whether each output may have been 0 and 1 in each case, from the first edge on. That
-    /// includes the evaluation after an edge, before the inputs change.
+    /// Which values each output may have had in each case, and which it had from the first edge on.
+    /// That includes the evaluation after an edge, before the inputs change.
     pub fn seen(
         &self,
         (ports, size): (&[Port], usize),
@@ -99,12 +99,11 @@ impl Aig {
             // For each output, the cases in which it was not 1, not 0, 0 and 1.
             let mut masks = vec![[0; 4]; self.outputs.len()];
             self.simulate((ports, size), chunk, true, |cycle, values, lanes| {
-                if cycle == 0 {
-                    return;
-                }
+                // The simulator also counts what its registers hold before the first edge.
+                let shown = if cycle == 0 { 0 } else { !0 };
                 for ((literal, _), masks) in self.outputs.iter().zip(&mut masks) {
                     let Known { is_one, is_zero } = of(values, *literal);
-                    let now = [!is_one, !is_zero, is_zero, is_one];
+                    let now = [!is_one, !is_zero, is_zero & shown, is_one & shown];
                     masks.iter_mut().zip(now).for_each(|(mask, now)| *mask |= now & lanes);
                 }
             });

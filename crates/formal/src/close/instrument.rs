@@ -4,9 +4,14 @@
 //! counts. A point is found by the place of its statement in the text. Verilator places `if` at its
 //! keyword and an item of `case` at its first line; Yosys places `if` and `case`, and keeps the
 //! order of items, with the default last.
+//!
+//! The [front end](Reader::FrontEnd) writes a process for each instance, and leaves out statements
+//! that are decided in an instance or in a round of a loop. So a point counts only if each process
+//! around it has its statement once, without a loop.
 
 use cosim_block::points::{Kind, Point};
-use cosim_rtl::rtlil::{Line, number, plain};
+use cosim_rtl::rtlil::{Line, Wire, number, plain};
+use cosim_rtl::yosys::Reader;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,12 +40,12 @@ struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    /// Parses `"file:1.2-3.4"`.
+    /// Parses `"file:1.2-3.4"` or `"file:1.2"`.
     fn of(source: &'a str) -> Option<Self> {
         // Several sources are separated by `|`.
         let source = source.trim_matches('"').split('|').next()?;
         let (file, range) = source.rsplit_once(':')?;
-        let (from, to) = range.split_once('-')?;
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
         let place = |text: &str| {
             let (line, column) = text.split_once('.')?;
             Some((line.parse().ok()?, column.parse().ok()?))
@@ -84,7 +89,11 @@ pub struct Instrumented {
 }
 
 /// Instruments a netlist for these points.
-pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> Instrumented {
+pub fn instrument<'t>(
+    netlist: &str,
+    (points, line_of): (&[Point], &LineOf<'t>),
+    reader: Reader,
+) -> Instrumented {
     let places = Places::new(netlist, points, line_of);
     let mut writer = Writer {
         places: &places,
@@ -96,14 +105,16 @@ pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> 
     };
     let mut text = String::with_capacity(netlist.len() * 2);
     let mut lines = netlist.lines();
-    let mut source = None;
+    let (mut source, mut path) = (None, None);
     while let Some(line) = lines.next() {
         match Line::of(line) {
             Line::Attribute { name: "\\src", value } => source = Some(value),
+            Line::Attribute { name: "\\hdlname", value } => path = Some(value),
             Line::Attribute { .. } => {}
             Line::Wire(wire) => {
+                let path = path.take().filter(|_| reader == Reader::FrontEnd);
                 if let Some(range) = source.take().and_then(Range::of) {
-                    writer.toggles(range, line, plain(wire.name), wire.width);
+                    writer.toggles(range, line, wire, path);
                 }
             }
             Line::Cell { .. } => {
@@ -122,7 +133,7 @@ pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> 
             // The end of a module.
             Line::End => writer.finish(&mut text),
             _ if line.trim_start().starts_with("process ") => {
-                source = None;
+                let range = source.take().and_then(Range::of);
                 let mut inside = vec![line];
                 let mut depth = 1;
                 for line in lines.by_ref() {
@@ -140,10 +151,14 @@ pub fn instrument<'t>(netlist: &str, points: &[Point], line_of: &LineOf<'t>) -> 
                 });
                 let mut body = inside[1..].iter().copied().peekable();
                 let switches = switches(&mut body);
+                let before = writer.counts.clone();
                 writer.process(&switches);
+                if let (Reader::FrontEnd, Some(range)) = (reader, range) {
+                    writer.check(range, &before, points, line_of);
+                }
                 continue;
             }
-            _ => source = None,
+            _ => (source, path) = (None, None),
         }
         text += line;
         text += "\n";
@@ -328,6 +343,57 @@ fn lines_of_functions<'t>(file: &str, line_of: &LineOf<'t>) -> BTreeSet<u32> {
     lines
 }
 
+/// The loops of a process, by its words; all of it if words do not show where they end.
+fn loops<'a, 't>(range: Range<'a>, line_of: &LineOf<'t>) -> Vec<Range<'a>> {
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
+    // Where the outermost loop begins, and the blocks and parentheses that are open in it.
+    let mut open: Option<((u32, u32), u32, u32)> = None;
+    let (mut loops, mut has_header) = (Vec::new(), false);
+    for line in range.from.0..=range.to.0 {
+        let Some(text) = line_of(range.file, line) else { return vec![range] };
+        // A macro may hide a loop, and a comment or a text may look like one.
+        if text.contains(['`', '"']) || text.contains("/*") {
+            return vec![range];
+        }
+        let code = text.split("//").next().unwrap_or_default();
+        let mut rest = code;
+        while let Some(sign) = rest.chars().next() {
+            let place = (line, (code.len() - rest.len()) as u32 + 1);
+            let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(length.max(sign.len_utf8()));
+            rest = behind;
+            match (&mut open, word) {
+                (None, "for" | "foreach" | "while" | "repeat") => {
+                    (open, has_header) = (Some((place, 0, 0)), false);
+                }
+                (None, "do" | "forever") => return vec![range],
+                (Some((_, _, parentheses)), "(") => *parentheses += 1,
+                (Some((_, _, parentheses)), ")") => {
+                    *parentheses = parentheses.saturating_sub(1);
+                    has_header |= *parentheses == 0;
+                }
+                (Some((_, blocks, 0)), "begin") if has_header => *blocks += 1,
+                (Some((from, blocks, 0)), "end") if has_header => {
+                    *blocks = blocks.saturating_sub(1);
+                    if *blocks == 0 {
+                        loops.push(Range { file: range.file, from: *from, to: place });
+                        open = None;
+                    }
+                }
+                // A loop of one statement.
+                (Some((_, 0, 0)), word) if has_header && !word.trim().is_empty() => {
+                    return vec![range];
+                }
+                _ => {}
+            }
+        }
+    }
+    match open {
+        None => loops,
+        Some(_) => vec![range],
+    }
+}
+
 /// Writes the wires.
 struct Writer<'p, 'n> {
     places: &'p Places<'p>,
@@ -352,9 +418,13 @@ impl<'n> Writer<'_, 'n> {
         name
     }
 
-    /// Connects the bits of a signal that points count.
-    fn toggles(&mut self, range: Range<'_>, line: &str, name: &str, width: u32) {
-        let key = (range.file, range.from.0, name);
+    /// Connects the bits of a signal that points count. Its name is the last part of the path, if
+    /// there is one.
+    fn toggles(&mut self, range: Range<'_>, line: &str, wire: Wire<'_>, path: Option<&str>) {
+        let (name, width) = (plain(wire.name), wire.width);
+        let path = path.map_or(name, |path| path.trim_matches('"'));
+        let last = path.rsplit(' ').next().unwrap_or(path);
+        let key = (range.file, range.from.0, last);
         let Some(points) = self.places.toggles.get(&key) else { return };
         let mut words = line.split_whitespace();
         let is_upto = words.clone().any(|word| word == "upto");
@@ -387,6 +457,25 @@ impl<'n> Writer<'_, 'n> {
                 let _ = writeln!(self.late, "    assign {wire} 1'0");
             }
             let _ = writeln!(self.late, "{body}  end");
+        }
+    }
+
+    /// Gives up the points of a process of the front end that it does not have once, and those in
+    /// a loop.
+    fn check<'t>(
+        &mut self,
+        range: Range<'_>,
+        before: &[usize],
+        points: &[Point],
+        line_of: &LineOf<'t>,
+    ) {
+        let loops = loops(range, line_of);
+        for (number, point) in points.iter().enumerate() {
+            let place = (point.file.as_str(), point.line, point.column);
+            if point.kind != Kind::Toggle && range.contains(place) {
+                let is_in_loop = loops.iter().any(|range| range.contains(place));
+                self.is_unlike[number] |= is_in_loop || self.counts[number] != before[number] + 1;
+            }
         }
     }
 

