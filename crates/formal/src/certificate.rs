@@ -5,7 +5,7 @@
 //! that the engine does with it. CaDiCaL, which shares no code with ABC, shows that no assignment
 //! violates the formula. Nothing is cached: a proof from the cache is checked like a new one.
 
-mod cnf;
+pub(crate) mod cnf;
 mod invariant;
 pub(crate) mod network;
 mod signals;

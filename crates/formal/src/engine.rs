@@ -1,11 +1,12 @@
 //! Engines that decide whether the output of a network can be 1.
 //!
-//! An [`Engine`] runs a model checker. [`ask`] caches its replies in
+//! An [`Engine`] runs a model checker or explores states. [`ask`] caches its replies in
 //! [`Answers`](cosim_rtl::answers::Answers) and simulates its traces;
 //! [`certify`](crate::certificate::certify) checks its proofs. The
 //! [`portfolio`](crate::portfolio) lists all attempts.
 
 pub mod abc;
+pub mod states;
 
 use crate::certificate::network::Network;
 use crate::certificate::{Evidence, Invariant};

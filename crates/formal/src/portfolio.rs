@@ -6,6 +6,7 @@
 
 use crate::engine::Engine;
 use crate::engine::abc::{Abc, Command};
+use crate::engine::states::States;
 
 /// One run of an engine.
 #[derive(Debug, Clone, Copy)]
@@ -76,9 +77,10 @@ pub const EQUAL_REGISTERS: Attempt = Attempt::new(&pdr_after("lcorr"), 2, 100, 1
 pub const EQUAL_SIGNALS: Attempt = Attempt::new(&pdr_after("dc2; scorr"), 2, 100, 10);
 /// As [`EQUAL_SIGNALS`], with more time: many outputs at once, or two RTLs.
 pub const MANY_EQUAL_SIGNALS: Attempt = Attempt::new(&pdr_after("dc2; scorr"), 2, 100, 60);
-/// `alone`: only one register can differ. The network is small but may need many frames: two
-/// counters that count in different orders have many pairs of values.
+/// `alone`: only one register can differ. The network is small but may need many frames.
 pub const ONE_REGISTER: Attempt = Attempt::new(PDR, 600, 5000, 3);
+/// `alone`, if the pairs of values are some thousand: all of them are collected.
+pub const PAIRS_OF_VALUES: Attempt = Attempt::new(&States, 200, 0, 20);
 /// `by_word`: memory words keep equal abstractions.
 pub const MEMORY_WORD: Attempt = Attempt::new(&pdr_after("scorr; dc2"), 100, 20_000, 30);
 /// A quick search for a difference, which makes the longer proofs unnecessary.

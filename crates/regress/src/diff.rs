@@ -26,7 +26,7 @@ use cosim_formal::diff::{Aim, Contents, Question, Sides, Traffic};
 use cosim_formal::engine::Decision;
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUIVALENCE, LONG_PROOF,
-    MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, ONE_REGISTER, QUICK_DIFFERENCE,
+    MANY_EQUAL_SIGNALS, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
 };
 use cosim_formats::diff::{
     Basis, DiffStep, DiffVerdict, Inputs, Legality, ProfileDiff, ShownDifference, VECTORS,
@@ -354,7 +354,8 @@ impl Job<'_> {
                 let mut engines = vec![(Aim::Proof, if long { LONG_PROOF } else { EQUIVALENCE })];
                 if !long && *contents == Contents::Shared {
                     engines.splice(0..0, NEAR.map(|hops| (Aim::Near { hops }, NEARBY_LONG)));
-                    engines.insert(0, (Aim::Alone, ONE_REGISTER));
+                    let alone = [ONE_REGISTER, PAIRS_OF_VALUES];
+                    engines.splice(0..0, alone.map(|attempt| (Aim::Alone, attempt)));
                 }
                 if let Step::Shown(shown) =
                     self.proof(sides, &name, what, Basis::Proof, &engines)?

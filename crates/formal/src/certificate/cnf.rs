@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 
 /// The literal that is false: the first variable.
 pub(super) const FALSE: i32 = 1;
-const TRUE: i32 = -FALSE;
+/// The literal that is true.
+pub(crate) const TRUE: i32 = -FALSE;
 
 /// A formula. Literals are those of DIMACS.
 pub(crate) struct Cnf {
@@ -15,18 +16,18 @@ pub(crate) struct Cnf {
 }
 
 /// One cycle of a network in a formula.
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// A literal for each node.
     nodes: Vec<i32>,
     /// The state after the cycle.
-    pub(super) next: Vec<i32>,
+    pub(crate) next: Vec<i32>,
     /// 1 if the property fails.
-    pub(super) bad: i32,
+    pub(crate) bad: i32,
 }
 
 impl Frame {
     /// The literals of the inputs.
-    pub(super) fn inputs(&self, network: &Network) -> &[i32] {
+    pub(crate) fn inputs(&self, network: &Network) -> &[i32] {
         &self.nodes[1..=network.inputs]
     }
 
@@ -47,7 +48,7 @@ fn of(nodes: &[i32], literal: u32) -> i32 {
 }
 
 impl Cnf {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut cnf = Self { variables: 1, clauses: 0, text: String::new() };
         cnf.clause(&[TRUE]);
         cnf
@@ -63,11 +64,11 @@ impl Cnf {
         self.variables
     }
 
-    pub(super) fn variables(&mut self, count: usize) -> Vec<i32> {
+    pub(crate) fn variables(&mut self, count: usize) -> Vec<i32> {
         (0..count).map(|_| self.variable()).collect()
     }
 
-    pub(super) fn clause(&mut self, literals: &[i32]) {
+    pub(crate) fn clause(&mut self, literals: &[i32]) {
         for literal in literals {
             let _ = write!(self.text, "{literal} ");
         }
@@ -131,7 +132,7 @@ impl Cnf {
     }
 
     /// Adds a cycle of the network from this state, with new inputs.
-    pub(super) fn frame(&mut self, network: &Network, state: &[i32]) -> Frame {
+    pub(crate) fn frame(&mut self, network: &Network, state: &[i32]) -> Frame {
         let mut nodes = vec![FALSE];
         nodes.extend(self.variables(network.inputs));
         nodes.extend_from_slice(state);

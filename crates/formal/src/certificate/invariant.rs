@@ -1,8 +1,9 @@
-//! Invariants that ABC writes.
+//! Invariants that engines write.
 
 use super::cnf::Cnf;
 use super::network::Network;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Prefix of the names that ABC gives to latches.
 const LATCH: &str = "lo";
@@ -87,6 +88,14 @@ impl Invariant {
         self
     }
 
+    /// These states of so many latches. Bit 63 of a state is the first latch.
+    pub(crate) fn of_states(states: &BTreeSet<u64>, latches: usize) -> Self {
+        let mut cubes = Vec::new();
+        let states: Vec<u64> = states.iter().copied().collect();
+        without(&states, latches, &mut Vec::new(), &mut cubes);
+        Self { cubes }
+    }
+
     /// Whether it names only latches of the network.
     pub(super) fn is_of(&self, network: &Network) -> bool {
         let latches = self.cubes.iter().flat_map(|cube| &cube.0);
@@ -94,7 +103,7 @@ impl Invariant {
     }
 
     /// Assumes that a state is in the invariant, if `guard` is 1.
-    pub(super) fn assume(&self, cnf: &mut Cnf, guard: i32, state: &[i32]) {
+    pub(crate) fn assume(&self, cnf: &mut Cnf, guard: i32, state: &[i32]) {
         for cube in &self.cubes {
             let literals = cube.literals(state).into_iter().chain([guard]);
             cnf.clause(&literals.map(|literal| -literal).collect::<Vec<i32>>());
@@ -102,10 +111,26 @@ impl Invariant {
     }
 
     /// Whether a state is outside of the invariant.
-    pub(super) fn outside(&self, cnf: &mut Cnf, state: &[i32]) -> i32 {
+    pub(crate) fn outside(&self, cnf: &mut Cnf, state: &[i32]) -> i32 {
         let cubes: Vec<i32> =
             self.cubes.iter().map(|cube| cnf.all(&cube.literals(state))).collect();
         cnf.any(&cubes)
+    }
+}
+
+/// Adds the cubes of a prefix that have none of these states, which are in ascending order.
+fn without(states: &[u64], latches: usize, prefix: &mut Vec<(u32, bool)>, cubes: &mut Vec<Cube>) {
+    let depth = prefix.len();
+    if states.is_empty() {
+        cubes.push(Cube(prefix.clone()));
+    } else if depth < latches {
+        let is_low = |state: &u64| state >> (63 - depth) & 1 == 0;
+        let (low, high) = states.split_at(states.partition_point(is_low));
+        for (states, value) in [(low, false), (high, true)] {
+            prefix.push((depth as u32, value));
+            without(states, latches, prefix, cubes);
+            prefix.pop();
+        }
     }
 }
 

@@ -5,12 +5,12 @@
 /// Node 0 is false. Inputs follow, then latches, then gates, each behind its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Network {
-    pub(super) inputs: usize,
+    pub(crate) inputs: usize,
     /// The next value of each latch.
-    pub(super) latches: Vec<u32>,
-    pub(super) bad: u32,
+    pub(crate) latches: Vec<u32>,
+    pub(crate) bad: u32,
     /// The operands of each gate.
-    pub(super) gates: Vec<[u32; 2]>,
+    pub(crate) gates: Vec<[u32; 2]>,
 }
 
 impl Network {
@@ -59,7 +59,7 @@ impl Network {
     }
 
     /// Computes all nodes from the inputs and the state, for 64 cycles at once.
-    pub(super) fn values(&self, inputs: &[u64], state: &[u64]) -> Vec<u64> {
+    pub(crate) fn values(&self, inputs: &[u64], state: &[u64]) -> Vec<u64> {
         let mut values = Vec::with_capacity(1 + inputs.len() + state.len() + self.gates.len());
         values.push(0);
         values.extend_from_slice(inputs);
@@ -71,7 +71,7 @@ impl Network {
     }
 
     /// The state after a cycle with these values.
-    pub(super) fn next(&self, values: &[u64]) -> Vec<u64> {
+    pub(crate) fn next(&self, values: &[u64]) -> Vec<u64> {
         self.latches.iter().map(|next| value(values, *next)).collect()
     }
 
@@ -94,7 +94,7 @@ impl Network {
 }
 
 /// The value of a literal.
-pub(super) fn value(values: &[u64], literal: u32) -> u64 {
+pub(crate) fn value(values: &[u64], literal: u32) -> u64 {
     let value = values[(literal / 2) as usize];
     if literal & 1 == 1 { !value } else { value }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Model(HashSet<i32>);
 
 impl Model {
     /// Whether a literal is 1.
-    pub(super) fn is_true(&self, literal: i32) -> bool {
+    pub(crate) fn is_true(&self, literal: i32) -> bool {
         self.0.contains(&literal.abs()) == (literal > 0)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::certificate::{Flaw, certify};
-use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, SHORT_PROOF};
+use crate::portfolio::{INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, PAIRS_OF_VALUES, SHORT_PROOF};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::answers::store::Store;
 use std::fs;
@@ -200,5 +200,70 @@ fn a_damaged_answer_is_ignored_and_replaced() {
         let session = kept.session("1");
         assert_eq!(answer_to(&session, REACHED, INDUCTION_BASE), answer);
         assert_eq!(session.answers().counts(), [1, found]);
+    }
+}
+
+/// A network of Verilog with the registers' initial values and the output `bad`.
+fn network_of(session: &YosysSession, body: &str) -> Vec<u8> {
+    let text = format!(
+        "module top(input clk, input clear, input [15:0] d, output bad);\n{body}\nendmodule\n"
+    );
+    session.write("network.v", &text).unwrap();
+    let script = "read_verilog network.v\nhierarchy -top top\nproc\nopt_clean\ntechmap\naigmap\n\
+                  opt_clean\nwrite_aiger -zinit network.aig\n";
+    session.script(script).unwrap();
+    fs::read(session.path("network.aig")).unwrap()
+}
+
+/// A counter, and one whose bit 6 is inverted while bit 4 is 0: each takes 500 cycles.
+fn counters(limit: u32) -> String {
+    format!(
+        "reg [8:0] a = 0, b = 0;
+        wire [8:0] r = {{b[8:7], b[6] ^ ~b[4], b[5:0]}};
+        wire last = r == {limit};
+        always @(posedge clk) begin
+          a <= clear || a == 499 ? 0 : a + 1;
+          b <= clear || last ? 0 : r + 1;
+        end
+        assign bad = last != (a == 499);"
+    )
+}
+
+/// Does the engine find every state, however rare what leads to it is, and no proof where there is
+/// none?
+#[test]
+fn states_of_small_networks_are_a_certified_invariant() {
+    let session = YosysSession::of_verilog("module top; endmodule");
+    // Only a certain word leads on.
+    let steps = |bad: u32| {
+        format!(
+            "reg [1:0] s = 0; always @(posedge clk) if (s == 0 && d == 16'hbeef) s <= 1;
+            else if (s == 1 && d == 16'hcafe) s <= 2; else if (clear) s <= 0;
+            assign bad = s == {bad};"
+        )
+    };
+    let large = "reg [15:0] n = 0; always @(posedge clk) n <= n + d; assign bad = &n && !n[0];";
+    let wide = "reg [48:0] n = 0; always @(posedge clk) n <= {n[47:0], clear}; assign bad = &n;";
+    for (body, expected) in [
+        (counters(499), ""),
+        (counters(498), "violates the property"),
+        (steps(3), ""),
+        (steps(2), "violates the property"),
+        (large.to_owned(), "too many states"),
+        (wide.to_owned(), "too many registers"),
+    ] {
+        let file = network_of(&session, &body);
+        let inputs = vec![String::new(); 17];
+        match ask(&session, "states", &file, &inputs, PAIRS_OF_VALUES).unwrap() {
+            Decision::Never(evidence) => {
+                assert_eq!(expected, "", "{body}");
+                let checked = certify(&session, "states", &file, &evidence).unwrap().unwrap();
+                assert!(checked.is_there(), "{body}: {checked}");
+            }
+            Decision::Open { because, .. } => {
+                assert!(!expected.is_empty() && because.contains(expected), "{body}: {because}");
+            }
+            Decision::Reached(_) => panic!("{body}"),
+        }
     }
 }

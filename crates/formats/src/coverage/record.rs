@@ -99,15 +99,14 @@ impl Recorder {
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
         let index = case.place / self.open.len().max(1) as u64;
         let column = case.profile * self.scenarios.len() + case.scenario;
-        let new = Open::new(index, self.database.bins(), self.points(case.profile));
-        let slot = &mut self.open[column];
-        if slot.as_mut().is_none_or(|open| !open.cases.push(index))
-            && let Some(done) = slot.replace(new)
-        {
-            let part = part(&self.run, &self.profiles, &self.scenarios, column, done);
-            self.database.parts.insert(part);
+        if self.open[column].as_mut().is_none_or(|open| !open.cases.push(index)) {
+            let new = Open::new(index, self.database.bins(), self.points(case.profile));
+            if let Some(done) = self.open[column].replace(new) {
+                let part = part(&self.run, &self.profiles, &self.scenarios, column, done);
+                self.database.parts.insert(part);
+            }
         }
-        let Some(open) = slot else { return };
+        let Some(open) = &mut self.open[column] else { return };
         open.count(outcome);
         self.note(case, outcome);
     }

@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// The first bytes of the file.
@@ -101,7 +101,8 @@ pub struct State {
 pub struct Journal {
     path: PathBuf,
     run_command: RunCommand,
-    file: File,
+    /// Cases since the last [`Journal::flush`] are in its buffer.
+    file: BufWriter<File>,
     /// Bytes of case records since the state.
     length: u64,
 }
@@ -121,11 +122,11 @@ impl Journal {
     /// Creates the journal of a run in this state. Replaces an existing one.
     pub fn begin(folder: &Path, run_command: RunCommand, state: &State) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
-        let file = write(&path, &run_command, state)?;
+        let file = BufWriter::new(write(&path, &run_command, state)?);
         Ok(Self { path, run_command, file, length: 0 })
     }
 
-    /// Appends a finished case. Returns whether the journal should be renewed.
+    /// Appends a finished case, which [`Journal::flush`] writes. Returns whether the journal should be renewed.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<bool, Error> {
         let bytes = postcard::to_stdvec(&(case, outcome))
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -135,9 +136,15 @@ impl Journal {
         Ok(self.length >= MOST)
     }
 
+    /// Writes the cases that were added.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.file.flush().map_err(Error::write(&self.path))
+    }
+
     /// Replaces the journal by one that starts at this state.
     pub fn renew(&mut self, state: &State) -> Result<(), Error> {
-        self.file = write(&self.path, &self.run_command, state)?;
+        // What is left in the buffer goes to the old file.
+        self.file = BufWriter::new(write(&self.path, &self.run_command, state)?);
         self.length = 0;
         Ok(())
     }
@@ -254,6 +261,7 @@ mod tests {
         for place in 7..10 {
             assert!(!journal.add(&case(place), &outcome).unwrap());
         }
+        journal.flush().unwrap();
         let whole = fs::read(&path).unwrap();
         let each = (whole.len() - empty) / 3;
         for length in empty..=whole.len() {
@@ -282,6 +290,8 @@ mod tests {
         journal.add(&case(0), &outcome).unwrap();
         journal.renew(&State { next: 1, ..State::default() }).unwrap();
         journal.add(&case(1), &outcome).unwrap();
+        assert!(places(folder.path()).is_empty());
+        journal.flush().unwrap();
         let left = InterruptedRun::read(folder.path()).unwrap().unwrap();
         assert_eq!((left.state.next, left.run_command), (1, run_command()));
         assert_eq!(places(folder.path()), [1]);

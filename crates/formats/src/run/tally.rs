@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::coverage::Recorder;
 use cosim_base::error::Error;
 use cosim_block::program;
-use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
+use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Verdict};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -143,12 +143,38 @@ impl ProfileTally {
 #[derive(Clone)]
 pub struct Tally {
     block: &'static BlockInfo,
-    counters: Vec<(&'static str, Total)>,
     /// By profile, in the order of the plan.
     pub profiles: Vec<ProfileTally>,
     /// Totals of all profiles.
     pub totals: Totals,
     pub coverage: Recorder,
+    /// By profile. A search by name for each rule of each case would take longer than all else.
+    places: Vec<Places>,
+}
+
+/// The numbers of what the maps of a profile name, in the order of their names.
+#[derive(Debug, Clone, Default)]
+struct Places {
+    rules: Vec<usize>,
+    unreachable: Vec<usize>,
+    counters: Vec<usize>,
+}
+
+impl Places {
+    fn of(tally: &ProfileTally, block: &BlockInfo) -> Self {
+        let rule = |name: &&str| block.rules.iter().position(|rule| rule.name == *name);
+        let counter = |name: &&str| block.counters.iter().position(|(other, _)| other == name);
+        Self {
+            rules: tally.rules.keys().filter_map(rule).collect(),
+            unreachable: tally.unreachable.keys().filter_map(rule).collect(),
+            counters: tally.counters.keys().filter_map(counter).collect(),
+        }
+    }
+
+    /// Whether no rule was added to the profile since.
+    fn is_of(&self, tally: &ProfileTally) -> bool {
+        self.rules.len() == tally.rules.len() && self.unreachable.len() == tally.unreachable.len()
+    }
 }
 
 impl Tally {
@@ -177,13 +203,10 @@ impl Tally {
             }
             Ok(tally)
         };
-        Ok(Self {
-            block,
-            counters: block.counters.clone(),
-            profiles: plan.profiles.iter().map(profile).collect::<Result<_, Error>>()?,
-            totals: Totals::default(),
-            coverage,
-        })
+        let profiles: Vec<ProfileTally> =
+            plan.profiles.iter().map(profile).collect::<Result<_, Error>>()?;
+        let places = profiles.iter().map(|profile| Places::of(profile, block)).collect();
+        Ok(Self { block, profiles, totals: Totals::default(), coverage, places })
     }
 
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
@@ -191,17 +214,25 @@ impl Tally {
         self.coverage.add(case, outcome);
         let profile = &mut self.profiles[case.profile];
         profile.scenarios[case.scenario].1.add(outcome);
-        for (rule, hits) in self.block.rules.iter().zip(&outcome.hits) {
-            if *hits > 0 {
-                // A rule that is hit although it is listed as unreachable counts as reachable.
-                let so_far = profile.rules.entry(rule.name).or_default();
-                *so_far = so_far.saturating_add(*hits);
-                profile.unreachable.remove(rule.name);
-            }
+        let places = &mut self.places[case.profile];
+        let hits = |rule: usize| outcome.hits.get(rule).copied().unwrap_or(0);
+        // A rule that is hit although it is listed as unreachable counts as reachable.
+        for rule in places.unreachable.iter().copied().filter(|rule| hits(*rule) > 0) {
+            let name = self.block.rules[rule].name;
+            profile.unreachable.remove(name);
+            profile.rules.insert(name, 0);
         }
-        for ((name, total), value) in self.counters.iter().zip(&outcome.counters) {
-            let so_far = profile.counters.entry(name).or_default();
-            *so_far = total.of(*so_far, *value);
+        if !places.is_of(profile) {
+            *places = Places::of(profile, self.block);
+        }
+        for (so_far, rule) in profile.rules.values_mut().zip(&places.rules) {
+            *so_far = so_far.saturating_add(hits(*rule));
+        }
+        for (so_far, counter) in profile.counters.values_mut().zip(&places.counters) {
+            let (_, total) = &self.block.counters[*counter];
+            if let Some(value) = outcome.counters.get(*counter) {
+                *so_far = total.of(*so_far, *value);
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use cosim_formal::invariants::held;
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
-    MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, QUICK_DIFFERENCE,
+    MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
 };
 use cosim_formats::mutation::Mutation;
 use cosim_formats::mutation::Proof;
@@ -255,13 +255,15 @@ impl<'a> EquivalenceChecker<'a> {
 
     /// Tries longer equivalence proofs, for use after [`EquivalenceChecker::soon`] fails.
     pub fn later(&self, id: u32) -> Result<bool, Error> {
+        if self.alone(id)? {
+            return Ok(true);
+        }
         for hops in NEAR {
             if self.by_word(id, Some(hops), NEARBY)? {
                 return Ok(true);
             }
         }
         Ok(self.by(id, EQUAL_SIGNALS)?
-            || self.alone(id)?
             || self.by_word(id, None, MEMORY_WORD)?
             || self.near(id, NEARBY_LONG)?)
     }
@@ -285,8 +287,10 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            if ask(self.session, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?.is_never() {
-                return Ok(true);
+            for attempt in [ONE_REGISTER, PAIRS_OF_VALUES] {
+                if ask(self.session, &format!("alone-{id}"), &file, &inputs, attempt)?.is_never() {
+                    return Ok(true);
+                }
             }
         }
         Ok(false)

@@ -82,20 +82,30 @@ impl Progress for Collector<'_, '_> {
             true => journal.renew(&self.state(case.place + 1)),
             false => Ok(()),
         });
-        match written {
-            Ok(()) => self.journal = Some(journal),
-            Err(error) => {
-                (self.events)(Event::Warning(format!(
-                    "cannot write the journal, so this run cannot be resumed: {error}"
-                )));
-                journal.remove();
-            }
-        }
+        self.keep(journal, written);
         Ok(())
+    }
+
+    fn gathered(&mut self) {
+        let Some(mut journal) = self.journal.take() else { return };
+        let written = journal.flush();
+        self.keep(journal, written);
     }
 }
 
 impl Collector<'_, '_> {
+    /// Keeps the journal, or removes it if it could not be written.
+    fn keep(&mut self, journal: Journal, written: Result<(), Error>) {
+        let Err(error) = written else {
+            self.journal = Some(journal);
+            return;
+        };
+        (self.events)(Event::Warning(format!(
+            "cannot write the journal, so this run cannot be resumed: {error}"
+        )));
+        journal.remove();
+    }
+
     /// Counts a case and stores its files.
     pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));

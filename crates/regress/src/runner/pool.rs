@@ -41,6 +41,9 @@ pub trait Progress {
     /// If the result cannot be recorded. This ends the run.
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
 
+    /// The cases that have ended so far are reported.
+    fn gathered(&mut self) {}
+
     /// Whether the run has reached its coverage goal and ends.
     fn is_enough(&self) -> bool {
         false
@@ -131,6 +134,10 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
             return Ok(PoolAction::Abandon);
         }
         self.ended(&case, &outcome)
+    }
+
+    fn gathered(&mut self) {
+        self.progress.gathered();
     }
 
     fn lost_worker(&mut self, how: &str) {

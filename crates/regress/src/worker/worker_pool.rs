@@ -122,6 +122,9 @@ pub trait Client {
     /// Any error ends all work.
     fn landed(&mut self, item: Self::Item, completion: Completion) -> Result<PoolAction, Error>;
 
+    /// The client has taken the results that there are.
+    fn gathered(&mut self) {}
+
     /// Whether a simulator program runs some of the models, in addition to those of the session
     /// setup.
     fn is_simulated(&self) -> bool {
@@ -220,6 +223,14 @@ impl PoolState {
         taken
     }
 
+    /// Adds items behind the others, with one notification.
+    fn add(&self, pieces: Vec<InFlightWork>) {
+        if !pieces.is_empty() {
+            self.queue().extend(pieces);
+            self.wake.notify_all();
+        }
+    }
+
     /// Puts items back that a worker did not process. The queue stays in the order of the work,
     /// because all later results wait for the first item.
     fn give_back(&self, pieces: impl Iterator<Item = InFlightWork>) {
@@ -315,16 +326,16 @@ impl<I> WorkerPool<'_, I> {
             if next == PoolAction::Stop {
                 return self.stop(client);
             }
+            let mut pieces = Vec::new();
             while next == PoolAction::Continue
                 && self.items.len() + self.finished.len() < workers * AHEAD
             {
                 let Some((item, work)) = client.next() else { break };
                 self.items.insert(place, item);
-                let piece = InFlightWork { place, work, losses: Losses::default() };
-                self.shared.queue().push_back(piece);
-                self.shared.wake.notify_one();
+                pieces.push(InFlightWork { place, work, losses: Losses::default() });
                 place += 1;
             }
+            self.shared.add(pieces);
             if self.items.is_empty() && self.finished.is_empty() {
                 return Ok(());
             }
@@ -352,6 +363,7 @@ impl<I> WorkerPool<'_, I> {
                     PoolAction::Abandon => return Ok(()),
                 }
             }
+            client.gathered();
             if next == PoolAction::Drain {
                 self.withdraw();
             }
