@@ -4,7 +4,11 @@ use crate::progress;
 use cosim_base::program;
 use cosim_harness::value::short;
 use cosim_regress::regression::Event;
+use std::time::{Duration, Instant};
 use verilated_build::activity::Activity;
+
+/// How long the counts that are shown may be out of date.
+const BETWEEN_NOTES: Duration = Duration::from_millis(50);
 
 /// Shows the events of a regression.
 #[derive(Default)]
@@ -15,6 +19,8 @@ pub struct Renderer {
     shrunk: Vec<u64>,
     /// Cases that have ended, and all cases.
     cases: (u64, Option<u64>),
+    /// When the counts were last shown, and the failures among them.
+    noted: Option<(Instant, u64)>,
 }
 
 impl Renderer {
@@ -44,8 +50,17 @@ impl Renderer {
                 let Some(running) = &self.running else { return };
                 running.reach(totals.cases);
                 self.cases.0 = totals.cases;
+                // Cases can be shorter than their text takes to write.
+                let failures = totals.failures();
+                let is_noted = |(noted, before): (Instant, u64)| {
+                    before == failures && noted.elapsed() < BETWEEN_NOTES
+                };
+                if self.noted.is_some_and(is_noted) {
+                    return;
+                }
+                self.noted = Some((Instant::now(), failures));
                 let cycles = format!("{} cycles", short(totals.cycles as f64));
-                running.note(match totals.failures() {
+                running.note(match failures {
                     0 => cycles,
                     failed => format!("{failed} failed, {cycles}"),
                 });

@@ -114,16 +114,17 @@ impl Recorder {
     /// Records a case that hit a new bin.
     fn note(&mut self, case: &Case, outcome: &Outcome) {
         let known = &mut self.hit[case.profile];
-        let is_new = |bin: usize| outcome.hits[bin] > 0 && !known[bin];
-        let bins = outcome.hits.len().min(known.len());
-        let new = (0..bins).filter(|bin| is_new(*bin)).count() as u32;
+        let is_new = |(hits, known): (&u64, &bool)| u32::from((*hits > 0) & !known);
+        let new = outcome.hits.iter().zip(known.iter()).map(is_new).sum();
         if new == 0 {
             return;
         }
-        let hit: Vec<u32> =
-            (0..bins as u32).filter(|bin| outcome.hits[*bin as usize] > 0).collect();
-        for bin in &hit {
-            known[*bin as usize] = true;
+        let mut hit = Vec::new();
+        for ((hits, known), bin) in outcome.hits.iter().zip(known).zip(0..) {
+            if *hits > 0 {
+                *known = true;
+                hit.push(bin);
+            }
         }
         self.database.finds.insert(ContributingCase {
             run: self.run.clone(),

@@ -716,7 +716,8 @@ pub mod sparse {
     /// previous one.
     pub fn serialize<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
         let mut from = 0;
-        let mut hit: Vec<(u32, u64)> = Vec::new();
+        let number = counts.iter().filter(|count| **count > 0).count();
+        let mut hit: Vec<(u32, u64)> = Vec::with_capacity(number);
         for (index, count) in counts.iter().enumerate() {
             if *count > 0 {
                 hit.push(((index - from) as u32, *count));
