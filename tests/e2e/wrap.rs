@@ -387,7 +387,7 @@ fn a_module_without_inputs_is_taken() {
     let rtl = "module free(input clk, output reg [3:0] n); initial n = 0; always @(posedge clk) n <= n + 1; endmodule\n";
     let (new, printed) = NewCrate::new("free", rtl, &["--top", "free"]);
     assert!(
-        printed.contains("clock clk") && printed.contains("1 inputs and 1 outputs"),
+        printed.contains("clock clk") && printed.contains("1 input and 1 output of"),
         "{printed}"
     );
     assert!(new.wrapper("free").contains("input  wire unused"), "{}", new.wrapper("free"));

@@ -1,7 +1,7 @@
 //! `cosim new`.
 
 use super::options::{Verilog, path};
-use super::{interruption, print_text};
+use super::{counted, interruption, print_text};
 use crate::agents::Protocol;
 use crate::channels::{Channel, Channels};
 use crate::library::Library;
@@ -195,11 +195,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         all => format!("inputs that nothing drives, held at 0 in src/lib.rs: {}\n", all.join(", ")),
     };
     print_text(&format!(
-        "wrote {}: {clock}, {reset}, {} inputs and {} outputs of module {}\n\
+        "wrote {}: {clock}, {reset}, {} and {} of module {}\n\
          {wrapper}{interface_lines}{listed}{others}next: cd {} && cosim run; README.md says what to write",
         folder.display(),
-        ports.inputs.len(),
-        ports.outputs.len(),
+        counted(ports.inputs.len() as u64, "input"),
+        counted(ports.outputs.len() as u64, "output"),
         arguments.top,
         folder.display(),
     ))?;

@@ -126,7 +126,8 @@ impl Journal {
         Ok(Self { path, run_command, file, length: 0 })
     }
 
-    /// Appends a finished case, which [`Journal::flush`] writes. Returns whether the journal should be renewed.
+    /// Appends a finished case, which [`Journal::flush`] writes. Returns whether the journal should
+    /// be renewed.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<bool, Error> {
         let bytes = postcard::to_stdvec(&(case, outcome))
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
