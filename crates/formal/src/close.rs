@@ -553,45 +553,71 @@ fn covered<'t>(
     reset: Option<(&'static str, bool)>,
 ) -> Result<Instrumented, Error> {
     let [raw, covered, rtl, ..] = FILES;
-    let instrumented = instrument(&session.text(raw)?, (points, line_of), reader);
+    let mut instrumented = instrument(&session.text(raw)?, (points, line_of), reader);
     session.write(covered, &instrumented.text)?;
     session.script(&format!("read_rtlil {covered}\n{TO_NETLIST}\nwrite_rtlil {rtl}\n"))?;
     let netlist = enabled(&session.text(rtl)?);
-    session.write(rtl, &synchronous(&netlist, reset.map(|(name, _)| name)))?;
+    let changed = synchronous(&netlist, reset.map(|(name, _)| name));
+    if changed.is_none() {
+        instrumented.without.fill(Some("an asynchronous reset loads a signal"));
+    }
+    session.write(rtl, &changed.unwrap_or(netlist))?;
     Ok(instrumented)
 }
 
 /// Replaces asynchronous resets by the reset of the block by synchronous ones. A simulator
 /// evaluates the RTL with the reset before registers follow it, and counts what it executes then.
-/// With synchronous resets such cycles are reached, too, and all others are the same.
-fn synchronous(netlist: &str, reset: Option<&str>) -> String {
-    let Some(reset) = reset else { return netlist.to_owned() };
+/// With synchronous resets such cycles are reached, too, and all others are the same. `None` if one
+/// of them loads a signal.
+fn synchronous(netlist: &str, reset: Option<&str>) -> Option<String> {
+    const KINDS: [(&str, &str); 4] =
+        [("$adff", "$sdff"), ("$adffe", "$sdffe"), ("$aldff", "$sdff"), ("$aldffe", "$sdffe")];
+    let Some(reset) = reset else { return Some(netlist.to_owned()) };
     let mut text = String::with_capacity(netlist.len());
+    let mut add = |line: &str| {
+        text.push_str(line);
+        text.push('\n');
+    };
     let mut lines = netlist.lines();
     while let Some(line) = lines.next() {
-        let Line::Cell { kind: kind @ ("$adff" | "$adffe"), .. } = Line::of(line) else {
-            text += line;
-            text += "\n";
+        let kinds = match Line::of(line) {
+            Line::Cell { kind, .. } => KINDS.into_iter().find(|(of, _)| *of == kind),
+            _ => None,
+        };
+        let Some((kind, synchronous)) = kinds else {
+            add(line);
             continue;
         };
         let inside = rest_of_cell(&mut lines);
-        let is_own = inside.iter().any(|line| match Line::of(line) {
-            Line::Connect { left: "\\ARST", right } => plain(right) == reset,
-            _ => false,
-        });
-        let cell: String = std::iter::once(&line)
-            .chain(&inside)
-            .chain(&["  end"])
-            .map(|line| format!("{line}\n"))
-            .collect();
-        text += &match is_own {
-            true => cell
-                .replacen(kind, if kind == "$adff" { "$sdff" } else { "$sdffe" }, 1)
-                .replace("\\ARST", "\\SRST"),
-            false => cell,
+        let port = |name: &str| {
+            inside.iter().find_map(|line| match Line::of(line) {
+                Line::Connect { left, right } if left == name => Some(right),
+                _ => None,
+            })
         };
+        let signals = [port("\\ARST"), port("\\ALOAD")];
+        if !signals.into_iter().flatten().any(|signal| plain(signal) == reset) {
+            add(line);
+            inside.iter().for_each(|line| add(line));
+            add("  end");
+            continue;
+        }
+        add(&line.replacen(kind, synchronous, 1));
+        // The front end writes a reset as the load of a constant.
+        if let Some(load) = port("\\AD") {
+            if !load.starts_with(|sign: char| sign.is_ascii_digit()) {
+                return None;
+            }
+            add(&format!("    parameter \\SRST_VALUE {load}"));
+        }
+        for line in inside {
+            if !matches!(Line::of(line), Line::Connect { left: "\\AD", .. }) {
+                add(&line.replace("\\ARST", "\\SRST").replace("\\ALOAD", "\\SRST"));
+            }
+        }
+        add("  end");
     }
-    text
+    Some(text)
 }
 
 #[cfg(test)]

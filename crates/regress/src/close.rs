@@ -580,8 +580,9 @@ impl<'a> Job<'a> {
             let certificate = match closure.certify(&question, evidence)? {
                 Ok(certificate) => certificate,
                 Err(flaw) => {
-                    let because =
-                        format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}");
+                    let because = format!(
+                        "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
+                    );
                     return Ok(Some(Decision::Open { cycles: None, because }));
                 }
             };

@@ -429,8 +429,9 @@ impl Job<'_> {
         let certificate = match sides.certify(question, evidence)? {
             Ok(certificate) => certificate,
             Err(flaw) => {
-                let because =
-                    format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}");
+                let because = format!(
+                    "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
+                );
                 return Ok(self.open(label, because));
             }
         };

@@ -96,6 +96,11 @@ impl Invariant {
         Self { cubes }
     }
 
+    /// The number of its clauses.
+    pub(crate) fn clauses(&self) -> usize {
+        self.cubes.len()
+    }
+
     /// Whether it names only latches of the network.
     pub(super) fn is_of(&self, network: &Network) -> bool {
         let latches = self.cubes.iter().flat_map(|cube| &cube.0);

@@ -56,10 +56,20 @@ impl Solver {
 
     /// Decides a formula, which is written to `path`.
     pub(crate) fn solve(&self, path: &Path, cnf: &Cnf) -> Result<Solved, Error> {
+        self.solve_within(path, cnf, SECONDS)
+    }
+
+    /// As [`Solver::solve`], within so many processor seconds.
+    pub(crate) fn solve_within(
+        &self,
+        path: &Path,
+        cnf: &Cnf,
+        seconds: u64,
+    ) -> Result<Solved, Error> {
         fs::write(path, cnf.dimacs()).map_err(Error::write(path))?;
         let mut command = Command::new(&self.program);
         command.arg("-q").arg(path);
-        let output = match answer_within(SECONDS, command) {
+        let output = match answer_within(seconds, command) {
             Ok(output) => output,
             Err(verilated_build::Error::Interrupted) => return Err(Error::Interrupted),
             Err(error) => return Ok(Solved::Unknown(format!("CaDiCaL cannot be run: {error}"))),
@@ -70,7 +80,7 @@ impl Solver {
             Some(UNSATISFIABLE) if has_line("s UNSATISFIABLE") => Solved::Unsatisfiable,
             Some(SATISFIABLE) if has_line("s SATISFIABLE") => Solved::Satisfiable(model(&stdout)),
             _ => Solved::Unknown(format!(
-                "CaDiCaL gave no answer within {SECONDS} s of processor time ({})",
+                "CaDiCaL gave no answer within {seconds} s of processor time ({})",
                 output.status
             )),
         })

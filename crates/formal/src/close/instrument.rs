@@ -114,7 +114,7 @@ pub fn instrument<'t>(
             Line::Wire(wire) => {
                 let path = path.take().filter(|_| reader == Reader::FrontEnd);
                 if let Some(range) = source.take().and_then(Range::of) {
-                    writer.toggles(range, line, wire, path);
+                    writer.toggles(range, line, wire, path.map(|path| (path, line_of)));
                 }
             }
             Line::Cell { .. } => {
@@ -153,7 +153,7 @@ pub fn instrument<'t>(
                 let switches = switches(&mut body);
                 let before = writer.counts.clone();
                 writer.process(&switches);
-                if let (Reader::FrontEnd, Some(range)) = (reader, range) {
+                if reader == Reader::FrontEnd {
                     writer.check(range, &before, points, line_of);
                 }
                 continue;
@@ -232,7 +232,7 @@ struct Places<'a> {
     /// there are points of other items.
     cases: BTreeMap<Range<'a>, Vec<Option<usize>>>,
     /// The toggles of a signal: point and bit.
-    toggles: BTreeMap<SignalAt<'a>, Vec<(usize, Option<u32>)>>,
+    toggles: BTreeMap<SignalAt<'a>, Vec<(usize, Option<i64>)>>,
     without: Vec<Option<&'static str>>,
 }
 
@@ -343,6 +343,32 @@ fn lines_of_functions<'t>(file: &str, line_of: &LineOf<'t>) -> BTreeSet<u32> {
     lines
 }
 
+/// Whether the text declares the name at this column as a vector, with a type of the language: the
+/// first bit of an array, and of a type that is one, is the highest of its wire.
+fn is_vector(text: &str, column: u32, name: &str) -> bool {
+    const BEFORE: [&str; 9] =
+        ["input", "output", "inout", "wire", "tri", "var", "signed", "unsigned", "static"];
+    const TYPES: [&str; 8] =
+        ["logic", "reg", "bit", "byte", "shortint", "int", "longint", "integer"];
+    let Some((before, from)) = text.split_at_checked(column.saturating_sub(1) as usize) else {
+        return false;
+    };
+    let Some(behind) = from.strip_prefix(name) else { return false };
+    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
+    let mut rest = before.trim_start();
+    let has_type = loop {
+        let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
+        let (word, next) = rest.split_at(length);
+        match word {
+            "" => break rest.starts_with('['),
+            word if TYPES.contains(&word) => break true,
+            word if BEFORE.contains(&word) => rest = next.trim_start(),
+            _ => break false,
+        }
+    };
+    has_type && behind.trim_start().starts_with([',', ';', '=', ')'])
+}
+
 /// The loops of a process, by its words; all of it if words do not show where they end.
 fn loops<'a, 't>(range: Range<'a>, line_of: &LineOf<'t>) -> Vec<Range<'a>> {
     let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
@@ -418,21 +444,33 @@ impl<'n> Writer<'_, 'n> {
         name
     }
 
-    /// Connects the bits of a signal that points count. Its name is the last part of the path, if
-    /// there is one.
-    fn toggles(&mut self, range: Range<'_>, line: &str, wire: Wire<'_>, path: Option<&str>) {
-        let (name, width) = (plain(wire.name), wire.width);
-        let path = path.map_or(name, |path| path.trim_matches('"'));
-        let last = path.rsplit(' ').next().unwrap_or(path);
+    /// Connects the bits of a signal that points count. In a netlist of the front end, its name is
+    /// the last part of the path, and only the text says whether it is an array.
+    fn toggles<'t>(
+        &mut self,
+        range: Range<'_>,
+        line: &str,
+        wire: Wire<'_>,
+        path: Option<(&str, &LineOf<'t>)>,
+    ) {
+        let (name, width) = (plain(wire.name), i64::from(wire.width));
+        let last = path.map_or(name, |(path, _)| {
+            let path = path.trim_matches('"');
+            path.rsplit(' ').next().unwrap_or(path)
+        });
         let key = (range.file, range.from.0, last);
         let Some(points) = self.places.toggles.get(&key) else { return };
         let mut words = line.split_whitespace();
         let is_upto = words.clone().any(|word| word == "upto");
         words.find(|word| *word == "offset");
-        let offset: u32 = words.next().and_then(|offset| offset.parse().ok()).unwrap_or(0);
+        let offset: i64 = words.next().and_then(|offset| offset.parse().ok()).unwrap_or(0);
+        let (line, column) = range.from;
+        let is_vector = path.is_none_or(|(_, line_of)| {
+            line_of(range.file, line).is_some_and(|text| is_vector(text, column, last))
+        });
         for (point, bit) in points {
             let bit = match bit {
-                Some(bit) => bit.checked_sub(offset).filter(|bit| *bit < width),
+                Some(bit) => Some(bit - offset).filter(|bit| is_vector && (0..width).contains(bit)),
                 None => (width == 1).then_some(0),
             };
             match bit.filter(|_| !is_upto) {
@@ -460,22 +498,26 @@ impl<'n> Writer<'_, 'n> {
         }
     }
 
-    /// Gives up the points of a process of the front end that it does not have once, and those in
-    /// a loop.
+    /// Gives up the points of a process of the front end that it does not have once, those in a
+    /// loop, and those from outside of its text, as of an included file.
     fn check<'t>(
         &mut self,
-        range: Range<'_>,
+        range: Option<Range<'_>>,
         before: &[usize],
         points: &[Point],
         line_of: &LineOf<'t>,
     ) {
-        let loops = loops(range, line_of);
+        let loops = range.map_or_else(Vec::new, |range| loops(range, line_of));
         for (number, point) in points.iter().enumerate() {
             let place = (point.file.as_str(), point.line, point.column);
-            if point.kind != Kind::Toggle && range.contains(place) {
-                let is_in_loop = loops.iter().any(|range| range.contains(place));
-                self.is_unlike[number] |= is_in_loop || self.counts[number] != before[number] + 1;
+            let more = self.counts[number] - before[number];
+            if point.kind == Kind::Toggle {
+                continue;
             }
+            self.is_unlike[number] |= match range.is_some_and(|range| range.contains(place)) {
+                true => more != 1 || loops.iter().any(|range| range.contains(place)),
+                false => more > 0,
+            };
         }
     }
 

@@ -412,12 +412,16 @@ always @* begin
 end
 always @* for (i = 0; i < 1; i = i + 1)
   if (s[3]) u = 1;
+logic [1:0] v;
+logic w [0:1];
+  t q;
 endmodule";
-    let wire = |path: &str, name: &str, line: u32| {
+    let wire_at = |path: &str, name: &str, place: &str| {
         format!(
-            "  attribute \\hdlname \"{path}\"\n  attribute \\src \"s.v:{line}.44\"\n  wire {name}\n"
+            "  attribute \\hdlname \"{path}\"\n  attribute \\src \"s.v:{place}\"\n  wire {name}\n"
         )
     };
+    let wire = |path: &str, name: &str, line: u32| wire_at(path, name, &format!("{line}.44"));
     let of_if = |place: &str, signal: &str, inside: &str| {
         format!(
             "    attribute \\src \"s.v:{place}\"\n    switch {signal}\n      case 1'1\n{inside}    end\n"
@@ -432,6 +436,11 @@ endmodule";
         "module \\top\n".to_owned(),
         wire("a x", "\\a.x", 1),
         wire("b x", "\\b.x", 1),
+        wire_at("a v", "width 2 \\a.v", "15.13"),
+        wire_at("a w", "width 2 \\a.w", "16.7"),
+        wire_at("a q", "width 2 \\a.q", "17.5"),
+        // The statement of a file that is included in a process.
+        process(5, "13.1-13.2", &of_if("5.3-5.21", "\\a.x", "")),
         process(1, "2.11-6.4", &(of_if("4.3-4.24", "\\a.x", "") + &second)),
         process(2, "2.11-6.4", &(of_if("4.3-4.24", "\\b.x", &inner) + &second)),
         process(
@@ -454,6 +463,7 @@ endmodule";
     let points = [
         // In both instances.
         point(4, 3, Kind::Branch, "if"),
+        // Also in a process around another text.
         point(5, 3, Kind::Branch, "if"),
         point(1, 44, Kind::Toggle, "x"),
         // The parameter decides it in one of them.
@@ -463,11 +473,33 @@ endmodule";
         point(11, 3, Kind::Branch, "if"),
         point(14, 3, Kind::Branch, "if"),
         point(1, 44, Kind::Toggle, "y"),
+        point(15, 13, Kind::Toggle, "v[1]"),
+        // The first bit of an array is the highest of its wire, and a type may be an array.
+        point(16, 7, Kind::Toggle, "w[1]"),
+        point(17, 5, Kind::Toggle, "q[1]"),
     ];
     let lines: Vec<&str> = text.lines().collect();
     let line_of = |_: &str, line: u32| lines.get(line as usize - 1).copied();
     let made = instrument(&netlist, (&points, &line_of), Reader::FrontEnd);
     let is_known: Vec<bool> = made.without.iter().map(Option::is_none).collect();
-    assert_eq!(is_known, [true, true, true, false, false, true, false, false]);
+    assert_eq!(is_known[..8], [true, false, true, false, false, true, false, false]);
+    assert_eq!(is_known[8..], [true, false, false]);
     assert!(made.text.contains("connect \\cosim_cov_2_1 \\b.x [0]"), "{}", made.text);
+}
+
+/// The front end writes an asynchronous reset as the load of a value.
+#[test]
+fn a_reset_that_loads_a_constant_becomes_synchronous() {
+    let cell = |signal: &str, value: &str| {
+        format!(
+            "  cell $aldff $1\n    parameter \\ALOAD_POLARITY 0\n    connect \\AD {value}\n    \
+             connect \\ALOAD \\{signal}\n  end\n"
+        )
+    };
+    let of_reset = synchronous(&cell("rst", "2'01"), Some("rst")).unwrap();
+    let expected = "  cell $sdff $1\n    parameter \\SRST_VALUE 2'01\n    parameter \
+                    \\SRST_POLARITY 0\n    connect \\SRST \\rst\n  end\n";
+    assert_eq!(of_reset, expected);
+    assert_eq!(synchronous(&cell("load", "2'01"), Some("rst")).unwrap(), cell("load", "2'01"));
+    assert_eq!(synchronous(&cell("rst", "\\value"), Some("rst")), None);
 }

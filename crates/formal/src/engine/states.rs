@@ -20,6 +20,8 @@ use std::time::Instant;
 const REGISTERS: usize = 48;
 /// Most states.
 const STATES: usize = 1 << 13;
+/// Most cubes of an invariant.
+const CUBES: usize = 1 << 17;
 /// States that are simulated at once: the bits of a word.
 const LANES: usize = 64;
 /// Inputs that are tried in each state, besides those that led to it.
@@ -37,7 +39,7 @@ impl Engine for States {
     fn key(&self, attempt: &Attempt) -> Vec<Vec<u8>> {
         vec![
             b"states".to_vec(),
-            attempt.frames.to_le_bytes().to_vec(),
+            format!("{REGISTERS} {STATES} {CUBES} {LANES} {DRAWS} {}", attempt.frames).into_bytes(),
             solver::version().unwrap_or_default().into_bytes(),
         ]
     }
@@ -50,7 +52,7 @@ impl Engine for States {
         attempt: &Attempt,
     ) -> Result<EngineRun, Error> {
         let begin = Instant::now();
-        let is_late = || begin.elapsed().as_secs_f64() > attempt.seconds;
+        let left = || attempt.seconds - begin.elapsed().as_secs_f64();
         let run = |reply, is_repeatable| EngineRun {
             reply,
             decider: Decider { engine: self.name().to_owned(), depth: None },
@@ -58,21 +60,28 @@ impl Engine for States {
         };
         let open = |because: &str| Reply::Open { cycles: None, because: because.to_owned() };
         let Some(solver) = Solver::find() else { return Ok(run(open(solver::MISSING), false)) };
-        let Some(network) = Network::parse(file).filter(|all| all.latches.len() <= REGISTERS)
-        else {
-            return Ok(run(open("its network has too many registers"), true));
+        let Some(network) = Network::parse(file) else {
+            return Ok(run(open("its network is not understood"), true));
         };
+        if network.latches.len() > REGISTERS {
+            return Ok(run(open("its network has too many registers"), true));
+        }
         let path = session.path(&format!("{name}-states.cnf"));
         let mut states = Explored::new(&network);
         for _ in 0..attempt.frames {
-            if let Err(because) = states.simulate() {
-                return Ok(run(open(because), true));
-            }
-            if is_late() {
+            let simulated = states.simulate(|| left() < 0.0);
+            if left() < 1.0 {
                 return Ok(run(open("it was stopped by its time limit"), false));
             }
+            if let Err(because) = simulated {
+                return Ok(run(open(because), true));
+            }
             let invariant = Invariant::of_states(&states.known, network.latches.len());
-            match states.leave(&invariant, |cnf| solver.solve(&path, cnf))? {
+            if invariant.clauses() > CUBES {
+                return Ok(run(open("its network has too many states"), true));
+            }
+            let solve = |cnf: &Cnf| solver.solve_within(&path, cnf, left() as u64);
+            match states.leave(&invariant, solve)? {
                 Leave::Never => return Ok(run(Reply::Never(Some(invariant)), true)),
                 Leave::From(state, inputs) => states.waiting.push((state, inputs)),
                 Leave::Unknown(because) => return Ok(run(open(&because), false)),
@@ -114,9 +123,10 @@ impl<'a> Explored<'a> {
         Self { network, known: BTreeSet::from([0]), waiting, drawn: 0 }
     }
 
-    /// Simulates until no new state appears. The error says why that is not possible.
-    fn simulate(&mut self) -> Result<(), &'static str> {
-        while !self.waiting.is_empty() {
+    /// Simulates until no new state appears, or it `is_late`. The error says why that is not
+    /// possible.
+    fn simulate(&mut self, is_late: impl Fn() -> bool) -> Result<(), &'static str> {
+        while !self.waiting.is_empty() && !is_late() {
             let from = self.waiting.len().saturating_sub(LANES);
             let lanes = self.waiting.split_off(from);
             for draw in 0..=DRAWS {

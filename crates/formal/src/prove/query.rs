@@ -158,7 +158,9 @@ impl<'a> Query<'a> {
         let status = match checked {
             Ok(certificate) => PropertyStatus::Proved { assumed, memories, certificate },
             Err(flaw) => PropertyStatus::Disputed {
-                because: format!("ABC reports a proof, but CaDiCaL shows that it is wrong: {flaw}"),
+                because: format!(
+                    "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
+                ),
             },
         };
         Ok((ProofOutcome::PropertyStatus(status), Some(self.decider.clone())))

@@ -216,11 +216,15 @@ impl Tally {
         profile.scenarios[case.scenario].1.add(outcome);
         let places = &mut self.places[case.profile];
         let hits = |rule: usize| outcome.hits.get(rule).copied().unwrap_or(0);
+        // What a merge added has moved rules, too.
+        if !places.is_of(profile) {
+            *places = Places::of(profile, self.block);
+        }
         // A rule that is hit although it is listed as unreachable counts as reachable.
         for rule in places.unreachable.iter().copied().filter(|rule| hits(*rule) > 0) {
             let name = self.block.rules[rule].name;
             profile.unreachable.remove(name);
-            profile.rules.insert(name, 0);
+            profile.rules.entry(name).or_default();
         }
         if !places.is_of(profile) {
             *places = Places::of(profile, self.block);

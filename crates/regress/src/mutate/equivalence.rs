@@ -288,8 +288,10 @@ impl<'a> EquivalenceChecker<'a> {
         for question in self.aig.alone(&self.interface(false), *value) {
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
             for attempt in [ONE_REGISTER, PAIRS_OF_VALUES] {
-                if ask(self.session, &format!("alone-{id}"), &file, &inputs, attempt)?.is_never() {
-                    return Ok(true);
+                match ask(self.session, &format!("alone-{id}"), &file, &inputs, attempt)? {
+                    Decision::Never(_) => return Ok(true),
+                    Decision::Reached(_) => break,
+                    Decision::Open { .. } => {}
                 }
             }
         }

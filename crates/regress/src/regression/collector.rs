@@ -86,6 +86,11 @@ impl Progress for Collector<'_, '_> {
         Ok(())
     }
 
+    fn gap(&mut self) {
+        // A resumed run goes on behind the last case of the journal.
+        self.journal = None;
+    }
+
     fn gathered(&mut self) {
         let Some(mut journal) = self.journal.take() else { return };
         let written = journal.flush();
@@ -118,6 +123,8 @@ impl Collector<'_, '_> {
         (self.events)(Event::Case { case, outcome, totals: &self.tally.totals });
         if outcome.verdict.is_failure() {
             (self.events)(Event::Shrinking(case));
+            // Shrinking may take long.
+            self.gathered();
             let begin = Instant::now();
             self.failures.add(case, &self.profiles[case.profile], outcome)?;
             self.aside += begin.elapsed();

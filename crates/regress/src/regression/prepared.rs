@@ -4,7 +4,7 @@ use super::code::CodeCoverage;
 use super::collector::Collector;
 use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
 use crate::revision;
-use crate::runner::{self, Failures, Limits, Start};
+use crate::runner::{self, Failures, Limits, Progress as _, Start};
 use crate::setup::Session;
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
@@ -166,7 +166,9 @@ impl PreparedRegression<'_> {
                 &limits,
                 interrupted,
                 &mut collector,
-            )?;
+            );
+            collector.gathered();
+            let end = end?;
             if let Some(case) = judged.difference() {
                 let message = format!(
                     "{case}: what the cache has about this case is wrong, so the cache of judged cases is emptied, and the run begins again"

@@ -44,6 +44,9 @@ pub trait Progress {
     /// The cases that have ended so far are reported.
     fn gathered(&mut self) {}
 
+    /// The run was stopped, and cases follow behind one that did not end.
+    fn gap(&mut self) {}
+
     /// Whether the run has reached its coverage goal and ends.
     fn is_enough(&self) -> bool {
         false
@@ -138,6 +141,10 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
 
     fn gathered(&mut self) {
         self.progress.gathered();
+    }
+
+    fn gap(&mut self) {
+        self.progress.gap();
     }
 
     fn lost_worker(&mut self, how: &str) {

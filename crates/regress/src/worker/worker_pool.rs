@@ -125,6 +125,9 @@ pub trait Client {
     /// The client has taken the results that there are.
     fn gathered(&mut self) {}
 
+    /// The work was stopped. The results that follow come behind work without a result.
+    fn gap(&mut self) {}
+
     /// Whether a simulator program runs some of the models, in addition to those of the session
     /// setup.
     fn is_simulated(&self) -> bool {
@@ -388,7 +391,13 @@ impl<I> WorkerPool<'_, I> {
         while let Ok(completion) = self.completions.try_recv() {
             self.record(completion?, client);
         }
-        while let Some((_, (item, completion))) = self.finished.pop_first() {
+        let mut is_in_order = true;
+        while let Some((place, (item, completion))) = self.finished.pop_first() {
+            let first = self.items.first_key_value();
+            if is_in_order && first.is_some_and(|(flying, _)| *flying < place) {
+                is_in_order = false;
+                client.gap();
+            }
             if client.landed(item, completion)? == PoolAction::Abandon {
                 return Ok(());
             }
@@ -580,6 +589,42 @@ mod tests {
         let case = Case { place, profile: 0, scenario: 0, name, seed: 0 };
         let work = Work::Case { case, is_judged: false };
         InFlightWork { place, work, losses: Losses::default() }
+    }
+
+    /// Does a client that is stopped know which results have another before them missing?
+    #[test]
+    fn results_behind_a_missing_one_are_announced() {
+        struct Taken(Vec<String>);
+        impl Client for Taken {
+            type Item = u64;
+            fn next(&mut self) -> Option<(u64, Work)> {
+                None
+            }
+            fn look(&mut self) -> PoolAction {
+                PoolAction::Stop
+            }
+            fn landed(&mut self, item: u64, _: Completion) -> Result<PoolAction, Error> {
+                self.0.push(item.to_string());
+                Ok(PoolAction::Continue)
+            }
+            fn gap(&mut self) {
+                self.0.push("gap".to_owned());
+            }
+        }
+        let shared = PoolState {
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            over: AtomicBool::new(false),
+            workers: 2,
+        };
+        let (_sender, completions) = mpsc::channel();
+        let result =
+            |place: u64| (place, (place, Completion::Answer(Answer::Panicked(String::new()))));
+        let (items, finished) = ([(6, 6)].into(), [3, 4, 7, 8].map(result).into());
+        let mut pool = WorkerPool { shared: &shared, completions, items, finished };
+        let mut taken = Taken(Vec::new());
+        pool.drive(&mut taken, 2).unwrap();
+        assert_eq!(taken.0, ["3", "4", "gap", "7", "8"]);
     }
 
     /// Returned items run first, because the results of all others wait for them.
