@@ -15,7 +15,7 @@ pub use candidates::Candidate;
 use cosim_block::words::split;
 pub use freed::Freed;
 use gates::Operands;
-use miter::{Counts, Miter, of};
+use miter::{Counts, FreedRegisters, Miter, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
@@ -235,7 +235,8 @@ impl Aig {
     /// values in every cycle, except for known reset values in the cycle after a reset cycle. This
     /// over-approximates the reachable states: a proof holds, a difference shows nothing. The
     /// networks are small, such as a counter and its controls. Proved invariants are not used, as
-    /// arbitrary values would violate them all the time.
+    /// arbitrary values would violate them all the time. A second question for the same register
+    /// keeps those of one bit that it depends on: a counter may stand still at one value.
     pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<EquivalenceQuery> {
         let interface = &Interface { proved: &[], ..*interface };
         let all = self.all();
@@ -243,13 +244,33 @@ impl Aig {
         let word = |index: usize| self.latches[index].word;
         let words: BTreeSet<usize> = self.differing(&miter, &all).into_keys().map(word).collect();
         let reset = self.reset_by(interface);
-        let ask = |one: usize| {
+        let ask = |one: usize, kept: HashSet<usize>| {
             let shared = all.iter().copied().filter(|index| word(*index) != one).collect();
-            let miter = Miter::new(self, interface, mutation, &shared, Some(&reset));
+            let freed = FreedRegisters { reset: reset.clone(), kept };
+            let miter = Miter::new(self, interface, mutation, &shared, Some(&freed));
             let differing = self.differing(&miter, &shared);
             miter.ask(self, interface, &differing.into_values().collect::<Vec<_>>())
         };
-        words.into_iter().map(ask).collect()
+        let both = |one: usize| {
+            let kept = self.bits_before(one);
+            let with_kept = (!kept.is_empty()).then(|| ask(one, kept));
+            [Some(ask(one, HashSet::new())), with_kept]
+        };
+        words.into_iter().flat_map(both).flatten().collect()
+    }
+
+    /// The registers of one bit that the next value of a word depends on.
+    fn bits_before(&self, one: usize) -> HashSet<usize> {
+        let mut widths: HashMap<usize, usize> = HashMap::new();
+        for latch in &self.latches {
+            *widths.entry(latch.word).or_default() += 1;
+        }
+        let own = self.latches.iter().filter(|latch| latch.word == one);
+        let before = Operands::of(self).cone_in_cycle(own.map(|latch| latch.next));
+        let is_bit = |latch: &Latch| {
+            latch.word != one && widths[&latch.word] == 1 && before.contains(&latch.node)
+        };
+        (0..self.latches.len()).filter(|index| is_bit(&self.latches[*index])).collect()
     }
 
     /// Asks whether an output differs although memory words of both sides may differ, as long as

@@ -80,7 +80,7 @@ pub const MANY_EQUAL_SIGNALS: Attempt = Attempt::new(&pdr_after("dc2; scorr"), 2
 /// `alone`: only one register can differ. The network is small but may need many frames.
 pub const ONE_REGISTER: Attempt = Attempt::new(PDR, 600, 5000, 3);
 /// `alone`, if the pairs of values are some thousand: all of them are collected.
-pub const PAIRS_OF_VALUES: Attempt = Attempt::new(&States, 200, 0, 20);
+pub const PAIRS_OF_VALUES: Attempt = Attempt::new(&States, 50, 0, 10);
 /// `by_word`: memory words keep equal abstractions.
 pub const MEMORY_WORD: Attempt = Attempt::new(&pdr_after("scorr; dc2"), 100, 20_000, 30);
 /// A quick search for a difference, which makes the longer proofs unnecessary.

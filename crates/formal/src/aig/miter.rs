@@ -43,6 +43,14 @@ impl Counts {
     pub(super) const ALL: Self = Self { outputs: TRUE, given: TRUE, more: FALSE };
 }
 
+/// How shared registers are freed: they take any values.
+pub(super) struct FreedRegisters {
+    /// Values in the cycle after a reset cycle.
+    pub(super) reset: HashMap<usize, bool>,
+    /// Registers that are not freed.
+    pub(super) kept: HashSet<usize>,
+}
+
 /// Both sides in one network, in which structurally equal nodes are shared.
 pub(super) struct Miter {
     nodes: Vec<Node>,
@@ -58,13 +66,13 @@ pub(super) struct Miter {
 
 impl Miter {
     /// Registers outside `shared` get a latch for each side. With `freed`, shared registers take
-    /// arbitrary values, except for these values in the cycle after a reset cycle.
+    /// arbitrary values.
     pub(super) fn new(
         aig: &Aig,
         interface: &Interface<'_>,
         mutation: u32,
         shared: &HashSet<usize>,
-        freed: Option<&HashMap<usize, bool>>,
+        freed: Option<&FreedRegisters>,
     ) -> Self {
         Self::with_memories(aig, interface, mutation, shared, freed, false)
     }
@@ -75,7 +83,7 @@ impl Miter {
         interface: &Interface<'_>,
         mutation: u32,
         shared: &HashSet<usize>,
-        freed: Option<&HashMap<usize, bool>>,
+        freed: Option<&FreedRegisters>,
         apart: bool,
     ) -> Self {
         let mut miter = Self::empty(aig);
@@ -107,9 +115,10 @@ impl Miter {
         let fill = interface.filled.then(|| miter.input(""));
         for (index, latch) in aig.latches.iter().enumerate() {
             let is_shared = shared.contains(&index);
-            if let Some(reset) = freed.filter(|_| is_shared) {
+            let is_freed = |freed: &&FreedRegisters| is_shared && !freed.kept.contains(&index);
+            if let Some(freed) = freed.filter(is_freed) {
                 let value = miter.input("");
-                let value = match reset.get(&index) {
+                let value = match freed.reset.get(&index) {
                     Some(held) => miter.choose(behind_reset, Literal::from(*held), value),
                     None => value,
                 };

@@ -216,6 +216,76 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
 }
 
+/// A timer that stands at 0 until it is started, and is mutated all the time: it differs only where
+/// a simulation of both differs.
+#[test]
+fn a_timer_that_stands_still_is_decided_with_its_control() {
+    let session = YosysSession::of_verilog(
+        "module top(input clk, input rst, input go, output reg tick);
+         reg [4:0] t, t_d; reg on;
+         wire last = on && t == 31;
+         always @* begin
+           t_d = t;
+           if (last) t_d = 0;
+           else if (on) t_d = t + 5'd1;
+         end
+         always @(posedge clk or posedge rst)
+           if (rst) begin t <= 0; on <= 0; tick <= 0; end
+           else begin
+             t <= t_d;
+             on <= !last && (on || go);
+             tick <= last;
+           end
+         endmodule",
+    );
+    begin(&session, &[]).unwrap();
+    let mut mutations = chosen(&session, 1000, 1, None).unwrap();
+    mutations.retain(|mutation| {
+        let is_timer = mutation.signal.as_ref().is_some_and(|signal| signal.starts_with("t_d["));
+        is_timer && mutation.port == "D"
+    });
+    let reset = Some(("rst", true));
+    let checker = EquivalenceChecker::of(&session, &mutations, None, |_| Ok(None), "clk", reset)
+        .unwrap()
+        .unwrap();
+    let mut same = 0;
+    for mutation in &mutations {
+        let Mutation { id, mode, bit, control, .. } = mutation;
+        let stored = |value: u32| {
+            let is_control = control.is_some_and(|control| value >> control & 1 == 1);
+            match mode {
+                Mode::Inv => value ^ 1 << bit,
+                Mode::Const0 => value & !(1 << bit),
+                Mode::Const1 => value | 1 << bit,
+                Mode::Cnot0 => value ^ u32::from(!is_control) << bit,
+                Mode::Cnot1 => value ^ u32::from(is_control) << bit,
+            }
+        };
+        let ticks = |stored: &dyn Fn(u32) -> u32| -> Vec<bool> {
+            let (mut t, mut is_on, mut drawn) = (0, false, 1_u32);
+            let cycle = |_| {
+                let is_last = is_on && t == 31;
+                // Xorshift.
+                drawn ^= drawn << 13;
+                drawn ^= drawn >> 17;
+                drawn ^= drawn << 5;
+                let go = drawn & 7 == 0;
+                (t, is_on) = match () {
+                    () if is_last => (stored(0), false),
+                    () if is_on => (stored((t + 1) % 32), true),
+                    () => (stored(t), go),
+                };
+                is_last
+            };
+            (0..5000).map(cycle).collect()
+        };
+        let is_same = ticks(&|value| value) == ticks(&stored);
+        same += u32::from(is_same);
+        assert_eq!(checker.alone(*id).unwrap(), is_same, "{}", mutation.words());
+    }
+    assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
+}
+
 /// The flag of a word counts where its number is 2. Elsewhere it is 0, which has no visible effect.
 #[test]
 fn memory_words_with_the_same_abstraction_are_equivalent() {
