@@ -151,9 +151,9 @@ pub fn instrument<'t>(
                 });
                 let mut body = inside[1..].iter().copied().peekable();
                 let switches = switches(&mut body);
-                let before = writer.counts.clone();
+                let before = (reader == Reader::FrontEnd).then(|| writer.counts.clone());
                 writer.process(&switches);
-                if reader == Reader::FrontEnd {
+                if let Some(before) = before {
                     writer.check(range, &before, points, line_of);
                 }
                 continue;

@@ -160,6 +160,19 @@ fn local_differences_are_proved_quickly_and_later_outputs_are_not() {
     }
 }
 
+/// The value of a port with a mutation.
+fn mutated(mutation: &Mutation, value: u32) -> u32 {
+    let Mutation { mode, bit, control, .. } = mutation;
+    let is_control = control.is_some_and(|control| value >> control & 1 == 1);
+    match mode {
+        Mode::Inv => value ^ 1 << bit,
+        Mode::Const0 => value & !(1 << bit),
+        Mode::Const1 => value | 1 << bit,
+        Mode::Cnot0 => value ^ u32::from(!is_control) << bit,
+        Mode::Cnot1 => value ^ u32::from(is_control) << bit,
+    }
+}
+
 /// A timer that counts in another order but in as many steps is equivalent. One with more or fewer
 /// steps is not.
 #[test]
@@ -190,17 +203,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         .unwrap();
     let mut same = 0;
     for mutation in &mutations {
-        let Mutation { id, mode, bit, control, .. } = mutation;
-        let seen = |held: u32| {
-            let is_control = control.is_some_and(|control| held >> control & 1 == 1);
-            match mode {
-                Mode::Inv => held ^ 1 << bit,
-                Mode::Const0 => held & !(1 << bit),
-                Mode::Const1 => held | 1 << bit,
-                Mode::Cnot0 => held ^ u32::from(!is_control) << bit,
-                Mode::Cnot1 => held ^ u32::from(is_control) << bit,
-            }
-        };
+        let seen = |held| mutated(mutation, held);
         // It is cleared before it counts, and wraps to its cleared value.
         let steps = if mutation.port == "Q" {
             let values = iter::successors(Some(0), |held| Some((seen(*held) + 1) % 32));
@@ -211,7 +214,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         };
         let is_same = steps == Some(31);
         same += u32::from(is_same);
-        assert_eq!(checker.alone(*id).unwrap(), is_same, "{}", mutation.words());
+        assert_eq!(checker.alone(mutation.id).unwrap(), is_same, "{}", mutation.words());
     }
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
 }
@@ -250,17 +253,7 @@ fn a_timer_that_stands_still_is_decided_with_its_control() {
         .unwrap();
     let mut same = 0;
     for mutation in &mutations {
-        let Mutation { id, mode, bit, control, .. } = mutation;
-        let stored = |value: u32| {
-            let is_control = control.is_some_and(|control| value >> control & 1 == 1);
-            match mode {
-                Mode::Inv => value ^ 1 << bit,
-                Mode::Const0 => value & !(1 << bit),
-                Mode::Const1 => value | 1 << bit,
-                Mode::Cnot0 => value ^ u32::from(!is_control) << bit,
-                Mode::Cnot1 => value ^ u32::from(is_control) << bit,
-            }
-        };
+        let stored = |value| mutated(mutation, value);
         let ticks = |stored: &dyn Fn(u32) -> u32| -> Vec<bool> {
             let (mut t, mut is_on, mut drawn) = (0, false, 1_u32);
             let cycle = |_| {
@@ -281,7 +274,7 @@ fn a_timer_that_stands_still_is_decided_with_its_control() {
         };
         let is_same = ticks(&|value| value) == ticks(&stored);
         same += u32::from(is_same);
-        assert_eq!(checker.alone(*id).unwrap(), is_same, "{}", mutation.words());
+        assert_eq!(checker.alone(mutation.id).unwrap(), is_same, "{}", mutation.words());
     }
     assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
 }
