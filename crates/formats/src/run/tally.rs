@@ -5,7 +5,7 @@ use super::plan::Plan;
 use crate::coverage::Recorder;
 use cosim_base::error::Error;
 use cosim_block::program;
-use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Verdict};
+use cosim_harness::harness::{BlockInfo, Case, Outcome, Profile, Rule, Total, Verdict};
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -137,6 +137,34 @@ impl ProfileTally {
     pub fn missed(&self) -> impl Iterator<Item = &'static str> {
         self.rules.iter().filter(|(_, hits)| **hits == 0).map(|(name, _)| *name)
     }
+
+    /// Adds the rules and counters of a case. `places` is of an earlier case.
+    fn count(&mut self, places: &mut Places, named: Named<'_>, outcome: &Outcome) {
+        let (rules, counters) = named;
+        let hits = |rule: usize| outcome.hits.get(rule).copied().unwrap_or(0);
+        // What a merge added has moved rules, too.
+        if !places.is_of(self) {
+            *places = Places::of(self, named);
+        }
+        // A rule that is hit although it is listed as unreachable counts as reachable.
+        for rule in places.unreachable.iter().filter(|rule| hits(**rule) > 0) {
+            let name = rules[*rule].name;
+            self.unreachable.remove(name);
+            self.rules.entry(name).or_default();
+        }
+        if !places.is_of(self) {
+            *places = Places::of(self, named);
+        }
+        for (so_far, rule) in self.rules.values_mut().zip(&places.rules) {
+            *so_far = so_far.saturating_add(hits(*rule));
+        }
+        for (so_far, counter) in self.counters.values_mut().zip(&places.counters) {
+            let (_, total) = counters[*counter];
+            if let Some(value) = outcome.counters.get(*counter) {
+                *so_far = total.of(*so_far, *value);
+            }
+        }
+    }
 }
 
 /// The totals of a run.
@@ -152,6 +180,9 @@ pub struct Tally {
     places: Vec<Places>,
 }
 
+/// The rules and counters of a block.
+type Named<'a> = (&'a [Rule], &'a [(&'static str, Total)]);
+
 /// The numbers of what the maps of a profile name, in the order of their names.
 #[derive(Debug, Clone, Default)]
 struct Places {
@@ -161,9 +192,9 @@ struct Places {
 }
 
 impl Places {
-    fn of(tally: &ProfileTally, block: &BlockInfo) -> Self {
-        let rule = |name: &&str| block.rules.iter().position(|rule| rule.name == *name);
-        let counter = |name: &&str| block.counters.iter().position(|(other, _)| other == name);
+    fn of(tally: &ProfileTally, (rules, counters): Named<'_>) -> Self {
+        let rule = |name: &&str| rules.iter().position(|rule| rule.name == *name);
+        let counter = |name: &&str| counters.iter().position(|(other, _)| other == name);
         Self {
             rules: tally.rules.keys().filter_map(rule).collect(),
             unreachable: tally.unreachable.keys().filter_map(rule).collect(),
@@ -205,7 +236,9 @@ impl Tally {
         };
         let profiles: Vec<ProfileTally> =
             plan.profiles.iter().map(profile).collect::<Result<_, Error>>()?;
-        let places = profiles.iter().map(|profile| Places::of(profile, block)).collect();
+        let places =
+            profiles.iter().map(|profile| Places::of(profile, (block.rules, &block.counters)));
+        let places = places.collect();
         Ok(Self { block, profiles, totals: Totals::default(), coverage, places })
     }
 
@@ -214,30 +247,8 @@ impl Tally {
         self.coverage.add(case, outcome);
         let profile = &mut self.profiles[case.profile];
         profile.scenarios[case.scenario].1.add(outcome);
-        let places = &mut self.places[case.profile];
-        let hits = |rule: usize| outcome.hits.get(rule).copied().unwrap_or(0);
-        // What a merge added has moved rules, too.
-        if !places.is_of(profile) {
-            *places = Places::of(profile, self.block);
-        }
-        // A rule that is hit although it is listed as unreachable counts as reachable.
-        for rule in places.unreachable.iter().copied().filter(|rule| hits(*rule) > 0) {
-            let name = self.block.rules[rule].name;
-            profile.unreachable.remove(name);
-            profile.rules.entry(name).or_default();
-        }
-        if !places.is_of(profile) {
-            *places = Places::of(profile, self.block);
-        }
-        for (so_far, rule) in profile.rules.values_mut().zip(&places.rules) {
-            *so_far = so_far.saturating_add(hits(*rule));
-        }
-        for (so_far, counter) in profile.counters.values_mut().zip(&places.counters) {
-            let (_, total) = &self.block.counters[*counter];
-            if let Some(value) = outcome.counters.get(*counter) {
-                *so_far = total.of(*so_far, *value);
-            }
-        }
+        let named = (self.block.rules, &self.block.counters[..]);
+        profile.count(&mut self.places[case.profile], named, outcome);
     }
 }
 
@@ -255,6 +266,38 @@ mod tests {
         let mut sum = Totals::default();
         sum.add_all(&ones);
         assert_eq!(sum, ones);
+    }
+
+    /// Do counts survive what a resumed run adds by name, and a rule that is hit unexpectedly?
+    #[test]
+    fn a_rule_that_is_listed_as_unreachable_counts_once_it_is_hit() {
+        let rules = ["B", "A", "C"].map(|name| Rule { name, meaning: "" });
+        let counters = [("most", Total::Max), ("all", Total::Sum)];
+        let mut tally = ProfileTally {
+            profile: "p".to_owned(),
+            fixes: "0x00".to_owned(),
+            parameters: BTreeMap::new(),
+            scenarios: Vec::new(),
+            rules: BTreeMap::from([("B", 0)]),
+            unreachable: ["A", "C"].map(|name| (name, "never".to_owned())).into(),
+            counters: counters.map(|(name, _)| (name, 0)).into(),
+        };
+        let named = (&rules[..], &counters[..]);
+        let mut places = Places::of(&tally, named);
+        let mut add = |tally: &mut ProfileTally, hits: [u64; 3], counters: [u64; 2]| {
+            let mut outcome = Outcome::without_cycles(Verdict::Match);
+            (outcome.hits, outcome.counters) = (hits.to_vec(), counters.to_vec());
+            tally.count(&mut places, named, &outcome);
+        };
+        add(&mut tally, [1, 0, 0], [3, 3]);
+        // As a merge does.
+        tally.unreachable.remove("A");
+        tally.rules.insert("A", 5);
+        add(&mut tally, [0, 2, 0], [2, 2]);
+        add(&mut tally, [1, 0, 4], [1, 1]);
+        assert_eq!(tally.rules, BTreeMap::from([("A", 7), ("B", 2), ("C", 4)]));
+        assert_eq!(tally.counters, BTreeMap::from([("all", 6), ("most", 3)]));
+        assert!(tally.unreachable.is_empty());
     }
 
     #[test]
