@@ -1,14 +1,17 @@
 //! Compares two models of an RTL on the same stimulus.
 
+mod pins;
+
 use crate::built::Built;
 use crate::engine::{BlockEngine, Cases, load};
 use crate::vector::VectorFile;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
-    Block, Case, Difference, Drive, Dut, Explain, Profile, Scenario, Watch, first_difference,
+    Block, Case, Difference, Drive, Dut, Explain, Profile, ResetPin, Scenario, Watch,
+    first_difference, first_difference_from_power_on,
 };
 use serde::{Deserialize, Serialize};
-use verilated::{BeforeReset, Model, ModelKind};
+use verilated::{BeforeReset, Model, ModelKind, Pins as _};
 use zerocopy::IntoBytes as _;
 
 /// The stimulus of both models.
@@ -20,14 +23,30 @@ pub struct ModelComparison {
     pub cases: Vec<Case>,
     /// The vectors. The worker skips those of other profiles.
     pub vectors: Vec<VectorFile>,
+    /// Random pins from power-on, which are driven after cases and vectors.
+    pub from_power_on: Option<RandomPins>,
     /// The first cycle in which outputs count.
     pub first: u64,
     /// Whether the inputs of all cases are returned, and not only those of a disagreement.
     pub is_recorded: bool,
+    /// Cycles of each case of which the outputs of the first model are returned, too.
+    pub recorded_outputs: usize,
 }
 
-/// The inputs of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Runs that begin at power-on, with all inputs random, resets among them. Registers hold random
+/// values at first, so both models must be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RandomPins {
+    /// The seed of pins and registers.
+    pub seed: u32,
+    /// The number of runs.
+    pub runs: u32,
+    /// The cycles of each run.
+    pub cycles: u32,
+}
+
+/// The inputs of a case, and outputs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedInputs {
     /// The name of the case.
     pub case: String,
@@ -36,6 +55,9 @@ pub struct RecordedInputs {
     /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
     #[serde(with = "hex")]
     pub cycles: Vec<u8>,
+    /// The bytes of the outputs of the first cycles, each as in the struct of the ports.
+    #[serde(with = "hex")]
+    pub outputs: Vec<u8>,
 }
 
 /// A case or vector in which the models differ.
@@ -123,15 +145,35 @@ pub fn compare<B: Block>(
             given => given,
         };
         let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
-        let (mut left, mut right) = (Recorded::new(left?), Recorded::new(right?));
+        let count = comparison.recorded_outputs;
+        let (mut left, mut right) = (Recorded::new(left?, count), Recorded::new(right?, 0));
         let duts = [&mut left, &mut right];
         let difference =
             first_difference(&stimulus, &profile.parameters, duts, comparison.first, watch);
         ran += 1;
         if comparison.is_recorded || difference.is_some() {
             let is_raw = matches!(stimulus.drive, Drive::Cycles(_));
-            recorded.push(RecordedInputs { case: name.clone(), is_raw, cycles: left.inputs });
+            recorded.push(left.recorded(&name, is_raw));
         }
+        if let Some(difference) = difference {
+            let disagreement = Some(Disagreement { name, difference });
+            return Ok(Compared { disagreement, cases: ran, recorded });
+        }
+    }
+    let Some(random) = comparison.from_power_on else {
+        return Ok(Compared { disagreement: None, cases: ran, recorded });
+    };
+    let reset = B::RESET.map(ResetPin::name_and_level);
+    for run in 0..random.runs {
+        let pins = pins::random(B::Inputs::PORTS, size_of::<B::Inputs>(), reset, random, run);
+        let before_reset = BeforeReset::Random(random.seed.wrapping_add(run));
+        let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
+        let mut left = Recorded::new(left?, comparison.recorded_outputs);
+        let mut right = Recorded::new(right?, 0);
+        let difference =
+            first_difference_from_power_on::<B, _>(&pins, [&mut left, &mut right], watch);
+        let name = format!("random pins {run}");
+        recorded.push(left.recorded(&name, true));
         if let Some(difference) = difference {
             let disagreement = Some(Disagreement { name, difference });
             return Ok(Compared { disagreement, cases: ran, recorded });
@@ -140,16 +182,25 @@ pub fn compare<B: Block>(
     Ok(Compared { disagreement: None, cases: ran, recorded })
 }
 
-/// A model that records its inputs.
+/// A model that records its inputs and outputs.
 struct Recorded<B: Block> {
     model: Model<B::Inputs, B::Outputs>,
     /// The bytes of the inputs of all cycles.
     inputs: Vec<u8>,
+    /// The bytes of the outputs of the first cycles.
+    outputs: Vec<u8>,
+    /// The cycles of which outputs are still to be recorded.
+    left: usize,
 }
 
 impl<B: Block> Recorded<B> {
-    const fn new(model: Model<B::Inputs, B::Outputs>) -> Self {
-        Self { model, inputs: Vec::new() }
+    const fn new(model: Model<B::Inputs, B::Outputs>, left: usize) -> Self {
+        Self { model, inputs: Vec::new(), outputs: Vec::new(), left }
+    }
+
+    fn recorded(self, case: &str, is_raw: bool) -> RecordedInputs {
+        let Self { inputs: cycles, outputs, .. } = self;
+        RecordedInputs { case: case.to_owned(), is_raw, cycles, outputs }
     }
 }
 
@@ -164,7 +215,12 @@ impl<B: Block> Dut<B> for Recorded<B> {
         outputs: &mut B::Outputs,
     ) -> Result<(), verilated::Error> {
         self.inputs.extend_from_slice(inputs.as_bytes());
-        self.model.settle(inputs, outputs)
+        self.model.settle(inputs, outputs)?;
+        if self.left > 0 {
+            self.left -= 1;
+            self.outputs.extend_from_slice(outputs.as_bytes());
+        }
+        Ok(())
     }
 
     fn edge(&mut self) -> Result<(), verilated::Error> {

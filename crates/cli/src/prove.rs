@@ -100,11 +100,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         folder: Path::new(""),
     };
     let mut simulated = Vec::new();
-    for (block, provers) in &jobs {
+    for (block, provers) in &mut jobs {
         let _activity =
             Activity::begin(format!("comparing netlist and RTL of {}", block.info().name));
         let run = run(block);
-        simulated.push((run.check_netlists(provers)?, run.subject()?));
+        simulated.push((run.judge(provers)?, run.subject()?));
     }
     let place = match &arguments.out {
         Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },

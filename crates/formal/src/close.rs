@@ -9,11 +9,12 @@ mod instrument;
 
 use crate::aig::{Aig, EquivalenceQuery, Freed, Goal, Interface, Seen};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::cut::{cut_with_latches, enabled};
+use crate::cut::{Cut, CutMemory, cut_with_latches, enabled};
 use crate::diff::{Contents, LOOP, OFFER, TO_NETLIST, Traffic};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
+use crate::judge::doubt;
 use crate::monitor::{MONITOR, TOP};
 use crate::portfolio::Attempt;
 use cosim_base::error::Error;
@@ -43,6 +44,8 @@ pub struct Closure {
     reset: Option<(&'static str, bool)>,
     /// Bits of memories.
     memory: u64,
+    /// The memories that are cut out of the graph.
+    memories: Vec<CutMemory>,
     /// The graph with memories that return any data, equal at equal addresses of one cycle.
     shared: Aig,
     exact: OnceCell<Result<Aig, String>>,
@@ -157,11 +160,15 @@ impl Closure {
             "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
-        let text = session.text(both)?;
-        match cut_with_latches(&text, clock) {
-            Err(Unknown(because)) => return Ok(Err(because)),
-            Ok(text) => session.write(without, &text)?,
+        if let Some(because) = session.doubt() {
+            return Ok(Err(because));
         }
+        let text = session.text(both)?;
+        let Cut { text: open, memories } = match cut_with_latches(&text, clock) {
+            Err(Unknown(because)) => return Ok(Err(because)),
+            Ok(cut) => cut,
+        };
+        session.write(without, &open)?;
         let Graph { text: shared, words } = graph(&session, without)?;
         let Some(shared) = Aig::parse(&shared) else {
             return Ok(Err(LOOP.to_owned()));
@@ -194,6 +201,7 @@ impl Closure {
             session,
             reset,
             memory,
+            memories,
             shared,
             exact,
             offers,
@@ -207,6 +215,11 @@ impl Closure {
         };
         closure.set_goals(&[]);
         Ok(Ok(closure))
+    }
+
+    /// Why no proof counts, if Verilator's model did something else in these cases (see [`doubt`]).
+    pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
+        doubt(&self.shared, &self.memories, info, cases, OFFER)
     }
 
     /// Whether one of the blocks' channels restricts legal traffic.

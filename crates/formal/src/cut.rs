@@ -1,9 +1,12 @@
 //! Finds cells that Yosys and Verilator interpret differently or that cannot be checked, and cuts
 //! the memories out of a netlist.
 
+mod memories;
 mod paired;
 
 use cosim_rtl::rtlil::{self, Cell, Line, Unknown, Widths, parts, plain, width, widths};
+use memories::CutMemories;
+pub use memories::CutMemory;
 pub use paired::cut_pair;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -152,12 +155,19 @@ pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
     }
 }
 
+/// A netlist whose memories are cut out.
+#[derive(Debug, Default)]
+pub struct Cut {
+    pub text: String,
+    pub memories: Vec<CutMemory>,
+}
+
 /// Cuts the memories out of a flat netlist: their inputs become outputs of the design, their
 /// outputs become inputs.
 ///
 /// # Errors
 /// [`Unknown`] if the netlist cannot be checked: several clocks or edges, a latch, or a division.
-pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
+pub fn cut(netlist: &str, clock: &str) -> Result<Cut, Unknown> {
     cut_as(netlist, clock, Latches::Refused, &name_of(&followed(netlist)))
 }
 
@@ -166,7 +176,7 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
 ///
 /// # Errors
 /// As [`cut`].
-pub fn cut_with_latches(netlist: &str, clock: &str) -> Result<String, Unknown> {
+pub fn cut_with_latches(netlist: &str, clock: &str) -> Result<Cut, Unknown> {
     cut_as(netlist, clock, Latches::Free, &name_of(&followed(netlist)))
 }
 
@@ -193,7 +203,7 @@ fn cut_as(
     clock: &str,
     latches: Latches,
     named: &dyn Fn(&Cell<'_>, usize) -> String,
-) -> Result<String, Unknown> {
+) -> Result<Cut, Unknown> {
     let clock = format!("\\{clock}");
     let widths = widths(netlist);
     let wires = widths.values().next();
@@ -201,6 +211,7 @@ fn cut_as(
     let mut attributes = String::new();
     let mut lines = netlist.lines();
     let mut cuts = 0;
+    let mut memories = CutMemories::of(netlist);
     while let Some(line) = lines.next() {
         let statement = Line::of(line);
         if let Line::Attribute { .. } = statement {
@@ -222,6 +233,7 @@ fn cut_as(
                 attributes.clear();
                 cuts += 1;
                 let cut = named(&cell, cuts);
+                memories.add(&cell, &cut);
                 open(&cell, ports, (cuts, &cut), wires, (&mut declared, &mut text))?;
                 continue;
             }
@@ -237,7 +249,7 @@ fn cut_as(
             begin = text.len();
         }
     }
-    Ok(text)
+    Ok(Cut { text, memories: memories.finish() })
 }
 
 /// The ports at which a memory cell is cut, and the stems of their new names; `None` for other
@@ -334,6 +346,12 @@ pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
         })
     });
     sizes.into_keys().zip(1..).collect()
+}
+
+/// The place of a port among those of its memory and kind. A later write wins.
+fn rank(cell: &Cell<'_>) -> u64 {
+    let number = |name| cell.parameter(name).and_then(rtlil::number);
+    number("\\PORTID").or_else(|| number("\\PRIORITY")).unwrap_or(0)
 }
 
 /// Whether a one-bit parameter is 0 or missing.

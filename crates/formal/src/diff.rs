@@ -5,10 +5,11 @@
 
 use crate::aig::{Aig, EquivalenceQuery, Interface, Violation};
 use crate::certificate::{Certificate, Checked, Evidence, certify};
-use crate::cut::{cut_pair, enabled};
+use crate::cut::{Cut, CutMemory, cut_pair, enabled};
 use crate::engine::{Decision, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{Observer, held, observer};
+use crate::judge::doubt;
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::Attempt;
 use cosim_base::error::Error;
@@ -100,6 +101,8 @@ pub struct Sides {
     offers: Vec<String>,
     /// The graphs without memories, if there are graphs.
     graphs: Option<[Graph; 2]>,
+    /// The memories that are cut out of each graph.
+    memories: [Vec<CutMemory>; 2],
     /// The graph with invariants of the old RTL, and the outputs that are 1 where one is violated.
     strengthened: OnceCell<(Aig, Vec<String>)>,
 }
@@ -146,6 +149,11 @@ impl Sides {
         };
         let (old, new) = rayon::join(|| read(examined[0]), || read(examined[1]));
         let sessions = [old?, new?];
+        for (side, session) in ["old", "new"].into_iter().zip(&sessions) {
+            if let Some(because) = session.doubt() {
+                return Ok(Err(format!("{side} RTL: {because}")));
+            }
+        }
         let reset = info.reset.map(|pin| pin.name_and_level());
         Self::of(sessions, offers, info.rtl.clock, reset).map(Ok)
     }
@@ -167,14 +175,16 @@ impl Sides {
             exact: OnceCell::new(),
             offers,
             graphs: None,
+            memories: Default::default(),
             strengthened: OnceCell::new(),
             sessions,
         };
         found.shared = match cut_pair([&texts[0], &texts[1]], clock) {
             Err(Unknown(because)) => Err(because),
-            Ok(texts) => {
-                for (session, text) in found.sessions.iter().zip(&texts) {
-                    session.write(cut, text)?;
+            Ok(cuts) => {
+                for (side, Cut { text, memories }) in cuts.into_iter().enumerate() {
+                    found.sessions[side].write(cut, &text)?;
+                    found.memories[side] = memories;
                 }
                 let [old, new] = &found.sessions;
                 let (old, new) = rayon::join(|| graph(old, cut), || graph(new, cut));
@@ -283,8 +293,8 @@ impl Sides {
         ))?;
         let texts = [old.text(observed)?, other.text(both)?];
         // Memories that could be paired before can be again.
-        let Ok([text, _]) = cut_pair([&texts[0], &texts[1]], clock) else { return Ok(0) };
-        old.write(cut, &text)?;
+        let Ok([observed, _]) = cut_pair([&texts[0], &texts[1]], clock) else { return Ok(0) };
+        old.write(cut, &observed.text)?;
         let graph = graph(old, cut)?;
         let Some(aig) = Aig::parse(&graph.text) else { return Ok(0) };
         let interface = self.interface();
@@ -348,6 +358,14 @@ impl Sides {
                 certify(&self.sessions[0], &question.name, file, evidence)
             }
         }
+    }
+
+    /// Why no proof counts, if Verilator's model of one side did something else in these cases (see
+    /// [`doubt`]).
+    pub fn doubt(&self, info: &BlockInfo, side: usize, cases: &[RecordedInputs]) -> Option<String> {
+        // Without graphs there are no proofs.
+        let graph = Aig::parse(&self.graphs.as_ref()?[side].text)?;
+        doubt(&graph, &self.memories[side], info, cases, OFFER)
     }
 
     /// The offers that recorded cases withdraw, as seen by the old RTL: what, and where first.

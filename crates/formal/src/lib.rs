@@ -8,7 +8,7 @@
 //! - [`graph`] converts a netlist to an and-inverter graph; [`aig`] has such graphs, and the miters
 //!   that engines decide.
 //! - [`engine`] runs engines such as ABC; [`portfolio`] lists all attempts; [`certificate`] checks
-//!   their proofs.
+//!   their proofs, and [`judge`] compares graphs with Verilator's model.
 //!
 //! ```
 //! use cosim_formal::aig::Aig;
@@ -30,6 +30,7 @@ pub mod diff;
 pub mod engine;
 pub mod graph;
 pub mod invariants;
+pub mod judge;
 pub mod monitor;
 pub mod portfolio;
 pub mod prove;

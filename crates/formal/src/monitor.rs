@@ -90,7 +90,8 @@ struct Handshake {
 
 impl Monitor {
     /// The monitor of a block's properties. If `only` is given, it has outputs only for invariants
-    /// and for properties whose text contains `only`.
+    /// and for properties whose text contains `only`, beside those of the RTL and of `offer` (see
+    /// [`Self::of_protocol`]).
     ///
     /// # Errors
     /// [`Error::Usage`] if a property names a signal, register or state that does not exist.
@@ -99,6 +100,7 @@ impl Monitor {
         parameters: &Parameters,
         assertions: Option<&Assertions>,
         only: Option<&str>,
+        offer: &str,
     ) -> Result<Self, Error> {
         let facts = program::facts(info, parameters)?;
         let properties = &facts.properties;
@@ -114,8 +116,14 @@ impl Monitor {
         progress::progress(properties, info.rtl.clock, &mut bad, &mut text);
         let offers = offers(info);
         let mut breaks = Vec::new();
-        for (place, offer) in offers.iter().enumerate() {
-            breaks.push(withdrawn(info, offer, &format!("offer_{place}"), &mut text));
+        // The outputs of the RTL and the assumptions are compared with simulated cases.
+        let mut pins: Vec<String> =
+            info.outputs.iter().map(|port| format!("output {}", range(port))).collect();
+        for (place, offered) in offers.iter().enumerate() {
+            let now = withdrawn(info, offered, &format!("offer_{place}"), &mut text);
+            let _ = writeln!(text, "  assign {offer}{place} = {now};");
+            pins.push(format!("output {offer}{place}"));
+            breaks.push(format!("{offer}{place}"));
         }
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
         // Properties that are not selected are left out of the network. The others keep their
@@ -128,8 +136,9 @@ impl Monitor {
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
-        let pins: Vec<String> = requested.into_iter().flat_map(of).collect();
-        let text = format!("{}{text}endmodule\n", around(info, &pins, &[], assertions, &text));
+        pins.extend(requested.into_iter().flat_map(of));
+        let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).collect();
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &shared, assertions, &text));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
         let signals = signals(assertions).to_vec();

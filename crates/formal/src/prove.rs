@@ -12,10 +12,11 @@ use crate::aig::{
 };
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
-use crate::cut::{cut, enabled};
+use crate::cut::{Cut, CutMemory, cut, enabled};
 use crate::engine::{Decider, ask};
 use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
+use crate::judge::doubt;
 pub use crate::monitor::{Kind, Property};
 use crate::monitor::{MONITOR, Monitor, TOP};
 use crate::portfolio::{
@@ -23,6 +24,7 @@ use crate::portfolio::{
 };
 use cosim_base::error::{Error, codes};
 use cosim_base::run_file::RunFile;
+use cosim_block::agreement::RecordedInputs;
 use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
@@ -335,6 +337,8 @@ pub struct Prover {
     missing: Option<String>,
     /// The network that is tried first.
     graph: (Memories, Aig),
+    /// The memories that are cut out of it.
+    memories: Vec<CutMemory>,
     /// The `-vmap` file of that network.
     map: String,
     /// What holds by induction about written words of memories.
@@ -366,7 +370,7 @@ impl Prover {
     ) -> Result<Result<Self, String>, Error> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
         let assertions = Assertions::read(&session, info, parameters)?;
-        let monitor = Monitor::new(info, parameters, assertions.as_ref(), only)?;
+        let monitor = Monitor::new(info, parameters, assertions.as_ref(), only, OFFER)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
         if let Some(assertions) = assertions.as_ref().filter(|assertions| assertions.is_of_rtl) {
             let [rtl, ..] = FILES;
@@ -467,10 +471,13 @@ impl Prover {
             "read_rtlil {rtl}\nflatten\ntribuf -logic\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
         ))?;
+        if let Some(because) = session.doubt() {
+            return Ok(Err(because));
+        }
         let netlist = session.text(both)?;
         let bits = memory_bits(&netlist);
-        let without = match cut(&netlist, clock) {
-            Ok(text) => text,
+        let Cut { text: without, memories } = match cut(&netlist, clock) {
+            Ok(cut) => cut,
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         session.write(cut_open, &without)?;
@@ -491,6 +498,7 @@ impl Prover {
             reset,
             missing,
             graph: (first, aig),
+            memories,
             map,
             candidates: Vec::new(),
             whole,
@@ -566,10 +574,10 @@ impl Prover {
         }
     }
 
-    /// The netlist that is checked, in Verilog.
-    pub fn netlist(&self) -> Result<String, Error> {
-        let [rtl, ..] = FILES;
-        self.session.verilog(rtl)
+    /// Why no result counts, if Verilator's model did something else in these cases (see
+    /// [`doubt`]).
+    pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
+        doubt(self.network(), &self.memories, info, cases, OFFER)
     }
 
     /// The RTL with its monitor, for [`PropertyStatus::against`].

@@ -78,7 +78,7 @@ pub use reset::{Reset, ResetTimer};
 pub use ring::Ring;
 pub use rng::CaseRng;
 pub use scoring::{count_names, in_reset, joined_names};
-pub use side_by_side::{Difference, first_difference};
+pub use side_by_side::{Difference, first_difference, first_difference_from_power_on};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table, conditions};

@@ -1,24 +1,22 @@
 //! Compares the netlist that Yosys generates from an RTL with Verilator's model of the RTL.
 //!
-//! Proofs, mutants and gates are results about the netlist. Before a command counts them, both
-//! models run the first cases of each scenario and the vectors of the block's corpus. The check
-//! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
-//! The properties of a proof are evaluated on the same cycles.
+//! Proofs, mutants and gates are results about the netlist. Before a command counts them, the model
+//! runs the first cases of each scenario, the vectors of the block's corpus and random pins from
+//! power-on. [`observe`] records what it does, for the graph that engines get
+//! ([`cosim_formal`]); [`Pair`] compares it with a model of the netlist. The check proves nothing
+//! beyond this stimulus: `docs/how-to/proof.md` lists the remaining assumptions.
 
 use crate::blocks::BlockHandle;
 use crate::mutate::grade::cases_of;
 use crate::setup::{Session, Setup};
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
-use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RecordedInputs};
+use cosim_block::agreement::{Compared, Disagreement, ModelComparison, RandomPins, RecordedInputs};
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_block::vector::VectorFile;
 use cosim_block::worker::task::{Action, Task};
-use cosim_formal::aig::{Aig, Violation};
-use cosim_formal::prove::FAILS;
 use cosim_harness::harness::{Difference, LONGEST, Profile};
-use std::collections::BTreeMap;
 use std::path::Path;
 use walkdir::WalkDir;
 
@@ -28,9 +26,10 @@ const CORPUS: &str = "vectors";
 pub const SEED: u64 = 1;
 /// Cases of each scenario.
 const CASES: u64 = 3;
-
-/// Properties that fail in simulated cycles, by output of the network.
-pub type Violations = BTreeMap<String, Violation>;
+/// Cycles of each case of which outputs are compared with those of a graph.
+const OUTPUTS: usize = 500;
+/// Runs of random pins: 20,480 cycles, in one evaluation of 320 cycles of the graph.
+const RANDOM: RandomPins = RandomPins { seed: 1, runs: 64, cycles: 320 };
 
 /// An RTL under one profile, and its netlist.
 #[derive(Clone, Copy)]
@@ -49,56 +48,10 @@ impl Pair<'_> {
     /// # Errors
     /// [`Error::NetlistDiffers`], [`Error::Interrupted`], or an error in a vector.
     pub fn check(&self, worker: &OneShotWorker) -> Result<(), Error> {
-        self.evaluate(worker, None).map(drop)
-    }
-
-    /// Runs both models like [`Pair::check`], and evaluates the properties of a network.
-    pub fn evaluate(
-        &self,
-        worker: &OneShotWorker,
-        network: Option<&Aig>,
-    ) -> Result<Violations, Error> {
         let Self { block, profile, .. } = *self;
-        let setup = Setup {
-            profiles: vec![profile.clone()],
-            scenarios: Vec::new(),
-            packets: None,
-            rtl: Rtl::default(),
-            coverage: false,
-        };
-        let session = Session::new(block, &setup)?;
-        let mut cases = cases_of(block.info(), &session, profile, SEED, 0..CASES);
-        cases.retain(|case| session.length(case) <= LONGEST);
-        let recorded = self.compare(
-            worker,
-            ModelComparison {
-                scenarios: session.scenarios_text(),
-                cases,
-                vectors: corpus(block.info().name)?,
-                first: 0,
-                is_recorded: network.is_some(),
-            },
-        )?;
-        let info = block.info();
-        let ports = (info.inputs, info.power_up.len());
-        let violations = network.map(|network| network.violations(&FAILS, ports, &recorded));
-        Ok(violations.unwrap_or_default())
-    }
-
-    fn compare(
-        &self,
-        worker: &OneShotWorker,
-        comparison: ModelComparison,
-    ) -> Result<Vec<RecordedInputs>, Error> {
-        let Self { block, profile, rtl, netlist } = *self;
-        let task = Task {
-            block: block.info().name.to_owned(),
-            profile: profile.name.to_string(),
-            model: rtl.clone(),
-            action: Action::Compare(netlist.clone(), comparison),
-        };
-        match worker.have::<Compared>(task)? {
-            Finish::Done(Compared { disagreement: None, recorded, .. }) => Ok(recorded),
+        let comparison = stimulus(block, profile)?;
+        match self.compare(worker, comparison)? {
+            Finish::Done(Compared { disagreement: None, .. }) => Ok(()),
             Finish::Done(Compared {
                 disagreement: Some(Disagreement { name, difference }),
                 ..
@@ -127,6 +80,76 @@ impl Pair<'_> {
             Finish::Interrupted => Err(Error::Interrupted),
         }
     }
+
+    fn compare(
+        &self,
+        worker: &OneShotWorker,
+        comparison: ModelComparison,
+    ) -> Result<Finish<Compared>, Error> {
+        worker.have::<Compared>(Task {
+            block: self.block.info().name.to_owned(),
+            profile: self.profile.name.to_string(),
+            model: self.rtl.clone(),
+            action: Action::Compare(self.netlist.clone(), comparison),
+        })
+    }
+}
+
+/// The first cases and the corpus.
+fn stimulus(block: &'static BlockHandle, profile: &Profile) -> Result<ModelComparison, Error> {
+    let setup = Setup {
+        profiles: vec![profile.clone()],
+        scenarios: Vec::new(),
+        packets: None,
+        rtl: Rtl::default(),
+        coverage: false,
+    };
+    let session = Session::new(block, &setup)?;
+    let mut cases = cases_of(block.info(), &session, profile, SEED, 0..CASES);
+    cases.retain(|case| session.length(case) <= LONGEST);
+    Ok(ModelComparison {
+        scenarios: session.scenarios_text(),
+        cases,
+        vectors: corpus(block.info().name)?,
+        from_power_on: None,
+        first: 0,
+        is_recorded: false,
+        recorded_outputs: 0,
+    })
+}
+
+/// What Verilator's model of an RTL does in the first cases, in the corpus, and with random pins
+/// from power-on. The inner error says why no answer about the RTL counts.
+///
+/// # Errors
+/// [`Error::Interrupted`], or an error in a vector.
+pub fn observe(
+    block: &'static BlockHandle,
+    profile: &Profile,
+    rtl: &Built,
+    worker: &OneShotWorker,
+) -> Result<Result<Vec<RecordedInputs>, String>, Error> {
+    let comparison = ModelComparison {
+        from_power_on: Some(RANDOM),
+        is_recorded: true,
+        recorded_outputs: OUTPUTS,
+        ..stimulus(block, profile)?
+    };
+    Ok(match (Pair { block, profile, rtl, netlist: rtl }).compare(worker, comparison)? {
+        Finish::Done(Compared { disagreement: None, recorded, .. }) => Ok(recorded),
+        Finish::Done(Compared {
+            disagreement: Some(Disagreement { name, difference }), ..
+        }) => {
+            let Difference { cycle, port, values: [one, other] } = difference;
+            let port = port.as_deref().unwrap_or("the model");
+            Err(format!(
+                "Verilator's model of the RTL does not do the same twice: at cycle {cycle} of {name}, \
+                 {port} is {one} and {other}"
+            ))
+        }
+        Finish::Lost(verdict) => Err(format!("Verilator's model of the RTL fails: {verdict}")),
+        Finish::Interrupted => return Err(Error::Interrupted),
+    })
 }
 
 /// The vectors of a block, sorted.

@@ -5,6 +5,7 @@
 //! code at once: one proof shows that none of a set is reached, and a set that is undecided is
 //! halved. Inputs count only after a simulation in which they hit the point.
 
+use crate::agreement::observe;
 use crate::blocks::BlockHandle;
 use crate::judged::Judged;
 use crate::runner::{self, Limits, Progress, Start};
@@ -344,7 +345,13 @@ impl<'a> Job<'a> {
             }
             Err(error) => return Err(error),
         };
-        self.decide(closure)
+        self.begin("comparing the netlist with Verilator's model");
+        let recorded = observe(self.run.block, self.profile, &self.bare, self.run.worker)?;
+        let doubt = recorded.map_or_else(Some, |cases| closure.doubt(info, &cases));
+        match doubt {
+            Some(because) => self.without_netlist(because),
+            None => self.decide(closure),
+        }
     }
 
     fn without_netlist(&mut self, because: String) -> Result<(), Error> {
@@ -526,8 +533,10 @@ impl<'a> Job<'a> {
                     scenarios: self.session.scenarios_text(),
                     cases,
                     vectors: Vec::new(),
+                    from_power_on: None,
                     first: 0,
                     is_recorded: true,
+                    recorded_outputs: 0,
                 },
             ),
         );

@@ -4,7 +4,7 @@
 //! a bounded search, and an unbounded proof at last. A difference counts only after both models
 //! showed it in simulation.
 
-use crate::agreement::{SEED, corpus};
+use crate::agreement::{SEED, corpus, observe};
 use crate::blocks::BlockHandle;
 use crate::mutate::grade::cases_of;
 use crate::runner::SHRINK_BUDGET;
@@ -159,7 +159,8 @@ impl DiffRun<'_> {
             || job.netlists([&examined[0], &examined[1]]),
         );
         job.models = <[Built; 2]>::try_from(models?).ok();
-        let verdict = job.decide(sides?)?;
+        let sides = job.judged(sides?)?;
+        let verdict = job.decide(sides)?;
         Ok(ProfileDiff { profile: name, steps: job.steps, verdict })
     }
 }
@@ -206,6 +207,21 @@ impl Job<'_> {
         };
         if let Some(sides) = &sides {
             self.steps.push(step("netlist", if sides.is_same() { "the same" } else { "differs" }));
+        }
+        Ok(sides)
+    }
+
+    /// The netlists, if both do what Verilator's models do.
+    fn judged(&mut self, sides: Option<Sides>) -> Result<Option<Sides>, Error> {
+        let (Some(found), Some(models)) = (&sides, &self.models) else { return Ok(sides) };
+        self.begin("comparing the netlists with Verilator's models");
+        for (side, name) in ["old", "new"].into_iter().enumerate() {
+            let recorded = observe(self.run.block, self.profile, &models[side], self.run.worker)?;
+            let info = self.run.block.info();
+            let doubt = recorded.map_or_else(Some, |cases| found.doubt(info, side, &cases));
+            if let Some(because) = doubt {
+                return Ok(self.without_proof("netlist", format!("{name} RTL: {because}")));
+            }
         }
         Ok(sides)
     }
@@ -559,8 +575,10 @@ impl Job<'_> {
                     scenarios: self.session.scenarios_text(),
                     cases,
                     vectors,
+                    from_power_on: None,
                     first: 1,
                     is_recorded,
+                    recorded_outputs: 0,
                 },
             ),
         };

@@ -1,8 +1,7 @@
 //! Proves the properties of one block, and replays counterexamples on the RTL and the golden model.
 
-use crate::agreement::{Pair, Violations};
+use crate::agreement::observe;
 use crate::blocks::BlockHandle;
-use crate::mutate::netlist_model;
 use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use cosim_base::error::{Error, codes};
@@ -12,9 +11,10 @@ use cosim_base::run_file::RunFile;
 use cosim_block::engine::{Query, RawVector};
 use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::vector::{Origin, VectorFile};
+use cosim_formal::aig::Violation;
 use cosim_formal::certificate::solver;
 use cosim_formal::engine::Decider;
-use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
+use cosim_formal::prove::{FAILS, Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use cosim_formats::proof::{
     INTERRUPTED, ProfileProof, Proof, ProofSubject, PropertyResult, VECTORS,
 };
@@ -23,11 +23,15 @@ use cosim_harness::harness::{Profile, Verdict};
 use cosim_rtl::models::{RtlModels as _, View};
 use cosim_rtl::yosys;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use verilated::BeforeReset;
 use verilated_runtime::Tracing;
+
+/// Properties that fail in simulated cycles, by output of the network.
+pub type Violations = BTreeMap<String, Violation>;
 
 /// Cycles to drive after a counterexample, in which the violation may reach an output.
 const BEHIND: usize = 100;
@@ -70,27 +74,34 @@ pub struct ProofRun<'a> {
 }
 
 impl ProofRun<'_> {
-    /// Checks that the netlists behave like the RTL. Returns the properties of each profile that
-    /// fail in the simulated cases.
+    /// Compares each network with Verilator's model of the RTL. A prover whose network differs is
+    /// replaced by the reason. Returns the properties of each profile that fail in simulated cases.
     ///
     /// # Errors
-    /// [`Error::NetlistDiffers`] if one does not.
-    pub fn check_netlists(
+    /// A tool fails, or [`Error::Interrupted`].
+    pub fn judge(
         &self,
-        provers: &[(Profile, Result<Prover, String>)],
+        provers: &mut [(Profile, Result<Prover, String>)],
     ) -> Result<Vec<Violations>, Error> {
-        let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
-            Ok(prover) => {
-                let model =
-                    self.rtl.build_for_user(self.block.info(), &profile.parameters, View::Quick)?;
-                let netlist = netlist_model(self.block.info(), &prover.netlist()?)?;
-                Pair { block: self.block, profile, rtl: &model, netlist: &netlist }
-                    .evaluate(self.worker, Some(prover.network()))
-            }
+        let info = self.block.info();
+        let judge = |(profile, prover): &mut (Profile, Result<Prover, String>)| {
             // No property can be proved, for example because of a second clock.
-            Err(_) => Ok(Violations::new()),
+            let Ok(network) = prover else { return Ok(Violations::new()) };
+            let model = self.rtl.build_for_user(info, &profile.parameters, View::Quick)?;
+            let recorded = observe(self.block, profile, &model, self.worker)?;
+            let cases = recorded.as_deref().unwrap_or_default();
+            let doubt = match &recorded {
+                Ok(cases) => network.doubt(info, cases),
+                Err(because) => Some(because.clone()),
+            };
+            let ports = (info.inputs, info.power_up.len());
+            let violations = network.network().violations(&FAILS, ports, cases);
+            if let Some(because) = doubt {
+                *prover = Err(because);
+            }
+            Ok(violations)
         };
-        provers.par_iter().map(check).collect()
+        provers.par_iter_mut().map(judge).collect()
     }
 
     /// What the proofs are about. It asks tools, which an interruption ends.

@@ -13,12 +13,13 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::find_program;
 use front_end::{Form, FrontEnd, Unread};
 use parts::parts;
+use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tempfile::TempDir;
 use verilated_build::{Error as BuildError, answer_within, messages, written_text};
 use verilated_files::foreign::lay_out;
@@ -31,6 +32,11 @@ const VARIABLE: &str = "YOSYS";
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
 /// Folder of the data files.
 const DATA: &str = "data";
+
+/// Commands that warn of nets with several drivers or none, in a copy of the design.
+const CHECK: &str = "design -push-copy\nproc\nflatten\nopt_clean\ncheck\ndesign -pop\n";
+/// Parts of warnings that do not say that Yosys reads the RTL as no simulator does.
+const HARMLESS: &[&str] = &[];
 
 /// What read an RTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +60,8 @@ pub struct YosysSession {
     /// session.
     scripts: AtomicU32,
     answers: Answers,
+    /// What Yosys warned of.
+    warnings: Mutex<BTreeSet<String>>,
 }
 
 impl YosysSession {
@@ -75,6 +83,7 @@ impl YosysSession {
             expanded: examined.expanded(pragmas)?,
             scripts: AtomicU32::new(0),
             answers: Answers::none(),
+            warnings: Mutex::default(),
         };
         let PreprocessedRtl { libraries, sources } = &*session.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
@@ -181,7 +190,7 @@ impl YosysSession {
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");
         }
-        script += &format!("\n{commands}\n");
+        script += &format!("\n{CHECK}{commands}\n");
         let Err(error) = self.run(yosys(), &script, &self.data, str::to_owned) else {
             return Ok(Reader::Yosys);
         };
@@ -214,10 +223,22 @@ impl YosysSession {
                 other => other,
             }
         })?;
-        let script = format!("read_rtlil {netlist}\nhierarchy -check -top {top}\n{commands}\n");
+        let script =
+            format!("read_rtlil {netlist}\nhierarchy -check -top {top}\n{CHECK}{commands}\n");
         let words = |message: &str| format!("Yosys: {}", self.typed(message));
         self.run(yosys(), &script, &self.data, words)?;
         Ok(Reader::FrontEnd)
+    }
+
+    /// Why no proof about the netlist counts: Yosys reads something differently from simulators.
+    pub fn doubt(&self) -> Option<String> {
+        let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = warnings.first()?;
+        let more = match warnings.len() {
+            1 => String::new(),
+            count => format!(" (and {} more warnings)", count - 1),
+        };
+        Some(format!("Yosys may read this RTL differently: {first}{more}"))
     }
 
     /// The parameters that the top module of the RTL has.
@@ -329,7 +350,7 @@ impl YosysSession {
         let libraries = (0..between).map(|number| (number, " -defer"));
         let read = |(number, option)| {
             let path = self.path(&file(number));
-            format!("read_verilog -sv{option} \"{}\"\n", path.display())
+            format!("read_verilog -sv -noautowire{option} \"{}\"\n", path.display())
         };
         sources.chain(libraries).map(read).collect()
     }
@@ -351,6 +372,11 @@ impl YosysSession {
         program.arg("-q").arg("-s").arg(format!("{up}{name}")).current_dir(folder);
         let output = printed_by(program)?;
         if output.status.success() {
+            let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+            for printed in [&output.stdout, &output.stderr] {
+                let printed = String::from_utf8_lossy(printed);
+                warnings.extend(warnings_of(&printed).map(|warning| self.typed(warning)));
+            }
             return Ok(());
         }
         let text = [output.stdout, output.stderr]
@@ -360,6 +386,13 @@ impl YosysSession {
         let line = find(": error: ").or_else(|| find("ERROR")).unwrap_or_else(|| text.trim());
         Err(Error::Environment(codes::YOSYS_FAILED, describe(line.trim_start_matches("ERROR: "))))
     }
+}
+
+/// The warnings in what Yosys prints, but for [`HARMLESS`] ones.
+fn warnings_of(printed: &str) -> impl Iterator<Item = &str> {
+    let warnings = printed.lines().filter_map(|line| line.split_once("Warning: "));
+    let warnings = warnings.map(|(_, warning)| warning.trim());
+    warnings.filter(|warning| !HARMLESS.iter().any(|part| warning.contains(part)))
 }
 
 /// What is wrong with a file of assertions, by Yosys's words, which call it `name`.

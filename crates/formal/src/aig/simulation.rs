@@ -34,13 +34,13 @@ pub struct Seen {
 
 /// A value in each of the cases.
 #[derive(Debug, Clone, Copy, Default)]
-struct Known {
-    is_one: u64,
-    is_zero: u64,
+pub(super) struct Known {
+    pub(super) is_one: u64,
+    pub(super) is_zero: u64,
 }
 
 impl Known {
-    fn all(value: bool) -> Self {
+    pub(super) fn all(value: bool) -> Self {
         if value { Self { is_one: !0, is_zero: 0 } } else { Self { is_one: 0, is_zero: !0 } }
     }
 
@@ -53,9 +53,10 @@ impl Aig {
     /// The same with an input that is always 0.
     #[must_use]
     pub fn with_low(mut self, input: &str) -> Self {
-        let is_it = |(_, name): &&(u32, String)| name == input;
-        let nodes: Vec<u32> = self.inputs.iter().filter(is_it).map(|(node, _)| *node).collect();
-        self.inputs.retain(|(_, name)| name != input);
+        let is_it = |(_, name): &(u32, String)| split(name).0 == input;
+        let nodes = self.inputs.iter().filter(|one| is_it(one)).map(|(node, _)| *node);
+        let nodes: Vec<u32> = nodes.collect();
+        self.inputs.retain(|one| !is_it(one));
         // Neither operand is ever 1.
         self.ands.splice(0..0, nodes.into_iter().map(|node| (node, [FALSE, FALSE])));
         self
@@ -126,14 +127,7 @@ impl Aig {
         after_edges: bool,
         mut see: impl FnMut(usize, &[Known], u64),
     ) {
-        let nodes = self.inputs.iter().map(|(node, _)| *node);
-        let nodes = nodes.chain(self.latches.iter().map(|latch| latch.node));
-        let nodes = nodes.chain(self.ands.iter().map(|(node, _)| *node));
-        let mut values = vec![Known::default(); nodes.max().unwrap_or(0) as usize + 1];
-        values[0] = Known::all(false);
-        for latch in &self.latches {
-            values[latch.node as usize] = latch.initial.map_or(Known::default(), Known::all);
-        }
+        let mut values = self.at_power_on();
         // The byte and the bit of each input that is a port.
         let place = |name: &str| {
             let (name, bit) = split(name);
@@ -162,7 +156,7 @@ impl Aig {
                     *(if is_one { &mut value.is_one } else { &mut value.is_zero }) |= lane;
                 }
             }
-            self.settle(&mut values);
+            settle(&self.ands, &mut values);
             see(cycle, &values, lanes);
             let next: Vec<Known> =
                 self.latches.iter().map(|latch| of(&values, latch.next)).collect();
@@ -170,22 +164,33 @@ impl Aig {
                 values[latch.node as usize] = next;
             }
             if after_edges {
-                self.settle(&mut values);
+                settle(&self.ands, &mut values);
                 see(cycle + 1, &values, lanes);
             }
         }
     }
 
-    fn settle(&self, values: &mut [Known]) {
-        for (node, operands) in &self.ands {
-            let [left, right] = operands.map(|operand| of(values, operand));
-            values[*node as usize] =
-                Known { is_one: left.is_one & right.is_one, is_zero: left.is_zero | right.is_zero };
+    /// The values of all nodes before the first edge, as far as no gate has to be evaluated.
+    pub(super) fn at_power_on(&self) -> Vec<Known> {
+        let mut values = vec![Known::default(); self.highest() as usize + 1];
+        values[0] = Known::all(false);
+        for latch in &self.latches {
+            values[latch.node as usize] = latch.initial.map_or(Known::default(), Known::all);
         }
+        values
     }
 }
 
-fn of(values: &[Known], literal: Literal) -> Known {
+/// Evaluates gates, in their order.
+pub(super) fn settle(ands: &[(u32, [Literal; 2])], values: &mut [Known]) {
+    for (node, operands) in ands {
+        let [left, right] = operands.map(|operand| of(values, operand));
+        values[*node as usize] =
+            Known { is_one: left.is_one & right.is_one, is_zero: left.is_zero | right.is_zero };
+    }
+}
+
+pub(super) fn of(values: &[Known], literal: Literal) -> Known {
     let value = values[(literal / 2) as usize];
     if literal & 1 == 1 { value.inverted() } else { value }
 }

@@ -4,7 +4,7 @@
 //! memories with equal initial contents that are written equally return equal data. A wrong
 //! pairing only shows differences that do not exist.
 
-use super::{Kind as _, Latches, cut_as};
+use super::{Cut, Kind as _, Latches, cut_as, rank};
 use cosim_rtl::rtlil::{self, Cell, Memory, Unknown, parts, plain};
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,10 +27,6 @@ fn memories(netlist: &str) -> BTreeMap<String, Shape> {
         all.entry(name.to_owned()).or_default().shape.push(shape);
     }
     let cells = parts(netlist).0;
-    let rank = |cell: &Cell<'_>| {
-        let number = |name| cell.parameter(name).and_then(rtlil::number);
-        number("\\PORTID").or_else(|| number("\\PRIORITY")).unwrap_or(0)
-    };
     let mut ports: Vec<(&Cell<'_>, String)> =
         cells.iter().filter_map(|cell| Some((cell, cell.memory()?))).collect();
     ports.sort_by_key(|(cell, _)| (cell.kind, rank(cell)));
@@ -57,7 +53,7 @@ fn memories(netlist: &str) -> BTreeMap<String, Shape> {
 ///
 /// # Errors
 /// [`Unknown`] as [`cut`](super::cut), or if a memory has no partner.
-pub fn cut_pair(netlists: [&str; 2], clock: &str) -> Result<[String; 2], Unknown> {
+pub fn cut_pair(netlists: [&str; 2], clock: &str) -> Result<[Cut; 2], Unknown> {
     let [left, mut right] = netlists.map(memories);
     let mut names: [HashMap<String, String>; 2] = Default::default();
     let mut alone = Vec::new();

@@ -90,6 +90,8 @@ pub struct BlockInfo {
     pub transitions: Vec<(&'static str, &'static str, &'static str)>,
     /// The bytes of [`power_up_inputs`].
     pub power_up: Vec<u8>,
+    /// The size of [`Block::Outputs`] in bytes.
+    pub output_size: usize,
     /// Answers what is no data.
     #[serde(skip, default = "no_answers")]
     pub answers: &'static dyn Answers,
@@ -310,6 +312,7 @@ impl BlockInfo {
             transitions: transitions::<B>(&states),
             states,
             power_up: power_up_inputs::<B>().as_bytes().to_vec(),
+            output_size: size_of::<B::Outputs>(),
             answers: &Own::<B>(PhantomData),
         }
     }

@@ -53,6 +53,35 @@ pub fn first_difference<B: Block, D: Dut<B>>(
     })
 }
 
+/// Drives raw pins into two DUTs from power-on, without the reset cycle that a stimulus begins with.
+/// `pins` has the bytes of the inputs of all cycles. Finds the first cycle in which the DUTs differ.
+pub fn first_difference_from_power_on<B: Block, D: Dut<B>>(
+    pins: &[u8],
+    [left, right]: [&mut D; 2],
+    watch: &Watch,
+) -> Option<Difference> {
+    let mut drive = || -> ControlFlow<Option<Difference>> {
+        let mut outputs = [B::Outputs::new_zeroed(), B::Outputs::new_zeroed()];
+        go_on(0, [left.power_up(), right.power_up()])?;
+        for (cycle, bytes) in (0..).zip(pins.chunks_exact(size_of::<B::Inputs>().max(1))) {
+            let inputs = B::Inputs::of_bytes(bytes);
+            let [one, other] = &mut outputs;
+            go_on(cycle, [left.settle(&inputs, one), right.settle(&inputs, other)])?;
+            if let Some(port) = one.first_difference(other) {
+                let values = [one, other].map(|outputs| port.show(outputs.as_bytes()));
+                let port = Some(port.name.to_owned());
+                return ControlFlow::Break(Some(Difference { cycle, port, values }));
+            }
+            go_on(cycle, [left.edge(), right.edge()])?;
+            if !watch.goes_on(cycle + 1) {
+                break;
+            }
+        }
+        ControlFlow::Continue(())
+    };
+    watch.during(|| drive().break_value().flatten())
+}
+
 /// Breaks with the difference, or with `None` if both DUTs stopped.
 fn side_by_side<B: Block, D: Dut<B>>(
     source: &mut impl Source<B>,

@@ -157,7 +157,7 @@ impl MutationAnalysis {
                 ),
             ));
         }
-        let checks = EquivalenceChecks::new(self, mutants);
+        let checks = EquivalenceChecks::new(self, chosen, workers.interrupted);
         thread::scope(|scope| {
             // Creating the equivalence checker and building the first model take one thread each,
             // so run them in parallel. Errors are reported when the checker is used.

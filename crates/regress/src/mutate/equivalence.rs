@@ -4,13 +4,15 @@
 use super::build::BASE;
 use super::build::Mutants;
 use cosim_base::error::{Error, codes};
+use cosim_block::agreement::RecordedInputs;
 use cosim_block::program;
 use cosim_formal::aig::{Aig, EquivalenceQuery, Interface};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
-use cosim_formal::cut::{cut, followed, unjudged};
+use cosim_formal::cut::{Cut, CutMemory, cut, followed, unjudged};
 use cosim_formal::engine::{Decision, ask};
 use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
 use cosim_formal::invariants::held;
+use cosim_formal::judge::doubt;
 use cosim_formal::monitor::{MONITOR, Monitor, TOP};
 use cosim_formal::portfolio::{
     Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
@@ -64,6 +66,8 @@ pub struct EquivalenceChecker<'a> {
     proved: Vec<String>,
     /// Abstractions of memory words, by memory number.
     word_abstractions: BTreeMap<String, Aig>,
+    /// The memories that are cut out of the graph.
+    memories: Vec<CutMemory>,
     /// The graph with exact memories, or the reason why there is none. Created on first use.
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
@@ -81,6 +85,9 @@ impl<'a> EquivalenceChecker<'a> {
         // In the network all registers would change together.
         if !info.clocks.is_empty() {
             return Ok(Err("the block has several clocks".to_owned()));
+        }
+        if let Some(because) = session.doubt() {
+            return Ok(Err(because));
         }
         let assertions = Assertions::read(session, info, parameters)?;
         let monitor = |bits| {
@@ -173,8 +180,8 @@ impl<'a> EquivalenceChecker<'a> {
         }
         script += &format!("async2sync\nopt_clean\nwrite_rtlil {flat}\n");
         session.script(&script)?;
-        let text = match cut(&session.text(flat)?, clock) {
-            Ok(text) => text,
+        let Cut { text, memories } = match cut(&session.text(flat)?, clock) {
+            Ok(cut) => cut,
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         session.write(cut_open, &text)?;
@@ -192,8 +199,16 @@ impl<'a> EquivalenceChecker<'a> {
             property_range: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
             proved: Vec::new(),
             word_abstractions: BTreeMap::new(),
+            memories,
             whole: Mutex::default(),
         }))
+    }
+
+    /// Why no proof counts, if Verilator's model of the unmodified RTL did something else in these
+    /// cases.
+    pub fn doubt(&self, info: &BlockInfo, cases: &[RecordedInputs]) -> Option<String> {
+        let unmodified = self.aig.clone().with_low(SELECT);
+        doubt(&unmodified, &self.memories, info, cases, NEVER)
     }
 
     /// The places of the block's properties on the unmodified RTL.

@@ -98,7 +98,7 @@ impl PreprocessedRtl {
         let all = design([given, found].concat());
         let texts = all.expand(&verilator).map_err(|error| examined.plain(error))?;
         let texts = texts.iter().map(|text| match pragmas {
-            Pragmas::Ignored => named(&without_attributes(text)),
+            Pragmas::Ignored => named(&without_attributes(text)).replace("`default_nettype", "//"),
             Pragmas::Obeyed => named(&unmarked(text)),
         });
         let mut sources: Vec<String> = texts.collect();

@@ -1,6 +1,7 @@
 //! Checks surviving mutants for equivalence, and replays the counterexamples.
 
-use super::MutationAnalysis;
+use super::{ChosenMutants, MutationAnalysis};
+use crate::agreement::observe;
 use crate::mutate::Mutants;
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
 use crate::mutate::grade::Workers;
@@ -16,6 +17,7 @@ use cosim_block::vector::Origin;
 use cosim_block::worker::task::{Action, Task};
 use cosim_formats::mutation::{MutantStatus, Proof, Report};
 use cosim_harness::harness::Profile;
+use cosim_rtl::models::{RtlModels as _, View};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,14 +44,22 @@ const UNSEEN: &str = "it changes only what is written to a memory, or needs regi
 pub(super) struct EquivalenceChecks<'a> {
     job: &'a MutationAnalysis,
     mutants: &'a Mutants,
+    profile: &'a Profile,
+    worker: OneShotWorker,
     checker: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
     /// Mutants for which the cheap proofs failed.
     requested: Mutex<BTreeSet<u32>>,
 }
 
 impl<'a> EquivalenceChecks<'a> {
-    pub(super) fn new(job: &'a MutationAnalysis, mutants: &'a Mutants) -> Self {
-        Self { job, mutants, checker: Mutex::default(), requested: Mutex::default() }
+    pub(super) fn new(
+        job: &'a MutationAnalysis,
+        ChosenMutants { profile, mutants }: &'a ChosenMutants,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Self {
+        let worker = OneShotWorker::new(job.program.clone(), Arc::clone(interrupted));
+        let (checker, requested) = (Mutex::default(), Mutex::default());
+        Self { job, mutants, profile, worker, checker, requested }
     }
 
     /// The equivalence checker, or the reason why there is none.
@@ -58,7 +68,20 @@ impl<'a> EquivalenceChecks<'a> {
         if let Some(checker) = &*checker {
             return Ok(checker.clone());
         }
-        let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
+        let info = self.job.block.info();
+        let made = match EquivalenceChecker::new(info, self.mutants)? {
+            Ok(made) => {
+                let parameters = &self.profile.parameters;
+                let rtl = self.job.setup.rtl.build_for_user(info, parameters, View::Quick)?;
+                let recorded = observe(self.job.block, self.profile, &rtl, &self.worker)?;
+                match recorded.map_or_else(Some, |cases| made.doubt(info, &cases)) {
+                    Some(because) => Err(because),
+                    None => Ok(made),
+                }
+            }
+            made => made,
+        };
+        let made = match made {
             Ok(made) if self.job.checks_equivalence => Ok(self.with_properties(made)?),
             made => made,
         };
