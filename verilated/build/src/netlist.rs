@@ -173,7 +173,7 @@ fn add_scope(
 
 /// The port of a connection. For a connection by position, Verilator has a number instead of a
 /// name.
-fn port_name<'a>(port: &'a Element, module: &'a Element) -> Option<&'a str> {
+pub(crate) fn port_name<'a>(port: &'a Element, module: &'a Element) -> Option<&'a str> {
     let name = port.get("portName").or(port.get("name"))?;
     if !name.starts_with("__pinNumber") {
         return Some(name);

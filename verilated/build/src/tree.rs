@@ -27,7 +27,7 @@ pub struct Element {
 }
 
 /// The attributes that are kept.
-const ATTRIBUTES: [&str; 22] = [
+const ATTRIBUTES: [&str; 23] = [
     "filename",
     "name",
     "origName",
@@ -39,6 +39,7 @@ const ATTRIBUTES: [&str; 22] = [
     "direction",
     "vartype",
     "param",
+    "localparam",
     "packed",
     "left",
     "right",
@@ -71,6 +72,31 @@ impl Element {
     /// The children of a kind.
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = &'a Self> {
         self.children.iter().filter(move |child| child.kind == kind)
+    }
+
+    /// The child that JSON has in this role, and XML at this place.
+    pub(crate) fn part(&self, role: &str, place: usize) -> Option<&Self> {
+        if self.has_roles() {
+            self.children.iter().find(|child| child.get("role") == Some(role))
+        } else {
+            self.children.get(place)
+        }
+    }
+
+    /// The children that JSON has in this role. XML has them in a block at this place.
+    pub(crate) fn block(&self, role: &str, place: usize) -> Vec<&Self> {
+        if self.has_roles() {
+            return self.children.iter().filter(|one| one.get("role") == Some(role)).collect();
+        }
+        match self.children.get(place) {
+            Some(block) if block.kind == "begin" => block.children.iter().collect(),
+            other => other.into_iter().collect(),
+        }
+    }
+
+    /// Whether the description says what each child is for.
+    pub(crate) fn has_roles(&self) -> bool {
+        self.children.iter().any(|child| child.get("role").is_some())
     }
 
     /// Whether it is the top module.
@@ -295,6 +321,9 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
         ("edgeType", "edgeType"),
         ("dotted", "dotted"),
         ("modportname", "modportName"),
+        ("keyword", "keyword"),
+        ("keyword", "kwd"),
+        ("varp", "varp"),
     ] {
         match node[key].as_str() {
             Some(value) if name == "name" => element.set(name, unescaped(value)),
@@ -324,7 +353,10 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
         let is_interface = text("varType") == "IFACEREF";
         element.set("vartype", if is_interface { "ifaceref" } else { text("dtypeName") });
     }
-    for (name, key) in [("param", "isGParam"), ("signed", "signed")] {
+    if let Some(width) = node["widthConst"].as_u64() {
+        element.set("widthConst", width.to_string());
+    }
+    for (name, key) in [("param", "isGParam"), ("localparam", "isParam"), ("signed", "signed")] {
         if node[key] == true {
             element.set(name, "true");
         }
@@ -351,9 +383,13 @@ fn json_element(node: &Value, names: &Names<'_>) -> Element {
     if let Value::Object(map) = node {
         // What is assigned comes last, as in XML.
         let (lists, last): (Vec<_>, Vec<_>) = map.iter().partition(|(key, _)| *key != "lhsp");
-        for (_, list) in lists.into_iter().chain(last) {
+        for (role, list) in lists.into_iter().chain(last) {
             let nodes = list.as_array().into_iter().flatten().filter(|node| node.is_object());
-            element.children.extend(nodes.map(|node| json_element(node, names)));
+            element.children.extend(nodes.map(|node| {
+                let mut child = json_element(node, names);
+                child.set("role", role.as_str());
+                child
+            }));
         }
     }
     element
