@@ -17,7 +17,7 @@ use cosim_block::words::split;
 pub use freed::Freed;
 use gates::Operands;
 pub use judge::{Contradiction, Pins};
-use miter::{Counts, FreedRegisters, Miter, of};
+use miter::{Counts, FreedRegisters, Miter, OwnReads, of};
 pub use reached::Goal;
 use serde::{Deserialize, Serialize};
 pub use simulation::{Seen, Violation};
@@ -67,6 +67,8 @@ pub struct Interface<'a> {
     /// Prefixes of outputs that carry the read address and, for clocked read ports, the read
     /// enable.
     pub read_at: [&'a str; 2],
+    /// Prefixes of outputs that carry the resets of a clocked read port.
+    pub read_reset: [&'a str; 2],
     /// Prefixes of outputs that carry the bit enables, the data and the address of a write. Data
     /// and address are compared only where a bit is enabled.
     pub write: [&'a str; 3],
@@ -84,6 +86,7 @@ impl Interface<'static> {
         select: "cosim_select",
         read: "cosim_read_",
         read_at: ["cosim_where_", "cosim_when_"],
+        read_reset: ["cosim_cleared_", "cosim_reset_"],
         write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
         never: &[],
         proved: &[],
@@ -193,7 +196,7 @@ impl Aig {
     /// The proved invariants of the original RTL hold in every reachable cycle. In other cycles the
     /// miter clears the unshared registers and masks the difference, which leaves less to prove.
     pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> EquivalenceQuery {
-        self.difference(interface, mutation, None, |_| Counts::ALL)
+        self.difference(interface, mutation, None, |_| BTreeSet::new(), |_| Counts::ALL)
     }
 
     /// Asks whether the mutation reaches a register outside its fan-out cone of `hops` register
@@ -205,20 +208,24 @@ impl Aig {
         mutation: u32,
         hops: usize,
     ) -> EquivalenceQuery {
-        self.difference(interface, mutation, Some(hops), |_| Counts::ALL)
+        self.difference(interface, mutation, Some(hops), |_| BTreeSet::new(), |_| Counts::ALL)
     }
 
-    fn difference(
+    /// The question of [`Aig::question`] and [`Aig::nearby`]. `reads` names the read ports that
+    /// return data of each side's own in the reset cycle, for registers that are shared.
+    fn difference<'a>(
         &self,
         interface: &Interface<'_>,
         mutation: u32,
         hops: Option<usize>,
+        reads: impl Fn(&HashSet<usize>) -> BTreeSet<&'a str>,
         counts: impl Fn(&mut Miter) -> Counts,
     ) -> EquivalenceQuery {
         let mut shared = self.all();
         let mut hop = 0;
         loop {
-            let mut miter = Miter::new(self, interface, mutation, &shared, None);
+            let reads = OwnReads::InReset(reads(&shared));
+            let mut miter = Miter::with_memories(self, interface, mutation, &shared, None, &reads);
             let differing = self.differing(&miter, &shared);
             if differing.is_empty() || hops == Some(hop) {
                 let differing: Vec<_> = differing.into_values().collect();
@@ -304,7 +311,8 @@ impl Aig {
         let mut shared = self.all();
         let mut hop = 0;
         loop {
-            let mut miter = Miter::with_memories(self, interface, mutation, &shared, None, true);
+            let reads = OwnReads::Followed;
+            let mut miter = Miter::with_memories(self, interface, mutation, &shared, None, &reads);
             let differing = self.differing(&miter, &shared);
             if differing.is_empty() || hops == Some(hop) {
                 let words = miter.words(self, interface, word_abstractions);

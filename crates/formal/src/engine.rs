@@ -98,8 +98,8 @@ const STEPS: u32 = 3;
 pub enum Decision {
     /// The engine says that the output is never 1, by this evidence.
     Never(Evidence),
-    /// The output is 1 after these inputs: the names of the bits that are 1, for each cycle after
-    /// the reset cycle.
+    /// The output is 1 after these inputs, or during them: the names of the bits that are 1, for
+    /// each cycle after the reset cycle, of which there is one at least.
     Reached(Vec<Vec<String>>),
     /// Undecided.
     Open {
@@ -198,6 +198,8 @@ fn answer(reply: Reply, file: &[u8], inputs: &[String], engine: &dyn Engine) -> 
                 Some(_) if !Network::parse(file).is_some_and(is_violated) => {
                     wrong("does not violate the property")
                 }
+                // What the reset cycle shows has no other inputs, and a vector has a cycle.
+                Some(cycles) if cycles.is_empty() => Decision::Reached(vec![Vec::new()]),
                 Some(cycles) => Decision::Reached(cycles),
             }
         }

@@ -167,6 +167,8 @@ impl Aig {
         for (literal, _) in self.outputs.iter().filter(|(_, name)| name.starts_with(prefix)) {
             breaks = miter.or(breaks, of(&miter.sides[0], *literal));
         }
+        // Registers may have any value in the reset cycle, which must exclude none of them.
+        breaks = miter.and(breaks, STARTED);
         miter.so_far(breaks)
     }
 
@@ -180,7 +182,8 @@ impl Aig {
     /// Asks whether the two sides of a [joined](Aig::joined) graph differ at an output. With
     /// `illegal`, only while no output whose name begins with it was 1 so far. Outputs of
     /// `interface.never` are not compared, and none is in the reset cycle that a case begins with.
-    /// With `hops`, the answer is that of [`Aig::nearby`].
+    /// The edge at its end already writes memories and clocked read data, so that their ports are
+    /// compared in it. With `hops`, the answer is that of [`Aig::nearby`].
     pub fn differs(
         &self,
         interface: &Interface<'_>,
@@ -192,6 +195,7 @@ impl Aig {
             given: self.legal(miter, illegal),
             ..Counts::ALL
         };
-        self.difference(interface, 1, hops, counts)
+        let reads = |shared: &HashSet<usize>| Miter::moved_in_reset(self, interface, 1, shared);
+        self.difference(interface, 1, hops, reads, counts)
     }
 }

@@ -29,8 +29,9 @@ enum Node {
 /// What counts as a difference.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Counts {
-    /// Differences of outputs count while this is 1. Those of registers always count: one that is
-    /// shared must stay equal from the reset cycle on.
+    /// Differences of outputs, and of the addresses of unclocked reads, count while this is 1.
+    /// Those of registers and of other ports of memories always count: what both sides share must
+    /// stay equal from the reset cycle on.
     pub(super) outputs: Literal,
     /// Anything counts while this is 1. It stays 0 once it is 0.
     pub(super) given: Literal,
@@ -41,6 +42,14 @@ pub(super) struct Counts {
 impl Counts {
     /// All outputs and registers in all cycles.
     pub(super) const ALL: Self = Self { outputs: TRUE, given: TRUE, more: FALSE };
+}
+
+/// Which read data each side has of its own.
+pub(super) enum OwnReads<'a> {
+    /// That of followed memories.
+    Followed,
+    /// That of these ports, in the reset cycle alone.
+    InReset(BTreeSet<&'a str>),
 }
 
 /// How shared registers are freed: they take any values.
@@ -74,20 +83,56 @@ impl Miter {
         shared: &HashSet<usize>,
         freed: Option<&FreedRegisters>,
     ) -> Self {
-        Self::with_memories(aig, interface, mutation, shared, freed, false)
+        let reads = OwnReads::InReset(BTreeSet::new());
+        Self::with_memories(aig, interface, mutation, shared, freed, &reads)
     }
 
-    /// As [`Self::new`]. With `apart`, followed memories return independent read data to each side.
+    /// As [`Self::new`]. Each side has the data of some reads of its own.
     pub(super) fn with_memories(
         aig: &Aig,
         interface: &Interface<'_>,
         mutation: u32,
         shared: &HashSet<usize>,
         freed: Option<&FreedRegisters>,
-        apart: bool,
+        reads: &OwnReads<'_>,
+    ) -> Self {
+        Self::build(aig, interface, mutation, shared, freed, (reads, STARTED))
+    }
+
+    /// The unclocked read ports whose addresses may differ between the sides in the reset cycle.
+    pub(super) fn moved_in_reset<'a>(
+        aig: &'a Aig,
+        interface: &Interface<'_>,
+        mutation: u32,
+        shared: &HashSet<usize>,
+    ) -> BTreeSet<&'a str> {
+        let mut moved = BTreeSet::new();
+        // Data may be the address of another read.
+        loop {
+            let reads = OwnReads::InReset(moved.clone());
+            let miter = Self::build(aig, interface, mutation, shared, None, (&reads, FALSE));
+            let before = moved.len();
+            moved.extend(aig.outputs.iter().filter_map(|(literal, name)| {
+                let port = split(name).0.strip_prefix(interface.read_at[0])?;
+                let [left, right] = [0, 1].map(|side| of(&miter.sides[side], *literal));
+                (left != right).then_some(port)
+            }));
+            if moved.len() == before {
+                return moved;
+            }
+        }
+    }
+
+    /// As [`Self::with_memories`]. `started` is [`STARTED`], or false for the reset cycle alone.
+    fn build(
+        aig: &Aig,
+        interface: &Interface<'_>,
+        mutation: u32,
+        shared: &HashSet<usize>,
+        freed: Option<&FreedRegisters>,
+        (reads, started): (&OwnReads<'_>, Literal),
     ) -> Self {
         let mut miter = Self::empty(aig);
-        let started = STARTED;
         for (node, name) in &aig.inputs {
             let (port, bit) = split(name);
             let values = if port == interface.select {
@@ -102,8 +147,15 @@ impl Miter {
                         _ => miter.and(started, pin),
                     }
                 };
-                let is_own = apart && port.starts_with(interface.read) && port.contains(OF);
-                [value, if is_own { miter.input("") } else { value }]
+                let other = match (port.strip_prefix(interface.read), reads) {
+                    (Some(read), OwnReads::Followed) if read.contains(OF) => miter.input(""),
+                    (Some(read), OwnReads::InReset(ports)) if ports.contains(read) => {
+                        let own = miter.input("");
+                        miter.choose(started, value, own)
+                    }
+                    _ => value,
+                };
+                [value, other]
             };
             for (side, value) in miter.sides.iter_mut().zip(values) {
                 side[*node as usize] = value;
@@ -131,6 +183,7 @@ impl Miter {
                 owners.push((index, side));
                 let value = match (latch.initial, unknown) {
                     (_, Some(unknown)) => miter.choose(started, node, unknown),
+                    (Some(initial), _) if started == FALSE => Literal::from(initial),
                     (Some(true), _) => node ^ 1,
                     _ => node,
                 };
@@ -341,7 +394,17 @@ impl Miter {
                 any.insert(memory.to_owned(), now);
             }
         }
-        let mut differs = FALSE;
+        // A clocked port has an enable, and keeps what its address gives at the edge.
+        let [at, when] = interface.read_at;
+        let names = aig.outputs.iter().map(|(_, name)| split(name).0);
+        let clocked: HashSet<&str> = names.filter_map(|port| port.strip_prefix(when)).collect();
+        let at_edge: Vec<&str> =
+            interface.write.into_iter().chain(interface.read_reset).chain([when]).collect();
+        let is_at_edge = |port: &str| match port.strip_prefix(at) {
+            Some(read) => clocked.contains(read),
+            None => at_edge.iter().any(|prefix| port.starts_with(prefix)),
+        };
+        let [mut differs, mut edge_differs] = [FALSE; 2];
         let is_own = |name: &str| {
             interface.never.iter().any(|prefix| name.starts_with(prefix)) || is_apart(name)
         };
@@ -357,9 +420,11 @@ impl Miter {
                 values = [0, 1].map(|side| self.and(values[side], mask[side]));
             }
             let difference = self.xor(values[0], values[1]);
-            differs = self.or(differs, difference);
+            let all = if is_at_edge(port) { &mut edge_differs } else { &mut differs };
+            *all = self.or(*all, difference);
         }
         differs = self.and(differs, counts.outputs);
+        differs = self.or(differs, edge_differs);
         differs = self.or(differs, counts.more);
         for [left, right] in pairs {
             let difference = self.xor(*left, *right);

@@ -9,6 +9,7 @@ const INTERFACE: Interface<'static> = Interface {
     select: "select",
     read: "read_",
     read_at: ["where_", "when_"],
+    read_reset: ["cleared_", "reset_"],
     write: ["enable_", "data_", "address_"],
     never: &[],
     proved: &[],

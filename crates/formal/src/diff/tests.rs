@@ -220,6 +220,58 @@ fn memories_with_other_contents_are_not_paired() {
     assert_eq!(is_equal(&sides, Contents::Exact, Traffic::Any), Some(false));
 }
 
+/// The edge at the end of the reset cycle writes a memory that initialises itself from power-on, or
+/// in its first reset.
+#[test]
+fn memories_are_compared_from_the_first_edge_on() {
+    let body = |first: &str, begins: &str| {
+        format!(
+            "reg m [0:1]; reg f; initial f = 1; assign y = m[e]; assign cosim_offer_0 = 0;
+            always @(posedge clk) if ({begins}) begin f <= 0; {first} end
+              else if (v & ~rst) m[a] <= d;"
+        )
+    };
+    for begins in ["f", "f & rst"] {
+        let old = body("m[1'b0] <= 1;", begins);
+        for (new, expected) in [
+            ("m[1'b0] <= 0;", false),
+            ("m[1'b1] <= 1;", false),
+            ("if (rst ^ f) m[1'b0] <= 1;", false),
+            ("m[1'b0] <= f;", true),
+            ("m[~f] <= 1;", true),
+        ] {
+            let sides = sides([&old, &body(new, begins)]);
+            for contents in [Contents::Shared, Contents::Exact] {
+                let found = is_equal(&sides, contents, Traffic::Any);
+                assert_eq!(found, Some(expected), "{begins} {new} {contents:?}");
+            }
+        }
+    }
+}
+
+/// Before the first edge, a register with a synchronous reset has any value, and one of another
+/// encoding has another one. What the memory gives there matters only if a register keeps it.
+#[test]
+fn a_read_in_the_reset_cycle_counts_where_its_data_is_kept() {
+    let body = |name: &str, reset: u32, kept: &str| {
+        format!(
+            "reg m [0:1]; reg {name}, k; wire at = {name} ^ 1'd{reset};
+            always @(posedge clk) begin
+              if (rst) {name} <= {reset}; else if (v) {name} <= ~{name};
+              if (w & ~rst) m[a] <= d;
+              k <= {kept};
+            end
+            assign y = k ^ m[at]; assign cosim_offer_0 = 0;"
+        )
+    };
+    let is_proved = |kept: &str| {
+        let sides = sides([&body("p", 0, kept), &body("q", 1, kept)]);
+        is_equal(&sides, Contents::Shared, Traffic::Any)
+    };
+    assert_eq!(is_proved("rst ? 1'b0 : m[at]"), Some(true));
+    assert_eq!(is_proved("rst ? m[at] : k"), Some(false));
+}
+
 /// Is an offer that is withdrawn in a recorded case seen, with its cycle, also where the sides
 /// differ?
 #[test]

@@ -71,6 +71,14 @@ fn a_decision_names_its_command_and_its_depth() {
     }
 }
 
+/// A vector has a cycle, also if the output is already 1 in the reset cycle.
+#[test]
+fn a_trace_has_a_cycle_after_the_reset_cycle() {
+    let at_once: (&[u8], &str) = (b"aig 2 1 1 1 0\n2\n2\n", "a");
+    let answer = answer_to(&Kept::new().session("1"), at_once, INDUCTION_BASE);
+    assert_eq!(answer, Decision::Reached(vec![Vec::new()]));
+}
+
 /// Whoever writes the cache can store a proof, but no certificate.
 #[test]
 fn a_false_proof_in_the_cache_is_not_certified() {
