@@ -128,7 +128,7 @@ enum Command {
     Merge(merge::Arguments),
     /// Inject faults into the RTL and report which ones the testbench finds.
     Mutate(mutate::Arguments),
-    /// Prove the properties of blocks for all inputs.
+    /// Prove the properties of blocks for all inputs after a first cycle in reset.
     Prove(prove::Arguments),
     /// Prove that two RTLs of a block are equivalent, or show where they differ.
     Diff(diff::Arguments),

@@ -21,6 +21,9 @@
 // Printing must not panic when the reader of a pipe is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+/// What a proof "for all inputs" leaves out: each case and each vector begins with this cycle.
+pub const FIRST_CYCLE: &str = "after a first cycle in reset with all other inputs low";
+
 pub mod aig;
 pub mod assertions;
 pub mod certificate;

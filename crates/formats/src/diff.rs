@@ -5,6 +5,7 @@ use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync};
 use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::rtl::Rtl;
+use cosim_formal::FIRST_CYCLE;
 use cosim_formal::certificate::Certificate;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -204,6 +205,8 @@ impl DiffVerdict {
                     Inputs::All => "for all inputs",
                     Inputs::Legal => "for all inputs that neither withdraw nor change an offer",
                 };
+                // What is the same netlist is so for other inputs in the first cycle, too.
+                let has_first_cycle = matches!(basis, Basis::Correspondence | Basis::Proof);
                 let basis = match basis {
                     Basis::Text => "the preprocessed text is the same",
                     Basis::Netlist => "Yosys makes the same netlist of both",
@@ -215,7 +218,11 @@ impl DiffVerdict {
                     (_, Certificate::Nothing { because }) => format!(", not certified: {because}"),
                     (_, certificate) => format!(", certified: {certificate}"),
                 };
-                let mut lines = vec![format!("{inputs}: {basis}{certificate}")];
+                let first = match has_first_cycle {
+                    true => format!(", {FIRST_CYCLE}"),
+                    false => String::new(),
+                };
+                let mut lines = vec![format!("{inputs}{first}: {basis}{certificate}")];
                 if *cases > 0 {
                     lines.push(format!("{} without a difference in simulation", counted(*cases)));
                 }
@@ -339,5 +346,28 @@ impl Diff {
         }
         text.push('\n');
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A proof says what it leaves out; the same netlist leaves out nothing.
+    #[test]
+    fn a_proof_names_the_first_cycle() {
+        for (basis, has_first_cycle) in [
+            (Basis::Text, false),
+            (Basis::Netlist, false),
+            (Basis::Correspondence, true),
+            (Basis::Proof, true),
+        ] {
+            for inputs in [Inputs::All, Inputs::Legal] {
+                let certificate = Certificate::Structure;
+                let verdict = DiffVerdict::Equivalent { basis, inputs, certificate, cases: 0 };
+                let [line] = &verdict.lines()[..] else { panic!("{verdict:?}") };
+                assert_eq!(line.contains(FIRST_CYCLE), has_first_cycle, "{line}");
+            }
+        }
     }
 }
