@@ -31,7 +31,7 @@ const OTHERS: [&str; 12] = [
 /// What holds the value of a latch after Yosys's `async2sync`.
 const LATCH: &str = "$ff";
 /// Prefix of the inputs that have any value in every cycle, also in the reset cycle that a case
-/// begins with.
+/// begins with: closed latches, and undefined bits, which two copies of an RTL need not share.
 pub const FREE: &str = "cosim_free_";
 /// Dividers: Yosys and Verilator treat a division by zero differently.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
@@ -109,7 +109,7 @@ pub fn enabled(netlist: &str) -> String {
         match Line::of(line) {
             Line::Cell { kind, .. } => is_read = kind == "$memrd",
             Line::Parameter { name: "\\CLK_ENABLE", value } => is_read &= is_off(Some(value)),
-            Line::Connect { left: "\\EN", right: "1'0" } if is_read => {
+            Line::Connect { left: "\\EN", right: "1'0" | "1'x" } if is_read => {
                 text += "    connect \\EN 1'1\n";
                 continue;
             }
@@ -279,6 +279,68 @@ fn memory_ports(
         }
         _ => return Ok(None),
     }))
+}
+
+/// The netlist with an input in place of each `$anyseq` cell, which stands for undefined bits.
+///
+/// # Errors
+/// [`Unknown`] if such a cell has an unknown form.
+pub fn with_free_inputs(netlist: &str) -> Result<String, Unknown> {
+    let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
+    let mut lines = netlist.lines();
+    let mut count = 0;
+    while let Some(line) = lines.next() {
+        let statement = Line::of(line);
+        if let Line::Cell { kind: "$anyseq", name } = statement {
+            let inside = rtlil::rest_of_cell(&mut lines);
+            let cell = Cell { module: "", kind: "$anyseq", name, inside };
+            let (Some(width), Some(signal)) = (cell.parameter("\\WIDTH"), cell.port("\\Y")) else {
+                return Err(Unknown(format!("the undefined bits {} have no width", plain(name))));
+            };
+            count += 1;
+            let number = 1_000_000 + count;
+            let _ = writeln!(declared, "  wire width {width} input {number} \\{FREE}x_{count}");
+            let _ = writeln!(text, "  connect {signal} \\{FREE}x_{count}");
+            continue;
+        }
+        if statement == Line::End {
+            text.insert_str(begin, &std::mem::take(&mut declared));
+        }
+        text.push_str(line);
+        text.push('\n');
+        match statement {
+            Line::Module(_) => begin = text.len(),
+            Line::Cell { .. } => {
+                for line in rtlil::rest_of_cell(&mut lines) {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+                text += "  end\n";
+            }
+            _ => {}
+        }
+    }
+    Ok(text)
+}
+
+/// Whether each address of each memory has a word. What is read elsewhere is undefined.
+pub fn has_all_words(netlist: &str) -> bool {
+    let cells = parts(netlist).0;
+    rtlil::memories(netlist).all(|memory| {
+        let is_inside = |cell: &Cell<'_>| {
+            let bits = cell.parameter("\\ABITS").and_then(rtlil::number);
+            let address = cell.port("\\ADDR").and_then(rtlil::number);
+            cell.kind.starts_with("$meminit")
+                || address.is_some_and(|address| address < memory.size)
+                || (memory.size.is_power_of_two()
+                    && bits.is_some_and(|bits| bits <= u64::from(memory.size.ilog2())))
+        };
+        memory.offset == 0
+            && cells
+                .iter()
+                .filter(|cell| cell.memory().as_deref() == Some(memory.name))
+                .all(is_inside)
+    })
 }
 
 /// Replaces what a latch holds by an input.

@@ -1,9 +1,10 @@
 //! Converts netlists to and-inverter graphs with Yosys. Graphs are cached in
 //! [`Answers`](cosim_rtl::answers::Answers).
 
-use cosim_base::error::Error;
+use crate::cut::with_free_inputs;
+use cosim_base::error::{Error, codes};
 use cosim_rtl::answers::CacheLookup;
-use cosim_rtl::rtlil;
+use cosim_rtl::rtlil::{self, Unknown};
 use cosim_rtl::yosys::YosysSession;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +12,11 @@ use serde::{Deserialize, Serialize};
 const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\ntechmap -map first.v\nsimplemap\n\
                         techmap\nsetundef -zero\nopt_expr\nopt_clean\naigmap\nopt_clean\n\
                         write_aiger -ascii -symbols";
+/// Yosys commands that map memories to registers.
+const TO_REGISTERS: &str = "memory_collect\nmemory_map\nopt_clean\n";
+/// Yosys commands that make a cell `$anyseq` of each undefined bit. A select beyond its vector is
+/// undefined once it is logic.
+const TO_FREE: &str = "techmap t:$shiftx\nopt_clean\nsetundef -undriven -anyseq\nopt_clean";
 /// Maps `$pmux` to a priority multiplexer. A mutation can set several select bits at once. Verilog
 /// written by Yosys, and so the simulated model, then takes the first case, but Yosys itself treats
 /// this as undefined and would OR all cases.
@@ -54,7 +60,26 @@ pub fn graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
 
 /// Converts a netlist to a graph and maps its memories to registers.
 pub fn whole_graph(session: &YosysSession, netlist: &str) -> Result<Graph, Error> {
-    made(session, netlist, "memory_collect\nmemory_map\nopt_clean\n")
+    made(session, netlist, TO_REGISTERS)
+}
+
+/// Converts a netlist to a graph in which undefined bits are inputs of their own. With
+/// `with_memories`, it maps its memories to registers; otherwise it has none.
+///
+/// # Errors
+/// As [`graph`].
+pub fn free_graph(
+    session: &YosysSession,
+    netlist: &str,
+    with_memories: bool,
+) -> Result<Graph, Error> {
+    let before = if with_memories { TO_REGISTERS } else { "" };
+    let free = format!("free-{netlist}");
+    session.script(&format!("read_rtlil {netlist}\n{before}{TO_FREE}\nwrite_rtlil {free}\n"))?;
+    let text = with_free_inputs(&session.text(&free)?)
+        .map_err(|Unknown(what)| Error::Environment(codes::NETLIST_NOT_UNDERSTOOD, what))?;
+    session.write(&free, &text)?;
+    graph(session, &free)
 }
 
 /// Runs `before` and converts the netlist. The result is cached by the content of the netlist: for

@@ -12,9 +12,9 @@ use crate::aig::{
 };
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
-use crate::cut::{Cut, CutMemory, cut, enabled};
+use crate::cut::{Cut, CutMemory, cut, enabled, has_all_words};
 use crate::engine::{Decider, ask};
-use crate::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
+use crate::graph::{Graph, MEMORY, free_graph, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
 use crate::judge::doubt;
 pub use crate::monitor::{Kind, Property};
@@ -40,9 +40,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
 const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
-/// Yosys commands that make a netlist. They remove assertions and set undefined values to 0.
-const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
-                          setundef -undriven -zero";
+/// The RTL with its undefined bits, for freedom of X.
+const UNDEFINED: &str = "undefined.il";
+/// Yosys commands that make a netlist. They remove assertions.
+const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove";
+/// Yosys commands that set undefined bits to 0.
+const TO_ZERO: &str = "chtype -set $shift t:$shiftx\nsetundef -undriven -zero";
 /// Groups of properties without a proof, after which each property is proved alone: an RTL in which
 /// few outputs are free of X would only be asked twice.
 const FAILED_GROUPS: usize = 8;
@@ -324,6 +327,15 @@ impl XFreedom {
     }
 }
 
+/// What becomes of bits that the RTL leaves undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UndefinedBits {
+    /// They are 0.
+    Zero,
+    /// They have any value in each cycle, in each copy of the RTL another one.
+    Free,
+}
+
 /// An RTL with fixed parameters, and its properties. Several threads may share it.
 #[derive(Debug)]
 pub struct Prover {
@@ -331,6 +343,7 @@ pub struct Prover {
     properties: Vec<Property>,
     /// What the properties are about, if it is freedom of unknown values.
     x_freedom: Option<XFreedom>,
+    undefined: UndefinedBits,
     assumes: bool,
     reset: Option<(&'static str, bool)>,
     /// An error text if the RTL lacks a register that the block names.
@@ -382,12 +395,13 @@ impl Prover {
         if let Some(assertions) = &assertions {
             session.write(OUTPUTS, &assertions.netlist)?;
         }
-        Self::of(session, assertions.is_some(), monitor, info.rtl.clock, reset)
+        let kind = UndefinedBits::Zero;
+        Self::of(session, (assertions.is_some(), kind), monitor, info.rtl.clock, reset)
     }
 
     /// Reads an RTL. The properties are that each compared output is free of unknown values: of
-    /// registers without reset, memory words that were never written, and payload without its
-    /// valid.
+    /// registers without reset, memory words that were never written, payload without its valid,
+    /// and bits that the RTL leaves undefined.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -408,7 +422,8 @@ impl Prover {
         let x_freedom = XFreedom::of(info);
         let (properties, assumes) = (x_freedom.properties(), !offers.is_empty());
         let monitor = Monitor { properties, assumes, ..monitor };
-        let prover = Self::of(session, has_assertions, monitor, info.rtl.clock, reset)?;
+        let kind = UndefinedBits::Free;
+        let prover = Self::of(session, (has_assertions, kind), monitor, info.rtl.clock, reset)?;
         Ok(prover.map(|prover| Self { x_freedom: Some(x_freedom), ..prover }))
     }
 
@@ -442,13 +457,21 @@ impl Prover {
         let [rtl, ..] = FILES;
         let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
         let path = session.path(rtl);
-        session.read(parameters, &format!("{TO_NETLIST}\nwrite_rtlil \"{}\"", path.display()))?;
+        let undefined = session.path(UNDEFINED);
+        session.read(
+            parameters,
+            &format!(
+                "{TO_NETLIST}\nwrite_rtlil \"{}\"\n{TO_ZERO}\nwrite_rtlil \"{}\"",
+                undefined.display(),
+                path.display()
+            ),
+        )?;
         Ok(session)
     }
 
     fn of(
         session: YosysSession,
-        has_assertions: bool,
+        (has_assertions, undefined): (bool, UndefinedBits),
         monitor: Monitor,
         clock: &str,
         reset: Option<(&'static str, bool)>,
@@ -463,12 +486,18 @@ impl Prover {
             format!("the RTL has no `{path}`{bits}, which a property of the block names")
         });
         session.write(rtl, &enabled(&text))?;
+        session.write(UNDEFINED, &enabled(&session.text(UNDEFINED)?))?;
+        let (read_rtl, tri_state) = match undefined {
+            UndefinedBits::Zero => (rtl, "tribuf -logic\n"),
+            // Without a driver that is enabled, a net is undefined.
+            UndefinedBits::Free => (UNDEFINED, ""),
+        };
         session.write(MONITOR, &monitor.text)?;
         let exposed: String = monitor.inside().map(|name| format!("expose w:{name}\n")).collect();
         let Monitor { properties, assumes, .. } = monitor;
         let read = if has_assertions { format!("read_rtlil {OUTPUTS}\n") } else { String::new() };
         session.script(&format!(
-            "read_rtlil {rtl}\nflatten\ntribuf -logic\nopt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
+            "read_rtlil {read_rtl}\nflatten\n{tri_state}opt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
         ))?;
         if let Some(because) = session.doubt() {
@@ -482,11 +511,16 @@ impl Prover {
         };
         session.write(cut_open, &without)?;
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
-        let Graph { text, words: map } = graph(&session, cut_open)?;
+        let Graph { text, words: map } = match undefined {
+            UndefinedBits::Zero => graph(&session, cut_open)?,
+            UndefinedBits::Free => free_graph(&session, cut_open, false)?,
+        };
         let Some(aig) = Aig::parse(&text) else {
             return Ok(Err(LOOP.to_owned()));
         };
-        let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
+        // Mapped to registers, an address without a word is that of another word.
+        let is_exact = undefined == UndefinedBits::Zero || has_all_words(&netlist);
+        let whole = (is_exact && (1..=MEMORY).contains(&bits)).then(Mutex::default);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
         let found = always.map(|(place, _)| (place, Mutex::default())).collect();
@@ -494,6 +528,7 @@ impl Prover {
             session,
             properties,
             x_freedom: None,
+            undefined,
             assumes,
             reset,
             missing,
@@ -513,7 +548,11 @@ impl Prover {
         let Some(made) = &self.whole else { return Ok(None) };
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.is_none() {
-            let aig = Aig::parse(&whole_graph(&self.session, both)?.text);
+            let graph = match self.undefined {
+                UndefinedBits::Zero => whole_graph(&self.session, both)?,
+                UndefinedBits::Free => free_graph(&self.session, both, true)?,
+            };
+            let aig = Aig::parse(&graph.text);
             let aig = aig.ok_or_else(|| {
                 Error::Environment(codes::YOSYS_FAILED, format!("of the RTL: {LOOP}"))
             })?;

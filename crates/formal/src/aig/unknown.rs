@@ -46,7 +46,8 @@ pub(super) struct Difference<'a> {
 impl Aig {
     /// Asks whether one of the outputs can differ between two copies of the RTL with equal inputs,
     /// from the cycle after the reset cycle on. Of each copy's own are the values of registers
-    /// before the reset cycle, idle payload, and what memories return. With `illegal`, only while
+    /// before the reset cycle, free signals, idle payload, also in the reset cycle, and what
+    /// memories return. With `illegal`, only while
     /// no output whose name begins with it was 1 so far.
     ///
     /// One address is enough: values that differ at several are reached from equal ones by steps
@@ -79,7 +80,7 @@ impl Aig {
         });
         let mut payload: Vec<[u32; 2]> = bits.collect();
         payload.sort_unstable();
-        let mut shared = self.known_after_reset(interface);
+        let mut shared = self.known_after_reset(interface, &payload);
         loop {
             let mut miter = Miter::copies(self, interface, &shared, &payload);
             let differing = self.differing(&miter, &shared);

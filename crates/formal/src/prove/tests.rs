@@ -106,7 +106,8 @@ fn prover_of(
     let signals = registers.into_iter().map(signal).collect();
     let monitor = Monitor { text, state: None, signals, properties, assumes };
     let session = Prover::session(&verilog(rtl), &[], &Answers::none()).unwrap();
-    Prover::of(session, false, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
+    let kind = (false, UndefinedBits::Zero);
+    Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap().unwrap()
 }
 
 fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
@@ -408,6 +409,11 @@ fn x_of(body: &str) -> ProofOutcome {
 
 /// The prover that these outputs of such a module are free of X.
 fn x_prover(body: &str, outputs: Vec<Governed>) -> Prover {
+    x_provable(body, outputs).unwrap()
+}
+
+/// As [`x_prover`]; the error says why nothing can be proved.
+fn x_provable(body: &str, outputs: Vec<Governed>) -> Result<Prover, String> {
     const PINS: &str = "input clk, input rst, input v, input [3:0] p, input [16:0] a, input e, \
                         output [3:0] y, output on, output r";
     let session = Prover::session(
@@ -425,8 +431,9 @@ fn x_prover(body: &str, outputs: Vec<Governed>) -> Prover {
     let x_freedom = XFreedom { outputs, payload: vec![["p", "v"]] };
     let properties = x_freedom.properties();
     let monitor = Monitor { text, state: None, signals: Vec::new(), properties, assumes: true };
-    let prover = Prover::of(session, false, monitor, "clk", Some(("rst", true))).unwrap().unwrap();
-    Prover { x_freedom: Some(x_freedom), ..prover }
+    let kind = (false, UndefinedBits::Free);
+    let prover = Prover::of(session, kind, monitor, "clk", Some(("rst", true))).unwrap();
+    Ok(Prover { x_freedom: Some(x_freedom), ..prover? })
 }
 
 #[test]
@@ -556,4 +563,70 @@ fn a_candidate_that_is_wrong_proves_nothing() {
     assert_eq!(prover.invariant_candidates().unwrap(), []);
     assert!(prover.alone(&[0]).unwrap().is_none());
     assert!(matches!(prover.prove(0).unwrap(), ProofOutcome::Broken { .. }));
+}
+
+/// Each of these outputs shows an X to a simulator with four values.
+#[test]
+fn undefined_bits_and_idle_payload_of_the_reset_cycle_reach_outputs() {
+    const REST: &str = "assign on = 1; assign r = 1;";
+    let leaks = [
+        "reg [3:0] q; always @(posedge clk) q[2:0] <= 1; assign y = q;",
+        "wire [3:0] w; assign w[2:0] = 1; assign y = w;",
+        "sub one(.i(), .o(y)); endmodule module sub(input [3:0] i, output [3:0] o); assign o = i;",
+        "reg [3:0] m [0:3]; always @* begin m[0] = 1; m[1] = 2; m[2] = 3; end assign y = m[a[1:0]];",
+        "assign y = e ? 4'd1 : 4'bz;",
+        "function f(input [1:0] s); case (s) 0: f = 1; 1: f = 0; 2: f = 1; endcase endfunction
+         assign y = f(a[1:0]);",
+        "wire [4:0] w = {5{e}}; assign y = w[a[2:0]];",
+        "wire [4:0] w = {5{e}}; assign y = w[a];",
+        "wire [4:0] w = {5{e}}; assign y = w[a[2:0] +: 2];",
+        "wire [1:5] w = {5{e}}; assign y = w[a[2:0]];",
+        "reg [3:0] m [0:4]; integer i; initial for (i = 0; i < 5; i = i + 1) m[i] = i;
+         assign y = m[a[2:0]];",
+        "reg [3:0] m [0:4]; integer i; initial for (i = 0; i < 5; i = i + 1) m[i] = i;
+         always @(posedge clk) if (e) m[a[2:0]] <= 1; assign y = m[a[2:0]];",
+        "reg [3:0] m [0:3]; integer i; initial for (i = 0; i < 4; i = i + 1) m[i] = i;
+         assign y = m[a[2:0]];",
+        "reg [3:0] m [1:4]; integer i; initial for (i = 1; i < 5; i = i + 1) m[i] = i;
+         assign y = m[a[1:0]];",
+        "reg [3:0] m [0:3]; initial begin m[0] = 4'b1x00; m[1] = 0; m[2] = 0; m[3] = 0; end
+         assign y = m[a[1:0]];",
+        "assign y = e ? 4'bxxxx : 1;",
+        "reg [3:0] q; always @* case (a[1:0]) 0: q = 1; 1: q = 2; default: q = 'x; endcase
+         assign y = q;",
+        "reg [3:0] q = 4'b1x01; assign y = q; always @(posedge clk) q <= q;",
+        "reg f, u; initial f = 1; always @(posedge clk) begin f <= 0; if (f) u <= p[0]; end
+         assign y = u;",
+        "reg u; always @(posedge clk) if (rst) u <= p[0]; assign y = u;",
+        "reg f; initial f = 1; reg [3:0] m [0:1]; initial begin m[0] = 0; m[1] = 0; end
+         always @(posedge clk) begin f <= 0; if (f) m[0] <= p; end assign y = m[a[0]];",
+    ];
+    for body in leaks {
+        let found = x_of(&format!(":{REST} {body}"));
+        assert!(matches!(found, ProofOutcome::Broken { .. }), "{body}: {found:?}");
+    }
+    // A variable that is not always assigned is a latch.
+    let latch = "reg [3:0] q; always @* if (e) q = 1; assign y = q;";
+    assert!(x_provable(&format!("{REST} {latch}"), vec![("y", None)]).is_err());
+    let harmless = [
+        "wire [3:0] w; assign w[2:0] = 1; assign y = w & 7;",
+        "sub one(.i(), .o(y)); endmodule module sub(input [3:0] i, output [3:0] o); assign o = 1;",
+        "assign y = e ? 4'd1 : ~e ? 4'd2 : 4'bz;",
+        "function f(input [1:0] s); case (s) 0: f = 1; 1: f = 0; 2: f = 1; 3: f = 1; endcase endfunction
+         assign y = f(a[1:0]);",
+        "wire [7:0] w = {8{e}}; assign y = w[a[2:0]];",
+        "wire [4:0] w = {5{e}}; assign y = a[2:0] < 5 ? w[a[2:0]] : 0;",
+        "wire [15:0] w = {16{e}}; assign y = w[{a[1:0], 2'b00} +: 4];",
+        "wire [1:4] w = {4{e}}; assign y = w[a[1:0] + 3'd1];",
+        "reg [3:0] m [0:3]; integer i; initial for (i = 0; i < 4; i = i + 1) m[i] = i;
+         assign y = m[a[1:0]];",
+        "reg [3:0] m [0:4]; initial m[4] = 7; assign y = m[4] & 0;",
+        "reg [3:0] q; always @* case (a[1:0]) 0: q = 1; 1: q = 2; 2, 3: q = 0; default: q = 'x; endcase
+         assign y = q;",
+        "reg u; always @(posedge clk) if (v) u <= p[0]; else u <= 0; assign y = u;",
+    ];
+    for body in harmless {
+        let found = x_of(&format!(":{REST} {body}"));
+        assert!(certified(&found).is_some(), "{body}: {found:?}");
+    }
 }

@@ -3,13 +3,14 @@
 use super::super::unknown::Difference;
 use super::super::{Aig, FALSE, Interface, Literal, split};
 use super::{Miter, STARTED, of};
+use crate::cut::FREE;
 use std::collections::{HashMap, HashSet};
 
 impl Miter {
-    /// Both sides are the same RTL with equal inputs. Apart are registers outside `shared`, the
-    /// read data of memories, and payload inputs while their valid is 0: `payload` has the node
-    /// of each bit with that of its valid. Before the reset cycle, registers without an initial
-    /// value hold values of their own on each side.
+    /// Both sides are the same RTL with equal inputs. Apart are registers outside `shared`, free
+    /// signals, the read data of memories, and payload inputs while their valid is 0: `payload` has
+    /// the node of each bit with that of its valid. Before the reset cycle, registers without an
+    /// initial value hold values of their own on each side.
     pub(in super::super) fn copies(
         aig: &Aig,
         interface: &Interface<'_>,
@@ -20,7 +21,7 @@ impl Miter {
         for (node, name) in &aig.inputs {
             let (port, pin) = (split(name).0, miter.input(name));
             let values = match interface.reset {
-                _ if port.starts_with(interface.read) => [pin, miter.input("")],
+                _ if is_apart(port, interface) => [pin, miter.input("")],
                 Some((reset, true)) if reset == port => [miter.or(STARTED ^ 1, pin); 2],
                 _ => [miter.and(STARTED, pin); 2],
             };
@@ -31,7 +32,7 @@ impl Miter {
             let own = miter.input("");
             miter.sides[1][*node as usize] = miter.choose(valid, pin, own);
         }
-        let begins = [0, 1].map(|_| miter.reset_cycle(aig, interface));
+        let begins = [0, 1].map(|_| miter.reset_cycle(aig, interface, payload));
         let mut owners = Vec::new();
         for (index, latch) in aig.latches.iter().enumerate() {
             let is_shared = shared.contains(&index);
@@ -49,17 +50,25 @@ impl Miter {
         miter
     }
 
-    /// The values of all nodes in the reset cycle, in which all other inputs are low. What is
-    /// unknown gets inputs of its own.
-    fn reset_cycle(&mut self, aig: &Aig, interface: &Interface<'_>) -> Vec<Literal> {
+    /// The values of all nodes in the reset cycle, in which all other inputs are low, so that each
+    /// payload is idle. What is unknown gets inputs of its own.
+    fn reset_cycle(
+        &mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        payload: &[[u32; 2]],
+    ) -> Vec<Literal> {
         let mut values = vec![FALSE; self.sides[0].len()];
         for (node, name) in &aig.inputs {
             let port = split(name).0;
             values[*node as usize] = match interface.reset {
-                _ if port.starts_with(interface.read) => self.input(""),
+                _ if is_apart(port, interface) => self.input(""),
                 Some((reset, level)) if reset == port => Literal::from(level),
                 _ => FALSE,
             };
+        }
+        for [node, _] in payload {
+            values[*node as usize] = self.input("");
         }
         for latch in &aig.latches {
             let value = latch.initial.map(Literal::from);
@@ -130,13 +139,23 @@ impl Miter {
     }
 }
 
+/// Whether an input has a value of its own in each copy.
+fn is_apart(port: &str, interface: &Interface<'_>) -> bool {
+    port.starts_with(interface.read) || port.starts_with(FREE)
+}
+
 impl Aig {
     /// Registers whose value after the reset cycle is known.
-    pub(in super::super) fn known_after_reset(&self, interface: &Interface<'_>) -> HashSet<usize> {
+    pub(in super::super) fn known_after_reset(
+        &self,
+        interface: &Interface<'_>,
+        payload: &[[u32; 2]],
+    ) -> HashSet<usize> {
         let mut known: HashMap<u32, bool> = HashMap::from([(0, false)]);
+        let is_payload = |node: u32| payload.iter().any(|[payload, _]| *payload == node);
         for (node, name) in &self.inputs {
             let port = split(name).0;
-            if !port.starts_with(interface.read) {
+            if !is_apart(port, interface) && !is_payload(*node) {
                 let is_reset = interface.reset.filter(|(reset, _)| *reset == port);
                 known.insert(*node, is_reset.is_some_and(|(_, level)| level));
             }
