@@ -5,6 +5,7 @@
 //! the one that it had in simulated cases. A proof counts with its certificate, and inputs that
 //! reach a point count after a simulation.
 
+mod code;
 mod instrument;
 
 use crate::aig::{Aig, EquivalenceQuery, Freed, Goal, Interface, Seen};

@@ -9,6 +9,7 @@
 //! that are decided in an instance or in a round of a loop. So a point counts only if each process
 //! around it has its statement once, without a loop.
 
+use super::code::{Code, Codes, LineAndColumn, is_part};
 use cosim_block::points::{Kind, Point};
 use cosim_rtl::rtlil::{Line, Wire, number, plain};
 use cosim_rtl::yosys::Reader;
@@ -33,10 +34,10 @@ type SignalAt<'a> = (&'a str, u32, &'a str);
 
 /// The first and the last place of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Range<'a> {
+pub struct Range<'a> {
     file: &'a str,
-    from: (u32, u32),
-    to: (u32, u32),
+    pub from: (u32, u32),
+    pub to: (u32, u32),
 }
 
 impl<'a> Range<'a> {
@@ -94,12 +95,13 @@ pub fn instrument<'t>(
     (points, line_of): (&[Point], &LineOf<'t>),
     reader: Reader,
 ) -> Instrumented {
-    let places = Places::new(netlist, points, line_of);
+    let codes = Codes::new(points.iter().map(|point| point.file.as_str()), line_of);
+    let places = Places::new(netlist, points, &codes);
     let mut writer = Writer {
         places: &places,
         counts: vec![0; points.len()],
         is_unlike: vec![false; points.len()],
-        constant: BTreeSet::new(),
+        constant: BTreeMap::new(),
         wires: Vec::new(),
         late: String::new(),
     };
@@ -114,7 +116,7 @@ pub fn instrument<'t>(
             Line::Wire(wire) => {
                 let path = path.take().filter(|_| reader == Reader::FrontEnd);
                 if let Some(range) = source.take().and_then(Range::of) {
-                    writer.toggles(range, line, wire, path.map(|path| (path, line_of)));
+                    writer.toggles(range, line, wire, path.map(|path| (path, &codes)));
                 }
             }
             Line::Cell { .. } => {
@@ -154,7 +156,7 @@ pub fn instrument<'t>(
                 let before = (reader == Reader::FrontEnd).then(|| writer.counts.clone());
                 writer.process(&switches);
                 if let Some(before) = before {
-                    writer.check(range, &before, points, line_of);
+                    writer.check(range, &before, points, &codes);
                 }
                 continue;
             }
@@ -163,15 +165,18 @@ pub fn instrument<'t>(
         text += line;
         text += "\n";
     }
-    // Yosys leaves out the statements of a side of an `if` that a constant rules out.
+    // Yosys leaves out the statements of a side of an `if` that a constant rules out. The front end
+    // also leaves out a decision that a constant takes, so that its side is not known.
+    let dropped: Vec<Dropped<'_>> = match reader {
+        Reader::Yosys => writer.dropped(&codes),
+        Reader::FrontEnd => Vec::new(),
+    };
     let is_never = |number: &usize| {
-        let Point { file, line, column, kind, .. } = &points[*number];
-        let place = (file.as_str(), *line, *column);
         writer.counts[*number] == 0
             && places.without[*number].is_none()
             && !writer.is_unlike[*number]
-            && *kind != Kind::Toggle
-            && writer.constant.iter().any(|range| range.contains(place))
+            && points[*number].kind != Kind::Toggle
+            && dropped.iter().any(|dropped| dropped.has(*number, &points[*number]))
     };
     let never: BTreeSet<usize> = (0..points.len()).filter(is_never).collect();
     let without = (0..points.len()).map(|point| match places.without[point] {
@@ -184,6 +189,30 @@ pub fn instrument<'t>(
         because => because,
     });
     Instrumented { without: without.collect(), never, text }
+}
+
+/// A side of an `if` that a constant rules out in each netlist of its module.
+struct Dropped<'a> {
+    range: Range<'a>,
+    /// Where the side begins, and what is behind it.
+    text: (LineAndColumn, LineAndColumn),
+    /// The points of the side itself.
+    points: &'a [usize],
+}
+
+impl Dropped<'_> {
+    fn has(&self, number: usize, point: &Point) -> bool {
+        // The place of an `else` is that of its `if`, and 1.
+        let column = point.column - u32::from(point.what == "else" && point.column > 0);
+        let place = (point.file.as_str(), point.line, column);
+        match place == self.range.begin() {
+            true => self.points.contains(&number),
+            false => {
+                let (from, to) = self.text;
+                place.0 == self.range.file && from <= (place.1, place.2) && (place.1, place.2) < to
+            }
+        }
+    }
 }
 
 /// The decisions of a body, up to its end.
@@ -237,7 +266,7 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new<'t>(netlist: &'a str, points: &'a [Point], line_of: &LineOf<'t>) -> Self {
+    fn new(netlist: &'a str, points: &'a [Point], codes: &Codes) -> Self {
         let mut places = Self {
             ifs: BTreeMap::new(),
             cases: BTreeMap::new(),
@@ -250,7 +279,7 @@ impl<'a> Places<'a> {
             let Point { file, line, column, kind, what, .. } = point;
             let is_code = *kind != Kind::Toggle;
             let in_function =
-                functions.entry(file).or_insert_with(|| lines_of_functions(file, line_of));
+                functions.entry(file).or_insert_with(|| lines_of_functions(file, codes));
             if is_code && in_function.contains(line) {
                 places.without[number] = Some("it is in a function or task");
                 continue;
@@ -278,12 +307,12 @@ impl<'a> Places<'a> {
                 _ => places.without[number] = Some("it is no branch, item of a case or toggle"),
             }
         }
-        places.items(netlist, &items, line_of);
+        places.items(netlist, &items, codes);
         places
     }
 
     /// Assigns items to the innermost `case` around them.
-    fn items<'t>(&mut self, netlist: &'a str, items: &[(usize, Place<'a>)], line_of: &LineOf<'t>) {
+    fn items(&mut self, netlist: &'a str, items: &[(usize, Place<'a>)], codes: &Codes) {
         let mut ranges: BTreeSet<Range<'a>> = BTreeSet::new();
         let mut source = None;
         for line in netlist.lines() {
@@ -306,7 +335,7 @@ impl<'a> Places<'a> {
         for (range, mut items) in of_range {
             items.sort_unstable();
             let is_default = |(file, line, column): Place<'_>| {
-                let text = line_of(file, line).unwrap_or_default();
+                let text = codes.line(file, line).unwrap_or_default();
                 let from = (column as usize).saturating_sub(1);
                 text.get(from..).is_some_and(|text| text.starts_with("default"))
             };
@@ -320,27 +349,9 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The lines of functions and tasks, by the words of the file. Yosys may evaluate a call at once,
-/// so that its statements are not in the netlist.
-fn lines_of_functions<'t>(file: &str, line_of: &LineOf<'t>) -> BTreeSet<u32> {
-    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
-    let (mut lines, mut depth) = (BTreeSet::new(), 0_i32);
-    for (number, text) in (1..).map_while(|number| Some((number, line_of(file, number)?))) {
-        let code = text.split("//").next().unwrap_or_default();
-        let mut is_inside = depth > 0;
-        for word in code.split(|sign| !is_part(sign)) {
-            depth += match word {
-                "function" | "task" => 1,
-                "endfunction" | "endtask" => -1,
-                _ => 0,
-            };
-            is_inside |= depth > 0;
-        }
-        if is_inside {
-            lines.insert(number);
-        }
-    }
-    lines
+/// The lines of functions and tasks of a file.
+fn lines_of_functions(file: &str, codes: &Codes) -> BTreeSet<u32> {
+    codes.of(file).map(Code::lines_of_functions).unwrap_or_default()
 }
 
 /// Whether the text declares the name at this column as a vector, with a type of the language: the
@@ -354,7 +365,6 @@ fn is_vector(text: &str, column: u32, name: &str) -> bool {
         return false;
     };
     let Some(behind) = from.strip_prefix(name) else { return false };
-    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
     let mut rest = before.trim_start();
     let has_type = loop {
         let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
@@ -370,18 +380,16 @@ fn is_vector(text: &str, column: u32, name: &str) -> bool {
 }
 
 /// The loops of a process, by its words; all of it if words do not show where they end.
-fn loops<'a, 't>(range: Range<'a>, line_of: &LineOf<'t>) -> Vec<Range<'a>> {
-    let is_part = |sign: char| sign.is_ascii_alphanumeric() || sign == '_' || sign == '$';
+fn loops<'a>(range: Range<'a>, codes: &Codes) -> Vec<Range<'a>> {
     // Where the outermost loop begins, and the blocks and parentheses that are open in it.
     let mut open: Option<((u32, u32), u32, u32)> = None;
     let (mut loops, mut has_header) = (Vec::new(), false);
     for line in range.from.0..=range.to.0 {
-        let Some(text) = line_of(range.file, line) else { return vec![range] };
-        // A macro may hide a loop, and a comment or a text may look like one.
-        if text.contains(['`', '"']) || text.contains("/*") {
+        let Some(code) = codes.line(range.file, line) else { return vec![range] };
+        // A macro may hide a loop.
+        if code.contains('`') {
             return vec![range];
         }
-        let code = text.split("//").next().unwrap_or_default();
         let mut rest = code;
         while let Some(sign) = rest.chars().next() {
             let place = (line, (code.len() - rest.len()) as u32 + 1);
@@ -423,8 +431,8 @@ fn loops<'a, 't>(range: Range<'a>, line_of: &LineOf<'t>) -> Vec<Range<'a>> {
 /// Writes the wires.
 struct Writer<'p, 'n> {
     places: &'p Places<'p>,
-    /// The `if` statements with a constant condition.
-    constant: BTreeSet<Range<'n>>,
+    /// The condition of each `if`, if it is the same constant in each of its netlists.
+    constant: BTreeMap<Range<'n>, Option<u64>>,
     /// The number of wires of each point.
     counts: Vec<usize>,
     /// Whether the netlist has a statement of another form, or another signal, at a point.
@@ -435,7 +443,25 @@ struct Writer<'p, 'n> {
     late: String,
 }
 
-impl<'n> Writer<'_, 'n> {
+impl<'p, 'n> Writer<'p, 'n> {
+    /// The sides that constants rule out, where the text shows them.
+    fn dropped<'a>(&self, codes: &Codes) -> Vec<Dropped<'a>>
+    where
+        'p: 'a,
+        'n: 'a,
+    {
+        let of = |(range, constant): (&Range<'n>, &Option<u64>)| {
+            let is_taken = (*constant)? != 0;
+            let other = codes.of(range.file)?.other_side(range)?;
+            let places: &'p Places<'p> = self.places;
+            let sides = places.ifs.get(&range.begin())?;
+            let other = other.unwrap_or(range.to);
+            let text = if is_taken { (other, range.to) } else { (range.from, other) };
+            Some(Dropped { range: *range, text, points: &sides[usize::from(is_taken)] })
+        };
+        self.constant.iter().filter_map(of).collect()
+    }
+
     /// Declares another wire of a point.
     fn wire(&mut self, point: usize) -> String {
         let name = format!("\\{MARK}{point}_{}", self.counts[point]);
@@ -446,12 +472,12 @@ impl<'n> Writer<'_, 'n> {
 
     /// Connects the bits of a signal that points count. In a netlist of the front end, its name is
     /// the last part of the path, and only the text says whether it is an array.
-    fn toggles<'t>(
+    fn toggles(
         &mut self,
         range: Range<'_>,
         line: &str,
         wire: Wire<'_>,
-        path: Option<(&str, &LineOf<'t>)>,
+        path: Option<(&str, &Codes)>,
     ) {
         let (name, width) = (plain(wire.name), i64::from(wire.width));
         let last = path.map_or(name, |(path, _)| {
@@ -465,8 +491,8 @@ impl<'n> Writer<'_, 'n> {
         words.find(|word| *word == "offset");
         let offset: i64 = words.next().and_then(|offset| offset.parse().ok()).unwrap_or(0);
         let (line, column) = range.from;
-        let is_vector = path.is_none_or(|(_, line_of)| {
-            line_of(range.file, line).is_some_and(|text| is_vector(text, column, last))
+        let is_vector = path.is_none_or(|(_, codes)| {
+            codes.line(range.file, line).is_some_and(|text| is_vector(text, column, last))
         });
         for (point, bit) in points {
             let bit = match bit {
@@ -500,14 +526,14 @@ impl<'n> Writer<'_, 'n> {
 
     /// Gives up the points of a process of the front end that it does not have once, those in a
     /// loop, and those from outside of its text, as of an included file.
-    fn check<'t>(
+    fn check(
         &mut self,
         range: Option<Range<'_>>,
         before: &[usize],
         points: &[Point],
-        line_of: &LineOf<'t>,
+        codes: &Codes,
     ) {
-        let loops = range.map_or_else(Vec::new, |range| loops(range, line_of));
+        let loops = range.map_or_else(Vec::new, |range| loops(range, codes));
         for (number, point) in points.iter().enumerate() {
             let place = (point.file.as_str(), point.line, point.column);
             let more = self.counts[number] - before[number];
@@ -526,8 +552,9 @@ impl<'n> Writer<'_, 'n> {
         let of_if = range.and_then(|range| self.places.ifs.get(&range.begin()));
         let items = range.and_then(|range| self.places.cases.get(&range));
         let constant = number(signal);
-        if let (Some(range), Some(_), Some(_)) = (range, of_if, constant) {
-            self.constant.insert(*range);
+        if let (Some(range), Some(_)) = (range, of_if) {
+            let known = self.constant.entry(*range).or_insert(constant);
+            *known = known.filter(|known| constant == Some(*known));
         }
         let has_default = cases.last().is_some_and(|case| case.compare.is_empty());
         // The points of each case, and those of the default if there is none yet.

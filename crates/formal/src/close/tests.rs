@@ -391,6 +391,80 @@ fn a_constant_decides_a_branch() {
     assert_ne!(is_reached_if_known(&closure, points.len() + 1), Some(false));
 }
 
+/// Only the side that a constant rules out is not reached. A macro hides which one that is, and
+/// what it holds. Rounds of a loop, and instances with other parameters, rule out different sides.
+#[test]
+fn a_side_that_is_taken_is_not_proved_unreachable() {
+    let body = "localparam P = 1; localparam Q = 0;
+        reg w, z; assign y = w ^ z; integer i;
+        `define LONG 1'b1 & 1'b1 & 1'b1 & v
+        always @* begin w = 0;
+          if (P) begin /* if (Q) */ w = `LONG; if (d == 1) w = 1; end
+          else if (d == 2) w = 1;
+          if (Q) begin w = `LONG; if (d == 3) w = 1; end
+          if (Q) begin case (d) 4: w = 1; endcase end else /* else */ begin : name
+            if (d == 5) w = \"else\" == d; end
+          if (Q)w = 1;if (d == 6) w = 0;
+          if (P) case (Q) 0: if (d == 7) w = 1; default: if (d == 8) w = 1; endcase
+          else case (Q) 0: if (d == 9) w = 1; default: if (d == 10) w = 1; endcase
+        end
+        always @* begin z = 0;
+          for (i = 0; i < 2; i = i + 1) if (i == 1) begin if (d == 11) z = 1; end
+            else begin if (d == 12) z = 1; end
+        end
+        two #(0) zero(d); two #(1) one(d);
+        endmodule
+        module two #(parameter T = 0) (input [3:0] d); reg k;
+        always @* begin k = 0;
+          if (T) begin if (d == 13) k = 1; end else begin if (d == 14) k = 1; end end";
+    let points = [
+        // Yosys has it in another column.
+        ("if (d == 1)", None),
+        ("if (d == 2)", None),
+        ("if (d == 3)", None),
+        ("if (d == 5)", Some(true)),
+        ("if (d == 6)", Some(true)),
+        ("if (d == 7)", Some(true)),
+        // Yosys left out the item that the constant rules out.
+        ("if (d == 8)", None),
+        ("if (d == 9)", Some(false)),
+        ("if (d == 10)", Some(false)),
+        ("if (d == 11)", Some(true)),
+        ("if (d == 12)", Some(true)),
+        ("if (d == 13)", Some(true)),
+        ("if (d == 14)", Some(true)),
+    ];
+    let around = [
+        "if (P) begin",
+        "if (Q) begin w",
+        "if (Q) begin case",
+        "if (Q)w",
+        "if (P) case",
+        "if (i == 1)",
+        "if (T)",
+    ];
+    let all = points.iter().map(|(at, _)| *at).chain(around);
+    let all: Vec<_> = all.map(|at| (Kind::Branch, "if", at)).collect();
+    let closure = closure(body, &all);
+    for (number, (at, expected)) in points.into_iter().enumerate() {
+        assert_eq!(is_reached_if_known(&closure, number), expected, "{at}");
+    }
+}
+
+/// Words in comments and texts begin and end nothing.
+#[test]
+fn only_code_ends_a_function() {
+    let body = "function f(input a); begin /* endfunction
+          endfunction */ $display(\"endfunction // \\\" endfunction\"); // endfunction
+          if (a) f = 1; else f = 0; end endfunction
+        reg z; assign y = z; /* function */
+        always @* begin z = 0; if (d == 1) z = f(1'b1); if (d == 2) z = f(v); end";
+    let closure =
+        closure(body, &[(Kind::Branch, "if", "if (a)"), (Kind::Branch, "if", "if (d == 2)")]);
+    assert_eq!(closure.without(0), Some("it is in a function or task"));
+    assert_eq!(closure.without(1), None);
+}
+
 fn is_reached_if_known(closure: &Closure, point: usize) -> Option<bool> {
     closure.without(point).map_or_else(|| is_reached(closure, point, Traffic::Any), |_| None)
 }

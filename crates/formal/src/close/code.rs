@@ -1,0 +1,254 @@
+//! The text of an RTL without comments and strings, and where its statements are.
+
+use super::instrument::{LineOf, Range};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A line and a column, from 1.
+pub type LineAndColumn = (u32, u32);
+
+/// The lines of a file. Comments and texts are blank, and each sign keeps its column.
+#[derive(Debug, Default)]
+pub struct Code {
+    lines: Vec<String>,
+}
+
+/// What a sign is a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Code,
+    Comment,
+    LineComment,
+    Text,
+}
+
+impl Code {
+    fn of<'t>(file: &str, line_of: &LineOf<'t>) -> Self {
+        let lines = (1..).map_while(|number| line_of(file, number));
+        let mut inside = Inside::Code;
+        let lines = lines.map(|line| {
+            if inside == Inside::LineComment {
+                inside = Inside::Code;
+            }
+            blanked(line, &mut inside)
+        });
+        Self { lines: lines.collect() }
+    }
+
+    /// A line, from 1.
+    pub fn line(&self, number: u32) -> Option<&str> {
+        self.lines.get((number as usize).checked_sub(1)?).map(String::as_str)
+    }
+
+    /// The words and other signs of a range, with their places; `None` if a macro or a directive
+    /// hides some.
+    fn tokens(&self, range: &Range<'_>) -> Option<Vec<(LineAndColumn, &str)>> {
+        let mut all = Vec::new();
+        for line in range.from.0..=range.to.0 {
+            let code = self.line(line)?;
+            let mut rest = code;
+            while let Some(sign) = rest.chars().next() {
+                let place = (line, (code.len() - rest.len()) as u32 + 1);
+                let length = rest.find(|sign| !is_part(sign)).unwrap_or(rest.len());
+                let (word, behind) = rest.split_at(length.max(sign.len_utf8()));
+                rest = behind;
+                let is_there = range.from <= place && place < range.to;
+                if !is_there || word.trim().is_empty() {
+                    continue;
+                }
+                if word == "`" {
+                    return None;
+                }
+                all.push((place, word));
+            }
+        }
+        Some(all)
+    }
+
+    /// Where the `else` of the `if` of this range is, if it has one; `None` if the text does not
+    /// show it.
+    pub fn other_side(&self, range: &Range<'_>) -> Option<Option<LineAndColumn>> {
+        let tokens = self.tokens(range)?;
+        let (places, words): (Vec<LineAndColumn>, Vec<&str>) = tokens.into_iter().unzip();
+        if words.first() != Some(&"if") {
+            return None;
+        }
+        let end = statement(&words, behind_parentheses(&words, 1)?)?;
+        match words.get(end) {
+            None => Some(None),
+            Some(&"else") if statement(&words, end + 1)? == words.len() => Some(Some(places[end])),
+            Some(_) => None,
+        }
+    }
+
+    /// The lines of functions and tasks. Yosys may evaluate a call at once, so that its statements
+    /// are not in the netlist. All lines, if a macro may begin or end one.
+    pub fn lines_of_functions(&self) -> BTreeSet<u32> {
+        let (mut lines, mut depth, mut in_macro) = (BTreeSet::new(), 0_u32, false);
+        for (number, code) in (1..).zip(&self.lines) {
+            in_macro |= code.trim_start().starts_with("`define");
+            let mut is_inside = depth > 0;
+            for word in code.split(|sign| !is_part(sign)) {
+                let is_end = matches!(word, "endfunction" | "endtask");
+                if !is_end && !matches!(word, "function" | "task") {
+                    continue;
+                }
+                if in_macro {
+                    return (1..).zip(&self.lines).map(|(number, _)| number).collect();
+                }
+                depth = if is_end { depth.saturating_sub(1) } else { depth + 1 };
+                is_inside |= depth > 0;
+            }
+            in_macro &= code.trim_end().ends_with('\\');
+            if is_inside {
+                lines.insert(number);
+            }
+        }
+        lines
+    }
+}
+
+/// Whether a sign is a part of a word.
+pub fn is_part(sign: char) -> bool {
+    sign.is_ascii_alphanumeric() || sign == '_' || sign == '$'
+}
+
+/// A line with blanks in place of comments and texts, and a word in place of an escaped name.
+fn blanked(line: &str, inside: &mut Inside) -> String {
+    let mut code = String::with_capacity(line.len());
+    let mut signs = line.chars().peekable();
+    while let Some(sign) = signs.next() {
+        let next = signs.peek().copied();
+        let mut blank = |length: usize| code.extend(std::iter::repeat_n(' ', length));
+        match (*inside, sign, next) {
+            (Inside::Code, '/', Some('/')) => {
+                *inside = Inside::LineComment;
+                blank(1);
+            }
+            (Inside::Code, '/', Some('*')) => {
+                *inside = Inside::Comment;
+                signs.next();
+                blank(2);
+            }
+            (Inside::Comment, '*', Some('/')) => {
+                *inside = Inside::Code;
+                signs.next();
+                blank(2);
+            }
+            (Inside::Code, '"', _) => {
+                *inside = Inside::Text;
+                blank(1);
+            }
+            (Inside::Text, '"', _) => {
+                *inside = Inside::Code;
+                blank(1);
+            }
+            (Inside::Text, '\\', Some(next)) => {
+                signs.next();
+                blank(1 + next.len_utf8());
+            }
+            (Inside::Code, '\\', Some(next)) if !next.is_whitespace() => {
+                code.push('_');
+                while let Some(part) = signs.next_if(|sign| !sign.is_whitespace()) {
+                    code.extend(std::iter::repeat_n('_', part.len_utf8()));
+                }
+            }
+            (Inside::Code, sign, _) => code.push(sign),
+            (_, sign, _) => blank(sign.len_utf8()),
+        }
+    }
+    // A text ends with its line, unless a backslash continues it.
+    if *inside == Inside::Text && !line.ends_with('\\') {
+        *inside = Inside::Code;
+    }
+    code
+}
+
+/// The place behind a pair of parentheses that opens here.
+fn behind_parentheses(words: &[&str], at: usize) -> Option<usize> {
+    if words.get(at) != Some(&"(") {
+        return None;
+    }
+    behind(words, at, &["("], &[")"])
+}
+
+/// The place behind the end of what opens here.
+fn behind(words: &[&str], at: usize, opens: &[&str], closes: &[&str]) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (place, word) in words.iter().enumerate().skip(at) {
+        if opens.contains(word) {
+            depth += 1;
+        } else if closes.contains(word) {
+            depth = depth.checked_sub(1)?;
+            if depth == 0 {
+                return Some(place + 1);
+            }
+        }
+    }
+    None
+}
+
+/// The place behind the statement that begins here; `None` if it is of another form.
+fn statement(words: &[&str], at: usize) -> Option<usize> {
+    let next = words.get(at + 1).copied();
+    match *words.get(at)? {
+        "begin" | "fork" => {
+            let ends = ["end", "join", "join_any", "join_none"];
+            let end = behind(words, at, &["begin", "fork"], &ends)?;
+            Some(if words.get(end) == Some(&":") { end + 2 } else { end })
+        }
+        "if" => {
+            let end = statement(words, behind_parentheses(words, at + 1)?)?;
+            match words.get(end) {
+                Some(&"else") => statement(words, end + 1),
+                _ => Some(end),
+            }
+        }
+        "unique" | "unique0" | "priority" => statement(words, at + 1),
+        "case" | "casez" | "casex" => behind(words, at, &["case", "casez", "casex"], &["endcase"]),
+        "for" | "while" | "repeat" | "foreach" => {
+            statement(words, behind_parentheses(words, at + 1)?)
+        }
+        ";" => Some(at + 1),
+        "(" if next == Some("*") => {
+            let end = words[at..].windows(2).position(|pair| pair == ["*", ")"])?;
+            statement(words, at + end + 2)
+        }
+        word if word.starts_with(is_part) && next == Some(":") => statement(words, at + 2),
+        word if word.starts_with(is_part) || word == "{" => {
+            // No statement is a part of an assignment.
+            const OTHERS: [&str; 14] = [
+                "begin", "end", "if", "else", "case", "casez", "casex", "endcase", "for", "while",
+                "do", "forever", "wait", "fork",
+            ];
+            let end = words[at..].iter().position(|word| *word == ";")?;
+            let is_one = !words[at..at + end].iter().any(|word| OTHERS.contains(word));
+            is_one.then_some(at + end + 1)
+        }
+        _ => None,
+    }
+}
+
+/// The code of the files that have points.
+#[derive(Debug)]
+pub struct Codes {
+    files: BTreeMap<String, Code>,
+}
+
+impl Codes {
+    /// The code of these files.
+    pub fn new<'a, 't>(files: impl Iterator<Item = &'a str>, line_of: &LineOf<'t>) -> Self {
+        let files: BTreeSet<&str> = files.collect();
+        let code = |file: &str| (file.to_owned(), Code::of(file, line_of));
+        Self { files: files.into_iter().map(code).collect() }
+    }
+
+    /// The code of a file.
+    pub fn of(&self, file: &str) -> Option<&Code> {
+        self.files.get(file)
+    }
+
+    /// A line of a file.
+    pub fn line(&self, file: &str, line: u32) -> Option<&str> {
+        self.of(file)?.line(line)
+    }
+}
