@@ -625,8 +625,18 @@ fn synchronous(netlist: &str, reset: Option<&str>) -> Option<String> {
             add(&format!("    parameter \\SRST_VALUE {load}"));
         }
         for line in inside {
-            if !matches!(Line::of(line), Line::Connect { left: "\\AD", .. }) {
-                add(&line.replace("\\ARST", "\\SRST").replace("\\ALOAD", "\\SRST"));
+            match Line::of(line) {
+                Line::Connect { left: "\\AD", .. } => {}
+                Line::Connect { left: "\\ARST" | "\\ALOAD", right } => {
+                    add(&format!("    connect \\SRST {right}"));
+                }
+                Line::Parameter { name: "\\ARST_POLARITY" | "\\ALOAD_POLARITY", value } => {
+                    add(&format!("    parameter \\SRST_POLARITY {value}"));
+                }
+                Line::Parameter { name: "\\ARST_VALUE", value } => {
+                    add(&format!("    parameter \\SRST_VALUE {value}"));
+                }
+                _ => add(line),
             }
         }
         add("  end");

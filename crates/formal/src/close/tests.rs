@@ -575,5 +575,11 @@ fn a_reset_that_loads_a_constant_becomes_synchronous() {
                     \\SRST_POLARITY 0\n    connect \\SRST \\rst\n  end\n";
     assert_eq!(of_reset, expected);
     assert_eq!(synchronous(&cell("load", "2'01"), Some("rst")).unwrap(), cell("load", "2'01"));
+    // Signals of the RTL keep their names.
+    let text = "  cell $adff $1\n    parameter \\ARST_POLARITY 1'1\n    parameter \\ARST_VALUE 1'0\n    \
+                connect \\ARST \\rst\n    connect \\D \\ARST_N\n    connect \\Q \\ALOAD\n  end\n";
+    let expected = "  cell $sdff $1\n    parameter \\SRST_POLARITY 1'1\n    parameter \\SRST_VALUE \
+                    1'0\n    connect \\SRST \\rst\n    connect \\D \\ARST_N\n    connect \\Q \\ALOAD\n  end\n";
+    assert_eq!(synchronous(text, Some("rst")).unwrap(), expected);
     assert_eq!(synchronous(&cell("rst", "\\value"), Some("rst")), None);
 }
