@@ -222,6 +222,45 @@ always @* begin z = 0; if (n == 9) z = 1; end";
     assert_eq!(found(["~rst & (odd | outside)", "1'b0"]), [Some(false), None]);
 }
 
+/// No assumption of a question is false at once: what most inputs reach is reached in each of
+/// them.
+#[test]
+fn a_point_that_most_inputs_reach_is_reached_by_every_question() {
+    let body = "wire z; sub one(.clk(clk), .rst(rst), .a(d[0]), .z(z)); assign y = z;
+endmodule
+module sub(input clk, input rst, input a, output reg z);
+reg k; reg m [0:1]; always @(posedge clk) begin if (rst) k <= 0; else k <= ~k; m[k] <= a; end
+always @* begin z = 0;
+  if (a | k) z = m[k];
+  if (k & ~k) z = 1;
+end";
+    let points = [(Kind::Branch, "if", "if (a | k)"), (Kind::Branch, "if", "if (k & ~k)")];
+    let closure = closure(body, &points);
+    let [place] = closure.instances().collect::<Vec<_>>()[..] else { panic!("not one") };
+    for purpose in [
+        Purpose::Proof,
+        Purpose::Assertions,
+        Purpose::Alone(place),
+        Purpose::AloneAssertions(place),
+        Purpose::Search,
+    ] {
+        for contents in [Contents::Shared, Contents::Exact] {
+            for traffic in [Traffic::Any, Traffic::Legal] {
+                for (point, is_reached) in [(0, true), (1, false)] {
+                    let question = closure.question(&[point], contents, traffic, purpose).unwrap();
+                    let Ok(question) = question else {
+                        assert_eq!(purpose, Purpose::AloneAssertions(place));
+                        continue;
+                    };
+                    let found = closure.ask(&question, QUICK_DIFFERENCE).unwrap();
+                    let what = format!("{purpose:?} {contents:?} {traffic:?}: {found:?}");
+                    assert_eq!(matches!(found, Decision::Reached(_)), is_reached, "{what}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_proof_that_is_wrong_is_refused() {
     let closure = closure(COUNTER, &[(Kind::Line, "elsif", "if (v && n")]);

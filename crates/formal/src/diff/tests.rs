@@ -315,3 +315,41 @@ fn legal_traffic_keeps_offers() {
     assert_eq!(is_equal(&sides, Contents::Shared, Traffic::Any), Some(false));
     assert_eq!(is_equal(&sides, Contents::Shared, Traffic::Legal), Some(true));
 }
+
+/// No assumption of a question is false at once: outputs that always differ do so in each of them.
+#[test]
+fn outputs_that_always_differ_are_not_proved_equal_by_any_question() {
+    let body = |y: &str, next: &str| {
+        format!(
+            "reg m [0:1]; reg k, waits; assign cosim_offer_0 = waits & ~v & ~rst; assign y = {y};
+            always @(posedge clk) begin
+              if (rst) begin k <= 0; waits <= 0; end else begin k <= {next}; waits <= v & ~w; end
+              if (w) m[a] <= d;
+            end"
+        )
+    };
+    let old = body("k ^ m[b]", "v");
+    for (new, is_same) in [
+        (body("~k ^ m[b]", "v"), false),
+        (body("k ^ m[b]", "~v"), false),
+        (body("k ^ m[b]", "v & (w | v)"), true),
+    ] {
+        let sides = sides([&old, &new]);
+        for contents in [Contents::Shared, Contents::Exact] {
+            for traffic in [Traffic::Any, Traffic::Legal] {
+                for aim in [Aim::Proof, Aim::Near { hops: 1 }, Aim::Alone, Aim::Search] {
+                    for question in sides.questions(contents, traffic, aim).unwrap().unwrap() {
+                        let found = sides.ask(&question, QUICK_DIFFERENCE).unwrap();
+                        let expected = match is_same {
+                            true => !matches!(found, Decision::Reached(_)),
+                            false => matches!(found, Decision::Reached(_)),
+                        };
+                        assert!(expected, "{new} {contents:?} {traffic:?} {aim:?}: {found:?}");
+                    }
+                }
+            }
+        }
+        let found = is_equal(&sides, Contents::Shared, Traffic::Legal);
+        assert_eq!(found, Some(is_same), "{new}");
+    }
+}

@@ -247,7 +247,7 @@ impl QueryBuilder<'_> {
 
     /// Whether the output can be 1; `None` if the property reads more of the memories than one
     /// followed word.
-    fn question(&self, of: &str) -> Result<Option<EquivalenceQuery>, Error> {
+    pub(super) fn question(&self, of: &str) -> Result<Option<EquivalenceQuery>, Error> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
@@ -268,7 +268,7 @@ impl QueryBuilder<'_> {
         }
     }
 
-    fn run(
+    pub(super) fn run(
         &self,
         of: &str,
         file: &[u8],

@@ -237,6 +237,46 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
     assert!(matches!(broken[1], ProofOutcome::Broken { .. }), "{:?}", broken[1]);
 }
 
+/// Under the assumptions, and in each model of memories, what is never true fails, from the reset
+/// cycle on: they contradict neither each other nor each input.
+#[test]
+fn a_claim_that_nothing_keeps_is_refuted_under_all_assumptions() {
+    let bad = [
+        (Kind::Always, "count > 9"),
+        (Kind::Held, "in_reset"),
+        (Kind::Held, "~in_reset"),
+        (Kind::Held, "go & d[0]"),
+        (Kind::Held, "~in_reset & kept >= 0 & count > 9"),
+        (Kind::Held, "1'b1"),
+    ];
+    let prover = prover_of(RTL, "", &bad, "~(d == 5)", Vec::new());
+    let whole = prover.whole().unwrap().unwrap();
+    let (_, cut) = &prover.graph;
+    assert!(matches!(prover.prove(5).unwrap(), ProofOutcome::Broken { .. }));
+    for property in 1..5 {
+        let is_false = property < 4;
+        let found = prover.prove(property).unwrap();
+        assert_eq!(matches!(found, ProofOutcome::Broken { .. }), is_false, "{property}: {found:?}");
+        assert_eq!(is_proved(&found, Assumption::Nothing), !is_false, "{property}: {found:?}");
+        for (memories, aig) in
+            [(Memories::Cut, cut), (Memories::Kept, cut), (Memories::Whole, &*whole)]
+        {
+            let builder = QueryBuilder { property, memories, aig, ..builder_of(&prover) };
+            for of in ["bad", "legal", "known", "given"] {
+                let EquivalenceQuery::Open { file, inputs } =
+                    builder.question(of).unwrap().unwrap()
+                else {
+                    assert!(!is_false, "{property} {memories:?} {of}");
+                    continue;
+                };
+                let (found, _) = builder.run(of, &file, &inputs, INDUCTION_BASE).unwrap();
+                let is_reached = matches!(found, crate::engine::Decision::Reached(_));
+                assert_eq!(is_reached, is_false, "{property} {memories:?} {of}: {found:?}");
+            }
+        }
+    }
+}
+
 /// The questions about the second property.
 fn builder_of(prover: &Prover) -> QueryBuilder<'_> {
     let (memories, aig) = &prover.graph;
@@ -628,5 +668,39 @@ fn undefined_bits_and_idle_payload_of_the_reset_cycle_reach_outputs() {
     for body in harmless {
         let found = x_of(&format!(":{REST} {body}"));
         assert!(certified(&found).is_some(), "{body}: {found:?}");
+    }
+}
+
+/// As for other properties: an output that always differs, or does so where nothing is read.
+#[test]
+fn an_output_that_is_always_unknown_is_refuted_under_all_assumptions() {
+    let body = "reg [3:0] m [0:3]; always @(posedge clk) if (e) m[a[1:0]] <= a[7:4]; reg k;
+        always @(posedge clk) if (rst) k <= 0; assign on = m[a[3:2]] == 0; assign r = k;
+        assign y = 'x;";
+    let prover = x_prover(body, vec![("y", None), ("r", None)]);
+    let whole = prover.whole().unwrap().unwrap();
+    let (_, cut) = &prover.graph;
+    for (property, is_false) in [(0, true), (1, false)] {
+        for (memories, aig) in
+            [(Memories::Cut, cut), (Memories::Word, cut), (Memories::Whole, &*whole)]
+        {
+            for (of, is_alone) in [("bad", false), ("legal", false), ("legal", true)] {
+                let group = &[];
+                let builder =
+                    QueryBuilder { prover: &prover, property, group, memories, aig, is_alone };
+                let Some(question) = builder.question(of).unwrap() else {
+                    panic!("{memories:?} {of}");
+                };
+                let is_reached = match question {
+                    EquivalenceQuery::Same => false,
+                    EquivalenceQuery::Open { file, inputs } => {
+                        let (found, _) = builder.run(of, &file, &inputs, INDUCTION_BASE).unwrap();
+                        matches!(found, crate::engine::Decision::Reached(_))
+                    }
+                };
+                // What may be unknown in a word is no register that the reset sets.
+                assert_eq!(is_reached, is_false, "{property} {memories:?} {of} {is_alone}");
+            }
+        }
     }
 }
