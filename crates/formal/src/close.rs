@@ -161,7 +161,7 @@ impl Closure {
             "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
-        if let Some(because) = session.doubt() {
+        if let Some(because) = session.doubt(&[])? {
             return Ok(Err(because));
         }
         let text = session.text(both)?;

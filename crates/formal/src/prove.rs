@@ -30,7 +30,7 @@ use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
 use cosim_rtl::rtlil::Unknown;
-use cosim_rtl::yosys::YosysSession;
+use cosim_rtl::yosys::{UNDRIVEN, YosysSession};
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -500,7 +500,11 @@ impl Prover {
             "read_rtlil {read_rtl}\nflatten\n{tri_state}opt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
         ))?;
-        if let Some(because) = session.doubt() {
+        let beside: &[&str] = match undefined {
+            UndefinedBits::Zero => &[],
+            UndefinedBits::Free => &[UNDRIVEN],
+        };
+        if let Some(because) = session.doubt(beside)? {
             return Ok(Err(because));
         }
         let netlist = session.text(both)?;

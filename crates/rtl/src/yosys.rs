@@ -38,6 +38,9 @@ const CHECK: &str = "design -push-copy\nproc\nflatten\nopt_clean\ncheck\ndesign 
 /// Parts of warnings that do not say that Yosys reads the RTL as no simulator does.
 const HARMLESS: &[&str] = &[];
 
+/// Part of the warning of a net without a driver.
+pub const UNDRIVEN: &str = "is used but has no driver";
+
 /// What read an RTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
@@ -62,6 +65,8 @@ pub struct YosysSession {
     answers: Answers,
     /// What Yosys warned of.
     warnings: Mutex<BTreeSet<String>>,
+    /// The parameters of the netlist.
+    read_with: OnceLock<Vec<(String, String)>>,
 }
 
 impl YosysSession {
@@ -84,6 +89,7 @@ impl YosysSession {
             scripts: AtomicU32::new(0),
             answers: Answers::none(),
             warnings: Mutex::default(),
+            read_with: OnceLock::new(),
         };
         let PreprocessedRtl { libraries, sources } = &*session.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
@@ -185,6 +191,7 @@ impl YosysSession {
         commands: &str,
         form: Form,
     ) -> Result<Reader, Error> {
+        self.read_with.get_or_init(|| parameters.to_vec());
         let mut script = self.read_texts("");
         script += &format!("hierarchy -check -top {}", self.examined.design.top);
         for (name, value) in parameters {
@@ -230,15 +237,25 @@ impl YosysSession {
         Ok(Reader::FrontEnd)
     }
 
-    /// Why no proof about the netlist counts: Yosys reads something differently from simulators.
-    pub fn doubt(&self) -> Option<String> {
-        let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        let first = warnings.first()?;
-        let more = match warnings.len() {
-            1 => String::new(),
-            count => format!(" (and {} more warnings)", count - 1),
+    /// Why no proof about the netlist counts: the RTL has a construct that Yosys may read otherwise
+    /// than Verilator simulates it, or Yosys warned. Warnings with one of `beside` are left out.
+    ///
+    /// # Errors
+    /// As [`Examined::unprovable`].
+    pub fn doubt(&self, beside: &[&str]) -> Result<Option<String>, Error> {
+        let mut doubts = match self.read_with.get() {
+            Some(parameters) => self.examined.unprovable(parameters)?,
+            None => Vec::new(),
         };
-        Some(format!("Yosys may read this RTL differently: {first}{more}"))
+        let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = |warning: &&String| !beside.iter().any(|part| warning.contains(part));
+        doubts.extend(warnings.iter().filter(counts).cloned());
+        let Some(first) = doubts.first() else { return Ok(None) };
+        let more = match doubts.len() {
+            1 => String::new(),
+            count => format!(" (and {} more)", count - 1),
+        };
+        Ok(Some(format!("Yosys may read this RTL differently: {first}{more}")))
     }
 
     /// The parameters that the top module of the RTL has.

@@ -4,6 +4,7 @@ mod folder;
 mod names;
 
 use super::expanded::{Pragmas, PreprocessedRtl};
+use super::verilator;
 use crate::backend::{self, Feature};
 use cosim_base::error::{Error, codes};
 use cosim_base::text;
@@ -15,10 +16,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use tempfile::TempDir;
 use verilated_build::{
-    DataFile, Design, Error as BuildError, SourceFile, VerilatorOption, Wrapper,
+    DataFile, Design, Error as BuildError, SourceFile, Unprovable, VerilatorOption, Wrapper,
 };
 use verilated_files::Hash;
+use verilated_files::foreign::lay_out;
 
 /// A module that instantiates the block's top, so that Verilator searches for the top, too.
 pub(super) const ASKING_TOP: &str = "cosim_ask";
@@ -282,6 +285,29 @@ impl Examined {
     /// Replaces names in a build error by the user's paths.
     pub fn plain(&self, error: BuildError) -> Error {
         self.names.plain(error)
+    }
+
+    /// The constructs of the RTL, with these parameters, that Yosys may read otherwise than
+    /// Verilator simulates them, each with its place; empty if all are on the list of what may be
+    /// proved (see [`Design::unprovable`]).
+    ///
+    /// # Errors
+    /// [`Error::Write`] if a temporary folder cannot be written; [`Error::Build`].
+    pub fn unprovable(&self, parameters: &[(String, String)]) -> Result<Vec<String>, Error> {
+        let temporary =
+            TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let texts = self.texts.iter().map(SourceFile::named);
+        let folder = lay_out(&temporary.path().join(FILES), texts)
+            .map_err(|error| self.plain(error.into()))?;
+        let design =
+            Design { folder: Some(folder), parameters: parameters.to_vec(), ..self.design.clone() };
+        let out = temporary.path().join("tree");
+        let found = design.unprovable(&verilator()?, &out).map_err(|error| self.plain(error))?;
+        let text = |Unprovable { what, place }: Unprovable| match place {
+            Some((file, line, _)) => self.typed(&format!("{}:{line}: {what}", file.display())),
+            None => what,
+        };
+        Ok(found.into_iter().map(text).collect())
     }
 
     /// The real folder that the first component of a name stands for; an empty path if it is none
