@@ -1,0 +1,337 @@
+//! The tokens of Verilog and SystemVerilog text, each with its place.
+//!
+//! The tokens cover the text: each byte belongs to exactly one token, also in text that no tool
+//! accepts. Reading takes linear time and never fails. Nothing is preprocessed: macros and
+//! directives are tokens.
+//!
+//! Where Verilator and the standard let blanks decide, a token is as long as possible. Two texts
+//! with the same tokens therefore mean the same, apart from comments that a tool obeys: `& &` is not
+//! `&&`, and `10 ns` is not `10ns`.
+//!
+//! No crate serves. `sv-parser` (0.13) has no lexer of its own: its rules read characters, and the
+//! first syntax error ends everything. The lexer of `moore-svlog-syntax` (0.14) interns names in
+//! global tables, drops blanks and stops at what it does not know. `logos` generates lexers, but
+//! what is difficult here (attributes, sizes with blanks, strings over lines) would be code of ours
+//! in its callbacks, and each build script of a user would wait for its derive macro.
+
+use std::ops::Range;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Blanks, tabs, form feeds and ends of lines.
+    Blank,
+    /// A comment up to the end of its line, without that end.
+    LineComment,
+    /// A comment up to `*/`, or to the end of the text.
+    BlockComment,
+    /// An identifier or a keyword.
+    Word,
+    /// An escaped identifier, from `\` on, without the blank that ends it.
+    EscapedName,
+    /// `$` and a word.
+    SystemName,
+    /// A number with its size, base, digits and unit, and the blanks inside: `8 'h ff`, `'0`,
+    /// `1.5e-3`, `10ns`.
+    Number,
+    /// A string with its quotes. It ends at the end of its line at the latest, unless `\` stands
+    /// before that end or the string begins with three quotes.
+    String,
+    /// `` ` `` and a word, or one of the marks of macro texts.
+    Directive,
+    /// `` `line `` or `` `pragma `` up to the end of its line.
+    LineDirective,
+    /// `\` at the end of a line.
+    Continuation,
+    /// An operator, a bracket, or other punctuation. `(*` and `*)` are those of attributes.
+    Sign,
+    /// A character that Verilog does not know here.
+    Unknown,
+}
+
+/// A token and its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Token<'a> {
+    /// What it is.
+    pub kind: Kind,
+    /// Its text.
+    pub text: &'a str,
+    /// The byte of the whole text at which it begins.
+    pub start: usize,
+    /// Its line, from 1.
+    pub line: u32,
+    /// The byte of the line at which it begins, from 1.
+    pub column: u32,
+}
+
+impl<'a> Token<'a> {
+    /// Its bytes in the whole text.
+    pub fn range(&self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    /// Whether it is a comment.
+    pub const fn is_comment(&self) -> bool {
+        matches!(self.kind, Kind::LineComment | Kind::BlockComment)
+    }
+
+    /// Whether it is neither a blank nor a comment.
+    pub const fn is_code(&self) -> bool {
+        !self.is_comment() && !matches!(self.kind, Kind::Blank)
+    }
+
+    /// The text of a comment without its marks and the blanks beside them.
+    pub fn comment(&self) -> Option<&'a str> {
+        self.is_comment().then(|| {
+            let inner = self.text.get(2..).unwrap_or_default();
+            let is_block = self.kind == Kind::BlockComment;
+            let end = if is_block { inner.strip_suffix("*/") } else { None };
+            end.unwrap_or(inner).trim()
+        })
+    }
+}
+
+/// The tokens of a text, in order.
+pub const fn tokens(text: &str) -> Tokens<'_> {
+    Tokens { text, start: 0, line: 1, line_start: 0, is_attribute: false }
+}
+
+/// An iterator over the tokens of a text.
+#[derive(Debug, Clone)]
+pub struct Tokens<'a> {
+    text: &'a str,
+    /// Where the next token begins.
+    start: usize,
+    line: u32,
+    line_start: usize,
+    /// Whether the next token is inside of `(* *)`.
+    is_attribute: bool,
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        let rest = &self.text[self.start..];
+        let (kind, length) = self.kind_and_length(rest)?;
+        let text = &rest[..length];
+        if kind == Kind::Sign {
+            self.is_attribute = text == "(*" || self.is_attribute && text != "*)";
+        }
+        let column = narrow(self.start - self.line_start + 1);
+        let token = Token { kind, text, start: self.start, line: self.line, column };
+        for (at, _) in text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n') {
+            self.line = self.line.saturating_add(1);
+            self.line_start = self.start + at + 1;
+        }
+        self.start += length;
+        Some(token)
+    }
+}
+
+impl Tokens<'_> {
+    /// The kind and the length of the token at the start of a text.
+    fn kind_and_length(&self, rest: &str) -> Option<(Kind, usize)> {
+        let first = rest.chars().next()?;
+        let second = rest.as_bytes().get(1).copied().unwrap_or_default();
+        Some(match first {
+            _ if is_blank(first) => (Kind::Blank, count(rest, is_blank)),
+            '/' if second == b'/' => (Kind::LineComment, line(rest)),
+            '/' if second == b'*' => (Kind::BlockComment, block_comment(rest)),
+            '"' => (Kind::String, string(rest)),
+            '\\' => escaped(rest),
+            '`' => directive(rest),
+            '0'..='9' => (Kind::Number, number(rest)),
+            '\'' => match based(rest).or_else(|| unbased(rest)) {
+                Some(length) => (Kind::Number, length),
+                None => (Kind::Sign, if second == b'{' { 2 } else { 1 }),
+            },
+            '$' => match count(&rest[1..], is_of_word) {
+                0 => (Kind::Sign, 1),
+                length => (Kind::SystemName, 1 + length),
+            },
+            '(' if second == b'*' && !begins_with_bracket(&rest[2..]) => (Kind::Sign, 2),
+            '*' if second == b')' && self.is_attribute => (Kind::Sign, 2),
+            _ if is_of_word(first) => (Kind::Word, count(rest, is_of_word)),
+            _ if SIGNS.contains(first) => (Kind::Sign, sign(rest)),
+            _ => (Kind::Unknown, first.len_utf8()),
+        })
+    }
+}
+
+/// All characters of signs.
+const SIGNS: &str = "!#%&()*+,-./:;<=>?@[]^{|}~";
+/// The signs of more than one character, without `(*`, `*)` and `'{`.
+const LONG_SIGNS: [&[&str]; 3] = [
+    &["<<<=", ">>>="],
+    &[
+        "<<<", ">>>", "<<=", ">>=", "===", "!==", "==?", "!=?", "&&&", "->>", "<->", "|->", "|=>",
+        "#-#", "#=#", "+/-", "+%-",
+    ],
+    &[
+        "&&", "||", "==", "!=", "<=", ">=", "<<", ">>", "**", "++", "--", "+=", "-=", "*=", "/=",
+        "%=", "&=", "|=", "^=", "~&", "~|", "~^", "^~", "->", "=>", "*>", "+:", "-:", "::", ":=",
+        ":/", "##", ".*",
+    ],
+];
+
+fn sign(rest: &str) -> usize {
+    // What follows `:` is a comment.
+    if rest.starts_with("://") || rest.starts_with(":/*") {
+        return 1;
+    }
+    let mut long = LONG_SIGNS.iter().flat_map(|signs| signs.iter());
+    long.find(|sign| rest.starts_with(**sign)).map_or(1, |sign| sign.len())
+}
+
+fn narrow(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+const fn is_blank(letter: char) -> bool {
+    letter.is_ascii_whitespace()
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_' || letter == '$'
+}
+
+const fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit() || letter == '_'
+}
+
+/// Whether a character may be a digit of a number with a base.
+const fn is_based_digit(letter: char) -> bool {
+    letter.is_ascii_hexdigit() || matches!(letter, 'x' | 'X' | 'z' | 'Z' | '_' | '?')
+}
+
+/// The length of the longest beginning of such characters.
+fn count(text: &str, is: impl Fn(char) -> bool) -> usize {
+    text.find(|letter| !is(letter)).unwrap_or(text.len())
+}
+
+/// The length up to the end of the line.
+fn line(text: &str) -> usize {
+    let end = text.find('\n').unwrap_or(text.len());
+    if text[..end].ends_with('\r') && end < text.len() { end - 1 } else { end }
+}
+
+/// The length of the comment at the start of a text.
+fn block_comment(text: &str) -> usize {
+    text[2..].find("*/").map_or(text.len(), |end| end + 4)
+}
+
+/// Whether `)` is the next token that is neither a blank nor a comment, so that `(*` before it is
+/// the beginning of `(*)`.
+fn begins_with_bracket(mut text: &str) -> bool {
+    loop {
+        text = text.trim_start_matches(is_blank);
+        text = match text.as_bytes() {
+            [b'/', b'/', ..] => &text[line(text)..],
+            [b'/', b'*', ..] => &text[block_comment(text)..],
+            _ => return text.starts_with(')'),
+        };
+    }
+}
+
+/// The length of the string at the start of a text.
+fn string(text: &str) -> usize {
+    const LONG: &str = "\"\"\"";
+    if text.starts_with(LONG) {
+        // Without its end, it is an empty string that another one follows.
+        return end_of_string(text, LONG)
+            .filter(|(_, is_ended)| *is_ended)
+            .map_or(2, |(end, _)| end);
+    }
+    end_of_string(text, "\"").map_or(text.len(), |(end, _)| end)
+}
+
+/// Where the string at the start of a text ends, and whether it ends with its quotes.
+fn end_of_string(text: &str, quotes: &str) -> Option<(usize, bool)> {
+    let bytes = text.as_bytes();
+    let mut at = quotes.len();
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' if bytes[at + 1..].starts_with(b"\r\n") => at += 3,
+            b'\\' => at += 2,
+            b'"' if bytes[at..].starts_with(quotes.as_bytes()) => {
+                return Some((at + quotes.len(), true));
+            }
+            b'\n' if quotes.len() == 1 => return Some((at, false)),
+            _ => at += 1,
+        }
+    }
+    None
+}
+
+/// The token that begins with `\`.
+fn escaped(text: &str) -> (Kind, usize) {
+    match count(&text[1..], |letter| !is_blank(letter)) {
+        0 if text[1..].starts_with('\n') => (Kind::Continuation, 2),
+        0 if text[1..].starts_with("\r\n") => (Kind::Continuation, 3),
+        0 => (Kind::Unknown, 1),
+        length => (Kind::EscapedName, 1 + length),
+    }
+}
+
+/// The token that begins with `` ` ``.
+fn directive(text: &str) -> (Kind, usize) {
+    const MARKS: [&str; 3] = ["``", "`\"", "`\\`\""];
+    if let Some(mark) = MARKS.iter().find(|mark| text.starts_with(**mark)) {
+        return (Kind::Directive, mark.len());
+    }
+    match count(&text[1..], is_of_word) {
+        0 if text[1..].starts_with('\\') => match escaped(&text[1..]) {
+            (Kind::EscapedName, length) => (Kind::Directive, 1 + length),
+            _ => (Kind::Unknown, 1),
+        },
+        0 => (Kind::Unknown, 1),
+        length if ["line", "pragma"].contains(&&text[1..=length]) => {
+            (Kind::LineDirective, line(text))
+        }
+        length => (Kind::Directive, 1 + length),
+    }
+}
+
+/// The length of the number that begins with a digit.
+fn number(text: &str) -> usize {
+    let digits = count(text, is_digit);
+    let behind = digits + count(&text[digits..], is_blank);
+    if let Some(length) = based(&text[behind..]) {
+        return behind + length;
+    }
+    let is_digit_at = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let mut end = digits;
+    if text[end..].starts_with('.') && is_digit_at(end + 1) {
+        end += 1 + count(&text[end + 1..], is_digit);
+    }
+    let exponent = text[end..].strip_prefix(['e', 'E']).unwrap_or_default();
+    if exponent.starts_with(['+', '-']) && is_digit_at(end + 2) {
+        end += 2;
+    }
+    end + count(&text[end..], is_of_word)
+}
+
+/// The length of the base and the digits at the start of a text. The digits may come from a macro.
+fn based(text: &str) -> Option<usize> {
+    let base = text.strip_prefix('\'')?;
+    let base = base.strip_prefix(['s', 'S']).unwrap_or(base);
+    let digits = base.strip_prefix(['b', 'B', 'o', 'O', 'd', 'D', 'h', 'H'])?;
+    let end = text.len() - digits.len();
+    let blanks = count(digits, is_blank);
+    if !digits[blanks..].starts_with(is_based_digit) {
+        return Some(end + if blanks == 0 { count(digits, is_of_word) } else { 0 });
+    }
+    let is_of_number = |letter| is_based_digit(letter) || is_of_word(letter);
+    Some(end + blanks + count(&digits[blanks..], is_of_number))
+}
+
+/// The length of `'0`, `'1`, `'x` or `'z` at the start of a text.
+fn unbased(text: &str) -> Option<usize> {
+    let digit = text.strip_prefix('\'')?;
+    let is_value = digit.starts_with(['0', '1', 'x', 'X', 'z', 'Z']);
+    is_value.then(|| 1 + count(digit, is_of_word))
+}
+
+#[cfg(test)]
+mod tests;
