@@ -8,6 +8,7 @@ use cosim_base::error::Error;
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use verilated_lexer::Kind;
 
 /// A file, and a line from 1. The file has its name as Verilator sees it, but without the folder
 /// that all files have: RTL may be built in at one time and given as a folder at another.
@@ -59,6 +60,11 @@ pub fn changed_lines(old: &Examined, new: &Examined) -> Result<BTreeSet<String>,
     Ok(lines_between(&old, &new))
 }
 
+/// Whether both preprocessed texts have the same tokens.
+pub fn is_same(old: &PreprocessedRtl, new: &PreprocessedRtl) -> bool {
+    tokens_of(old) == tokens_of(new)
+}
+
 /// A word, a number, a string or a sign, and its place.
 #[derive(Debug, Clone, Copy)]
 struct Token<'a> {
@@ -89,7 +95,7 @@ const END: Token<'static> = Token { text: "\n", file: "", line: 0 };
 
 fn tokens_of(texts: &PreprocessedRtl) -> Vec<Token<'_>> {
     let mut all = Vec::new();
-    for texts in [&texts.libraries, &texts.sources] {
+    for texts in &texts.simulated {
         for text in texts {
             tokens(text, &mut all);
             all.push(END);
@@ -100,60 +106,32 @@ fn tokens_of(texts: &PreprocessedRtl) -> Vec<Token<'_>> {
 }
 
 fn tokens<'a>(text: &'a str, all: &mut Vec<Token<'a>>) {
-    let (mut file, mut line) = ("", 0);
-    let mut is_comment = false;
-    for row in text.lines() {
-        line += 1;
-        if let Some((name, number)) = directive(row) {
-            (file, line) = (name, number.saturating_sub(1));
-            continue;
-        }
-        let mut rest = row;
-        loop {
-            if is_comment {
-                let Some(end) = rest.find("*/") else { break };
-                (rest, is_comment) = (&rest[end + 2..], false);
-            }
-            rest = rest.trim_start();
-            let Some(first) = rest.chars().next() else { break };
-            let is_word = |letter: char| letter.is_alphanumeric() || "_$`".contains(letter);
-            let length = match first {
-                '/' if rest.starts_with("//") => break,
-                // Verilator obeys comments that begin with its name.
-                '/' if rest.starts_with("/*verilator") && rest.contains("*/") => {
-                    rest.find("*/").map(|end| end + 2)
-                }
-                '/' if rest.starts_with("/*") => {
-                    (rest, is_comment) = (&rest[2..], true);
-                    continue;
-                }
-                '"' => end_of_string(rest),
-                '\\' => rest.find(char::is_whitespace),
-                _ if is_word(first) => rest.find(|letter| !is_word(letter)),
-                _ => Some(first.len_utf8()),
-            };
-            let (text, behind) = rest.split_at(length.unwrap_or(rest.len()));
-            all.push(Token { text, file, line });
-            rest = behind;
+    // The file, the line of the text behind its directive, and the number of that line.
+    let (mut file, mut first, mut number) = ("", 1, 1);
+    for token in verilated_lexer::tokens(text) {
+        if let Some((name, named)) = directive(&token) {
+            (file, first, number) = (name, token.line.saturating_add(1), named);
+        } else if token.is_code() || is_obeyed(&token) {
+            let line = number.saturating_add(token.line.saturating_sub(first));
+            all.push(Token { text: token.text, file, line });
         }
     }
 }
 
-/// File and number in a line such as `` `line 3 "a.v" 1``.
-fn directive(row: &str) -> Option<(&str, u32)> {
-    let (number, rest) = row.trim_start().strip_prefix("`line ")?.split_once('"')?;
-    let (name, _) = rest.rsplit_once('"')?;
-    Some((name, number.trim().parse().ok()?))
+/// Whether Verilator obeys a comment: one that begins with its name.
+fn is_obeyed(token: &verilated_lexer::Token<'_>) -> bool {
+    const NAME: &str = "verilator";
+    let comment = token.comment().and_then(|comment| comment.get(..NAME.len()));
+    comment.is_some_and(|begin| begin.eq_ignore_ascii_case(NAME))
 }
 
-fn end_of_string(text: &str) -> Option<usize> {
-    let mut is_escaped = false;
-    let end = text.char_indices().skip(1).find(|(_, letter)| {
-        let ends = *letter == '"' && !is_escaped;
-        is_escaped = *letter == '\\' && !is_escaped;
-        ends
-    });
-    end.map(|(end, _)| end + 1)
+/// File and number of a directive such as `` `line 3 "a.v" 1``.
+fn directive<'a>(token: &verilated_lexer::Token<'a>) -> Option<(&'a str, u32)> {
+    let is_directive = token.kind == Kind::LineDirective;
+    let text = token.text.strip_prefix("`line").filter(|_| is_directive)?;
+    let (number, rest) = text.split_once('"')?;
+    let (name, _) = rest.rsplit_once('"')?;
+    Some((name, number.trim().parse().ok()?))
 }
 
 const PROCESSES: [&str; 4] = ["always", "always_ff", "always_comb", "always_latch"];

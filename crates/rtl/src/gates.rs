@@ -84,7 +84,7 @@ pub fn netlist(
     hash.add(SYNTHESIS);
     hash.add(format!("{top} {values:?}"));
     // The key covers exactly what Yosys reads.
-    let PreprocessedRtl { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
+    let PreprocessedRtl { libraries, sources, .. } = &*examined.expanded(Pragmas::Obeyed)?;
     for texts in [libraries, sources] {
         hash.add(texts.len().to_le_bytes());
         texts.iter().for_each(|text| hash.add(text));

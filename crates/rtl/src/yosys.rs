@@ -91,7 +91,7 @@ impl YosysSession {
             warnings: Mutex::default(),
             read_with: OnceLock::new(),
         };
-        let PreprocessedRtl { libraries, sources } = &*session.expanded;
+        let PreprocessedRtl { libraries, sources, .. } = &*session.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
             session.write(&file(number), text)?;
         }
@@ -210,7 +210,7 @@ impl YosysSession {
         };
         // The files are those of the session, beside the data files.
         let number = self.scripts.fetch_add(1, Ordering::Relaxed);
-        let PreprocessedRtl { libraries, sources } = &*self.expanded;
+        let PreprocessedRtl { libraries, sources, .. } = &*self.expanded;
         let mut names = Vec::new();
         for (place, text) in libraries.iter().chain(sources).enumerate() {
             let name = format!("cosim-{number}-{}", file(place));
@@ -361,7 +361,7 @@ impl YosysSession {
     /// Commands that read the RTL, its sources with this option. Sources come first: libraries may
     /// use their packages.
     fn read_texts(&self, option: &str) -> String {
-        let PreprocessedRtl { libraries, sources } = &*self.expanded;
+        let PreprocessedRtl { libraries, sources, .. } = &*self.expanded;
         let (between, all) = (libraries.len(), libraries.len() + sources.len());
         let sources = (between..all).map(|number| (number, option));
         let libraries = (0..between).map(|number| (number, " -defer"));

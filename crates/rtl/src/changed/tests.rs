@@ -99,6 +99,34 @@ fn blanks_comments_and_moved_lines_change_nothing() {
     assert_ne!(after("wire w", "/*verilator public*/ wire w"), Changed::Nothing);
 }
 
+/// Blanks that make other operators, and blanks and comments inside of strings.
+#[test]
+fn another_token_is_a_change() {
+    for (old, new) in [
+        ("a && b", "a & &b"),
+        ("a || b", "a | |b"),
+        ("a << 1", "a < < 1"),
+        ("10ns", "10 ns"),
+        ("\"a\\\n  b\"", "\"a\\\n b\""),
+        ("\"a\\\n  // b\"", "\"a\\\n  // c\""),
+        ("\"a /* b */\"", "\"a /* c */\""),
+        ("unique case", "case"),
+        ("(* a *) b", "b"),
+        ("`default_nettype none", "`default_nettype wire"),
+        ("/* verilator public */ a", "a"),
+    ] {
+        let at = |text: &str| format!("`line 7 \"a.v\" 1\n{text}\n");
+        let (old, new) = (at(old), at(new));
+        assert_ne!(between(&all(&old), &all(&new)), Changed::Nothing, "{old}{new}");
+        assert!(!lines_between(&all(&old), &all(&new)).is_empty(), "{old}{new}");
+    }
+    // Strings over lines have no blocks inside, and the lines that follow count on.
+    let old = "`line 5 \"a.v\" 1\nalways_comb begin x = \"begin\\\n begin\";\nif (y) begin\nz = 1; end end";
+    let new = old.replace("z = 1", "z = 2");
+    let found = between(&all(old), &all(&new));
+    assert_eq!(found, Changed::Blocks(vec![[("a.v".to_owned(), 8)].into()]));
+}
+
 #[test]
 fn changes_in_two_places_are_two_blocks() {
     for (from, to) in [("$display", "$write"), ("q <= 5;", "q <= 6;")] {

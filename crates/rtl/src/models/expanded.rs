@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated_build::{Design, SourceFile};
 use verilated_files::foreign::lay_out;
+use verilated_lexer::{Kind, Token, tokens};
 
 /// The first words of synthesis comments.
 const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
@@ -20,8 +21,8 @@ const FILES: &str = "files";
 /// Replaces blanks in file names, which Yosys cannot quote.
 const NO_BREAK: &str = "\u{a0}";
 
-/// How Yosys treats attributes such as `(* full_case *)` and the same words in comments. All other
-/// comments are removed.
+/// How Yosys treats attributes such as `(* full_case *)`, the same words in comments, and `unique`
+/// and `priority`. All other comments are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pragmas {
     /// Ignores them, as a simulator does.
@@ -42,6 +43,8 @@ pub struct PreprocessedRtl {
     pub libraries: Vec<String>,
     /// The other texts, in order.
     pub sources: Vec<String>,
+    /// All texts as a simulator reads them: those of libraries, and the others.
+    pub simulated: [Vec<String>; 2],
 }
 
 impl PreprocessedRtl {
@@ -97,13 +100,15 @@ impl PreprocessedRtl {
         }
         let all = design([given, found].concat());
         let texts = all.expand(&verilator).map_err(|error| examined.plain(error))?;
-        let texts = texts.iter().map(|text| match pragmas {
-            Pragmas::Ignored => named(&without_attributes(text)).replace("`default_nettype", "//"),
-            Pragmas::Obeyed => named(&unmarked(text)),
-        });
-        let mut sources: Vec<String> = texts.collect();
+        let mut simulated: Vec<String> = texts.iter().map(|text| named(text)).collect();
+        let for_yosys = |text: &String| match pragmas {
+            Pragmas::Ignored => as_simulated(text),
+            Pragmas::Obeyed => unmarked(text),
+        };
+        let mut sources: Vec<String> = simulated.iter().map(for_yosys).collect();
         let libraries = sources.split_off(own.sources.len());
-        Ok(Self { libraries, sources })
+        let simulated = [simulated.split_off(own.sources.len()), simulated];
+        Ok(Self { libraries, sources, simulated })
     }
 
     /// A place in a message of Yosys, with the real file name.
@@ -139,27 +144,62 @@ fn blanks(rest: &str) -> usize {
     rest.rsplit_once('"').map_or(0, |(name, _)| name.matches(' ').count())
 }
 
-/// Removes attributes, `(* name = value *)`, but keeps line numbers.
-fn without_attributes(text: &str) -> String {
-    rewritten(text, |token| {
-        let is_attribute = token.starts_with("(*") && token.len() > 2;
-        is_attribute.then(|| format!(" {}", "\n".repeat(token.matches('\n').count())))
-    })
+/// The text without what Yosys obeys and a simulator ignores, on the same lines: attributes,
+/// `(* name = value *)`; `unique`, `unique0` and `priority` before a `case` or an `if`, whose
+/// violations a simulator reports at most; and `` `default_nettype ``, which Yosys keeps for the
+/// files that follow. Verilator has accepted the text with it.
+fn as_simulated(text: &str) -> String {
+    let tokens: Vec<Token<'_>> = tokens(text).collect();
+    let is_end = |token: &Token<'_>| token.text == "*)";
+    let last = tokens.iter().rposition(is_end).map_or(0, |place| tokens[place].start);
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = &tokens[..];
+    while let Some(token) = rest.first() {
+        let removed = match (token.kind, token.text) {
+            (Kind::Sign, "(*") if token.start < last => {
+                rest.iter().position(is_end).map(|end| end + 1)
+            }
+            (Kind::Word, "unique" | "unique0" | "priority") => next_code(rest)
+                .filter(|next| ["case", "casex", "casez", "if"].contains(&rest[*next].text)),
+            (Kind::Directive, "`default_nettype") => next_code(rest).map(|value| value + 1),
+            _ => None,
+        };
+        let (tokens, behind) = rest.split_at(removed.unwrap_or(1));
+        match removed {
+            Some(_) => kept.push_str(&blank(tokens)),
+            None => kept.push_str(token.text),
+        }
+        rest = behind;
+    }
+    kept
+}
+
+/// The place of the next code behind the first token.
+fn next_code(tokens: &[Token<'_>]) -> Option<usize> {
+    tokens.iter().skip(1).position(Token::is_code).map(|place| place + 1)
+}
+
+/// A blank with as many lines as these tokens.
+fn blank(tokens: &[Token<'_>]) -> String {
+    let lines = tokens.iter().map(|token| token.text.matches('\n').count()).sum();
+    format!(" {}", "\n".repeat(lines))
 }
 
 /// Replaces synthesis comments by markers.
 fn marked(text: &str) -> String {
-    rewritten(text, |token| {
-        let (begin, comment) = token.split_at_checked(2)?;
-        let mut words = comment.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let is_pragma = ["//", "/*"].contains(&begin)
-            && words.find(|word| !word.is_empty()).is_some_and(|first| TOOLS.contains(&first));
+    let marks = |token: &Token<'_>| {
+        let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let mut words = token.comment()?.split(|letter| !is_letter(letter));
+        let is_pragma =
+            words.find(|word| !word.is_empty()).is_some_and(|first| TOOLS.contains(&first));
         let marks: String = words
             .filter_map(|word| WORDS.iter().find(|(known, _)| *known == word))
             .map(|(_, mark)| format!(" {mark} "))
             .collect();
-        (is_pragma && !marks.is_empty()).then(|| marks + &"\n".repeat(token.matches('\n').count()))
-    })
+        let lines = "\n".repeat(token.text.matches('\n').count());
+        (is_pragma && !marks.is_empty()).then(|| marks + &lines)
+    };
+    tokens(text).map(|token| marks(&token).unwrap_or_else(|| token.text.to_owned())).collect()
 }
 
 /// Replaces markers by synthesis comments.
@@ -167,61 +207,6 @@ fn unmarked(text: &str) -> String {
     WORDS.iter().fold(text.to_owned(), |text, (word, mark)| {
         text.replace(mark, &format!("/* synopsys {word} */"))
     })
-}
-
-/// Applies `other` to each string, comment, escaped name and attribute of a text.
-fn rewritten(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(place) = rest.find(['"', '/', '\\', '(']) {
-        kept.push_str(&rest[..place]);
-        rest = &rest[place..];
-        let length = match rest.as_bytes() {
-            [b'"', ..] => string(rest),
-            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
-            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
-            // An escaped name ends at a blank.
-            [b'\\', ..] => rest.find(char::is_whitespace).unwrap_or(rest.len()),
-            [b'(', b'*', ..] => attribute(rest).unwrap_or(2),
-            _ => 1,
-        };
-        let (token, behind) = rest.split_at(length);
-        match other(token) {
-            Some(other) => kept.push_str(&other),
-            None => kept.push_str(token),
-        }
-        rest = behind;
-    }
-    kept.push_str(rest);
-    kept
-}
-
-/// The length of the string at the start of a text. A string ends at the end of its line at the
-/// latest.
-fn string(text: &str) -> usize {
-    let mut is_escaped = false;
-    let end = text.char_indices().skip(1).find(|(_, c)| {
-        let ends = ['"', '\n'].contains(c) && !is_escaped;
-        is_escaped = *c == '\\' && !is_escaped;
-        ends
-    });
-    end.map_or(text.len(), |(end, _)| end + 1)
-}
-
-/// The length of the attribute at the start of a text; `None` for `(*)`, a sensitivity list.
-fn attribute(text: &str) -> Option<usize> {
-    if text[2..].trim_start().starts_with(')') {
-        return None;
-    }
-    let mut place = 2;
-    loop {
-        place += text[place..].find(['"', '*'])?;
-        match &text[place..] {
-            quoted if quoted.starts_with('"') => place += string(quoted),
-            end if end.starts_with("*)") => return Some(place + 2),
-            _ => place += 1,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -270,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_left_out_and_nothing_else() {
+    fn what_only_yosys_obeys_is_left_out_and_nothing_else() {
         for (text, expected) in [
             ("(* full_case, parallel_case *) case (a)", "  case (a)"),
             ("(* a = \"*)\" *)wire b;", " wire b;"),
@@ -279,11 +264,89 @@ mod tests {
             ("always @( * ) a = (b *c) * d;", "always @( * ) a = (b *c) * d;"),
             ("always @(* ) a = b; // (* keep *)", "always @(* ) a = b; // (* keep *)"),
             ("$display(\"(* x *)\\\"(* y *)\");", "$display(\"(* x *)\\\"(* y *)\");"),
+            ("a = \"(* x \\\n *)\"; (* y *) b", "a = \"(* x \\\n *)\";   b"),
             ("wire \\a(*b ; (* c *) wire d;", "wire \\a(*b ;   wire d;"),
             ("/* (* */ wire a; /* *) */", "/* (* */ wire a; /* *) */"),
             ("(* never ended", "(* never ended"),
+            ("unique case (a)", " case (a)"),
+            ("unique0  casez (a)", " casez (a)"),
+            ("priority/* b\n */casex (a)", " \ncasex (a)"),
+            ("else unique\nif (a)", "else  \nif (a)"),
+            ("(* x *) unique if (a)", "   if (a)"),
+            ("wire priority; a = unique + b.unique;", "wire priority; a = unique + b.unique;"),
+            ("// unique case\n\\unique case", "// unique case\n\\unique case"),
+            ("`default_nettype none\nmodule m;", " \nmodule m;"),
+            ("`timescale 1ns/1ps\n`default_nettype\twire // a", "`timescale 1ns/1ps\n  // a"),
         ] {
-            assert_eq!(without_attributes(text), expected);
+            assert_eq!(as_simulated(text), expected);
+        }
+        let many = "(* ".repeat(300_000);
+        assert_eq!(as_simulated(&many), many, "in linear time");
+    }
+
+    /// Whether Yosys reads the same from both bodies of a module.
+    fn is_read_alike(bodies: [&str; 2]) -> bool {
+        let netlist = |body: &str| {
+            let text = format!(
+                "module top(input [7:0] a, b, output logic [7:0] y);\n\
+                 wire h0 = a == 8'h13 && b[7:4] == 4'h5, h1 = a == 8'h13 && b[3:0] == 4'h7;\n\
+                 always_comb begin {body} end\nendmodule\n"
+            );
+            let mut examined = yosys::verilog("");
+            examined.design.sources = vec!["top.sv".into()];
+            examined.texts =
+                vec![SourceFile { name: "top.sv".into(), text: text.as_bytes().into() }];
+            let session = YosysSession::new(&examined, Pragmas::Ignored).unwrap();
+            let path = session.path("netlist.il");
+            let commands = format!("proc\nopt_clean\nwrite_rtlil \"{}\"", path.display());
+            session.read(&[], &commands).unwrap();
+            session.text("netlist.il").unwrap()
+        };
+        let session = YosysSession::of_verilog("module top; endmodule");
+        for (name, body) in ["old", "new"].into_iter().zip(bodies) {
+            let text = netlist(body).replace("\\top", &format!("\\{name}"));
+            session.write(&format!("{name}.il"), &text).unwrap();
+        }
+        let netlists = "read_rtlil old.il\nread_rtlil new.il\n";
+        let miter = "miter -equiv -flatten old new miter\n";
+        session.script(&format!("{netlists}{miter}")).unwrap();
+        session.script(&format!("{netlists}{miter}sat -verify -prove trigger 0 miter\n")).is_ok()
+    }
+
+    /// A simulator takes the first item that matches, and without one no item.
+    #[test]
+    fn violations_of_unique_and_priority_mean_what_a_simulator_does() {
+        let items = "case (1'b1) h0: y = 1; h1: y = 2; default: y = a; endcase";
+        let swapped = "case (1'b1) h1: y = 2; h0: y = 1; default: y = a; endcase";
+        let few = "case (a[1:0]) 2'd0: y = 1; 2'd1: y = 2; 2'd2: y = 4; endcase";
+        let chain = "if (a != 8'h13) y = 1; else if (b != 8'h57) y = 2;";
+        let latest = "case (1'b1) (a != 8'h13): y = 1; (b != 8'h57): y = 2; endcase";
+        for word in ["unique", "unique0", "priority"] {
+            let is_alike = |old: &str, new: &str| is_read_alike([old, &format!("{word} {new}")]);
+            assert!(is_alike(items, items), "{word}");
+            assert!(!is_alike(swapped, items), "{word}");
+            let kept = |text: &str| format!("y = b; {text}");
+            let with = |text: &str| format!("y = b; {word} {text}");
+            assert!(is_read_alike([&kept(few), &with(few)]), "{word}");
+            assert!(is_read_alike([&kept(chain), &with(chain)]), "{word}");
+            assert!(is_read_alike([&kept(chain), &with(latest)]), "{word}");
+            let zero = format!("{chain} else y = 0;");
+            assert!(!is_read_alike([&zero, &with(latest)]), "{word}");
+        }
+    }
+
+    /// Verilator expands macros and removes comments, so Yosys sees the code that is simulated.
+    #[test]
+    fn code_between_pragmas_and_macros_of_yosys_is_read_as_it_is_simulated() {
+        for one in ["// synopsys translate_off", "/* synthesis translate_off */"] {
+            let text = format!("y = a;\n{one}\ny = b;\n// synopsys translate_on\n");
+            assert!(is_read_alike(["y = b;", &text]), "{one}");
+            assert!(!is_read_alike(["y = a;", &text]), "{one}");
+        }
+        for name in ["YOSYS", "SYNTHESIS"] {
+            let text = format!("y = a;\n`ifdef {name}\ny = b;\n`endif\n");
+            assert!(is_read_alike(["y = a;", &text]), "{name}");
+            assert!(!is_read_alike(["y = b;", &text]), "{name}");
         }
     }
 
@@ -300,6 +363,7 @@ mod tests {
                 "// a full_case\n// synopsys translate_off",
             ),
             ("x = \"// synopsys full_case\";", "x = \"// synopsys full_case\";"),
+            ("x = \"a\\\n// synopsys full_case\";", "x = \"a\\\n// synopsys full_case\";"),
             ("it's \"odd\n// synopsys full_case", "it's \"odd\n cosim_pragma_full_case "),
         ] {
             assert_eq!(marked(text), expected);
