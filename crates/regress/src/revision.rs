@@ -8,10 +8,13 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::rtl::Rtl;
 use cosim_formats::run;
+use cosim_rtl::models::REVISION;
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
+use verilated_lexer::Kind;
 
 /// Largest total of the files of a revision, in bytes, and largest number of them.
 const MOST: [usize; 2] = [256 << 20, 20_000];
@@ -104,8 +107,8 @@ impl Named {
         }
     }
 
-    /// The RTL, with these include folders and macros. Files of a revision are written to the new
-    /// folder `below`.
+    /// The RTL, with these include folders and macros. Files of a revision, and the data files of
+    /// its commit, are written to the new folder `below`.
     ///
     /// # Errors
     /// [`Error::Usage`] if a revision has unusable files; [`Error::Write`].
@@ -113,8 +116,8 @@ impl Named {
         let path = match self {
             Self::BuiltIn => return Ok(Rtl { paths: Vec::new(), ..like.clone() }),
             Self::Path(path) => path.clone(),
-            Self::Revision { object, name, .. } => {
-                write(object, name, below)?;
+            Self::Revision { commit, object, name } => {
+                write((commit, object), name, &like.defines, below)?;
                 below.to_owned()
             }
         };
@@ -124,44 +127,116 @@ impl Named {
     }
 }
 
-/// Writes a folder or a file of the repository.
-fn write(object: &str, name: &str, below: &Path) -> Result<(), Error> {
-    let wrong = |what: String| Error::Usage(codes::BAD_REVISION, what);
-    let read = |arguments: &[&str], input: Option<&Path>| {
-        git(arguments, input)?.ok_or_else(|| wrong(format!("git cannot read {object}")))
-    };
-    let kind = read(&["cat-file", "-t", object], None)?;
-    let mut files: Vec<(PathBuf, String)> = Vec::new();
-    let mut total = 0_usize;
+/// A file of the repository.
+struct Entry {
+    mode: String,
+    hash: String,
+    size: usize,
+    path: PathBuf,
+}
+
+impl Entry {
+    /// An entry of `git ls-tree`.
+    fn new(line: &[u8]) -> Result<Self, Error> {
+        let line = std::str::from_utf8(line)
+            .map_err(|_| wrong("a name in the revision is not UTF-8".to_owned()))?;
+        let (facts, path) = line.split_once('\t').unwrap_or((line, ""));
+        let facts: Vec<&str> = facts.split_whitespace().collect();
+        let [mode, "blob" | "commit", hash, size] = facts[..] else {
+            return Err(wrong(format!("git lists an unknown entry: {}", text::line(line))));
+        };
+        let size = size.parse().unwrap_or(usize::MAX);
+        Ok(Self { mode: mode.to_owned(), hash: hash.to_owned(), size, path: path.into() })
+    }
+
+    fn is_file(&self) -> bool {
+        self.mode.starts_with("100")
+    }
+}
+
+fn wrong(what: String) -> Error {
+    Error::Usage(codes::BAD_REVISION, what)
+}
+
+/// The output of git about an object.
+fn read(object: &str, arguments: &[&str], input: Option<&Path>) -> Result<Vec<u8>, Error> {
+    git(arguments, input)?.ok_or_else(|| wrong(format!("git cannot read {object}")))
+}
+
+/// The entries of a folder and of the folders in it.
+fn list(folder: &str) -> Result<impl Iterator<Item = Result<Entry, Error>>, Error> {
+    let listed = read(folder, &["ls-tree", "-r", "-z", "--long", "--full-tree", folder], None)?;
+    let entries: Vec<Vec<u8>> = listed.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
+    Ok(entries.into_iter().filter(|entry| !entry.is_empty()).map(|entry| Entry::new(&entry)))
+}
+
+/// Whether a path from git stays in its folder.
+fn is_inside(path: &Path) -> bool {
+    let is_plain = |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
+    path.iter().next().is_some() && path.components().all(is_plain)
+}
+
+/// Writes a folder or a file of a commit, and the data files that these texts or macros name by
+/// their path from the root of the repository.
+fn write(
+    (commit, object): (&str, &str),
+    name: &str,
+    defines: &[String],
+    below: &Path,
+) -> Result<(), Error> {
+    let kind = read(object, &["cat-file", "-t", object], None)?;
+    let mut files: Vec<Entry> = Vec::new();
     if kind.starts_with(b"blob") {
-        files.push((PathBuf::from(name), object.to_owned()));
+        let (mode, hash) = ("100644".to_owned(), object.to_owned());
+        files.push(Entry { mode, hash, size: 0, path: name.into() });
     } else {
-        let listed = read(&["ls-tree", "-r", "-z", "--long", "--full-tree", object], None)?;
-        for entry in listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            let entry = std::str::from_utf8(entry)
-                .map_err(|_| wrong("a name in the revision is not UTF-8".to_owned()))?;
-            let (facts, path) = entry.split_once('\t').unwrap_or((entry, ""));
-            let facts: Vec<&str> = facts.split_whitespace().collect();
-            let [mode, "blob" | "commit", hash, size] = facts[..] else {
-                return Err(wrong(format!("git lists an unknown entry: {}", text::line(entry))));
-            };
-            if !mode.starts_with("100") {
-                let what = if mode == "160000" { "submodule" } else { "symbolic link" };
-                program::warn(format_args!("{}: a {what} is left out", text::line(path)));
-                continue;
+        for entry in list(object)? {
+            let entry = entry?;
+            let shown = text::path(&entry.path);
+            if !entry.is_file() {
+                let what = if entry.mode == "160000" { "submodule" } else { "symbolic link" };
+                program::warn(format_args!("{shown}: a {what} is left out"));
+            } else if !is_inside(&entry.path) {
+                return Err(wrong(format!("the name {shown} leads out of the folder")));
+            } else if !entry.path.starts_with(REVISION) {
+                files.push(entry);
             }
-            let is_plain =
-                |part: Component<'_>| matches!(part, Component::Normal(name) if name != ".git");
-            if path.is_empty() || !Path::new(path).components().all(is_plain) {
-                return Err(wrong(format!(
-                    "the name {} leads out of the folder",
-                    text::line(path)
-                )));
-            }
-            total = total.saturating_add(size.parse().unwrap_or(usize::MAX));
-            files.push((PathBuf::from(path), hash.to_owned()));
         }
     }
+    let mut named: BTreeSet<PathBuf> =
+        defines.iter().flat_map(|define| names_in(define.as_bytes())).collect();
+    write_files(object, &files, below, |text| named.extend(names_in(text)))?;
+    // The folder says that no data file comes from elsewhere, so it is there without files, too.
+    let root = below.join(REVISION);
+    fs::create_dir_all(&root).map_err(Error::write(&root))?;
+    if named.is_empty() {
+        return Ok(());
+    }
+    let is_named = |entry: &Entry| entry.is_file() && named.contains(&entry.path);
+    // Names of other files need not be UTF-8.
+    let data: Vec<Entry> = list(commit)?.filter_map(Result::ok).filter(is_named).collect();
+    write_files(commit, &data, &root, |_| {})
+}
+
+/// The strings in a text that can be paths inside of a folder.
+fn names_in(text: &[u8]) -> Vec<PathBuf> {
+    let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
+    let strings = verilated_lexer::tokens(text).filter(|token| token.kind == Kind::String);
+    let inner = strings.filter_map(|token| token.text.strip_prefix('"')?.strip_suffix('"'));
+    // `./` before a name is the same file.
+    let plain = inner.map(|name| Path::new(name).components().collect::<PathBuf>());
+    let relative = plain.map(|name| name.strip_prefix(".").map(Path::to_owned).unwrap_or(name));
+    relative.filter(|name| is_inside(name)).collect()
+}
+
+/// Writes files of the repository, and calls `seen` with the text of each.
+fn write_files(
+    object: &str,
+    files: &[Entry],
+    below: &Path,
+    mut seen: impl FnMut(&[u8]),
+) -> Result<(), Error> {
+    let total = files.iter().fold(0_usize, |total, file| total.saturating_add(file.size));
     if total > MOST[0] || files.len() > MOST[1] {
         return Err(wrong(format!(
             "the folder has {} files with {total} bytes, more than {} files or {} bytes; name the folder with the RTL alone",
@@ -172,14 +247,15 @@ fn write(object: &str, name: &str, below: &Path) -> Result<(), Error> {
     }
     fs::create_dir_all(below).map_err(Error::write(below))?;
     let mut wanted = tempfile::NamedTempFile::new().map_err(Error::write("a temporary file"))?;
-    for (_, hash) in &files {
-        writeln!(wanted, "{hash}").map_err(Error::write(wanted.path()))?;
+    for file in files {
+        writeln!(wanted, "{}", file.hash).map_err(Error::write(wanted.path()))?;
     }
-    let texts = read(&["cat-file", "--batch"], Some(wanted.path()))?;
+    let texts = read(object, &["cat-file", "--batch"], Some(wanted.path()))?;
     let mut rest = &texts[..];
-    for (path, hash) in files {
-        let content = next_blob(&mut rest, &hash)
-            .ok_or_else(|| wrong(format!("git cannot read {}", text::path(&path))))?;
+    for Entry { path, hash, .. } in files {
+        let content = next_blob(&mut rest, hash)
+            .ok_or_else(|| wrong(format!("git cannot read {}", text::path(path))))?;
+        seen(content);
         let path = below.join(path);
         let folder = path.parent().unwrap_or(below);
         fs::create_dir_all(folder).map_err(Error::write(folder))?;
@@ -246,4 +322,20 @@ pub(crate) fn git(arguments: &[&str], input: Option<&Path>) -> Result<Option<Vec
         )
     })?;
     Ok(output.status.success().then_some(output.stdout))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_data_files_are_the_strings_of_a_text() {
+        let text = r#"`include "a.vh" // "no.hex"
+            parameter INIT = "./data/a.hex"; initial $readmemh("b.hex", m);
+            initial $display("/etc/passwd", "../up.hex", "", ".git/config", "a\"b");"#;
+        let names: BTreeSet<PathBuf> = names_in(text.as_bytes()).into_iter().collect();
+        assert_eq!(names, ["a.vh", "data/a.hex", "b.hex", "a\\\"b"].map(PathBuf::from).into());
+        assert_eq!(names_in(b"INIT=\"c.hex\""), [PathBuf::from("c.hex")]);
+        assert!(names_in(b"\xff\"c.hex\"").is_empty());
+    }
 }

@@ -24,6 +24,7 @@ use cosim_base::program;
 use cosim_block::built::Built;
 use cosim_block::rtl::Rtl;
 use cosim_harness::harness::{BlockInfo, Parameters, Profile};
+pub use data::REVISION;
 pub use delays::{Delay, delays};
 pub use examined::{AssertionFile, Examined, FileRead, candidates};
 pub use expanded::{Pragmas, PreprocessedRtl};

@@ -6,10 +6,14 @@
 
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input};
-use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{env, fs};
 use verilated_build::Opened;
+
+/// The folder of data files in a folder with RTL of a revision. It stands for the root of the
+/// repository in that revision, and says that no data file comes from elsewhere.
+pub const REVISION: &str = ".cosim-revision";
 
 /// A data file.
 #[derive(Debug, Clone)]
@@ -37,9 +41,10 @@ impl SearchFolder {
         Self { folder, typed: PathBuf::new(), is_explicit: false }
     }
 
-    fn file(&self, name: &str) -> Result<Option<DataFile>, Error> {
+    fn file(&self, name: &str, within: Option<&Path>) -> Result<Option<DataFile>, Error> {
         let path = self.folder.join(name);
-        if !path.is_file() {
+        let is_within = |root| fs::canonicalize(&path).is_ok_and(|real| real.starts_with(root));
+        if !path.is_file() || !within.is_none_or(is_within) {
             return Ok(None);
         }
         let typed = self.typed.join(name);
@@ -49,22 +54,27 @@ impl SearchFolder {
 }
 
 /// Finds a data file. Explicit folders come first, in their order. Files with this name in other
-/// folders must have the same contents.
+/// folders must have the same contents. Only files below the real path `within` count, if it is
+/// given.
 ///
 /// # Errors
 /// [`Error::Usage`] if two folders have different ones. [`Error::File`] if one cannot be read.
-pub fn find(name: &str, places: &[SearchFolder]) -> Result<Option<DataFile>, Error> {
+pub fn find(
+    name: &str,
+    places: &[SearchFolder],
+    within: Option<&Path>,
+) -> Result<Option<DataFile>, Error> {
     if Path::new(name).is_absolute() {
-        return SearchFolder::working_directory().file(name);
+        return SearchFolder::working_directory().file(name, within);
     }
     for place in places.iter().filter(|place| place.is_explicit) {
-        if let Some(found) = place.file(name)? {
+        if let Some(found) = place.file(name, within)? {
             return Ok(Some(found));
         }
     }
     let mut known: Option<DataFile> = None;
     for place in places.iter().filter(|place| !place.is_explicit) {
-        let Some(found) = place.file(name)? else { continue };
+        let Some(found) = place.file(name, within)? else { continue };
         match &known {
             Some(known) if known.text != found.text => {
                 return Err(Error::Usage(
@@ -84,18 +94,30 @@ pub fn find(name: &str, places: &[SearchFolder]) -> Result<Option<DataFile>, Err
     Ok(known)
 }
 
-/// The error for a data file that does not exist; `at` is the RTL file that opens it.
-pub fn missing(opened: &Opened, at: &Path) -> Error {
+/// The error for a data file that does not exist; `at` is the RTL file that opens it. For RTL of a
+/// revision, files elsewhere do not count.
+pub fn missing(opened: &Opened, at: &Path, is_of_revision: bool) -> Error {
+    let name = match &opened.name {
+        Some(name) => format!("{name:?}"),
+        None => "a file whose name it computes".to_owned(),
+    };
+    let hint = match (is_of_revision, &opened.name) {
+        (true, Some(_)) => {
+            "which the revision has neither beside this RTL nor at that path from the root of the \
+             repository, and files of the working tree do not count; commit it, or compare folders"
+        }
+        (true, None) => "so no file of the revision can be taken; compare folders",
+        (false, _) => {
+            "which is neither in the working directory nor beside the user RTL; put it there, or \
+             name its folder with -I"
+        }
+    };
     Error::Input {
         code: codes::DATA_FILE_MISSING,
         path: at.to_owned(),
         line: opened.line as usize,
         column: 1,
-        message: format!(
-            "the RTL reads {:?}, which is neither in the working directory nor beside the user \
-             RTL; put it there, or name its folder with -I",
-            opened.name.as_deref().unwrap_or_default()
-        ),
+        message: format!("the RTL reads {name}, {hint}"),
     }
 }
 
@@ -116,7 +138,8 @@ mod tests {
         let (one, two) = (place("one", false), place("two", false));
         let first = place("first", true);
         let found = |places: &[SearchFolder]| {
-            find("rom.hex", places).map(|found| found.map(|found| found.path.display().to_string()))
+            find("rom.hex", places, None)
+                .map(|found| found.map(|found| found.path.display().to_string()))
         };
         assert_eq!(found(&[one.clone(), two.clone()]).unwrap(), None);
         fs::write(two.folder.join("rom.hex"), "1").unwrap();
@@ -128,5 +151,31 @@ mod tests {
         assert!(error.contains("one/rom.hex") && error.contains("two/rom.hex"), "{error}");
         fs::write(first.folder.join("rom.hex"), "3").unwrap();
         assert_eq!(found(&[one, two, first]).unwrap().unwrap(), "first/rom.hex");
+    }
+
+    #[test]
+    fn rtl_of_a_revision_reads_no_file_from_elsewhere() {
+        let root = TempDir::new().unwrap();
+        let root = fs::canonicalize(root.path()).unwrap();
+        let within = root.join("rtl-old");
+        let place = |folder: PathBuf, is_explicit| {
+            fs::create_dir_all(&folder).unwrap();
+            SearchFolder { typed: folder.clone(), folder, is_explicit }
+        };
+        let places = [place(within.join(REVISION), false), place(within.join("sub"), false)];
+        let all = [&places[..], &[place(root.join("given"), true)]].concat();
+        let elsewhere = root.join("a.hex");
+        for path in [&elsewhere, &root.join("given/a.hex"), &within.join("b.hex")] {
+            fs::write(path, "1").unwrap();
+        }
+        std::os::unix::fs::symlink(&elsewhere, within.join("sub/link.hex")).unwrap();
+        let found = |name: &str| find(name, &all, Some(&within)).unwrap().is_some();
+        let absolute = elsewhere.to_str().unwrap();
+        for name in ["a.hex", "../a.hex", "../../a.hex", "link.hex", absolute] {
+            assert!(!found(name), "{name}");
+        }
+        assert!(found("../b.hex"));
+        fs::write(within.join(REVISION).join("a.hex"), "2").unwrap();
+        assert!(found("a.hex"));
     }
 }

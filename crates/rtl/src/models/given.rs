@@ -1,5 +1,6 @@
 //! Finds the files of user RTL on disk.
 
+use super::data::REVISION;
 use super::file_list::FileListContents;
 use super::special;
 use cosim_base::error::{Code, Error, codes};
@@ -47,6 +48,8 @@ pub struct UserRtl {
     pub assertions: Vec<PathBuf>,
     /// Files below given folders.
     pub files: Vec<PathBuf>,
+    /// The real path of the folder, if it is one with RTL of a revision.
+    pub revision: Option<PathBuf>,
     /// The canonical paths of the sources.
     known: BTreeSet<PathBuf>,
 }
@@ -64,6 +67,12 @@ impl UserRtl {
         let mut given = Self {
             defines: rtl.defines.iter().chain(&listed.defines).cloned().collect(),
             extensions: listed.extensions,
+            revision: match &rtl.paths[..] {
+                [path] if path.join(REVISION).is_dir() => {
+                    Some(fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+                }
+                _ => None,
+            },
             ..Self::default()
         };
         for folder in rtl.include.iter().chain(&listed.include) {

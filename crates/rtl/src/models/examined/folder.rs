@@ -1,6 +1,6 @@
 //! Finds the files of user RTL with Verilator, in a temporary folder.
 
-use super::super::data::{self, SearchFolder};
+use super::super::data::{self, REVISION, SearchFolder};
 use super::super::given::{Folder, UserRtl, folder_of};
 use super::super::{TARGET, messages, verilator};
 use super::names::Names;
@@ -43,6 +43,8 @@ struct ExaminedFolder {
     searched: Vec<(PathBuf, bool)>,
     /// The sources of the user, by name.
     sources: Vec<PathBuf>,
+    /// [`UserRtl::revision`].
+    revision: Option<PathBuf>,
     /// Those sources that the top seems to need.
     needed: Vec<PathBuf>,
     /// The given files of assertions, by name.
@@ -158,6 +160,7 @@ impl ExaminedFolder {
             folder,
             searched,
             sources,
+            revision: given.revision.clone(),
             needed,
             assertions,
             declared: Vec::new(),
@@ -585,7 +588,18 @@ impl ExaminedFolder {
         wanted: &TopRequest<'_>,
         names: &DataNames,
     ) -> Result<Vec<(DataFile, Option<FileRead>)>, Error> {
-        let mut places = vec![SearchFolder::working_directory()];
+        let within = self.revision.as_deref();
+        if let (Some(_), Some(opened)) = (within, names.computed.first()) {
+            return Err(data::missing(opened, &self.names.typed(&opened.file), true));
+        }
+        let first = match within {
+            Some(root) => {
+                let folder = root.join(REVISION);
+                SearchFolder { typed: folder.clone(), folder, is_explicit: false }
+            }
+            None => SearchFolder::working_directory(),
+        };
+        let mut places = vec![first];
         places.extend(self.searched.iter().map(|(name, is_explicit)| SearchFolder {
             folder: self.folder.join(name),
             typed: self.names.typed(name),
@@ -595,20 +609,32 @@ impl ExaminedFolder {
         for (name, opened) in &names.constant {
             let file = |text| DataFile { name: name.clone(), text };
             let own = wanted.data.iter().find(|(own, _)| own == name);
-            if let Some(found) = data::find(name, &places)? {
+            if let Some(found) = data::find(name, &places, within)? {
                 let path = found.path.display().to_string();
                 files.push((file(Some(found.text)), Some(FileRead { path, built_in: false })));
             } else if let Some((_, text)) = own {
                 let read = FileRead { path: name.clone(), built_in: true };
                 files.push((file(Some((*text).into())), Some(read)));
             } else if let Some(opened) = opened {
-                if opened.is_required {
-                    return Err(data::missing(opened, &self.names.typed(&opened.file)));
+                // A file that need not be there may be another one in the revision.
+                if opened.is_required || within.is_some() {
+                    let at = self.names.typed(&opened.file);
+                    return Err(data::missing(opened, &at, within.is_some()));
                 }
                 files.push((file(None), None));
             }
         }
         Ok(files)
+    }
+
+    /// Whether a file may belong to the RTL: to that of a revision, only what is in its folder or
+    /// in one that the user named with `-I`.
+    fn is_of_revision(&self, path: &Path) -> bool {
+        let Some(root) = &self.revision else { return true };
+        let named = self.searched.iter().filter(|(_, is_explicit)| *is_explicit);
+        let named = named.filter_map(|(name, _)| fs::canonicalize(self.folder.join(name)).ok());
+        let Ok(real) = fs::canonicalize(path) else { return false };
+        named.chain([root.clone()]).any(|folder| real.starts_with(folder))
     }
 
     /// The file of assertions of the block: a given one, else the program's own.
@@ -679,9 +705,18 @@ impl ExaminedFolder {
                     message: message.to_owned(),
                 });
             }
+            let built_in = is_built_in(name);
+            if !built_in && !self.is_of_revision(&path) {
+                let message = "is not in the folder that was taken from the revision; take a \
+                               folder that contains it, or name its folder with -I";
+                return Err(Error::File {
+                    code: codes::RTL_NOT_FOUND,
+                    path: typed,
+                    message: message.to_owned(),
+                });
+            }
             let text: Arc<[u8]> =
                 fs::read(&path).map_err(|error| Error::unreadable(&typed, &error))?.into();
-            let built_in = is_built_in(name);
             let shown =
                 if built_in { Path::new(name.file_name().unwrap_or_default()) } else { &typed };
             files.push(FileRead { path: shown.display().to_string(), built_in });
