@@ -4,6 +4,8 @@
 //! a bounded search, and an unbounded proof at last. A difference counts only after both models
 //! showed it in simulation.
 
+mod queue;
+
 use crate::agreement::{SEED, corpus, observe};
 use crate::blocks::BlockHandle;
 use crate::mutate::grade::cases_of;
@@ -33,7 +35,9 @@ use cosim_formats::diff::{
 };
 use cosim_harness::harness::{Case, Difference, LONGEST, Profile, Verdict};
 use cosim_rtl::answers::Answers;
+use cosim_rtl::changed;
 use cosim_rtl::models::{Examined, Pragmas, RtlModels as _, View};
+use queue::{Batch, Owner, Queue};
 use rayon::prelude::*;
 use std::path::Path;
 use std::time::Instant;
@@ -47,10 +51,10 @@ const MORE: u64 = 40;
 const MOST: u64 = 400;
 /// Cycles of each of the first cases in which the assumptions about legal traffic are checked.
 const CHECKED: usize = 500;
+/// Both models of memories.
+const CONTENTS: [Contents; 2] = [Contents::Shared, Contents::Exact];
 /// Distances in register stages from a change within which registers may differ.
 const NEAR: [usize; 3] = [0, 1, 2];
-/// Cases that a worker runs at once.
-const CHUNK: usize = 32;
 
 /// The comparison of two RTLs of one block.
 pub struct DiffRun<'a> {
@@ -109,6 +113,8 @@ struct Job<'a> {
     is_inexact: bool,
     /// A difference with inputs that are not legal.
     illegal: Option<Found>,
+    /// Whether the RTLs seem to be the same, so that any difference counts.
+    is_claimed: bool,
     /// Cycles without a difference for all inputs, or for legal ones.
     cycles: Option<u32>,
     because: String,
@@ -124,15 +130,7 @@ impl DiffRun<'_> {
         let name = profile.name.to_string();
         let examined = [self.rtl[0].examined(info)?, self.rtl[1].examined(info)?];
         (self.progress)("comparing the preprocessed text");
-        if same_text([&examined[0], &examined[1]])? {
-            let shown = Shown {
-                basis: Basis::Text,
-                inputs: Inputs::All,
-                certificate: Certificate::Structure,
-            };
-            let steps = vec![step("preprocessed text", "the same")];
-            return Ok(ProfileDiff { profile: name, steps, verdict: equivalent(shown, 0) });
-        }
+        let is_same = same_text([&examined[0], &examined[1]])?;
         let setup = Setup {
             profiles: vec![profile.clone()],
             scenarios: Vec::new(),
@@ -145,10 +143,11 @@ impl DiffRun<'_> {
             profile,
             models: None,
             session: Session::new(self.block, &setup)?,
-            steps: vec![step("preprocessed text", "differs")],
+            steps: vec![step("preprocessed text", if is_same { "the same" } else { "differs" })],
             cases: 0,
             is_inexact: false,
             illegal: None,
+            is_claimed: false,
             cycles: None,
             because: "the time limit ended the comparison".to_owned(),
         };
@@ -156,11 +155,11 @@ impl DiffRun<'_> {
         let build = |rtl: &&Rtl| rtl.build_for_user(info, &profile.parameters, View::Quick);
         let (models, sides) = rayon::join(
             || self.rtl.par_iter().map(build).collect::<Result<Vec<Built>, Error>>(),
-            || job.netlists([&examined[0], &examined[1]]),
+            || if is_same { Ok(None) } else { job.netlists([&examined[0], &examined[1]]) },
         );
         job.models = <[Built; 2]>::try_from(models?).ok();
         let sides = job.judged(sides?)?;
-        let verdict = job.decide(sides)?;
+        let verdict = if is_same { job.same(Basis::Text, None)? } else { job.decide(sides)? };
         Ok(ProfileDiff { profile: name, steps: job.steps, verdict })
     }
 }
@@ -174,22 +173,13 @@ fn equivalent(shown: Shown, cases: u64) -> DiffVerdict {
     DiffVerdict::Equivalent { basis, inputs, certificate, cases }
 }
 
-/// Whether both RTLs have the same text after preprocessing, without places of lines.
-fn same_text(examined: [&Examined; 2]) -> Result<bool, Error> {
-    let lines = |texts: &[String]| -> Vec<String> {
-        let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
-        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with("`line "));
-        lines.map(str::to_owned).collect()
-    };
-    let text = |examined: &Examined| -> Result<_, Error> {
-        let expanded = examined.expanded(Pragmas::Ignored)?;
-        Ok((lines(&expanded.libraries), lines(&expanded.sources)))
-    };
+/// Whether both RTLs have the same tokens after preprocessing, and the same data files.
+fn same_text([old, new]: [&Examined; 2]) -> Result<bool, Error> {
     let data = |examined: &Examined| -> Vec<_> {
         examined.design.data.iter().map(|file| (file.name.clone(), file.text.clone())).collect()
     };
-    let [old, new] = examined;
-    Ok(text(old)? == text(new)? && data(old) == data(new))
+    let texts = [old.expanded(Pragmas::Ignored)?, new.expanded(Pragmas::Ignored)?];
+    Ok(changed::is_same(&texts[0], &texts[1]) && data(old) == data(new))
 }
 
 impl Job<'_> {
@@ -229,14 +219,11 @@ impl Job<'_> {
     fn decide(&mut self, sides: Option<Sides>) -> Result<DiffVerdict, Error> {
         let sides = sides.as_ref();
         if sides.is_some_and(Sides::is_same) {
-            let (basis, inputs) = (Basis::Netlist, Inputs::All);
-            let shown = Shown { basis, inputs, certificate: Certificate::Structure };
-            return self.shown(shown, sides);
+            return self.same(Basis::Netlist, sides);
         }
-        // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
-        let has_golden = self.run.block.info().has_golden;
         // Cases show most differences at once, and a proof would run to its limits first.
-        if has_golden && let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
+        if let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
+            let found = self.shorter(found, sides)?;
             return self.different(found, sides);
         }
         if let Some(sides) = sides.filter(|_| self.illegal.is_none()) {
@@ -249,19 +236,15 @@ impl Job<'_> {
             if let Step::Shown(shown) =
                 self.proof(sides, "correspondence", what, basis, &engines)?
             {
-                return self.shown(shown, Some(sides));
+                return Ok(self.shown(shown));
             }
         }
-        if !has_golden {
-            if let Some(sides) = sides
-                && let Step::Found(found) =
-                    self.search(sides, &[Contents::Shared, Contents::Exact], self.widest(), false)?
-            {
-                return self.different(found, Some(sides));
-            }
-            if let Some(found) = self.simulate("first cases", 0..FIRST, sides)? {
-                return self.different(found, sides);
-            }
+        // Nothing shrinks a case without a golden model, and the search finds the shortest inputs.
+        if !self.run.block.info().has_golden
+            && let Some(sides) = sides.filter(|_| self.illegal.is_none())
+            && let Step::Found(found) = self.search(sides, &CONTENTS, self.widest(), false)?
+        {
+            return self.different(found, Some(sides));
         }
         if let Some(found) = self.simulate("cases", FIRST..MORE, sides)? {
             return self.different(found, sides);
@@ -269,14 +252,12 @@ impl Job<'_> {
         if let Some(sides) = sides {
             let result = self.formal(sides)?;
             match result {
-                Step::Shown(shown) => return self.shown(shown, Some(sides)),
+                Step::Shown(shown) => return Ok(self.shown(shown)),
                 Step::Found(found) => return self.different(found, Some(sides)),
                 Step::Open => {}
             }
         }
-        if self.illegal.is_none()
-            && let Some(found) = self.simulate("further cases", MORE..MOST, sides)?
-        {
+        if let Some(found) = self.simulate("further cases", MORE..MOST, sides)? {
             return self.different(found, sides);
         }
         if let Some(mut found) = self.illegal.take() {
@@ -598,36 +579,29 @@ impl Job<'_> {
         let is_first = indices.start == 0;
         let mut cases = cases_of(info, &self.session, self.profile, SEED, indices);
         cases.retain(|case| self.session.length(case) <= LONGEST);
-        let mut vectors = if is_first { corpus(info.name)? } else { Vec::new() };
+        let vectors = if is_first { corpus(info.name)? } else { Vec::new() };
+        let mut queue = Queue::new(&cases, vectors);
         let before = self.cases;
-        let mut result = None;
-        let mut chunks: Vec<Vec<Case>> = cases.chunks(CHUNK).map(<[Case]>::to_vec).collect();
-        while !chunks.is_empty() || !vectors.is_empty() {
-            if Instant::now() >= self.run.deadline {
+        let (mut result, mut illegal) = (None, None);
+        while result.is_none() && !queue.is_empty() {
+            // The first cases run whatever the limit of time is.
+            if !is_first && Instant::now() >= self.run.deadline {
                 break;
             }
-            let now = chunks.len().min(rayon::current_num_threads());
-            let some: Vec<Vec<Case>> = chunks.drain(..now).collect();
-            let corpus = std::mem::take(&mut vectors);
-            // The corpus goes with no case, so that its chunk is as long as the others.
-            let jobs: Vec<(Vec<Case>, Vec<VectorFile>)> = std::iter::once((Vec::new(), corpus))
-                .chain(some.into_iter().map(|cases| (cases, Vec::new())))
-                .collect();
-            let all = jobs.into_par_iter().map(|(cases, vectors)| {
-                if cases.is_empty() && vectors.is_empty() {
-                    return Ok((cases, vectors, Compared::default()));
-                }
-                let compared = self.compare(cases.clone(), vectors.clone(), is_first)?;
-                Ok((cases, vectors, compared))
+            let batches = queue.next(rayon::current_num_threads());
+            let all = batches.into_par_iter().map(|batch| {
+                let Batch { cases, vectors } = batch.clone();
+                Ok((self.compare(cases, vectors, is_first)?, batch))
             });
             let all = all.collect::<Result<Vec<_>, Error>>()?;
-            for (cases, vectors, Compared { disagreement, cases: ran, recorded }) in all {
+            for (Compared { disagreement, cases: ran, recorded }, batch) in all {
                 if let Some(sides) = sides.filter(|_| is_first) {
                     self.check_assumptions(sides, &recorded)?;
                 }
                 self.cases += ran;
                 let Some(Disagreement { name, difference }) = disagreement else { continue };
                 self.cases -= 1;
+                let owner = batch.owner(&name)?;
                 let is_raw = recorded.last().is_some_and(|last| last.is_raw);
                 let legal = match sides {
                     Some(sides) => self.legality(&recorded, sides),
@@ -638,63 +612,40 @@ impl Job<'_> {
                     },
                     None => Legality::yes(),
                 };
-                let vector = match cases.iter().find(|case| case.name == name) {
-                    Some(case) => {
+                let (by, vector) = match owner {
+                    Owner::Case(case) => {
                         let origin = Origin {
                             case: Some(name.clone()),
                             seed: Some(SEED),
                             ..Origin::default()
                         };
-                        let origin = self.origin(&format!("case {name}"), origin)?;
-                        let text = self.session.vector(case, origin, None)?;
-                        VectorFile::from_text(text, &self.file().path(self.run.folder))?
+                        let by = format!("case {name}");
+                        let text = self.session.vector(case, self.origin(&by, origin)?, None)?;
+                        (by, VectorFile::from_text(text, &self.file().path(self.run.folder))?)
                     }
-                    None => {
-                        let of = |vector: &VectorFile| vector.path.display().to_string() == name;
-                        let Some(vector) = vectors.into_iter().find(of) else { continue };
-                        vector
-                    }
-                };
-                let is_legal = legal.is_legal;
-                let by = if is_first && cases.is_empty() {
-                    format!("vector {name}")
-                } else {
-                    format!("case {name}")
+                    Owner::Vector(vector) => (format!("vector {name}"), vector.clone()),
                 };
                 let found = Found { by, vector, difference, legal };
-                if is_legal {
+                if found.legal.is_legal {
                     result = Some(found);
                     break;
                 }
-                // Cases of this scenario are unconstrained; the others may show a legal difference.
-                let scenario =
-                    cases.iter().find(|case| case.name == name).map(|case| case.scenario);
-                chunks
-                    .iter_mut()
-                    .for_each(|chunk| chunk.retain(|case| Some(case.scenario) != scenario));
-                chunks.retain(|chunk| !chunk.is_empty());
-                let rest = cases.into_iter().skip_while(|case| case.name != name);
-                let rest: Vec<Case> = rest.filter(|case| Some(case.scenario) != scenario).collect();
-                if !rest.is_empty() {
-                    chunks.insert(0, rest);
-                }
-                if !self.run.legal_only {
-                    self.illegal.get_or_insert(found);
-                }
-            }
-            if result.is_some() {
-                break;
+                queue.continue_behind(&batch, &owner);
+                illegal.get_or_insert(found);
             }
         }
         let ran = self.cases - before;
         self.steps.push(step(
             name,
-            match (&result, &self.illegal) {
+            match (&result, &illegal) {
                 (Some(found), _) => format!("{} differs", found.by),
                 (None, Some(found)) => format!("{} differs, and is not legal traffic", found.by),
                 (None, None) => format!("{ran} without a difference"),
             },
         ));
+        if let Some(found) = illegal.filter(|_| !self.run.legal_only || self.is_claimed) {
+            self.illegal.get_or_insert(found);
+        }
         Ok(result)
     }
 
@@ -742,17 +693,43 @@ impl Job<'_> {
         })
     }
 
-    /// A proof, and the first cases on both models: the proof is about netlists.
-    fn shown(&mut self, shown: Shown, sides: Option<&Sides>) -> Result<DiffVerdict, Error> {
-        if self.cases == 0
-            && let Some(mut found) =
-                self.simulate("first cases", 0..FIRST, sides)?.or_else(|| self.illegal.take())
-        {
-            found.by += ", although the netlists are equivalent: simulation and synthesis read the RTL \
-                 differently";
+    /// Equal texts or netlists, if the first cases do not differ. They may: data files and tools
+    /// are no part of the text, and a simulator may read it in another way than Yosys.
+    fn same(&mut self, basis: Basis, sides: Option<&Sides>) -> Result<DiffVerdict, Error> {
+        self.is_claimed = true;
+        let found = self.simulate("first cases", 0..FIRST, sides)?;
+        if let Some(mut found) = found.or_else(|| self.illegal.take()) {
+            found.by += match basis {
+                Basis::Text => ", although the text is the same: data files or tools differ",
+                _ => {
+                    ", although the netlists are equivalent: simulation and synthesis read the \
+                     RTL differently"
+                }
+            };
             return self.different(found, sides);
         }
-        Ok(equivalent(shown, self.cases))
+        let (inputs, certificate) = (Inputs::All, Certificate::Structure);
+        Ok(self.shown(Shown { basis, inputs, certificate }))
+    }
+
+    /// A proof counts only beside cases on both models: it is about netlists.
+    fn shown(&self, shown: Shown) -> DiffVerdict {
+        if self.cases == 0 {
+            let because = "no case ran on both models".to_owned();
+            return DiffVerdict::Undecided { cycles: self.cycles, cases: 0, because };
+        }
+        equivalent(shown, self.cases)
+    }
+
+    /// A shorter difference for a block without a golden model, for which nothing shrinks a case.
+    fn shorter(&mut self, found: Found, sides: Option<&Sides>) -> Result<Found, Error> {
+        let has_golden = self.run.block.info().has_golden;
+        let Some(sides) = sides.filter(|_| !has_golden) else { return Ok(found) };
+        let traffic = if sides.has_offers() { Traffic::Legal } else { self.widest() };
+        Ok(match self.search(sides, &CONTENTS, traffic, false)? {
+            Step::Found(shorter) if shorter.legal.is_legal => shorter,
+            _ => found,
+        })
     }
 
     /// Shrinks what was found, and asks the golden model.
