@@ -1,7 +1,10 @@
 //! `cosim cover close`: each uncovered point gets a vector or a proof, and a run believes no proof
 //! that is not its own.
 
-use crate::common::{assert_error, changed_rtl, code, json, run, run_in, text, write_record};
+use crate::common::{
+    assert_error, changed_rtl, code, json, program, run, run_in, text, without_certificates,
+    write_record,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -103,6 +106,42 @@ fn uncovered_points_get_vectors_and_proofs() {
     let check = run_in(folder.path(), &[&check[..], &rtl].concat());
     assert_eq!(code(&check), 4, "{}", text(&check));
     assert!(text(&check).contains("proofs confirmed, 1 not"), "{}", text(&check));
+}
+
+#[test]
+fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
+    let folder = TempDir::new().unwrap();
+    let output = covered(folder.path(), &["--out", "one"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let close = |mut command: std::process::Command, options: &[&str]| {
+        command.args(["cover", "close", "one", "--only", ":234 line case", "--cases", "0"]);
+        command.args(["--out", "closed", "--force"]).args(options);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        let found = results(&folder.path().join("closed/closed.json"));
+        (code(&output), found[DEAD]["status"].as_str().unwrap().to_owned())
+    };
+    let without = |is_missing| without_certificates(is_missing, folder.path());
+    for (command, options, exit, status) in [
+        (without(true), &[][..], 4, "believed"),
+        (without(false), &[], 4, "believed"),
+        (without(false), &["--accept-believed"], 0, "believed"),
+    ] {
+        assert_eq!(close(command, options), (exit, status.to_owned()));
+    }
+    // A run takes no such proof. A check with a solver confirms it.
+    let output = covered(folder.path(), &["--closed", "closed", "--out", "two"]);
+    assert!(text(&output).contains("only believed"), "{}", text(&output));
+    let check = |mut command: std::process::Command, options: &[&str]| {
+        command.args(["cover", "close", "--check", "closed"]).args(options);
+        code(&command.current_dir(folder.path()).output().unwrap())
+    };
+    let exits = [
+        check(without(true), &[]),
+        check(without(true), &["--accept-believed"]),
+        check(program(), &[]),
+    ];
+    assert_eq!(exits, [4, 0, 0]);
+    assert_eq!(close(program(), &[]), (0, "proved".to_owned()));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::time::Duration;
@@ -266,6 +267,24 @@ pub fn patched_rtl(patch: &Path) -> TempDir {
         .expect("patch is installed by scripts/test");
     assert!(output.status.success(), "{patch:?} does not apply: {}", text(&output));
     folder
+}
+
+/// A program that is a shell script.
+pub fn script(path: &Path, text: &str) -> PathBuf {
+    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_owned()
+}
+
+/// The program for which the second solver is missing, or gives no answer.
+pub fn without_certificates(is_missing: bool, folder: &Path) -> std::process::Command {
+    let solver = match is_missing {
+        true => PathBuf::from("/nowhere/cadical"),
+        false => script(&folder.join("cadical"), "exit 0"),
+    };
+    let mut command = program();
+    command.env("CADICAL", solver);
+    command
 }
 
 /// The files in a folder with this ending, sorted.

@@ -2,7 +2,7 @@
 
 use crate::common::{
     assert_error, assert_error_at, changed_rtl, code, copy_rtl, cosim, json, looked_at,
-    patched_rtl, project, run, text,
+    patched_rtl, project, run, text, without_certificates,
 };
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -31,6 +31,27 @@ fn another_encoding_of_states_is_proved_equivalent() {
     assert!(profile["cases"].as_u64().unwrap() > 10, "{profile}");
     let seen = looked_at(&out, "netlist");
     assert_eq!((&seen["verdict"], &seen["tone"]), (&"equivalent".into(), &"good".into()));
+}
+
+#[test]
+fn without_a_certificate_rtls_are_only_believed_to_be_equivalent() {
+    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
+    for (is_missing, options, exit) in
+        [(true, &[][..], 4), (false, &[], 4), (false, &["--accept-believed"], 0)]
+    {
+        let out = rtl.path().join("out");
+        let mut command = without_certificates(is_missing, rtl.path());
+        command.args(["diff", "--block", "recv", "--fixes", "spec", "--force", "--out"]).arg(&out);
+        let output = command.args(options).arg("built-in").arg(rtl.path().join("rtl")).output();
+        let output = output.unwrap();
+        assert_eq!(code(&output), exit, "{}", text(&output));
+        let profile = &json(&out.join("diff.json"))["profiles"][0];
+        assert_eq!(profile["status"], "believed", "{profile}");
+        assert_eq!(profile["certificate"]["by"], "nothing", "{profile}");
+        assert!(text(&output).starts_with("believed  recv: "), "{}", text(&output));
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        assert!(page.contains("1 believed") || page.contains("believed"), "{page}");
+    }
 }
 
 /// The bug shows in legal traffic, and only the new RTL differs from the golden model.

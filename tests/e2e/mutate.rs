@@ -2,7 +2,7 @@
 
 use crate::common::{
     assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
-    is_longer, json, looked_at, program, run, text, wait_until,
+    is_longer, json, looked_at, program, run, script, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -152,6 +152,41 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
         mutants(&report).iter().map(|mutant| mutant["does"].to_string()).collect()
     };
     assert_ne!(places(&one), places(&other), "another seed, another list");
+}
+
+/// The same mutants with a solver and without: what is equivalent by more than its structure is only
+/// believed to be so.
+#[test]
+fn without_a_certificate_a_mutant_is_only_believed_equivalent() {
+    let folder = TempDir::new().unwrap();
+    let statuses = |out: &Path| -> Vec<(String, String)> {
+        let report = json(&out.join("mutate.json"));
+        let status = |one: &Value| {
+            let by = one["certificate"]["by"].as_str().unwrap_or_default();
+            (one["verdict"].as_str().unwrap().to_owned(), by.to_owned())
+        };
+        mutants(&report).iter().map(status).collect()
+    };
+    let graded = |is_certified: bool, options: &[&str], exit: i32| {
+        let out = folder.path().join("out");
+        let mut command = grading(&out, &[&FEW[..], &["--force"], options].concat());
+        if !is_certified {
+            command.env("CADICAL", script(&folder.path().join("cadical"), "exit 0"));
+        }
+        let output = command.output().unwrap();
+        assert_eq!(code(&output), exit, "{}", text(&output));
+        let is_named = text(&output).contains("; believed equivalent, not certified: ");
+        assert_eq!(is_named, !is_certified, "{}", text(&output));
+        statuses(&out)
+    };
+    let (with, without) = (graded(true, &[], 0), graded(false, &[], 4));
+    let expected = with.iter().cloned().map(|(verdict, by)| match by.as_str() {
+        "" | "structure" => (verdict, by),
+        _ => ("believed".to_owned(), "nothing".to_owned()),
+    });
+    assert_eq!(without, expected.collect::<Vec<_>>());
+    assert_ne!(with, without, "choose another seed");
+    assert_eq!(graded(false, &["--accept-believed"], 0), without);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 //! replay.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_is_for_anyone, code, copy_rtl, cosim, json, looked_at,
-    patched_rtl, program, project, run, text, typed_in, wait_until,
+    self, assert_error, assert_error_at, assert_is_for_anyone, code, copy_rtl, cosim, json,
+    looked_at, patched_rtl, program, project, run, text, typed_in, wait_until,
+    without_certificates,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -65,7 +66,7 @@ fn properties_of_blocks_are_proved() {
         assert!(property["seconds"].as_f64().is_some_and(|seconds| seconds < 600.0), "{property}");
     }
     assert!(proof["solver"].as_str().unwrap().starts_with("CaDiCaL"), "{}", proof["solver"]);
-    assert!(text(&output).contains("67 proved (67 certified), "), "{}", text(&output));
+    assert!(text(&output).contains("67 proved, 0 believed, "), "{}", text(&output));
     let hangs: Vec<&Value> =
         properties.iter().filter(|property| property["kind"] == "hang").collect();
     let [hang] = &hangs[..] else { panic!("{hangs:?}") };
@@ -103,7 +104,7 @@ fn a_register_without_reset_that_reaches_an_output_is_shown_with_four_values() {
     let options = ["--x", "--block", "recv", "--fixes", "spec", "--only", "protocol_error"];
     let output = prove(&folder.path().join("good"), &options);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains("1 proved (1 certified)"), "{}", text(&output));
+    assert!(text(&output).contains("1 proved, 0 believed, "), "{}", text(&output));
     let output = prove(&out, &[&options[..], &["--rtl", rtl.to_str().unwrap()]].concat());
     assert_eq!(code(&output), 1, "{}", text(&output));
     let proof = json(&out.join("proof.json"));
@@ -202,13 +203,8 @@ fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
 fn with_abc(folder: &Path, script: &str) -> PathBuf {
     let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
     let yosys = folder.join("yosys");
-    for (path, text) in
-        [(&yosys, format!("exec {real} \"$@\"")), (&folder.join("yosys-abc"), script.to_owned())]
-    {
-        fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
-    yosys
+    common::script(&folder.join("yosys-abc"), script);
+    common::script(&yosys, &format!("exec {real} \"$@\""))
 }
 
 /// An ABC that proves everything, with or without an invariant, or with a wrong one. The property
@@ -244,20 +240,34 @@ fn a_false_proof_of_abc_is_disputed() {
 }
 
 #[test]
-fn without_a_second_solver_proofs_are_not_certified() {
+fn without_a_certificate_a_property_is_only_believed() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let mut command = cosim();
-    command.env("CADICAL", "/nowhere/cadical").args(["prove", "--block", "recv", "--fixes"]);
-    command.args(["spec", "--only", "release_id is 0", "--out"]).arg(&out);
-    let output = command.output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    let printed = text(&output);
-    assert!(printed.contains("apt-get install cadical"), "{printed}");
-    assert!(printed.contains("1 proved (0 certified, 1 not certified)"), "{printed}");
-    let proof = json(&out.join("proof.json"));
-    assert_eq!(proof["profiles"][0]["properties"][0]["certificate"]["by"], "nothing", "{proof}");
-    assert_eq!(proof.get("solver"), None);
+    let of_x = ["--x", "--only", "protocol_error"];
+    let mut exits = Vec::new();
+    for (is_missing, options) in [
+        (true, &["--only", "release_id is 0"][..]),
+        (false, &["--only", "release_id is 0"]),
+        (false, &["--only", "release_id is 0", "--accept-believed"]),
+        (true, &of_x),
+        (true, &[&of_x[..], &["--accept-believed"]].concat()),
+    ] {
+        let mut command = without_certificates(is_missing, folder.path());
+        command.args(["prove", "--block", "recv", "--fixes", "spec", "--force", "--out"]);
+        let output = command.arg(&out).args(options).output().unwrap();
+        let printed = text(&output);
+        exits.push(code(&output));
+        assert!(printed.contains("0 proved, 1 believed, "), "{options:?}: {printed}");
+        assert_eq!(printed.contains("apt-get install cadical"), is_missing, "{printed}");
+        let proof = json(&out.join("proof.json"));
+        let property = &proof["profiles"][0]["properties"][0];
+        assert_eq!(property["status"], "believed", "{proof}");
+        assert_eq!(property["certificate"]["by"], "nothing", "{proof}");
+        assert_eq!(proof.get("solver").is_none(), is_missing);
+        let page = fs::read_to_string(out.join("report.html")).unwrap();
+        assert!(page.contains("BELIEVED: proof of recv") || exits.last() == Some(&0), "{page}");
+    }
+    assert_eq!(exits, [4, 4, 0, 4, 0]);
 }
 
 /// Invariants can be violated, and the list of hangs is complete, with each reachable. For each

@@ -37,7 +37,8 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 77] = [
+const DEFAULTS: [(&str, &str); 78] = [
+    ("accept-believed", ""),
     ("accept-bounded", ""),
     ("assertions", ""),
     ("base-run", ""),
@@ -413,6 +414,7 @@ mod tests {
                 "rtl",
                 "recorded-rtl",
                 "expect-recorded",
+                "accept-believed",
                 "accept-bounded",
                 "memory-limit",
                 "history",

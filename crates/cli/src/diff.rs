@@ -3,9 +3,10 @@
 pub mod top;
 
 use super::options::{
-    Caching, Choice, Format, Formatting, ModelLimits, Target, duration, heading, of_block, path,
+    Caching, Certainty, Choice, Format, Formatting, ModelLimits, Target, duration, heading,
+    of_block, path,
 };
-use super::{interruption, print_json, print_text};
+use super::{interruption, print_json, print_text, worst};
 use crate::new::module;
 use crate::resets::Reset;
 use clap::Args;
@@ -71,6 +72,8 @@ pub struct Arguments {
     /// Begin no further step of a profile after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = heading::STOP)]
     time: Duration,
+    #[command(flatten)]
+    certainty: Certainty,
     /// Write no waves.
     #[arg(long, help_heading = heading::OUTPUT)]
     no_waves: bool,
@@ -109,7 +112,7 @@ impl Arguments {
 }
 
 /// Compares two RTLs of each block. Exit code 0 if they are equivalent, 1 if they differ, and 4 if
-/// neither is shown.
+/// neither is shown, or if they are only believed to be equivalent.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let sides = [named(&arguments.old)?, named(&arguments.new)?];
@@ -160,6 +163,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             old: described(0, &arguments.old)?,
             new: described(1, &arguments.new)?,
             legal_only: arguments.legal_only,
+            accept_believed: arguments.certainty.accept_believed,
         };
         let mut compared = Vec::new();
         for profile in &profiles {
@@ -186,19 +190,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         claim.release();
         results.push(diff);
     }
-    if results.iter().any(|diff| diff.subject.solver.is_none()) {
-        program::warn(format_args!("no proof is certified: {}", solver::MISSING));
-    }
+    let Some(first) = results.first() else {
+        return Err(Error::Usage(codes::NOTHING_SELECTED, "no block is selected".to_owned()));
+    };
+    Certainty::warn_without(first.subject.solver.as_deref());
     if arguments.formatting.format == Format::Json {
         match results.as_slice() {
             [diff] => print_json(diff)?,
             several => print_json(&several)?,
         }
     }
-    // A difference comes before what is undecided.
-    let codes: Vec<u8> = results.iter().map(Diff::exit).collect();
-    let worst = if codes.contains(&1) { Some(1) } else { codes.into_iter().max() };
-    worst
-        .map(ExitCode::from)
-        .ok_or_else(|| Error::Usage(codes::NOTHING_SELECTED, "no block is selected".to_owned()))
+    Ok(ExitCode::from(worst(results.iter().map(Diff::exit))))
 }

@@ -116,7 +116,7 @@ fn checks() -> Vec<Check> {
         Check {
             name: "CaDiCaL",
             found: solver::version(),
-            needed_for: "certificates of proofs",
+            needed_for: "certificates: without it, proofs are only believed (exit code 4)",
             required: false,
             install: "apt-get install cadical; CADICAL names the program",
         },

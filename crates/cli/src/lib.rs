@@ -376,6 +376,18 @@ fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
     }
 }
 
+/// The exit code of several results: a failure comes before what is undecided or only believed.
+fn worst(codes: impl IntoIterator<Item = u8>) -> u8 {
+    codes
+        .into_iter()
+        .min_by_key(|code| match code {
+            1 => 0,
+            0 => u8::MAX,
+            other => *other,
+        })
+        .unwrap_or(0)
+}
+
 /// Formats a count, such as "1 case", "2 cases" and "0 crashes".
 fn counted(number: u64, thing: &str) -> String {
     let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };

@@ -5,17 +5,18 @@ mod only;
 mod resume;
 
 use super::options::{
-    Caching, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading, of_block, path,
-    percent, whole,
+    Caching, Certainty, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading,
+    of_block, path, percent, whole,
 };
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress};
+use super::{INTERRUPTED, counted, interruption, print_json, print_text, progress, worst};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::mutate::KillMethod;
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_block::shard::Shard;
+use cosim_formal::certificate::solver;
 use cosim_formats::mutation::{ChangedLines, Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
 use cosim_formats::run::{DirectoryLock, OutputLocation};
 use cosim_harness::harness::Blocks;
@@ -99,7 +100,7 @@ pub struct Arguments {
     checks_only: bool,
     /// Inject faults into the golden model, and count those that scoreboard and corpus find without
     /// comparison.
-    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"], help_heading = heading::WHAT)]
+    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "accept_believed", "only"], help_heading = heading::WHAT)]
     golden: bool,
     /// With --golden, vectors that should find the faults: files, folders or patterns.
     #[arg(long, value_name = "VECTOR", value_parser = path, requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
@@ -107,9 +108,11 @@ pub struct Arguments {
     /// Fail if the score without equivalent mutants is below PCT in any profile.
     #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
     min_score: Option<f64>,
+    #[command(flatten)]
+    certainty: Certainty,
     /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and
     /// explanation.
-    #[arg(long, value_name = "ID", value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
+    #[arg(long, value_name = "ID", value_parser = whole::<u32>(1..=u64::from(MOST_MUTANTS)), conflicts_with_all = ["min_score", "accept_believed", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
     #[command(flatten)]
     formatting: Formatting,
@@ -207,13 +210,22 @@ fn grade(
     if is_interrupted {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let mut code = 0;
     let wanted = |one: &Report| min_score.or(one.run.min_score);
-    for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
-        code = 1;
-        program::fail(format_args!("{line}"));
+    Ok(ExitCode::from(concluded(&reports, wanted)))
+}
+
+/// The exit code of complete analyses. Prints why they fail.
+pub(crate) fn concluded(reports: &[Report], wanted: impl Fn(&Report) -> Option<f64>) -> u8 {
+    for report in reports {
+        report
+            .failures(wanted(report))
+            .iter()
+            .for_each(|line| program::fail(format_args!("{line}")));
+        if report.score().believed > 0 {
+            Certainty::warn_without(report.run.solver.as_deref());
+        }
     }
-    Ok(ExitCode::from(code))
+    worst(reports.iter().map(|report| report.exit(wanted(report))))
 }
 
 /// Refuses options that conflict with mutants, which need models of their own.
@@ -466,6 +478,7 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     rtl.check_profiles(block.info(), profiles)?;
     Ok(Header {
         yosys: yosys::version()?,
+        solver: solver::version(),
         tool: program::version().to_owned(),
         build: program::build().to_owned(),
         rtl: examined.identity.clone(),
@@ -487,5 +500,6 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
             .transpose()?,
         no_judge: arguments.no_judge,
         min_score: wanted.min_score,
+        accept_believed: arguments.certainty.accept_believed,
     })
 }

@@ -9,6 +9,7 @@ use cosim_base::text;
 use cosim_block::rtl::{Rtl, Simulator, command_line};
 use cosim_block::vector::Origin;
 use cosim_block::worker::sandbox::Sandbox;
+use cosim_formal::certificate::{self, solver};
 use cosim_harness::harness::{self, Overrides, Profile, ProfileError};
 use cosim_regress::blocks;
 use cosim_regress::blocks::BlockHandle;
@@ -654,6 +655,25 @@ impl Caching {
     /// The cache of answers of Yosys and ABC.
     pub fn answers(self) -> Result<Answers, Error> {
         models::answers(self.no_cache)
+    }
+}
+
+/// Whether results count that no second solver certified.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Certainty {
+    /// Exit with 0 although a result is only believed: an engine proved it, but CaDiCaL did not
+    /// certify the proof.
+    #[arg(long, help_heading = heading::CHECK)]
+    pub accept_believed: bool,
+}
+
+impl Certainty {
+    /// Warns if the second solver is missing, without which results are only believed.
+    pub fn warn_without(solver: Option<&str>) {
+        if solver.is_none() {
+            let (word, missing) = (certificate::BELIEVED, solver::MISSING);
+            program::warn(format_args!("proofs are only {word}: {missing}"));
+        }
     }
 }
 

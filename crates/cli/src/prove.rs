@@ -1,15 +1,14 @@
 //! `cosim prove`.
 
 use super::options::{
-    Caching, Format, Formatting, ModelLimits, Target, heading, of_block, path, whole,
+    Caching, Certainty, Format, Formatting, ModelLimits, Target, heading, of_block, path, whole,
 };
-use super::{INTERRUPTED, interruption, print_json, print_text};
+use super::{INTERRUPTED, interruption, print_json, print_text, worst};
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
-use cosim_formal::certificate::solver;
 use cosim_formal::prove::Prover;
-use cosim_formats::proof::{Counts, Proof};
+use cosim_formats::proof::{self, Counts, Proof};
 use cosim_formats::run::{DirectoryLock, HTML, OutputLocation};
 use cosim_harness::harness::Blocks;
 use cosim_harness::harness::Profile;
@@ -40,6 +39,8 @@ pub struct Arguments {
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
     #[arg(long, value_name = "DEPTH", value_parser = whole::<u32>(1..=u64::from(u32::MAX)), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
+    #[command(flatten)]
+    certainty: Certainty,
     /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
     #[arg(long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
@@ -55,7 +56,7 @@ pub struct Arguments {
 }
 
 /// Proves the properties of each block. Exit code 1 if a property is not proved, or if there is
-/// none.
+/// none, and 4 if one is only believed.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let blocks = arguments.target.blocks()?;
@@ -97,6 +98,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         only,
         x: arguments.x,
         accept_bounded: arguments.accept_bounded,
+        accept_believed: arguments.certainty.accept_believed,
         folder: Path::new(""),
     };
     let mut simulated = Vec::new();
@@ -143,23 +145,27 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "{found} of {selected} answers of Yosys and ABC were in the cache"
         ));
     }
-    let holds = proofs.iter().all(Proof::holds);
-    if proofs.iter().any(|proof| proof.solver.is_none()) {
-        program::warn(format_args!("no proof is certified: {}", solver::MISSING));
+    let exit = worst(proofs.iter().map(Proof::exit));
+    if let Some(proof) = proofs.first() {
+        Certainty::warn_without(proof.solver.as_deref());
     }
     if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
-        let result = match holds {
-            _ if is_interrupted => "INTERRUPTED",
-            true => "PASS",
-            false => "FAIL",
-        };
-        let hint = match counts.bounded {
-            0 => "",
-            _ if holds => ", accepted by --accept-bounded",
-            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts its depth",
-        };
-        print_text(&format!("{result}  {counts}{hint}"))?;
+        let result = if is_interrupted { "INTERRUPTED" } else { proof::verdict(exit) };
+        let mut hints = String::new();
+        if counts.believed > 0 {
+            hints += match arguments.certainty.accept_believed {
+                true => ", accepted by --accept-believed",
+                false => "; --accept-believed accepts what is only believed",
+            };
+        }
+        if counts.bounded > 0 {
+            hints += match exit {
+                1 => "; a bounded property fails unless --accept-bounded DEPTH accepts its depth",
+                _ => ", accepted by --accept-bounded",
+            };
+        }
+        print_text(&format!("{result}  {counts}{hints}"))?;
     }
     if arguments.formatting.format == Format::Json {
         match proofs.as_slice() {
@@ -167,5 +173,5 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             proofs => print_json(&proofs)?,
         }
     }
-    Ok(ExitCode::from(if is_interrupted { INTERRUPTED } else { u8::from(!holds) }))
+    Ok(ExitCode::from(if is_interrupted { INTERRUPTED } else { exit }))
 }

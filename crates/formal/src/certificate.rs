@@ -24,7 +24,11 @@ use std::fmt;
 /// Cycles of the inductions that ABC's step over two cycles may stand for, fewest first.
 const CYCLES: [u32; 2] = [2, 3];
 
-/// How the second solver certified a proof.
+/// The word for a result that an engine shows and the second solver does not confirm.
+pub const BELIEVED: &str = "believed";
+
+/// How the second solver certified a proof. Results with a proof are `proved` or `equivalent` if
+/// the certificate [is there](Certificate::is_there), and [`BELIEVED`] otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Certificate {
@@ -55,6 +59,11 @@ impl Certificate {
     /// Whether the second solver confirmed the proof.
     pub fn is_there(&self) -> bool {
         !matches!(self, Self::Nothing { .. })
+    }
+
+    /// The word for a result with this certificate: this one, or [`BELIEVED`].
+    pub fn word(&self, certain: &'static str) -> &'static str {
+        if self.is_there() { certain } else { BELIEVED }
     }
 }
 

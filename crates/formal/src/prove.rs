@@ -103,6 +103,15 @@ impl Memories {
     }
 }
 
+/// Results that count although they are not certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Accepted {
+    /// Properties that hold for this number of cycles.
+    pub bounded: Option<u32>,
+    /// Properties that are only believed.
+    pub believed: bool,
+}
+
 /// The result for a property.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
@@ -114,6 +123,15 @@ pub enum PropertyStatus {
         /// How memories are modelled.
         memories: Memories,
         /// How a second solver certified the proof.
+        certificate: Certificate,
+    },
+    /// An engine proved that it holds in every reachable cycle; no second solver certified that.
+    Believed {
+        /// What is assumed.
+        assumed: Assumption,
+        /// How memories are modelled.
+        memories: Memories,
+        /// Why there is no certificate.
         certificate: Certificate,
     },
     /// ABC's result is contradicted by the second solver or by a simulation.
@@ -163,12 +181,30 @@ pub enum PropertyStatus {
 pub const FAILS: [&str; 2] = ["cosim_bad_", "cosim_legal_"];
 
 impl PropertyStatus {
+    /// The result of a proof with this certificate.
+    pub fn of_proof(assumed: Assumption, memories: Memories, certificate: Certificate) -> Self {
+        match certificate.is_there() {
+            true => Self::Proved { assumed, memories, certificate },
+            false => Self::Believed { assumed, memories, certificate },
+        }
+    }
+
+    /// The certificate of a proof.
+    pub fn certificate(&self) -> Option<&Certificate> {
+        match self {
+            Self::Proved { certificate, .. } | Self::Believed { certificate, .. } => {
+                Some(certificate)
+            }
+            _ => None,
+        }
+    }
+
     /// The result for the property at this place, given the outputs of [`FAILS`] that were 1 in a
     /// simulation. A result that a simulated case contradicts is disputed.
     #[must_use]
     pub fn against(self, place: usize, violations: &BTreeMap<String, Violation>) -> Self {
         let (assumed, word) = match &self {
-            Self::Proved { assumed, .. } => (*assumed, "a proof"),
+            Self::Proved { assumed, .. } | Self::Believed { assumed, .. } => (*assumed, "a proof"),
             Self::Bounded { assumed, .. } => (*assumed, "no violation"),
             _ => return self,
         };
@@ -188,11 +224,14 @@ impl PropertyStatus {
         }
     }
 
-    /// Whether it is proved, or holds for at least `accepted` cycles.
-    pub fn holds(&self, accepted: Option<u32>) -> bool {
+    /// Whether it is proved, reached as known, or accepted.
+    pub fn holds(&self, accepted: Accepted) -> bool {
         match self {
-            Self::Proved { .. } | Self::Reached { .. } => true,
-            Self::Bounded { cycles, .. } => accepted.is_some_and(|accepted| *cycles >= accepted),
+            Self::Proved { certificate, .. } | Self::Believed { certificate, .. } => {
+                certificate.is_there() || accepted.believed
+            }
+            Self::Reached { .. } => true,
+            Self::Bounded { cycles, .. } => accepted.bounded.is_some_and(|depth| *cycles >= depth),
             Self::Refuted { .. }
             | Self::Unconfirmed { .. }
             | Self::Disputed { .. }
@@ -203,7 +242,9 @@ impl PropertyStatus {
     /// The result as one word.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Proved { .. } => "proved",
+            Self::Proved { certificate, .. } | Self::Believed { certificate, .. } => {
+                certificate.word("proved")
+            }
             Self::Bounded { .. } => "bounded",
             Self::Reached { .. } => "as known",
             Self::Refuted { .. } => "BROKEN",
@@ -222,7 +263,8 @@ impl PropertyStatus {
             }
         };
         match self {
-            Self::Proved { assumed, memories, certificate } => {
+            Self::Proved { assumed, memories, certificate }
+            | Self::Believed { assumed, memories, certificate } => {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
                     Memories::Kept => "; with memories that are consistent between adjacent cycles",
@@ -574,9 +616,10 @@ impl Prover {
         }
         let mut hold: Option<Invariants> = None;
         for place in self.found.keys() {
-            let ProofOutcome::PropertyStatus(PropertyStatus::Proved {
-                assumed, certificate, ..
-            }) = self.prove(*place)?
+            let ProofOutcome::PropertyStatus(
+                PropertyStatus::Proved { assumed, certificate, .. }
+                | PropertyStatus::Believed { assumed, certificate, .. },
+            ) = self.prove(*place)?
             else {
                 hold = None;
                 break;

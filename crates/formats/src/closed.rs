@@ -12,7 +12,7 @@ use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_base::text::line;
 use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
-use cosim_formal::certificate::Certificate;
+use cosim_formal::certificate::{BELIEVED, Certificate};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(crate) const FORMAT: RecordFormat =
 pub const CLOSED: &str = "closed.json";
 /// Folder of the vectors.
 pub const VECTORS: RunFolder = RunFolder::Saved;
-/// The exit code if something is open.
+/// The exit code if something is open, or only believed to be closed.
 pub const OPEN: u8 = 4;
 
 pub use crate::diff::Inputs;
@@ -49,6 +49,15 @@ pub enum Closing {
         /// The number of points that one proof shows together.
         together: usize,
         /// How a second solver certified the proof.
+        certificate: Certificate,
+    },
+    /// An engine proved that no input hits it; no second solver certified that.
+    Believed {
+        /// For which inputs.
+        inputs: Inputs,
+        /// The number of points that one proof shows together.
+        together: usize,
+        /// Why there is no certificate.
         certificate: Certificate,
     },
     /// A vector hits it, but the RTL fails with this verdict: a bug.
@@ -79,23 +88,47 @@ impl Closing {
         Self::Open { cycles: None, because: because.into() }
     }
 
+    /// The result of a proof of so many points together, with this certificate.
+    pub fn of_proof(inputs: Inputs, together: usize, certificate: Certificate) -> Self {
+        match certificate.is_there() {
+            true => Self::Proved { inputs, together, certificate },
+            false => Self::Believed { inputs, together, certificate },
+        }
+    }
+
+    /// The inputs and the certificate of a proof that nothing hits it.
+    fn proof(&self) -> Option<(Inputs, &Certificate)> {
+        match self {
+            Self::Proved { inputs, certificate, .. }
+            | Self::Believed { inputs, certificate, .. } => Some((*inputs, certificate)),
+            _ => None,
+        }
+    }
+
     /// Whether a certified proof shows that nothing hits it.
     pub fn is_proved(&self) -> bool {
-        matches!(self, Self::Proved { certificate, .. } if certificate.is_there())
+        self.proof().is_some_and(|(_, certificate)| certificate.is_there())
+    }
+
+    /// Whether a proof without a certificate shows that nothing hits it.
+    pub fn is_believed(&self) -> bool {
+        self.proof().is_some_and(|(_, certificate)| !certificate.is_there())
     }
 
     /// The result in words.
     pub fn words(&self) -> String {
         match self {
             Self::Vector { by, vector } => format!("{by} hits it: {vector}"),
-            Self::Proved { inputs, together, certificate } => {
+            Self::Proved { inputs, together, certificate }
+            | Self::Believed { inputs, together, certificate } => {
                 let legal = if *inputs == Inputs::Legal { " for legal traffic" } else { "" };
                 let others = match together.saturating_sub(1) {
                     0 => String::new(),
                     1 => ", together with another point".to_owned(),
                     others => format!(", together with {others} other points"),
                 };
-                format!("proved unreachable{legal}; {certificate}{others}")
+                let word = certificate.word("proved");
+                format!("{word} unreachable{legal}; {certificate}{others}")
             }
             Self::Failing { verdict, vector } => format!("hit, but {verdict}: {vector}"),
             Self::Waived { reason } => format!("waived: {reason}"),
@@ -170,6 +203,9 @@ pub struct ClosedSubject {
     pub rtl: String,
     /// How commands select the RTL.
     pub given: Rtl,
+    /// Whether points count as closed that are only believed to be unreachable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_believed: bool,
 }
 
 /// Closed coverage of a block.
@@ -207,6 +243,8 @@ pub struct ClosedCounts {
     pub vector: u64,
     /// Proved unreachable, with a certificate.
     pub proved: u64,
+    /// Believed to be unreachable.
+    pub believed: u64,
     /// Waived by a person.
     pub waived: u64,
     /// Open.
@@ -219,10 +257,13 @@ impl ClosedCounts {
     fn add(&mut self, closing: &Closing) {
         *match closing {
             Closing::Vector { .. } => &mut self.vector,
-            Closing::Proved { .. } if closing.is_proved() => &mut self.proved,
+            _ if closing.is_proved() => &mut self.proved,
+            _ if closing.is_believed() => &mut self.believed,
             Closing::Waived { .. } => &mut self.waived,
             Closing::Failing { .. } => &mut self.failing,
-            Closing::Proved { .. } | Closing::Open { .. } => &mut self.open,
+            Closing::Proved { .. } | Closing::Believed { .. } | Closing::Open { .. } => {
+                &mut self.open
+            }
         } += 1;
     }
 }
@@ -345,15 +386,15 @@ impl Closed {
             for ClosedPoint { point, closing, .. } in &one.points {
                 found.vectors +=
                     u64::from(self.subject.rtl == rtl && matches!(closing, Closing::Vector { .. }));
-                let Closing::Proved { certificate, inputs, .. } = closing else { continue };
+                let Some((inputs, certificate)) = closing.proof() else { continue };
                 if self.subject.rtl != rtl {
                     refuse("the text of the RTL has changed; close the coverage again");
                 } else if one.fixes != fixes || one.parameters != *parameters {
                     refuse("the parameters of the profile have changed; close the coverage again");
                 } else if !certificate.is_there() {
-                    refuse("the proof has no certificate");
+                    refuse("the proof is only believed: it has no certificate");
                 } else if let Some(number) = number.get(point) {
-                    let legal = if *inputs == Inputs::Legal { ", legal traffic" } else { "" };
+                    let legal = if inputs == Inputs::Legal { ", legal traffic" } else { "" };
                     let reason = format!("proved unreachable{legal}: {certificate}");
                     code.waived.insert(*number, reason);
                     if code.proved.insert(*number) {
@@ -374,7 +415,7 @@ impl Closed {
         let Database { block, profiles, code, .. } = database;
         if *block != self.subject.block {
             let proofs = self.profiles.iter().flat_map(|one| &one.points);
-            let proofs = proofs.filter(|one| matches!(one.closing, Closing::Proved { .. })).count();
+            let proofs = proofs.filter(|one| one.closing.proof().is_some()).count();
             found.dropped.insert(format!("it is of block {}", self.subject.block), proofs as u64);
             return found;
         }
@@ -385,22 +426,25 @@ impl Closed {
         found
     }
 
-    /// The exit code: 1 if the RTL fails, [`OPEN`] if something is open.
+    /// The exit code: 1 if the RTL fails, [`OPEN`] if something is open or only believed.
     pub fn exit(&self) -> u8 {
-        let mut all = self.profiles.iter().flat_map(|profile| profile.table());
-        match () {
-            () if all.clone().any(|(_, counts)| counts.failing > 0) => 1,
-            () if self.profiles.is_empty() || all.any(|(_, counts)| counts.open > 0) => OPEN,
-            () => 0,
+        match self.word() {
+            "closed" => 0,
+            "FAILING" => 1,
+            BELIEVED if self.subject.accept_believed => 0,
+            _ => OPEN,
         }
     }
 
     /// The result as one word.
     pub fn word(&self) -> &'static str {
-        match self.exit() {
-            0 => "closed",
-            1 => "FAILING",
-            _ => "open",
+        let tables = || self.profiles.iter().flat_map(ProfileClosed::table);
+        let has = |count: fn(&ClosedCounts) -> u64| tables().any(|(_, one)| count(&one) > 0);
+        match () {
+            () if has(|counts| counts.failing) => "FAILING",
+            () if self.profiles.is_empty() || has(|counts| counts.open) => "open",
+            () if has(|counts| counts.believed) => BELIEVED,
+            () => "closed",
         }
     }
 
@@ -412,14 +456,14 @@ impl Closed {
         for profile in &self.profiles {
             let _ = writeln!(
                 text,
-                "\nprofile {:11} {:>6} {:>7} {:>7} {:>7} {:>6}",
-                profile.profile, "hit", "vector", "proved", "waived", "open"
+                "\nprofile {:11} {:>6} {:>7} {:>7} {:>9} {:>7} {:>6}",
+                profile.profile, "hit", "vector", "proved", BELIEVED, "waived", "open"
             );
             for (row, counts) in profile.table() {
-                let ClosedCounts { hit, vector, proved, waived, open, failing } = counts;
+                let ClosedCounts { hit, vector, proved, believed, waived, open, failing } = counts;
                 let _ = writeln!(
                     text,
-                    "  {row:17} {hit:6} {vector:7} {proved:7} {waived:7} {:6}",
+                    "  {row:17} {hit:6} {vector:7} {proved:7} {believed:9} {waived:7} {:6}",
                     open + failing
                 );
             }
@@ -442,7 +486,9 @@ impl ProfileClosed {
         for (name, closing) in points.chain(bins) {
             let is_shown = match closing {
                 Closing::Failing { .. } | Closing::Open { .. } => true,
-                Closing::Proved { .. } => details || !closing.is_proved(),
+                Closing::Proved { .. } | Closing::Believed { .. } => {
+                    details || closing.is_believed()
+                }
                 Closing::Waived { .. } | Closing::Vector { .. } => details,
             };
             if is_shown {
@@ -498,7 +544,7 @@ mod tests {
     }
 
     fn proved(certificate: Certificate) -> Closing {
-        Closing::Proved { inputs: Inputs::All, together: 1, certificate }
+        Closing::of_proof(Inputs::All, 1, certificate)
     }
 
     /// A result of block `b` with these points of the branches of lines 1, 2 and so on.
@@ -604,6 +650,30 @@ mod tests {
         let of_proof = closed.profiles[0].points.iter_mut().find(|one| one.closing.is_proved());
         of_proof.unwrap().waiver = Some("why".to_owned());
         assert!(closed.text(true).contains("1 of the proofs replace waivers of the block"));
+    }
+
+    #[test]
+    fn a_point_without_a_certificate_is_only_believed_to_be_closed() {
+        let nothing = || proved(Certificate::Nothing { because: "no solver".to_owned() });
+        for (closings, word, [exit, accepted]) in [
+            (vec![proved(Certificate::Structure)], "closed", [0, 0]),
+            (vec![proved(Certificate::Structure), nothing()], "believed", [OPEN, 0]),
+            (vec![nothing(), Closing::open("?")], "open", [OPEN, OPEN]),
+        ] {
+            let mut closed = closed("r", closings);
+            assert_eq!((closed.word(), closed.exit()), (word, exit));
+            closed.subject.accept_believed = true;
+            assert_eq!((closed.word(), closed.exit()), (word, accepted));
+        }
+        let record = serde_json::to_string(&nothing()).unwrap();
+        assert!(record.contains(r#""status":"believed""#), "{record}");
+        // A record that calls a proof without a certificate proved is not believed more.
+        let read = record.replace("believed", "proved");
+        let read: Closing = serde_json::from_str(&read).unwrap();
+        assert!(read.is_believed() && read.words().starts_with("believed unreachable"));
+        let mut counts = ClosedCounts::default();
+        counts.add(&read);
+        assert_eq!(counts, ClosedCounts { believed: 1, ..ClosedCounts::default() });
     }
 
     #[test]

@@ -6,7 +6,7 @@ use cosim_base::files::{LARGEST_INPUT, Sync};
 use cosim_base::run_file::{RunFile, RunFolder};
 use cosim_block::rtl::Rtl;
 use cosim_formal::FIRST_CYCLE;
-use cosim_formal::certificate::Certificate;
+use cosim_formal::certificate::{BELIEVED, Certificate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ pub const DIFF: &str = "diff.json";
 pub const SIDES: [&str; 2] = ["rtl-old", "rtl-new"];
 /// Folder of vectors and waves.
 pub const VECTORS: RunFolder = RunFolder::Failures;
-/// The exit code of an undecided comparison.
+/// The exit code of a result that is undecided, or only believed.
 pub const UNDECIDED: u8 = 4;
 
 /// One of the two RTLs.
@@ -113,6 +113,17 @@ pub enum DiffVerdict {
         /// Cases and vectors that were simulated on both RTLs without a difference.
         cases: u64,
     },
+    /// No output differs by a proof that no second solver certified, or that no case confirmed.
+    Believed {
+        /// What shows it.
+        basis: Basis,
+        /// For which inputs.
+        inputs: Inputs,
+        /// Why there is no certificate.
+        certificate: Certificate,
+        /// Cases and vectors that were simulated on both RTLs without a difference.
+        cases: u64,
+    },
     /// An output differs.
     Different(Box<ShownDifference>),
     /// Neither a proof nor a difference.
@@ -168,6 +179,9 @@ pub struct DiffSubject {
     pub new: DiffSide,
     /// Whether only legal traffic counts.
     pub legal_only: bool,
+    /// Whether the exit code is 0 although the RTLs are only believed to be equivalent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_believed: bool,
 }
 
 /// The comparison of two RTLs of a block.
@@ -188,10 +202,27 @@ pub struct Diff {
 }
 
 impl DiffVerdict {
+    /// The result of a proof with this certificate, and of cases without a difference. A proof is
+    /// about netlists: it counts only together with cases, which simulate the RTLs.
+    pub fn of_proof(basis: Basis, inputs: Inputs, certificate: Certificate, cases: u64) -> Self {
+        let certificate = match cases {
+            0 if certificate.is_there() => {
+                Certificate::Nothing { because: "no case ran on both RTLs".to_owned() }
+            }
+            _ => certificate,
+        };
+        match certificate.is_there() {
+            true => Self::Equivalent { basis, inputs, certificate, cases },
+            false => Self::Believed { basis, inputs, certificate, cases },
+        }
+    }
+
     /// The result as one word.
     pub fn word(&self) -> &'static str {
         match self {
-            Self::Equivalent { .. } => "equivalent",
+            Self::Equivalent { certificate, .. } | Self::Believed { certificate, .. } => {
+                certificate.word("equivalent")
+            }
             Self::Different(_) => "DIFFERENT",
             Self::Undecided { .. } => "undecided",
         }
@@ -200,7 +231,8 @@ impl DiffVerdict {
     /// The result in lines.
     pub fn lines(&self) -> Vec<String> {
         match self {
-            Self::Equivalent { basis, inputs, certificate, cases } => {
+            Self::Equivalent { basis, inputs, certificate, cases }
+            | Self::Believed { basis, inputs, certificate, cases } => {
                 let inputs = match inputs {
                     Inputs::All => "for all inputs",
                     Inputs::Legal => "for all inputs that neither withdraw nor change an offer",
@@ -310,13 +342,15 @@ impl Diff {
     /// The result as one word: the worst one of a profile.
     pub fn word(&self) -> &'static str {
         let is = |word: &str| self.profiles.iter().any(|one| one.verdict.word() == word);
-        ["DIFFERENT", "undecided"].into_iter().find(|word| is(word)).unwrap_or("equivalent")
+        let bad = ["DIFFERENT", "undecided", BELIEVED];
+        bad.into_iter().find(|word| is(word)).unwrap_or("equivalent")
     }
 
     /// The exit code of the command.
     pub fn exit(&self) -> u8 {
         match self.word() {
             "equivalent" => 0,
+            BELIEVED if self.subject.accept_believed => 0,
             "DIFFERENT" => 1,
             _ => UNDECIDED,
         }
@@ -369,5 +403,47 @@ mod tests {
                 assert_eq!(line.contains(FIRST_CYCLE), has_first_cycle, "{line}");
             }
         }
+    }
+
+    fn nothing() -> Certificate {
+        Certificate::Nothing { because: "no solver".to_owned() }
+    }
+
+    fn of(certificate: Certificate, cases: u64) -> DiffVerdict {
+        DiffVerdict::of_proof(Basis::Proof, Inputs::All, certificate, cases)
+    }
+
+    fn diff(verdicts: &[DiffVerdict]) -> Diff {
+        let profile = |verdict: &DiffVerdict| ProfileDiff {
+            profile: "p".to_owned(),
+            steps: Vec::new(),
+            verdict: verdict.clone(),
+        };
+        Diff::new(DiffSubject::default(), verdicts.iter().map(profile).collect())
+    }
+
+    #[test]
+    fn rtls_are_equivalent_only_with_a_certificate_and_cases_and_else_believed() {
+        let undecided = DiffVerdict::Undecided { cycles: None, cases: 1, because: String::new() };
+        let certified = of(Certificate::Induction { cycles: 2 }, 1);
+        for (verdicts, word, [exit, accepted]) in [
+            (vec![certified.clone()], "equivalent", [0, 0]),
+            (vec![of(Certificate::Structure, 1)], "equivalent", [0, 0]),
+            (vec![of(nothing(), 1)], "believed", [UNDECIDED, 0]),
+            (vec![of(Certificate::Structure, 0)], "believed", [UNDECIDED, 0]),
+            (vec![certified.clone(), of(nothing(), 1)], "believed", [UNDECIDED, 0]),
+            (vec![of(nothing(), 1), undecided], "undecided", [UNDECIDED, UNDECIDED]),
+        ] {
+            let mut diff = diff(&verdicts);
+            assert_eq!((diff.word(), diff.exit()), (word, exit), "{verdicts:?}");
+            diff.subject.accept_believed = true;
+            assert_eq!((diff.word(), diff.exit()), (word, accepted), "{verdicts:?}");
+            let record = serde_json::to_value(&verdicts[0]).unwrap();
+            assert_eq!(record["status"], verdicts[0].word());
+        }
+        // A record that calls a proof without a certificate equivalent is not believed more.
+        let record = serde_json::to_string(&of(nothing(), 1)).unwrap();
+        let record = record.replace("believed", "equivalent");
+        assert_eq!(serde_json::from_str::<DiffVerdict>(&record).unwrap().word(), "believed");
     }
 }

@@ -5,6 +5,7 @@
 
 mod fault;
 
+use crate::diff::UNDECIDED;
 use crate::record::RecordFormat;
 use crate::started::StartedCommand;
 use cosim_base::error::{Error, codes};
@@ -15,6 +16,7 @@ use cosim_base::text::{line, percent};
 use cosim_block::mutate::KillMethod;
 use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
+use cosim_formal::certificate::{BELIEVED, Certificate};
 use cosim_harness::harness::MOST_PACKETS;
 use cosim_harness::harness::{Outcome, Verdict};
 pub use fault::{Mode, Mutation, Source};
@@ -105,6 +107,9 @@ pub struct Header {
     pub build: String,
     /// The version of Yosys that chose the mutations.
     pub yosys: String,
+    /// The second solver and its version; empty: it is missing, and no proof is certified.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solver: Option<String>,
     /// A hash of the RTL's text.
     pub rtl: String,
     /// The user RTL, if it replaces the built-in RTL.
@@ -139,6 +144,9 @@ pub struct Header {
     /// Minimum percentage of killed mutants among those not equivalent, in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
+    /// Whether mutants that are only believed equivalent count as equivalent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_believed: bool,
 }
 
 /// Lines of the RTL that a change added or replaced.
@@ -221,6 +229,8 @@ pub enum MutantClass {
     Survived,
     /// It is proved equivalent.
     Equivalent,
+    /// It is believed equivalent.
+    Believed,
     /// Equivalence is undecided.
     Undecided,
 }
@@ -230,7 +240,12 @@ impl Mutant {
     pub fn counts(&self) -> MutantClass {
         match &self.status {
             MutantStatus::Killed { .. } => MutantClass::Killed,
-            MutantStatus::Equivalent { .. } => MutantClass::Equivalent,
+            MutantStatus::Equivalent { certificate } | MutantStatus::Believed { certificate } => {
+                match certificate.is_there() {
+                    true => MutantClass::Equivalent,
+                    false => MutantClass::Believed,
+                }
+            }
             MutantStatus::Survived { .. } => MutantClass::Survived,
             MutantStatus::Undecided { .. } => MutantClass::Undecided,
         }
@@ -261,24 +276,19 @@ pub enum MutantStatus {
     },
     /// No input sequence can kill it.
     Equivalent {
-        /// How that was proved.
-        proof: Proof,
+        /// How a second solver certified the proof.
+        certificate: Certificate,
+    },
+    /// An engine proved that no input sequence can kill it; no second solver certified that.
+    Believed {
+        /// Why there is no certificate.
+        certificate: Certificate,
     },
     /// No case kills it, and the equivalence check is inconclusive.
     Undecided {
         /// Why the equivalence check is inconclusive.
         because: String,
     },
-}
-
-/// How equivalence was proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Proof {
-    /// The outputs, and the registers that they depend on, have the same network.
-    Structure,
-    /// By induction over cycles.
-    Induction,
 }
 
 /// The mutation score.
@@ -291,17 +301,28 @@ pub struct MutationScore {
     pub killed: u64,
     /// Number of surviving mutants.
     pub survived: u64,
-    /// Number of equivalent mutants: proved, or listed and not refuted.
+    /// Number of equivalent mutants.
     pub equivalent: u64,
+    /// Number of mutants that are only believed equivalent.
+    pub believed: u64,
     /// Number of mutants whose equivalence is undecided.
     pub undecided: u64,
     /// Killed percentage of all mutants.
     pub percent: f64,
-    /// Killed percentage of the mutants that are not equivalent.
+    /// Killed percentage of the mutants that are not equivalent. Mutants that are only believed
+    /// equivalent are among them, unless that is accepted.
     pub percent_without_equivalent: f64,
 }
 
 impl MutantStatus {
+    /// The status of a mutant with a proof that no input kills it.
+    pub fn of_proof(certificate: Certificate) -> Self {
+        match certificate.is_there() {
+            true => Self::Equivalent { certificate },
+            false => Self::Believed { certificate },
+        }
+    }
+
     /// The status of a mutant that a case kills.
     pub fn killed(case: &str, outcome: &Outcome) -> Self {
         let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
@@ -321,8 +342,9 @@ impl MutantStatus {
 }
 
 impl MutationScore {
-    /// The score of some mutants.
-    pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>) -> Self {
+    /// The score of some mutants, and whether those that are believed equivalent count as
+    /// equivalent.
+    pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>, accept_believed: bool) -> Self {
         let mut score = Self::default();
         for mutant in mutants {
             score.mutants += 1;
@@ -330,12 +352,19 @@ impl MutationScore {
                 MutantClass::Killed => score.killed += 1,
                 MutantClass::Survived => score.survived += 1,
                 MutantClass::Equivalent => score.equivalent += 1,
+                MutantClass::Believed => score.believed += 1,
                 MutantClass::Undecided => score.undecided += 1,
             }
         }
         score.percent = percent(score.killed, score.mutants);
-        score.percent_without_equivalent = percent(score.killed, score.mutants - score.equivalent);
+        score.percent_without_equivalent = percent(score.killed, score.counted(accept_believed));
         score
+    }
+
+    /// The number of mutants that are not equivalent.
+    pub fn counted(&self, accept_believed: bool) -> u64 {
+        let believed = if accept_believed { self.believed } else { 0 };
+        self.mutants.saturating_sub(self.equivalent + believed)
     }
 }
 
@@ -357,7 +386,7 @@ impl ProfileGrading {
             status: MutantStatus::Survived { vector: None },
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
-        let score = MutationScore::of(mutants.iter());
+        let score = MutationScore::of(mutants.iter(), false);
         Self { profile: profile.to_owned(), cases_run: 0, score, mutants }
     }
 
@@ -376,15 +405,19 @@ impl ProfileGrading {
         }))
     }
 
-    /// Updates the status of mutants.
-    pub fn set(&mut self, statuses: impl IntoIterator<Item = (u32, MutantStatus)>) {
+    /// See [`Report::set`].
+    fn set(
+        &mut self,
+        statuses: impl IntoIterator<Item = (u32, MutantStatus)>,
+        accept_believed: bool,
+    ) {
         for (id, status) in statuses {
             // The mutants are sorted by number.
             if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
                 self.mutants[place].status = status;
             }
         }
-        self.score = MutationScore::of(self.mutants.iter());
+        self.score = MutationScore::of(self.mutants.iter(), accept_believed);
     }
 }
 
@@ -458,11 +491,16 @@ impl Report {
                     "the mutants of `{name}` are not numbered from 1 to {mutants}"
                 ));
             }
-            if graded.score != MutationScore::of(graded.mutants.iter()) {
+            if graded.score != MutationScore::of(graded.mutants.iter(), self.run.accept_believed) {
                 return Err(format!("the score of `{name}` is not that of its mutants"));
             }
         }
         Ok(())
+    }
+
+    /// Updates the status of mutants of the profile at this place.
+    pub fn set(&mut self, index: usize, statuses: impl IntoIterator<Item = (u32, MutantStatus)>) {
+        self.profiles[index].set(statuses, self.run.accept_believed);
     }
 
     /// Marks the result as complete.
@@ -488,7 +526,18 @@ impl Report {
 
     /// The score of all profiles together.
     pub fn score(&self) -> MutationScore {
-        MutationScore::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
+        let mutants = self.profiles.iter().flat_map(|graded| &graded.mutants);
+        MutationScore::of(mutants, self.run.accept_believed)
+    }
+
+    /// The exit code of a complete analysis: 1 if it [fails](Self::failures), [`UNDECIDED`] if a
+    /// mutant is only believed equivalent, which the command does not accept.
+    pub fn exit(&self, wanted: Option<f64>) -> u8 {
+        match () {
+            () if !self.failures(wanted).is_empty() => 1,
+            () if self.score().believed > 0 && !self.run.accept_believed => UNDECIDED,
+            () => 0,
+        }
     }
 
     /// Why the analysis fails, one reason per line; empty if it passes.
@@ -507,9 +556,7 @@ impl Report {
             MutationScore { mutants: 0, .. } => {
                 Some(format!("{block} {profile}: Yosys found no cell to mutate"))
             }
-            MutationScore { mutants, equivalent, .. }
-                if shard.is_whole() && mutants == equivalent =>
-            {
+            score if shard.is_whole() && score.counted(self.run.accept_believed) == 0 => {
                 Some(format!("{block} {profile}: all mutants are equivalent; use more --mutants"))
             }
             _ => None,
@@ -540,6 +587,7 @@ impl Report {
                 killed,
                 survived,
                 equivalent,
+                believed,
                 undecided,
                 percent,
                 ..
@@ -548,7 +596,8 @@ impl Report {
             let _ = writeln!(
                 text,
                 "{} {profile}: {killed} of {all} mutants killed ({percent:.2} %), {equivalent} equivalent ({without:.2} % \
-                 without them), {survived} survived, {undecided} undecided, {cases_run} cases",
+                 without them), {believed} {BELIEVED} equivalent, {survived} survived, {undecided} undecided, \
+                 {cases_run} cases",
                 self.run.block
             );
             if let Some(ChangedLines { old, lines }) = &self.run.in_diff {
@@ -568,7 +617,14 @@ impl Report {
             for mutant in mutants {
                 let Mutant { mutation, does, status, .. } = mutant;
                 let more = match status {
-                    MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => continue,
+                    MutantStatus::Killed { .. } => continue,
+                    MutantStatus::Equivalent { certificate }
+                    | MutantStatus::Believed { certificate } => match certificate {
+                        Certificate::Nothing { because } => {
+                            format!("; {BELIEVED} equivalent, not certified: {because}")
+                        }
+                        _ => continue,
+                    },
                     MutantStatus::Survived { vector: None } => String::new(),
                     MutantStatus::Survived { vector: Some(vector) } => {
                         format!("; found by {vector}")

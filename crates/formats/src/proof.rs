@@ -1,12 +1,14 @@
 //! The result of proofs: `proof.json`, and its table.
 
+use crate::diff::UNDECIDED;
 use crate::record::RecordFormat;
 use cosim_base::error::Error;
 use cosim_base::files::{LARGEST_INPUT, Sync};
 use cosim_base::run_file::RunFolder;
 use cosim_block::rtl::Rtl;
+use cosim_formal::certificate::BELIEVED;
 use cosim_formal::engine::Decider;
-use cosim_formal::prove::{Kind, PropertyStatus};
+use cosim_formal::prove::{Accepted, Kind, PropertyStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};
@@ -53,6 +55,9 @@ pub struct Proof {
     /// proved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept_bounded: Option<u32>,
+    /// Whether properties pass that are only believed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accept_believed: bool,
     /// The proofs of each profile.
     pub profiles: Vec<ProfileProof>,
     /// The BLAKE3 hash of all bytes before this line. Only the file contains it.
@@ -83,6 +88,8 @@ pub struct ProofSubject {
     pub x: bool,
     /// See [`Proof::accept_bounded`].
     pub accept_bounded: Option<u32>,
+    /// See [`Proof::accept_believed`].
+    pub accept_believed: bool,
 }
 
 /// The proofs of a block under one set of parameters.
@@ -118,10 +125,10 @@ pub struct PropertyResult {
 /// Numbers of properties by result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Properties that are proved.
+    /// Properties that are proved, which a second solver certified.
     pub proved: usize,
-    /// Those of them whose proof a second solver certified.
-    pub certified: usize,
+    /// Properties that are only believed.
+    pub believed: usize,
     /// Known deadlocks that are reachable.
     pub known: usize,
     /// Properties that hold for a bounded number of cycles.
@@ -140,9 +147,12 @@ impl Counts {
             counts.failed += usize::from(because.is_some());
             for PropertyResult { shown, .. } in properties {
                 *match shown {
-                    PropertyStatus::Proved { certificate, .. } => {
-                        counts.certified += usize::from(certificate.is_there());
-                        &mut counts.proved
+                    PropertyStatus::Proved { certificate, .. }
+                    | PropertyStatus::Believed { certificate, .. } => {
+                        match certificate.is_there() {
+                            true => &mut counts.proved,
+                            false => &mut counts.believed,
+                        }
                     }
                     PropertyStatus::Reached { .. } => &mut counts.known,
                     PropertyStatus::Bounded { .. } => &mut counts.bounded,
@@ -159,20 +169,19 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { proved, certified, known, bounded, failed } = self;
-        write!(f, "{proved} proved ({certified} certified")?;
-        if proved > certified {
-            write!(f, ", {} not certified", proved - certified)?;
-        }
-        write!(f, "), {known} known hangs, {bounded} bounded, {failed} failed")
+        let Self { proved, believed, known, bounded, failed } = self;
+        write!(
+            f,
+            "{proved} proved, {believed} {BELIEVED}, {known} known hangs, {bounded} bounded, \
+             {failed} failed"
+        )
     }
 }
 
 impl Proof {
     /// The proofs of a block.
     pub fn new(subject: ProofSubject, profiles: Vec<ProfileProof>) -> Self {
-        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, x, accept_bounded } =
-            subject;
+        let ProofSubject { tool, build, yosys, solver, rtl, given, block, only, x, .. } = subject;
         Self {
             format: FORMAT.name.to_owned(),
             version: FORMAT.version,
@@ -185,7 +194,8 @@ impl Proof {
             block,
             only,
             x,
-            accept_bounded,
+            accept_bounded: subject.accept_bounded,
+            accept_believed: subject.accept_believed,
             profiles,
             checksum: String::new(),
         }
@@ -211,10 +221,19 @@ impl Proof {
 
     /// Whether there are properties, and all of them hold.
     pub fn holds(&self) -> bool {
+        self.holds_if(self.accepted())
+    }
+
+    /// The results that count although they are not certain.
+    pub fn accepted(&self) -> Accepted {
+        Accepted { bounded: self.accept_bounded, believed: self.accept_believed }
+    }
+
+    fn holds_if(&self, accepted: Accepted) -> bool {
         let mut all = self.profiles.iter().flat_map(|profile| &profile.properties).peekable();
         all.peek().is_some()
             && self.profiles.iter().all(|profile| profile.because.is_none())
-            && all.all(|proven| proven.shown.holds(self.accept_bounded))
+            && all.all(|proven| proven.shown.holds(accepted))
     }
 
     /// Whether the command was interrupted before each property had its result.
@@ -225,13 +244,19 @@ impl Proof {
         )
     }
 
+    /// The exit code without an interruption: [`UNDECIDED`] if all properties hold, but some are
+    /// only believed.
+    pub fn exit(&self) -> u8 {
+        match () {
+            () if self.holds() => 0,
+            () if self.holds_if(Accepted { believed: true, ..self.accepted() }) => UNDECIDED,
+            () => 1,
+        }
+    }
+
     /// The verdict in a word.
     pub fn verdict(&self) -> &'static str {
-        match self.holds() {
-            _ if self.is_interrupted() => "INTERRUPTED",
-            true => "PASS",
-            false => "FAIL",
-        }
+        if self.is_interrupted() { "INTERRUPTED" } else { verdict(self.exit()) }
     }
 
     /// The table for users.
@@ -265,6 +290,15 @@ impl Proof {
         }
         text.push('\n');
         text
+    }
+}
+
+/// The verdict with this exit code.
+pub fn verdict(exit: u8) -> &'static str {
+    match exit {
+        0 => "PASS",
+        UNDECIDED => "BELIEVED",
+        _ => "FAIL",
     }
 }
 
@@ -317,13 +351,50 @@ mod tests {
         }
     }
 
+    fn proved_by(certificate: Certificate) -> PropertyStatus {
+        PropertyStatus::of_proof(Assumption::Nothing, Memories::None, certificate)
+    }
+
+    fn believed() -> PropertyStatus {
+        proved_by(Certificate::Nothing { because: "no solver".to_owned() })
+    }
+
+    #[test]
+    fn a_property_is_proved_only_with_a_certificate_and_else_believed() {
+        let proved = || proved_by(Certificate::Structure);
+        let open = || PropertyStatus::Open { because: String::new() };
+        let bounded = || PropertyStatus::Bounded { cycles: 30, assumed: Assumption::Nothing };
+        for (all, [exit, accepted]) in [
+            (vec![proved()], [0, 0]),
+            (vec![proved(), believed()], [UNDECIDED, 0]),
+            (vec![believed(), bounded()], [1, 1]),
+            (vec![believed(), open()], [1, 1]),
+            (vec![], [1, 1]),
+        ] {
+            let mut proof = proof(&all, None);
+            assert_eq!((proof.exit(), proof.holds()), (exit, exit == 0), "{all:?}");
+            proof.accept_believed = true;
+            assert_eq!((proof.exit(), proof.holds()), (accepted, accepted == 0), "{all:?}");
+            // A believed result stays one.
+            assert_eq!(proof.text().contains("  believed "), all.contains(&believed()));
+        }
+        let words = [proved(), believed()].map(|status| {
+            let record = serde_json::to_value(&status).unwrap();
+            assert_eq!(record["status"], status.word());
+            let read: PropertyStatus = serde_json::from_value(record).unwrap();
+            assert_eq!(read, status);
+            status.word()
+        });
+        assert_eq!(words, ["proved", "believed"]);
+        // A record that calls a proof without a certificate proved is not believed more.
+        let record = serde_json::to_string(&believed()).unwrap().replace("believed", "proved");
+        let read: PropertyStatus = serde_json::from_str(&record).unwrap();
+        assert_eq!(read.word(), "believed");
+        assert!(!read.holds(Accepted::default()));
+    }
+
     #[test]
     fn a_property_that_is_not_proved_fails_unless_its_depth_is_accepted() {
-        let proved_by = |certificate| PropertyStatus::Proved {
-            assumed: Assumption::Nothing,
-            memories: Memories::None,
-            certificate,
-        };
         let proved = proved_by(Certificate::Induction { cycles: 2 });
         let disputed = PropertyStatus::Disputed { because: String::new() };
         let bounded = PropertyStatus::Bounded { cycles: 30, assumed: Assumption::Nothing };
@@ -350,17 +421,15 @@ mod tests {
         ] {
             assert_eq!(proof(&all, accepted).holds(), holds, "{all:?}, {accepted:?}");
         }
-        let uncertified = proved_by(Certificate::Nothing { because: String::new() });
-        let mut all = proof(&[proved, uncertified, bounded, open, disputed], None);
+        let mut all = proof(&[proved, believed(), bounded, open, disputed], None);
         all.profiles.push(ProfileProof {
             profile: "clocks".to_owned(),
             properties: Vec::new(),
             because: Some("two clocks".to_owned()),
         });
-        let counts = Counts { proved: 2, certified: 1, known: 0, bounded: 1, failed: 3 };
+        let counts = Counts { proved: 1, believed: 1, known: 0, bounded: 1, failed: 3 };
         assert_eq!(Counts::of([&all]), counts);
-        let expected =
-            "2 proved (1 certified, 1 not certified), 0 known hangs, 1 bounded, 3 failed";
+        let expected = "1 proved, 1 believed, 0 known hangs, 1 bounded, 3 failed";
         assert_eq!(counts.to_string(), expected);
     }
 }

@@ -601,8 +601,8 @@ impl<'a> Job<'a> {
             };
             for point in points {
                 self.missing.remove(point);
-                let (together, certificate) = (points.len(), certificate.clone());
-                self.closed.insert(*point, Closing::Proved { inputs, together, certificate });
+                let closing = Closing::of_proof(inputs, points.len(), certificate.clone());
+                self.closed.insert(*point, closing);
             }
         }
         Ok(Some(decision))

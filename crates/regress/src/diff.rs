@@ -168,11 +168,6 @@ fn step(step: &str, result: impl Into<String>) -> DiffStep {
     DiffStep { step: step.to_owned(), result: result.into() }
 }
 
-fn equivalent(shown: Shown, cases: u64) -> DiffVerdict {
-    let Shown { basis, inputs, certificate } = shown;
-    DiffVerdict::Equivalent { basis, inputs, certificate, cases }
-}
-
 /// Whether both RTLs have the same tokens after preprocessing, and the same data files.
 fn same_text([old, new]: [&Examined; 2]) -> Result<bool, Error> {
     let data = |examined: &Examined| -> Vec<_> {
@@ -360,7 +355,8 @@ impl Job<'_> {
                     return Ok(match self.illegal.take() {
                         None => Step::Shown(shown),
                         Some(mut found) => {
-                            found.legal.otherwise = Some("equivalent, proved".to_owned());
+                            let word = shown.certificate.word("equivalent, proved");
+                            found.legal.otherwise = Some(word.to_owned());
                             Step::Found(found)
                         }
                     });
@@ -718,7 +714,8 @@ impl Job<'_> {
             let because = "no case ran on both models".to_owned();
             return DiffVerdict::Undecided { cycles: self.cycles, cases: 0, because };
         }
-        equivalent(shown, self.cases)
+        let Shown { basis, inputs, certificate } = shown;
+        DiffVerdict::of_proof(basis, inputs, certificate, self.cases)
     }
 
     /// A shorter difference for a block without a golden model, for which nothing shrinks a case.

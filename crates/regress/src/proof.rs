@@ -69,6 +69,8 @@ pub struct ProofRun<'a> {
     pub x: bool,
     /// Depth in cycles to which a bounded result is accepted as a proof.
     pub accept_bounded: Option<u32>,
+    /// Whether results count that are only believed.
+    pub accept_believed: bool,
     /// The folder of the result.
     pub folder: &'a Path,
 }
@@ -120,6 +122,7 @@ impl ProofRun<'_> {
             only: self.only.map(str::to_owned),
             x: self.x,
             accept_bounded: self.accept_bounded,
+            accept_believed: self.accept_believed,
         })
     }
 
@@ -398,8 +401,10 @@ fn unconfirmed(memories: Memories) -> &'static str {
 /// The result for a known hang that is never reached.
 fn not_reached(shown: PropertyStatus) -> PropertyStatus {
     let because = match shown {
-        PropertyStatus::Proved { .. } => {
-            "proved unreachable: this known hang never happens; remove it".to_owned()
+        PropertyStatus::Proved { certificate, .. }
+        | PropertyStatus::Believed { certificate, .. } => {
+            let word = certificate.word("proved");
+            format!("{word} unreachable: this known hang never happens; remove it")
         }
         PropertyStatus::Bounded { cycles, .. } => {
             format!("not reached within {cycles} cycles")

@@ -2,8 +2,8 @@
 
 use super::merged;
 use crate::options::{
-    Caching, Format, Formatting, ModelLimits, Threads, UserRtlOptions, duration, find_block,
-    heading, path, whole,
+    Caching, Certainty, Format, Formatting, ModelLimits, Threads, UserRtlOptions, duration,
+    find_block, heading, path, whole,
 };
 use crate::{INTERRUPTED, interruption, print_json, print_text};
 use clap::Args;
@@ -12,7 +12,7 @@ use cosim_base::program;
 use cosim_base::text;
 use cosim_block::points::Point;
 use cosim_block::rtl::Rtl;
-use cosim_formal::certificate::solver;
+use cosim_formal::certificate::{BELIEVED, solver};
 use cosim_formats::closed::{CLOSED, Closed, ClosedPoint, ClosedSubject, OPEN};
 use cosim_formats::run::{DirectoryLock, OutputLocation};
 use cosim_harness::harness::Profile;
@@ -53,6 +53,8 @@ pub struct Arguments {
     /// Begin no further step of a profile after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration, help_heading = heading::STOP)]
     time: Duration,
+    #[command(flatten)]
+    certainty: Certainty,
     /// List every point, and not only those that are open.
     #[arg(long, help_heading = heading::OUTPUT)]
     details: bool,
@@ -154,7 +156,7 @@ fn selected<'n>(
 }
 
 /// Closes coverage. Exit code 0 if all is closed, 1 if the RTL fails with inputs that were found,
-/// and 4 if something is open.
+/// and 4 if something is open or only believed.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(path) = &arguments.check {
         return check(arguments, path);
@@ -183,6 +185,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         block: info.name.to_owned(),
         rtl: shared.rtl.examined(info)?.identity.clone(),
         given: shared.rtl.clone(),
+        accept_believed: arguments.certainty.accept_believed,
     };
     let mut closed = Closed::new(subject, Vec::new());
     for profile in &profiles {
@@ -206,9 +209,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let (done, all) = (closed.profiles.len(), profiles.len());
         program::warn(format_args!("interrupted: {done} of {all} profiles have a result"));
     }
-    if closed.subject.solver.is_none() {
-        program::warn(format_args!("no proof is certified: {}", solver::MISSING));
-    }
+    Certainty::warn_without(closed.subject.solver.as_deref());
     match arguments.formatting.format {
         Format::Text => print_text(&format!(
             "{}{}",
@@ -221,7 +222,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if shared.is_interrupted() { INTERRUPTED } else { closed.exit() }))
 }
 
-/// Proves the proofs of a file again. Exit code 0 if all of them are proved again, else 4.
+/// Proves the proofs of a file again, certified ones and others. Exit code 0 if all of them are
+/// proved again, else 4.
 fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
     let closed = Closed::read(path)?;
     let block = find_block(&closed.subject.block)?;
@@ -236,11 +238,12 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
         return Err(Error::File { code: codes::OTHER_RUN, path: path.to_owned(), message });
     }
     let names = selected(closed.profiles.iter().map(|one| &one.profile), &arguments.profile)?;
-    let (mut confirmed, mut text) = (0_u64, String::new());
-    let mut not = 0_u64;
+    let [mut confirmed, mut believed, mut not] = [0_u64; 3];
+    let mut text = String::new();
     for one in closed.profiles.iter().filter(|one| names.contains(&&one.profile)) {
         let profile = profile_of(block, &one.profile)?;
-        let proved = one.points.iter().filter(|one| one.closing.is_proved());
+        let is_proof = |one: &&ClosedPoint| one.closing.is_proved() || one.closing.is_believed();
+        let proved = one.points.iter().filter(is_proof);
         let proved: Vec<&Point> = proved.map(|ClosedPoint { point, .. }| point).collect();
         let folder = tempfile::tempdir().map_err(Error::write("a temporary folder"))?;
         let results =
@@ -251,17 +254,25 @@ fn check(arguments: &Arguments, path: &Path) -> Result<ExitCode, Error> {
             if closing.is_proved() {
                 confirmed += 1;
             } else {
-                not += 1;
+                match closing.is_believed() {
+                    true => believed += 1,
+                    false => not += 1,
+                }
                 let (name, place) = (&one.profile, point.place());
                 text += &format!("  not proved: {place}, profile {name}: {}\n", closing.words());
             }
         }
     }
-    let word = if not == 0 { "PASS" } else { "FAIL" };
+    let is_good = not == 0 && (believed == 0 || arguments.certainty.accept_believed);
+    let word = match not {
+        0 if is_good => "PASS",
+        0 => "BELIEVED",
+        _ => "FAIL",
+    };
     print_text(&format!(
-        "{word}  {}: {confirmed} proofs confirmed, {not} not\n{}",
+        "{word}  {}: {confirmed} proofs confirmed, {believed} {BELIEVED}, {not} not\n{}",
         text::path(path),
         text.trim_end()
     ))?;
-    Ok(ExitCode::from(if not == 0 { 0 } else { OPEN }))
+    Ok(ExitCode::from(if is_good { 0 } else { OPEN }))
 }

@@ -1,10 +1,10 @@
 //! `cosim merge` of mutation analyses.
 
 use super::{Arguments, apart, place_of_each};
+use crate::mutate;
 use crate::options::Format;
 use crate::{print_json, print_text};
 use cosim_base::error::{Error, codes};
-use cosim_base::program;
 use cosim_formats::mutation::Report;
 use cosim_formats::run::{DirectoryLock, OutputLocation};
 use cosim_harness::harness::Blocks;
@@ -49,10 +49,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             reports => print_json(&reports)?,
         }
     }
-    let failures = reports.iter().flat_map(|report| report.failures(report.run.min_score));
-    let wrong: Vec<String> = failures.collect();
-    wrong.iter().for_each(|line| program::fail(format_args!("{line}")));
-    Ok(ExitCode::from(u8::from(!wrong.is_empty())))
+    Ok(ExitCode::from(mutate::concluded(&reports, |report| report.run.min_score)))
 }
 
 /// Merges the shards of one block. After an error, the folder is removed.

@@ -6,6 +6,7 @@ use super::{
 use crate::resume;
 use cosim_base::error::{Error, codes};
 use cosim_base::program;
+use cosim_formal::certificate::solver;
 use cosim_formats::mutation::{PARTIAL, Report, RunCommand};
 use cosim_formats::run::{DirectoryLock, runs_in};
 use cosim_harness::harness::Profile;
@@ -113,10 +114,13 @@ fn resumed(
     };
     let now = run.given.examined(block.info())?.identity.clone();
     let yosys = yosys::version()?;
+    let named = |solver: Option<String>| solver.unwrap_or_else(|| "missing".to_owned());
+    let solver = named(solver::version());
     for (what, then, now) in [
         ("RTL", run.rtl.as_str(), now.as_str()),
         ("build of the program", &run.build, program::build()),
         ("Yosys", &run.yosys, &yosys),
+        ("CaDiCaL", &named(run.solver.clone()), &solver),
     ] {
         if then != now {
             let message = format!(

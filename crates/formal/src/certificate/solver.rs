@@ -30,6 +30,7 @@ pub(crate) struct Solver {
 }
 
 /// An assignment: the variables that are 1.
+#[derive(Default)]
 pub(crate) struct Model(HashSet<i32>);
 
 impl Model {

@@ -139,3 +139,18 @@ fn what_is_not_a_network_is_not_certified() {
     let checked = certify(&session, "x", b"aig", &Evidence::Induction).unwrap();
     assert!(matches!(checked, Ok(Certificate::Nothing { .. })), "{checked:?}");
 }
+
+#[test]
+fn a_proof_counts_only_if_the_second_solver_confirms_it() {
+    let holds = network(1, &[2], 2, &[]);
+    let with = |solved: fn() -> Solved| {
+        check(&holds, &Evidence::Induction, &mut |_| Ok(solved())).unwrap()
+    };
+    let confirmed = with(|| Solved::Unsatisfiable).unwrap();
+    assert_eq!((confirmed.is_there(), confirmed.word("proved")), (true, "proved"));
+    let gave_up = with(|| Solved::Unknown("a limit".to_owned())).unwrap();
+    assert_eq!((gave_up.is_there(), gave_up.word("proved")), (false, BELIEVED));
+    // A solver that lies refutes a proof. It confirms none.
+    assert_eq!(with(|| Solved::Satisfiable(Model::default())), Err(Flaw::Step));
+    assert_eq!(Certificate::Structure.word("equivalent"), "equivalent");
+}

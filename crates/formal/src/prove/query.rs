@@ -156,7 +156,7 @@ impl<'a> Query<'a> {
             }
         };
         let status = match checked {
-            Ok(certificate) => PropertyStatus::Proved { assumed, memories, certificate },
+            Ok(certificate) => PropertyStatus::of_proof(assumed, memories, certificate),
             Err(flaw) => PropertyStatus::Disputed {
                 because: format!(
                     "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"

@@ -36,6 +36,8 @@ fn report() -> Report {
         in_diff: None,
         no_judge: false,
         min_score: None,
+        accept_believed: false,
+        solver: None,
     });
     report.profiles.push(ProfileGrading::new("spec", &[mutation(1), mutation(2)]));
     report
@@ -124,11 +126,10 @@ fn the_later_one_of_a_result_and_what_went_on_with_it_is_read() {
 #[test]
 fn what_the_judge_left_is_alive() {
     let mut report = report();
-    let graded = &mut report.profiles[0];
-    assert_eq!(graded.alive(), [1, 2]);
-    graded.set([(1, MutantStatus::Equivalent { proof: Proof::Structure })]);
-    assert_eq!(graded.alive(), [2]);
-    assert_eq!(graded.score.equivalent, 1);
+    assert_eq!(report.profiles[0].alive(), [1, 2]);
+    report.set(0, [(1, MutantStatus::of_proof(Certificate::Structure))]);
+    assert_eq!(report.profiles[0].alive(), [2]);
+    assert_eq!(report.profiles[0].score.equivalent, 1);
 }
 
 #[test]
@@ -143,13 +144,12 @@ fn a_score_is_never_rounded_up() {
 /// 0 of 0 is not a score.
 #[test]
 fn a_grading_in_which_there_is_nothing_to_find_fails() {
-    let with = |shard: &str, mutants: usize, equivalent: usize| {
+    let with = |shard: &str, mutants: usize, number: usize| {
         let mut report = report();
         report.run.shard = shard.parse().unwrap();
-        let graded = &mut report.profiles[0];
-        graded.mutants.truncate(mutants);
-        let proof = Proof::Structure;
-        graded.set((1..=equivalent as u32).map(|id| (id, MutantStatus::Equivalent { proof })));
+        report.profiles[0].mutants.truncate(mutants);
+        let equivalent = MutantStatus::of_proof(Certificate::Structure);
+        report.set(0, (1..=number as u32).map(|id| (id, equivalent.clone())));
         report
     };
     for (shard, mutants, equivalent, fails) in [
@@ -170,4 +170,40 @@ fn a_grading_in_which_there_is_nothing_to_find_fails() {
             );
         }
     }
+}
+
+#[test]
+fn a_mutant_without_a_certificate_is_only_believed_equivalent() {
+    let nothing = Certificate::Nothing { because: "no solver".to_owned() };
+    let believed = MutantStatus::of_proof(nothing);
+    let record = serde_json::to_string(&believed).unwrap();
+    assert!(record.contains(r#""verdict":"believed""#), "{record}");
+    let mut report = report();
+    let killed = MutantStatus::Killed {
+        case: String::new(),
+        scenario: String::new(),
+        by: String::new(),
+        cycle: None,
+    };
+    report.set(0, [(1, killed), (2, believed.clone())]);
+    let score = report.score();
+    assert_eq!((score.equivalent, score.believed), (0, 1));
+    assert_eq!(score.percent_without_equivalent, 50.0, "it is not excluded");
+    assert_eq!([None, Some(100.0)].map(|wanted| report.exit(wanted)), [UNDECIDED, 1]);
+    assert!(report.text().contains("; believed equivalent, not certified: no solver"));
+    // The flag gives the score and the exit code of an equivalent mutant, and not its word.
+    report.run.accept_believed = true;
+    report.set(0, []);
+    let score = report.score();
+    assert_eq!((score.equivalent, score.believed), (0, 1));
+    assert_eq!(score.percent_without_equivalent, 100.0);
+    assert_eq!([None, Some(100.0)].map(|wanted| report.exit(wanted)), [0, 0]);
+    assert!(report.text().contains("; believed equivalent, not certified: no solver"));
+    // A record that calls it equivalent is not believed more.
+    let read = serde_json::from_str(&record.replace("believed", "equivalent")).unwrap();
+    report.set(0, [(2, read)]);
+    assert_eq!((report.score().equivalent, report.score().believed), (0, 1));
+    report.run.accept_believed = false;
+    report.set(0, [(2, MutantStatus::of_proof(Certificate::Structure))]);
+    assert_eq!((report.score().percent_without_equivalent, report.exit(Some(100.0))), (100.0, 0));
 }

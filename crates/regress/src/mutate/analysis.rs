@@ -249,7 +249,7 @@ impl MutationAnalysis {
             check_netlist(&found, &ground)?;
             let killed =
                 |(case, outcome): &FirstKill| MutantStatus::killed(&cases[*case].name, outcome);
-            graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
+            report.set(index, found.iter().map(|(id, found)| (*id, killed(found))));
             // Mutants proved equivalent here need not run the remaining cases.
             let early_end = EARLY_CHECK_CASES * scenarios;
             if self.checks_early() && begin < early_end && early_end <= end {

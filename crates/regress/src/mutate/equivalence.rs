@@ -8,6 +8,7 @@ use cosim_block::agreement::RecordedInputs;
 use cosim_block::program;
 use cosim_formal::aig::{Aig, EquivalenceQuery, Interface};
 use cosim_formal::assertions::{Assertions, OUTPUTS};
+use cosim_formal::certificate::{Certificate, certify};
 use cosim_formal::cut::{Cut, CutMemory, cut, followed, unjudged};
 use cosim_formal::engine::{Decision, ask};
 use cosim_formal::graph::{Graph, MEMORY, graph, memory_bits, whole_graph};
@@ -19,7 +20,6 @@ use cosim_formal::portfolio::{
     MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER, PAIRS_OF_VALUES, QUICK_DIFFERENCE,
 };
 use cosim_formats::mutation::Mutation;
-use cosim_formats::mutation::Proof;
 use cosim_harness::harness::{BlockInfo, WordAbstraction};
 use cosim_rtl::rtlil::Unknown;
 use cosim_rtl::yosys::YosysSession;
@@ -41,13 +41,23 @@ const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
 /// The result of an equivalence check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EquivalenceVerdict {
-    /// No input makes a difference, by this proof.
-    Equivalent(Proof),
+    /// No input makes a difference, by a proof with this certificate.
+    Equivalent(Certificate),
     /// A counterexample, exact except for the contents of memories: the names of the bits that are
     /// 1 in each cycle after reset.
     Differs(Vec<Vec<String>>),
     /// Undecided, with the reason.
     Open(String),
+}
+
+impl EquivalenceVerdict {
+    /// The certificate of a proof.
+    fn certificate(self) -> Option<Certificate> {
+        match self {
+            Self::Equivalent(certificate) => Some(certificate),
+            Self::Differs(_) | Self::Open(_) => None,
+        }
+    }
 }
 
 /// An RTL with mutations, prepared for equivalence checks. Several threads may share it.
@@ -223,10 +233,14 @@ impl<'a> EquivalenceChecker<'a> {
         Self { proved: places.into_iter().map(never).collect(), ..self }
     }
 
-    /// Whether a cheap proof shows that the property at a place holds on the unmodified RTL.
+    /// Whether a cheap proof with a certificate shows that the property at a place holds on the
+    /// unmodified RTL.
     pub fn holds(&self, place: u32) -> Result<bool, Error> {
-        let interface = self.interface(false);
-        Ok(held(self.session, &self.aig, &interface, &never(place))?.is_some())
+        let (interface, output) = (self.interface(false), never(place));
+        let Some(held) = held(self.session, &self.aig, &interface, &output)? else {
+            return Ok(false);
+        };
+        Ok(held.certify(self.session, &output)?.is_ok_and(|certificate| certificate.is_there()))
     }
 
     /// Why a mutant cannot be checked, or `None` if it can.
@@ -238,7 +252,7 @@ impl<'a> EquivalenceChecker<'a> {
     pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
         let value = *self.selected.get(&id)?;
         match self.question(value, &self.aig, false) {
-            EquivalenceQuery::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Same => Some(EquivalenceVerdict::Equivalent(Certificate::Structure)),
             EquivalenceQuery::Open { .. } => None,
         }
     }
@@ -247,74 +261,80 @@ impl<'a> EquivalenceChecker<'a> {
     ///
     /// # Errors
     /// [`Error::Environment`] if ABC is missing, or [`Error::Interrupted`].
-    pub fn soon(&self, id: u32) -> Result<bool, Error> {
-        Ok(self.near(id, NEARBY)? || self.by(id, EQUAL_REGISTERS)?)
+    pub fn soon(&self, id: u32) -> Result<Option<Certificate>, Error> {
+        match self.near(id, NEARBY)? {
+            None => self.by(id, EQUAL_REGISTERS),
+            shown => Ok(shown),
+        }
     }
 
-    /// Whether differences stay in registers close to the mutation.
-    fn near(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
-        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+    /// A proof that differences stay in registers close to the mutation.
+    fn near(&self, id: u32, attempt: Attempt) -> Result<Option<Certificate>, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(None) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
-            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            match ask(self.session, &format!("near-{id}"), &file, &inputs, attempt)? {
-                Decision::Never(_) => return Ok(true),
+            match self.answer(&format!("near-{id}"), &question, attempt)? {
+                EquivalenceVerdict::Equivalent(certificate) => return Ok(Some(certificate)),
                 // Differences may still stop at a larger distance.
-                Decision::Reached(_) => {}
+                EquivalenceVerdict::Differs(_) => {}
                 // A larger distance makes the proof harder.
-                Decision::Open { .. } => break,
+                EquivalenceVerdict::Open(_) => break,
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// Tries longer equivalence proofs, for use after [`EquivalenceChecker::soon`] fails.
-    pub fn later(&self, id: u32) -> Result<bool, Error> {
-        if self.alone(id)? {
-            return Ok(true);
+    pub fn later(&self, id: u32) -> Result<Option<Certificate>, Error> {
+        if let Some(shown) = self.alone(id)? {
+            return Ok(Some(shown));
         }
         for hops in NEAR {
-            if self.by_word(id, Some(hops), NEARBY)? {
-                return Ok(true);
+            if let Some(shown) = self.by_word(id, Some(hops), NEARBY)? {
+                return Ok(Some(shown));
             }
         }
-        Ok(self.by(id, EQUAL_SIGNALS)?
-            || self.by_word(id, None, MEMORY_WORD)?
-            || self.near(id, NEARBY_LONG)?)
+        if let Some(shown) = self.by(id, EQUAL_SIGNALS)? {
+            return Ok(Some(shown));
+        }
+        match self.by_word(id, None, MEMORY_WORD)? {
+            None => self.near(id, NEARBY_LONG),
+            shown => Ok(shown),
+        }
     }
 
-    /// Whether only memory words differ that have the same abstraction, and with `hops`, registers
-    /// close to the mutation.
-    fn by_word(&self, id: u32, hops: Option<usize>, attempt: Attempt) -> Result<bool, Error> {
-        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+    /// A proof that only memory words differ that have the same abstraction, and with `hops`,
+    /// registers close to the mutation.
+    fn by_word(
+        &self,
+        id: u32,
+        hops: Option<usize>,
+        attempt: Attempt,
+    ) -> Result<Option<Certificate>, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(None) };
         let interface = self.interface(false);
-        Ok(match self.aig.by_word(&interface, *value, &self.word_abstractions, hops) {
-            None => false,
-            Some(EquivalenceQuery::Same) => true,
-            Some(EquivalenceQuery::Open { file, inputs }) => {
-                ask(self.session, &format!("word-{id}"), &file, &inputs, attempt)?.is_never()
-            }
-        })
+        let question = self.aig.by_word(&interface, *value, &self.word_abstractions, hops);
+        let Some(question) = question else { return Ok(None) };
+        Ok(self.answer(&format!("word-{id}"), &question, attempt)?.certificate())
     }
 
-    /// Whether differences reach a single register only.
-    fn alone(&self, id: u32) -> Result<bool, Error> {
-        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+    /// A proof that differences reach a single register only.
+    fn alone(&self, id: u32) -> Result<Option<Certificate>, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(None) };
         for question in self.aig.alone(&self.interface(false), *value) {
-            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
             for attempt in [ONE_REGISTER, PAIRS_OF_VALUES] {
-                match ask(self.session, &format!("alone-{id}"), &file, &inputs, attempt)? {
-                    Decision::Never(_) => return Ok(true),
-                    Decision::Reached(_) => break,
-                    Decision::Open { .. } => {}
+                match self.answer(&format!("alone-{id}"), &question, attempt)? {
+                    EquivalenceVerdict::Equivalent(certificate) => return Ok(Some(certificate)),
+                    EquivalenceVerdict::Differs(_) => break,
+                    EquivalenceVerdict::Open(_) => {}
                 }
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
-    fn by(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
-        Ok(matches!(self.decide(id, &self.aig, false, attempt)?, EquivalenceVerdict::Equivalent(_)))
+    fn by(&self, id: u32, attempt: Attempt) -> Result<Option<Certificate>, Error> {
+        Ok(self.decide(id, &self.aig, false, attempt)?.certificate())
     }
 
     /// Runs the full equivalence check. Memory contents are free.
@@ -410,13 +430,26 @@ impl<'a> EquivalenceChecker<'a> {
                  mutation",
             )));
         };
-        let (file, inputs) = match self.question(*value, aig, filled) {
-            EquivalenceQuery::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
-            EquivalenceQuery::Open { file, inputs } => (file, inputs),
+        self.answer(&format!("question-{id}"), &self.question(*value, aig, filled), attempt)
+    }
+
+    /// Runs an engine on a question. The second solver checks its proof. `name` names files.
+    fn answer(
+        &self,
+        name: &str,
+        question: &EquivalenceQuery,
+        attempt: Attempt,
+    ) -> Result<EquivalenceVerdict, Error> {
+        let EquivalenceQuery::Open { file, inputs } = question else {
+            return Ok(EquivalenceVerdict::Equivalent(Certificate::Structure));
         };
-        let name = format!("question-{id}");
-        Ok(match ask(self.session, &name, &file, &inputs, attempt)? {
-            Decision::Never(_) => EquivalenceVerdict::Equivalent(Proof::Induction),
+        Ok(match ask(self.session, name, file, inputs, attempt)? {
+            Decision::Never(evidence) => match certify(self.session, name, file, &evidence)? {
+                Ok(certificate) => EquivalenceVerdict::Equivalent(certificate),
+                Err(flaw) => open(format!(
+                    "an engine reports a proof, but CaDiCaL shows that it is wrong: {flaw}"
+                )),
+            },
             Decision::Reached(cycles) => EquivalenceVerdict::Differs(cycles),
             Decision::Open { because, .. } => EquivalenceVerdict::Open(because),
         })

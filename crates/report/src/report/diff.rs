@@ -5,6 +5,7 @@ use crate::paths;
 use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_block::rtl::{Rtl, command_line};
+use cosim_formal::certificate::BELIEVED;
 use cosim_formats::diff::{Diff, DiffStep, DiffVerdict, ProfileDiff, ShownDifference};
 use cosim_harness::harness::Blocks;
 use serde::Serialize;
@@ -52,7 +53,7 @@ pub fn page(folder: &Path, diff: &Diff, blocks: Blocks<'_>) -> Result<String, Er
         tone: tone(diff.word()),
         heading: format!("{}, {} and {}", subject.block, subject.old.named, subject.new.named),
         about: about.to_owned(),
-        facts: ["equivalent", "DIFFERENT", "undecided"].map(of_word).into(),
+        facts: ["equivalent", "DIFFERENT", BELIEVED, "undecided"].map(of_word).into(),
         command: Some(command(diff)),
         sections: vec![
             Section::new("profiles", "Profiles", profiles.len().to_string()),
@@ -83,6 +84,9 @@ fn command(diff: &Diff) -> String {
     options.extend(["--fixes".to_owned(), profiles.join(",")]);
     if subject.legal_only {
         options.push("--legal-only".to_owned());
+    }
+    if subject.accept_believed {
+        options.push("--accept-believed".to_owned());
     }
     let Rtl { include, defines, .. } = &subject.old.given;
     let both = Rtl { include: include.clone(), defines: defines.clone(), ..Rtl::default() };

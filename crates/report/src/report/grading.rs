@@ -10,6 +10,7 @@ use cosim_base::run_file::RunFile;
 use cosim_block::mutate::KillMethod;
 use cosim_block::rtl::command_line;
 use cosim_block::shard::Shard;
+use cosim_formal::certificate::{BELIEVED, Certificate};
 use cosim_formats::mutation::{
     Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report,
 };
@@ -25,10 +26,12 @@ struct Page<'a> {
     run: &'a Header,
     is_whole: bool,
     score: MutationScore,
+    /// Number of mutants that are not equivalent.
+    counted: u64,
     /// Why the analysis fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
-    /// Mutants that survived, then undecided ones.
+    /// Mutants that survived, then those that are undecided or believed equivalent.
     left: Vec<SurvivorRow<'a>>,
     files: Vec<File>,
     /// Why the RTL is not shown.
@@ -44,7 +47,7 @@ struct Profile<'a> {
     by: Vec<(&'a str, u64)>,
 }
 
-/// A mutant that survived or is undecided.
+/// A mutant that survived, is undecided, or is believed equivalent.
 #[derive(Serialize)]
 struct SurvivorRow<'a> {
     profile: &'a str,
@@ -60,7 +63,7 @@ struct SurvivorRow<'a> {
     command: String,
     does: &'a str,
     verdict: &'static str,
-    because: &'a str,
+    because: String,
     vector: Option<&'a RunFile>,
 }
 
@@ -88,8 +91,8 @@ struct Line {
     id: Option<String>,
     head: String,
     text: String,
-    /// `hit` if all mutants are killed or equivalent, `part` if one is undecided, `miss` if one
-    /// survived, or empty.
+    /// `hit` if all mutants are killed or equivalent, `part` if one is undecided or believed
+    /// equivalent, `miss` if one survived, or empty.
     state: &'static str,
     /// The counts as text.
     counts: String,
@@ -100,18 +103,19 @@ fn state(score: &MutationScore) -> &'static str {
     match score {
         MutationScore { mutants: 0, .. } => "",
         MutationScore { survived: 1.., .. } => "miss",
-        MutationScore { undecided: 1.., .. } => "part",
+        MutationScore { undecided: 1.., .. } | MutationScore { believed: 1.., .. } => "part",
         _ => "hit",
     }
 }
 
 /// The counts of a line as text.
 fn words(score: &MutationScore) -> String {
-    let MutationScore { killed, survived, equivalent, undecided, .. } = score;
+    let MutationScore { killed, survived, equivalent, believed, undecided, .. } = score;
     let all = [
         (killed, "killed"),
         (survived, "survived"),
         (undecided, "undecided"),
+        (believed, BELIEVED),
         (equivalent, "equivalent"),
     ];
     let outcome = all.iter().filter(|(count, _)| **count > 0);
@@ -140,11 +144,12 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
     for row in &mut rows {
         row.anchor = target(&mut files, &row.at);
     }
-    let MutationScore { survived, undecided, killed, .. } = score;
+    let MutationScore { survived, believed, undecided, killed, .. } = score;
+    let open = survived + undecided + if run.accept_believed { 0 } else { believed };
     let head = Head {
         title: format!("Mutation: {}, {} %", run.block, score.percent_without_equivalent),
         verdict: format!("{} %", score.percent_without_equivalent),
-        tone: match (failures.is_empty(), survived + undecided, report.complete) {
+        tone: match (failures.is_empty(), open, report.complete) {
             (false, ..) => Tone::Bad,
             (true, 0, true) => Tone::Good,
             _ => Tone::Open,
@@ -154,6 +159,7 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
         facts: vec![
             Fact::new(survived.to_string(), "survived").tone(Tone::Bad, survived > 0),
             Fact::new(undecided.to_string(), "undecided").tone(Tone::Open, undecided > 0),
+            Fact::new(believed.to_string(), BELIEVED).tone(Tone::Open, believed > 0),
             Fact::new(killed.to_string(), "killed"),
             Fact::new(score.equivalent.to_string(), "equivalent"),
         ],
@@ -169,6 +175,7 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
         run,
         is_whole: report.complete,
         score,
+        counted: score.counted(run.accept_believed),
         failures,
         profiles: report.profiles.iter().map(profile).collect(),
         left: rows,
@@ -209,6 +216,9 @@ fn command(run: &Header, only: Option<(&str, u32)>) -> String {
     if let Some(percent) = run.min_score.filter(|_| only.is_none()) {
         words.extend(["--min-score".to_owned(), percent.to_string()]);
     }
+    if run.accept_believed && only.is_none() {
+        words.push("--accept-believed".to_owned());
+    }
     if run.shard != Shard::WHOLE && only.is_none() {
         words.extend(["--shard".to_owned(), run.shard.to_string()]);
     }
@@ -240,9 +250,17 @@ fn left<'a>(
 ) -> Option<SurvivorRow<'a>> {
     let profile = &graded.profile;
     let (verdict, because, vector) = match &mutant.status {
-        MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
-        MutantStatus::Survived { vector } => ("survived", "", vector.as_ref()),
-        MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
+        MutantStatus::Killed { .. } => return None,
+        MutantStatus::Equivalent { certificate } | MutantStatus::Believed { certificate } => {
+            match certificate {
+                Certificate::Nothing { because } => {
+                    (BELIEVED, format!("equivalent, not certified: {because}"), None)
+                }
+                _ => return None,
+            }
+        }
+        MutantStatus::Survived { vector } => ("survived", String::new(), vector.as_ref()),
+        MutantStatus::Undecided { because } => ("undecided", because.clone(), None),
     };
     let id = mutant.mutation.id;
     let line = |name: &str, number: u32| {
@@ -299,7 +317,8 @@ fn files(report: &Report, blocks: Blocks<'_>) -> Result<Vec<File>, String> {
     let (mut files, mut size) = (Vec::new(), 0);
     for source in &examined.texts {
         let name = examined.typed(&source.name.to_string_lossy());
-        let file = file(name, &String::from_utf8_lossy(&source.text), &mutants);
+        let file =
+            file(name, &String::from_utf8_lossy(&source.text), &mutants, run.accept_believed);
         if file.score.mutants == 0 {
             continue;
         }
@@ -312,7 +331,7 @@ fn files(report: &Report, blocks: Blocks<'_>) -> Result<Vec<File>, String> {
     Ok(files)
 }
 
-fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
+fn file(name: String, text: &str, mutants: &[&Mutant], accept_believed: bool) -> File {
     let lines_of = |mutant: &Mutant| -> BTreeSet<u32> {
         let sources = mutant.mutation.sources.iter();
         sources.filter(|source| source.file == name).map(|source| source.line).collect()
@@ -326,8 +345,8 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
     }
     let line = |(text, number): (&str, u32)| {
         let mutants = of_lines.get(&number).into_iter().flatten();
-        let score = MutationScore::of(mutants.copied());
-        let outcome = match score.mutants - score.equivalent {
+        let score = MutationScore::of(mutants.copied(), accept_believed);
+        let outcome = match score.counted(accept_believed) {
             0 => String::new(),
             all => format!("{}/{all}", score.killed),
         };
@@ -340,14 +359,15 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
         }
     };
     let lines = text.lines().zip(1..).map(line).collect();
-    File { score: MutationScore::of(of_file.into_iter()), name, lines }
+    let score = MutationScore::of(of_file.into_iter(), accept_believed);
+    File { score, name, lines }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cosim_formats::mutation::MutantStatus;
     use cosim_formats::mutation::Mutation;
-    use cosim_formats::mutation::{MutantStatus, Proof};
 
     fn mutant(status: MutantStatus, lines: &[u32]) -> Mutant {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
@@ -387,16 +407,18 @@ mod tests {
         let (case, scenario, by) = (String::new(), String::new(), String::new());
         let killed = MutantStatus::Killed { case, scenario, by, cycle: None };
         let undecided = MutantStatus::Undecided { because: String::new() };
+        let nothing = Certificate::Nothing { because: String::new() };
         let mutants = [
             mutant(killed.clone(), &[2, 3, 3]),
             mutant(killed, &[4]),
             mutant(MutantStatus::Survived { vector: None }, &[4]),
             mutant(undecided.clone(), &[4, 3]),
-            mutant(MutantStatus::Equivalent { proof: Proof::Structure }, &[2, 5]),
+            mutant(MutantStatus::of_proof(Certificate::Structure), &[2, 5]),
+            mutant(MutantStatus::of_proof(nothing), &[5]),
         ];
         let text = "x\n<y>\nz\nw\nv\n";
         let all = mutants.each_ref();
-        let File { lines, score, .. } = file("a.v".to_owned(), text, &all);
+        let File { lines, score, .. } = file("a.v".to_owned(), text, &all, false);
         let outcome = lines.iter().map(|line| (line.head.trim(), line.state, line.counts.as_str()));
         assert_eq!(
             outcome.collect::<Vec<_>>(),
@@ -405,11 +427,13 @@ mod tests {
                 ("2      1/1", "hit", "1 killed, 1 equivalent"),
                 ("3      1/2", "part", "1 killed, 1 undecided"),
                 ("4      1/3", "miss", "1 killed, 1 survived, 1 undecided"),
-                ("5", "hit", "1 equivalent"),
+                ("5      0/1", "part", "1 believed, 1 equivalent"),
             ]
         );
         // A mutant counts once per file, even if it comes from several lines.
-        assert_eq!((score.mutants, score.killed), (5, 2));
-        assert_eq!(file("b.v".to_owned(), text, &all).score.mutants, 0);
+        assert_eq!((score.mutants, score.killed), (6, 2));
+        assert_eq!(file("b.v".to_owned(), text, &all, false).score.mutants, 0);
+        let File { lines, .. } = file("a.v".to_owned(), text, &all, true);
+        assert_eq!(lines[4].head.trim(), "5", "those that are accepted do not count");
     }
 }

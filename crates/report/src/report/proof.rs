@@ -8,8 +8,9 @@ use cosim_base::error::Error;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_block::rtl::command_line;
+use cosim_formal::certificate::{BELIEVED, Certificate};
 use cosim_formal::prove::PropertyStatus;
-use cosim_formats::proof::{Counts, Proof, PropertyResult};
+use cosim_formats::proof::{Proof, PropertyResult};
 use cosim_formats::run::EXPLAINED;
 use cosim_harness::harness::{BlockInfo, Blocks};
 use serde::Serialize;
@@ -49,8 +50,9 @@ struct Row<'a> {
     property: &'a str,
     word: &'static str,
     more: String,
-    /// How the proof is certified.
+    /// How the proof is certified, or why it is not.
     certificate: String,
+    certified: bool,
     /// The command that decided it, and its depth.
     engine: String,
     depth: Option<u32>,
@@ -153,17 +155,13 @@ pub fn page(folder: &Path, proof: &Proof, blocks: Blocks<'_>) -> Result<String, 
         let tone = if severity(word) == 0 { Tone::Bad } else { Tone::Open };
         Fact::new(count.to_string(), word).tone(tone, bad)
     };
-    let Counts { proved, certified, .. } = Counts::of([proof]);
-    let missing = proved - certified;
-    let missing = Fact::new(missing.to_string(), "not certified").tone(Tone::Open, missing > 0);
-    let certified = [Fact::new(certified.to_string(), "certified"), missing];
     let head = Head {
         title: format!("{result}: proof of {}", proof.block),
         verdict: result.to_owned(),
         tone,
         heading: format!("{}, proof", proof.block),
         about: about.to_owned(),
-        facts: counts.into_iter().map(fact).chain(certified).collect(),
+        facts: counts.into_iter().map(fact).collect(),
         command: Some(command(proof)),
         sections: vec![
             Section::new("failed", "Not proved", failed.len().to_string()),
@@ -208,7 +206,7 @@ fn matrix(proof: &Proof, rows: &[Row<'_>], block: Option<&BlockInfo>) -> Vec<Mat
         let cell = |row: &Row<'_>| MatrixCell {
             word: row.word,
             holds: row.holds,
-            certified: !row.certificate.is_empty(),
+            certified: row.certified,
             anchor: row.anchor.clone(),
             property: row.property.to_owned(),
             by: std::iter::once(row.engine.clone())
@@ -243,7 +241,7 @@ fn severity(word: &str) -> u8 {
     match word {
         "BROKEN" | "broken?" | "DISPUTED" => 0,
         "open" => 1,
-        "bounded" => 2,
+        "bounded" | BELIEVED => 2,
         _ => 3,
     }
 }
@@ -263,6 +261,9 @@ fn command(proof: &Proof) -> String {
     if let Some(depth) = proof.accept_bounded {
         words.extend(["--accept-bounded".to_owned(), depth.to_string()]);
     }
+    if proof.accept_believed {
+        words.push("--accept-believed".to_owned());
+    }
     words.extend(proof.given.arguments());
     command_line(&words)
 }
@@ -281,7 +282,7 @@ fn row<'a>(
         | PropertyStatus::Unconfirmed { vector, .. } => Some(vector),
         _ => None,
     };
-    let holds = shown.holds(proof.accept_bounded);
+    let holds = shown.holds(proof.accepted());
     let replay = |vector: &RunFile| {
         let mut words = vec![program::called(), "explain".to_owned()];
         words.push(paths::word(&vector.path(folder)));
@@ -293,6 +294,9 @@ fn row<'a>(
         PropertyStatus::Bounded { cycles, .. } => Some(format!(
             "The property has no counterexample within {cycles} cycles. --accept-bounded accepts that depth."
         )),
+        PropertyStatus::Proved { .. } | PropertyStatus::Believed { .. } => {
+            Some("CaDiCaL did not certify the proof. --accept-believed accepts it.".to_owned())
+        }
         PropertyStatus::Open { .. } | PropertyStatus::Disputed { .. } => None,
         _ => vector.map(replay),
     };
@@ -305,16 +309,15 @@ fn row<'a>(
     let rule = block.and_then(|block| block.rules.iter().find(|rule| rule.name == first));
     let more = shown.more().trim_start_matches([':', ';', ' ']).to_owned();
     let (word, meaning) = (shown.word(), rule.map(|rule| rule.meaning));
-    let certificate = match shown {
-        PropertyStatus::Proved { certificate, .. } => certificate.to_string(),
-        _ => String::new(),
-    };
+    let certified = shown.certificate().is_some_and(Certificate::is_there);
+    let certificate = shown.certificate().map_or(String::new(), Certificate::to_string);
     Row {
         profile,
         property,
         word,
         more,
         certificate,
+        certified,
         engine: by.as_ref().map_or(String::new(), |by| by.engine.clone()),
         depth: by.as_ref().and_then(|by| by.depth),
         seconds: *seconds,

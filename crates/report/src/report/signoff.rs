@@ -8,9 +8,9 @@ use super::page::{Fact, Head, Section, Tone, render};
 use super::{Results, specification};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::read_input_text;
-use cosim_formal::prove::PropertyStatus;
+use cosim_formal::certificate::Certificate;
 use cosim_formats::coverage::{COVERAGE, Database};
-use cosim_formats::mutation::{self, MutantStatus};
+use cosim_formats::mutation::{self, MutantClass, MutantStatus};
 use cosim_formats::proof::{PROOF, Proof};
 use cosim_formats::run::RESULTS;
 use cosim_harness::harness::{BlockInfo, Blocks};
@@ -147,7 +147,7 @@ impl SignOff {
             .flat_map(|(_, proof)| &proof.profiles)
             .flat_map(|profile| &profile.properties)
             .map(|one| {
-                let holds = matches!(one.shown, PropertyStatus::Proved { .. });
+                let holds = one.shown.certificate().is_some_and(Certificate::is_there);
                 (one.property.clone(), holds)
             })
             .collect();
@@ -349,7 +349,12 @@ fn mutated(report: &mutation::Report, block: Option<&'static BlockInfo>) -> Vec<
     });
     let texts: BTreeMap<String, Vec<String>> = texts.collect();
     let mutants = report.profiles.iter().flat_map(|graded| &graded.mutants);
-    let counts = mutants.filter(|mutant| !matches!(mutant.status, MutantStatus::Equivalent { .. }));
+    let may_differ = |mutant: &&mutation::Mutant| match mutant.counts() {
+        MutantClass::Equivalent => false,
+        MutantClass::Believed => !report.run.accept_believed,
+        _ => true,
+    };
+    let counts = mutants.filter(may_differ);
     let described = |mutant: &mutation::Mutant| {
         let sources = mutant.mutation.sources.iter();
         let comments = sources.filter_map(|source| comment(texts.get(&source.file)?, source.line));

@@ -6,6 +6,7 @@ use super::specification::Specification;
 use super::{Results, runs};
 use crate::history::Run;
 use crate::paths::{absolute, href, relative};
+use cosim_formal::certificate::BELIEVED;
 use cosim_formats::coverage::{COVERAGE, Database};
 use cosim_formats::mutation;
 use cosim_formats::proof::{Counts, PROOF, Proof};
@@ -168,7 +169,7 @@ fn mutants(folder: &Path, results: &Results) -> Option<String> {
         format!(
             "{} % of {} mutants killed, {} survived",
             score.percent_without_equivalent,
-            score.mutants - score.equivalent,
+            score.counted(report.run.accept_believed),
             score.survived
         )
     })
@@ -178,10 +179,10 @@ fn mutants(folder: &Path, results: &Results) -> Option<String> {
 fn proofs(folder: &Path, results: &Results) -> Option<String> {
     let proof = has(folder, PROOF).then(|| Proof::read(folder).ok())??;
     let is_same = proof.block == results.run.block && proof.rtl == results.run.rtl;
-    let Counts { proved, certified, bounded, failed, .. } = Counts::of([&proof]);
+    let Counts { proved, believed, bounded, failed, .. } = Counts::of([&proof]);
     let only = proof.only.map_or_else(String::new, |only| format!(", of those with {only}"));
     is_same.then(|| {
-        format!("{proved} proved ({certified} certified), {bounded} bounded, {failed} failed{only}")
+        format!("{proved} proved, {believed} {BELIEVED}, {bounded} bounded, {failed} failed{only}")
     })
 }
 

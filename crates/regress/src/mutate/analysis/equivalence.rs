@@ -15,7 +15,8 @@ use cosim_block::mutate::{AttemptResult, KillAttempt};
 use cosim_block::rtl::{Rtl, command_line};
 use cosim_block::vector::Origin;
 use cosim_block::worker::task::{Action, Task};
-use cosim_formats::mutation::{MutantStatus, Proof, Report};
+use cosim_formal::certificate::Certificate;
+use cosim_formats::mutation::{MutantStatus, Report};
 use cosim_harness::harness::Profile;
 use cosim_rtl::models::{RtlModels as _, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +29,6 @@ use verilated_build::activity::Activity;
 
 /// Interval between writes of the report. An interruption loses at most this much.
 const WRITE_INTERVAL: Duration = Duration::from_secs(1);
-/// The status of mutants whose proof needs more than structural equality.
-const INDUCTION: MutantStatus = MutantStatus::Equivalent { proof: Proof::Induction };
 /// Reason if the mutant differs, but not in anything that is compared.
 const OPEN: &str = "it changes only bits or timing that the comparison leaves open";
 /// Reason if a replayed counterexample shows no difference.
@@ -109,7 +108,7 @@ impl<'a> EquivalenceChecks<'a> {
 
     /// Removes mutants with equivalence checks that cost less than running all cases: structural
     /// equality and, unless equivalence checking is off, cheap proofs. Results go to the report at
-    /// once.
+    /// once. A mutant that is only believed equivalent stays, because a case may still kill it.
     pub(super) fn look(&self, report: &mut Report, index: usize) -> Result<(), Error> {
         let alive = report.profiles[index].alive();
         if alive.is_empty() {
@@ -118,33 +117,44 @@ impl<'a> EquivalenceChecks<'a> {
         // If the checker cannot be created, the error is reported after all cases have run.
         let Ok(checker) = self.checker()? else { return Ok(()) };
         let at_once = |id| match checker.at_once(id)? {
-            EquivalenceVerdict::Equivalent(proof) => Some((id, MutantStatus::Equivalent { proof })),
+            EquivalenceVerdict::Equivalent(certificate) => {
+                Some((id, MutantStatus::of_proof(certificate)))
+            }
             _ => None,
         };
-        report.profiles[index].set(alive.into_iter().filter_map(at_once));
+        report.set(index, alive.into_iter().filter_map(at_once));
         if !self.job.checks_equivalence {
             return Ok(());
         }
         let left = report.profiles[index].alive();
         let mut writer = ReportWriter::new(report, index, &self.job.lock.folder);
+        let counts =
+            |certificate: &Certificate| certificate.is_there() || self.job.header.accept_believed;
         each(
             &left,
             self.job.threads,
             |id| self.soon(&checker, id),
-            |id, is_shown| if is_shown { writer.note(id, INDUCTION) } else { Ok(()) },
+            |id, shown| match shown.filter(counts) {
+                Some(certificate) => writer.note(id, MutantStatus::of_proof(certificate)),
+                None => Ok(()),
+            },
         )
     }
 
     /// Tries a cheap equivalence proof of a mutant, once per mutant.
-    fn soon(&self, checker: &EquivalenceChecker<'_>, id: u32) -> Result<bool, Error> {
+    fn soon(
+        &self,
+        checker: &EquivalenceChecker<'_>,
+        id: u32,
+    ) -> Result<Option<Certificate>, Error> {
         if self.requested.lock().map_err(|_| lost())?.contains(&id) {
-            return Ok(false);
+            return Ok(None);
         }
-        let is_shown = checker.soon(id)?;
-        if !is_shown {
+        let shown = checker.soon(id)?;
+        if shown.is_none() {
             self.requested.lock().map_err(|_| lost())?.insert(id);
         }
-        Ok(is_shown)
+        Ok(shown)
     }
 }
 
@@ -162,7 +172,7 @@ impl<'a> ReportWriter<'a> {
     }
 
     fn note(&mut self, id: u32, status: MutantStatus) -> Result<(), Error> {
-        self.report.profiles[self.index].set([(id, status)]);
+        self.report.set(self.index, [(id, status)]);
         if self.written.elapsed() < WRITE_INTERVAL {
             return Ok(());
         }
@@ -189,8 +199,7 @@ impl MutationAnalysis {
         index: usize,
     ) -> Result<(), Error> {
         let folder = &self.lock.folder;
-        let graded = &mut report.profiles[index];
-        let open = graded.alive();
+        let open = report.profiles[index].alive();
         if open.is_empty() {
             return report.write(folder);
         }
@@ -198,10 +207,11 @@ impl MutationAnalysis {
             Ok(checker) => checker,
             Err(because) => {
                 let because = |id| (id, MutantStatus::Undecided { because: because.clone() });
-                graded.set(open.into_iter().map(because));
+                report.set(index, open.into_iter().map(because));
                 return report.write(folder);
             }
         };
+        let graded = &report.profiles[index];
         let does = |id: &u32| {
             let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == *id)?;
             Some((*id, format!("{}: {}", mutant.mutation.at(), mutant.does)))
@@ -294,8 +304,8 @@ impl EquivalenceRun<'_, '_> {
         if let Some(because) = self.checker.apart(id) {
             return Ok(Some(MutantStatus::Undecided { because: because.to_owned() }));
         }
-        if self.checks.soon(self.checker, id)? {
-            return Ok(Some(INDUCTION));
+        if let Some(certificate) = self.checks.soon(self.checker, id)? {
+            return Ok(Some(MutantStatus::of_proof(certificate)));
         }
         let glance = |with_memories| -> Result<_, Error> {
             let found = self.checker.glance(id, with_memories)?;
@@ -306,8 +316,8 @@ impl EquivalenceRun<'_, '_> {
         if status.is_some() {
             return Ok(status);
         }
-        if self.checker.later(id)? {
-            return Ok(Some(INDUCTION));
+        if let Some(certificate) = self.checker.later(id)? {
+            return Ok(Some(MutantStatus::of_proof(certificate)));
         }
         // A difference with free memory contents may be impossible with exact memories, whose
         // network takes Yosys longer than most proofs.
@@ -317,7 +327,9 @@ impl EquivalenceRun<'_, '_> {
     /// The final status of a mutant.
     fn status(&self, id: u32) -> Result<MutantStatus, Error> {
         let first = match self.checker.rule(id)? {
-            EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
+            EquivalenceVerdict::Equivalent(certificate) => {
+                return Ok(MutantStatus::of_proof(certificate));
+            }
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
                 Ok(status) => return Ok(status),
@@ -325,7 +337,9 @@ impl EquivalenceRun<'_, '_> {
             },
         };
         let second = match self.checker.search(id)? {
-            EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
+            EquivalenceVerdict::Equivalent(certificate) => {
+                return Ok(MutantStatus::of_proof(certificate));
+            }
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
                 Ok(status) => return Ok(status),
