@@ -192,6 +192,7 @@ fn outputs_are_evaluated_on_recorded_cycles() {
         case: name.to_owned(),
         is_raw: false,
         cycles: values.iter().flat_map(|value| [0xff, *value]).collect(),
+        ..RecordedInputs::default()
     };
     let found = |cases: &[RecordedInputs]| aig.violations(&["bad_"], (&[port], 2), cases);
     let expected = Violation { case: "second".to_owned(), cycle: 2 };

@@ -332,6 +332,7 @@ fn cases_contradict_a_netlist_that_does_not_reach_a_point() {
         case: "case".to_owned(),
         is_raw: false,
         cycles: v.iter().flat_map(|v| [0, *v, 0, 0]).collect(),
+        ..RecordedInputs::default()
     };
     let cases = [case(&[0, 0, 1, 0]), case(&[0, 0, 0])];
     assert!(closure.learn((&ports, 4), &cases, &[vec![0, 1], vec![]]).is_empty());
@@ -348,7 +349,8 @@ fn what_registers_hold_before_the_first_edge_contradicts_nothing() {
     let port = |name: &'static str, offset, width| verilated::Port { name, offset, width };
     let ports = [port("rst", 0, 1), port("v", 1, 1), port("r", 2, 1), port("d", 3, 4)];
     let cycles = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0]].concat();
-    let cases = [RecordedInputs { case: "case".to_owned(), is_raw: false, cycles }];
+    let case = "case".to_owned();
+    let cases = [RecordedInputs { case, cycles, ..RecordedInputs::default() }];
     assert!(closure.learn((&ports, 4), &cases, &[vec![0]]).is_empty());
     assert!(closure.is_provable(0));
     assert_eq!(is_reached(&closure, 0, Traffic::Any), Some(false));

@@ -28,7 +28,7 @@ end
 
 #[test]
 fn a_memory_that_is_cut_out_leaves_ports() {
-    let text = cut(MEMORY, "clk").unwrap();
+    let text = cut(MEMORY, "clk").unwrap().text;
     for part in [
         "  wire width 4 output 100012 \\cosim_address_1\n",
         "  wire width 8 input 100020 \\cosim_read_2\n",
@@ -56,7 +56,8 @@ fn of_words(words: u32) -> String {
 
 #[test]
 fn a_memory_of_which_a_word_can_be_followed_has_its_number_at_its_ports() {
-    let followed = |netlist: &str| cut(netlist, "clk").unwrap().contains("\\cosim_read_2_of_1\n");
+    let followed =
+        |netlist: &str| cut(netlist, "clk").unwrap().text.contains("\\cosim_read_2_of_1\n");
     let good = of_words(16);
     assert!(followed(&good), "{good}");
     assert!(followed(&of_words(32)), "not all addresses are used");
@@ -70,9 +71,9 @@ fn a_memory_of_which_a_word_can_be_followed_has_its_number_at_its_ports() {
     }
     let write = &good[good.find("  cell $memwr").unwrap()..good.find("  cell $memrd").unwrap()];
     let twice = good.replacen(write, &write.repeat(2), 1);
-    assert!(cut(&twice, "clk").unwrap().contains("cosim_read_3_of_1\n"));
+    assert!(cut(&twice, "clk").unwrap().text.contains("cosim_read_3_of_1\n"));
     let often = good.replacen(write, &write.repeat(3), 1);
-    assert!(cut(&often, "clk").unwrap().contains("cosim_read_4\n"));
+    assert!(cut(&often, "clk").unwrap().text.contains("cosim_read_4\n"));
     let clocked = good
         .replace("CLK_ENABLE 0", "CLK_ENABLE 1'1")
         .replace("CLK 1'x", "CLK \\clk\n    parameter \\CLK_POLARITY 1'1");

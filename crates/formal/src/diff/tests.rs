@@ -290,6 +290,7 @@ fn a_withdrawn_offer_is_seen_in_recorded_cases() {
         case: "case".to_owned(),
         is_raw: false,
         cycles: rows.concat(),
+        ..RecordedInputs::default()
     };
     let seen = |rows: &[[u8; 3]]| -> Vec<usize> {
         let found = sides.withdrawn_at((&ports, 3), &[case(rows)]);
