@@ -2,6 +2,7 @@
 
 mod driven;
 mod judge;
+mod provable;
 mod raw_pins;
 mod shrink;
 mod stimulus;

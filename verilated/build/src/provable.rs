@@ -27,6 +27,7 @@ use crate::tree::{Element, Tree, with_tree};
 use crate::{Design, Error};
 use design::Types;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use texts::Texts;
 use verilated_runtime::Verilator;
@@ -45,6 +46,15 @@ pub struct Unprovable {
     pub what: String,
     /// File, line and column, as named by Verilator.
     pub place: Option<(PathBuf, u32, u32)>,
+}
+
+impl fmt::Display for Unprovable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((file, line, column)) = &self.place {
+            write!(f, "{}:{line}:{column}: ", file.display())?;
+        }
+        f.write_str(&self.what)
+    }
 }
 
 impl Design {

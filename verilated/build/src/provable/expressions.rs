@@ -11,7 +11,7 @@ use crate::tree::Element;
 pub(super) const REFERENCES: [&str; 2] = ["varref", "varxref"];
 
 /// Operators that both tools read alike, whatever their operands are.
-const OPERATORS: &[&str] = &[
+pub(super) const OPERATORS: &[&str] = &[
     "add",
     "and",
     "concat",

@@ -262,6 +262,22 @@ fn source(modules: &Modules<'_>, name: &str, id: usize, depth: u32) -> Source {
     }
     match (drivers.as_slice(), module.sources.get(&id)) {
         ([_], Some(sources)) => of_all(modules, name, sources, depth),
+        // An output of an instance.
+        ([one], None) if one.is_link => {
+            let is_of = |link: &&Link<'_>| {
+                let port = modules.get(link.module).and_then(|of| Some((of, of.port(link.port)?)));
+                let is_output = |(of, port): (&Module<'_>, usize)| {
+                    of.variables[port].direction == Direction::Out
+                };
+                link.is_whole
+                    && link.variables.as_deref() == Some(&[id])
+                    && port.is_some_and(is_output)
+            };
+            module.links.iter().find(is_of).map_or(Source::Mixed, |link| {
+                let port = modules.get(link.module).and_then(|of| of.port(link.port));
+                port.map_or(Source::Mixed, |port| source(modules, link.module, port, depth))
+            })
+        }
         _ => Source::Mixed,
     }
 }

@@ -2,13 +2,14 @@
 
 use super::constant::{bits, number, token, wildcards};
 use super::design::{Access, Kind};
+use super::expressions::OPERATORS;
 use super::values::State;
 use super::walk::Walk;
 use crate::tree::Element;
 use std::collections::BTreeSet;
 
 /// The most statements that loops may take, for all processes of a module.
-const MOST_STEPS: u32 = 1 << 18;
+const MOST_STEPS: u32 = 1 << 20;
 
 /// The most values of which a `case` may have each one, without a default.
 const MOST_VALUES: u128 = 1 << 16;
@@ -28,9 +29,9 @@ pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "typedeffwd",
 ];
 
-/// What tells in what is displayed that it does more than compute.
-const CHANGES: [&str; 8] =
-    ["exprstmt", "funcref", "taskref", "postadd", "postsub", "preadd", "presub", "assign"];
+/// What a message consists of, besides operators.
+const OF_MESSAGE: [&str; 9] =
+    ["arraysel", "cond", "const", "display", "scopename", "sel", "sformatf", "time", "varref"];
 
 impl<'a> Walk<'_, 'a> {
     pub(super) fn statements(&mut self, statements: &[&'a Element], state: &mut Option<State<'a>>) {
@@ -91,7 +92,7 @@ impl<'a> Walk<'_, 'a> {
                 }
             }
             "display" => statement.each(&mut |one| {
-                if CHANGES.contains(&&*one.kind) {
+                if !OF_MESSAGE.contains(&&*one.kind) && !OPERATORS.contains(&&*one.kind) {
                     self.report.kind(one);
                 }
             }),

@@ -118,8 +118,14 @@ impl<'a> Values<'_, 'a> {
         }
     }
 
-    /// The highest values of expressions that follow from a condition.
+    /// The highest values of expressions that follow from a condition. What a function reads may
+    /// change unseen.
     pub(super) fn facts(&self, condition: &'a Element, holds: bool) -> Vec<(&'a Element, u128)> {
+        let mut has_call = false;
+        condition.each(&mut |one| has_call |= one.kind == "funcref");
+        if has_call {
+            return Vec::new();
+        }
         let operand = |at: usize| condition.part(["lhsp", "rhsp"][at], at);
         let (Some(one), two) = (operand(0), operand(1)) else { return Vec::new() };
         let Some(two) = two else {

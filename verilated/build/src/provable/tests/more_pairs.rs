@@ -55,6 +55,17 @@ pub(super) const NETS: &[Pair] = &[
         "bufif1 (y[0], go, rst); assign y[7:1] = 0;",
         "and (y[0], go, rst); assign y[7:1] = 0;",
     ),
+    pair(
+        "pull-ups",
+        "wire w; pullup (w); assign y = {8{w}};",
+        "wire w; buf (w, go); assign y = {8{w}};",
+    ),
+    with(
+        "arrays of instances",
+        "module s(input wire i, output wire o); assign o = ~i; endmodule",
+        "s s [7:0] (a, y);",
+        "for (genvar i = 0; i < 8; i++) s s(a[i], y[i]);",
+    ),
     with(
         "inout",
         "module s(inout wire t, input wire i); assign t = i; endmodule\n\
@@ -186,6 +197,18 @@ pub(super) const EXPRESSIONS: &[Pair] = &[
         "parts",
         "assign y = {4'd0, a[b[2:0] +: 4]};",
         "assign y = {4'd0, a[b[1:0] +: 4]} ^ {a[{b[0], 2'b0} +: 4], 4'd0};",
+    ),
+    pair(
+        "parts downwards",
+        "assign y = {6'd0, a[b[2:0] -: 2]};",
+        "assign y = {6'd0, a[{b[1:0], 1'b1} +: 1], go};",
+    ),
+    pair(
+        "several dimensions",
+        "logic [3:0] m [0:2][0:3]; always @(posedge clk) m[a[1:0]][b[1:0]] <= a[3:0]; \
+         assign y = {4'd0, m[2][b[1:0]]};",
+        "logic [3:0] m [0:1][0:3]; always @(posedge clk) m[a[0]][b[1:0]] <= a[3:0]; \
+         assign y = {4'd0, m[1][b[1:0]]};",
     ),
     pair(
         "packed arrays",

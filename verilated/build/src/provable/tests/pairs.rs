@@ -122,7 +122,7 @@ pub(super) const PROCESSES: &[Pair] = &[
     pair(
         "a process and an assignment",
         "logic [7:0] q; always @(posedge clk) q <= a; assign q[0] = go; assign y = q;",
-        "logic [7:0] q; always @(posedge clk) q[7:1] <= a[7:1]; assign q[0] = go; assign y = q;",
+        "logic [7:0] q; always @* q[7:1] = a[7:1]; assign q[0] = go; assign y = q;",
     ),
     pair(
         "generated processes",
@@ -307,6 +307,19 @@ pub(super) const START: &[Pair] = &[
         "always @(posedge clk) $display(\"%d %t\", a, $time); assign y = a; \
          assert property (@(posedge clk) a == 1 |=> $past(b) == 1); \
          always @* assert (a != 3) else $error(\"x\");",
+    ),
+    pair(
+        "messages that compute",
+        "function automatic [7:0] f(input [7:0] x); return x; endfunction \
+         always @(posedge clk) $display(\"%d\", f(a)); assign y = a;",
+        "always @(posedge clk) if (go) $display(\"%d %m\", a + 8'd1); assign y = a;",
+    ),
+    pair(
+        "large tables",
+        "logic [7:0] m [0:65535]; initial for (int i = 0; i < 65537; i++) m[i] = 8'(i); \
+         assign y = m[{a, b}];",
+        "logic [7:0] m [0:65535]; initial for (int i = 0; i < 65536; i++) m[i] = 8'(i * 3); \
+         assign y = m[{a, b}];",
     ),
     pair(
         "values of assertions",
