@@ -14,9 +14,41 @@ const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\
                         write_aiger -ascii -symbols";
 /// Yosys commands that map memories to registers.
 const TO_REGISTERS: &str = "memory_collect\nmemory_map\nopt_clean\n";
-/// Yosys commands that make a cell `$anyseq` of each undefined bit. A select beyond its vector is
-/// undefined once it is logic.
-const TO_FREE: &str = "techmap t:$shiftx\nopt_clean\nsetundef -undriven -anyseq\nopt_clean";
+/// Yosys commands that make a cell `$anyseq` of each undefined bit.
+const TO_FREE: &str = "techmap -map select.v\nopt_clean\nsetundef -undriven -anyseq\nopt_clean";
+/// Maps `$shiftx`, a select beyond whose vector is undefined, so that it stays so: Yosys itself
+/// takes any bit of the vector there.
+const SELECT: [&str; 2] = [
+    "select.v",
+    "(* techmap_celltype = \"$shiftx\" *)
+module select (A, B, Y);
+  parameter A_SIGNED = 0;
+  parameter B_SIGNED = 0;
+  parameter A_WIDTH = 1;
+  parameter B_WIDTH = 1;
+  parameter Y_WIDTH = 1;
+  input [A_WIDTH-1:0] A;
+  input [B_WIDTH-1:0] B;
+  output [Y_WIDTH-1:0] Y;
+  localparam BITS = $clog2(A_WIDTH + Y_WIDTH) + 1;
+  localparam WIDTH = (B_WIDTH > BITS ? B_WIDTH : BITS) + 2;
+  localparam signed [WIDTH-1:0] SIZE = A_WIDTH;
+  wire signed [WIDTH-1:0] at = B_SIGNED ? $signed(B) : $signed({1'b0, B});
+  wire [Y_WIDTH-1:0] within;
+  \\$shift #(.A_SIGNED(0), .B_SIGNED(B_SIGNED), .A_WIDTH(A_WIDTH), .B_WIDTH(B_WIDTH),
+    .Y_WIDTH(Y_WIDTH)) shift (.A(A), .B(B), .Y(within));
+  genvar i;
+  generate
+    for (i = 0; i < Y_WIDTH; i = i + 1) begin : bits
+      wire is_inside;
+      if (B_SIGNED) assign is_inside = at >= -i && at < SIZE - i;
+      else assign is_inside = at < SIZE - i;
+      assign Y[i] = is_inside ? within[i] : 1'bx;
+    end
+  endgenerate
+endmodule
+",
+];
 /// Maps `$pmux` to a priority multiplexer. A mutation can set several select bits at once. Verilog
 /// written by Yosys, and so the simulated model, then takes the first case, but Yosys itself treats
 /// this as undefined and would OR all cases.
@@ -75,6 +107,8 @@ pub fn free_graph(
 ) -> Result<Graph, Error> {
     let before = if with_memories { TO_REGISTERS } else { "" };
     let free = format!("free-{netlist}");
+    let [map, verilog] = SELECT;
+    session.write(map, verilog)?;
     session.script(&format!("read_rtlil {netlist}\n{before}{TO_FREE}\nwrite_rtlil {free}\n"))?;
     let text = with_free_inputs(&session.text(&free)?)
         .map_err(|Unknown(what)| Error::Environment(codes::NETLIST_NOT_UNDERSTOOD, what))?;
