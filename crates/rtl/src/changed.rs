@@ -113,7 +113,10 @@ fn tokens<'a>(text: &'a str, all: &mut Vec<Token<'a>>) {
             (file, first, number) = (name, token.line.saturating_add(1), named);
         } else if token.is_code() || is_obeyed(&token) {
             let line = number.saturating_add(token.line.saturating_sub(first));
-            all.push(Token { text: token.text, file, line });
+            // What follows may be C++, in which blanks and comments are others.
+            let is_foreign = token.kind == Kind::Directive && token.text.starts_with("`systemc_");
+            let text = if is_foreign { &text[token.start..] } else { token.text };
+            all.push(Token { text, file, line });
         }
     }
 }

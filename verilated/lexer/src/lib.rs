@@ -93,7 +93,7 @@ impl<'a> Token<'a> {
 
 /// The tokens of a text, in order.
 pub const fn tokens(text: &str) -> Tokens<'_> {
-    Tokens { text, start: 0, line: 1, line_start: 0, is_attribute: false }
+    Tokens { text, start: 0, line: 1, line_start: 0, is_event: false, is_attribute: false }
 }
 
 /// An iterator over the tokens of a text.
@@ -104,6 +104,8 @@ pub struct Tokens<'a> {
     start: usize,
     line: u32,
     line_start: usize,
+    /// Whether the last token was `@`, behind which there is no attribute.
+    is_event: bool,
     /// Whether the next token is inside of `(* *)`.
     is_attribute: bool,
 }
@@ -115,8 +117,14 @@ impl<'a> Iterator for Tokens<'a> {
         let rest = &self.text[self.start..];
         let (kind, length) = self.kind_and_length(rest)?;
         let text = &rest[..length];
-        if kind == Kind::Sign {
-            self.is_attribute = text == "(*" || self.is_attribute && text != "*)";
+        match kind {
+            Kind::Blank | Kind::LineComment | Kind::BlockComment => {}
+            Kind::Directive | Kind::LineDirective => {}
+            Kind::Sign => {
+                self.is_event = text == "@";
+                self.is_attribute = text == "(*" || self.is_attribute && text != "*)";
+            }
+            _ => self.is_event = false,
         }
         let column = narrow(self.start - self.line_start + 1);
         let token = Token { kind, text, start: self.start, line: self.line, column };
@@ -150,7 +158,9 @@ impl Tokens<'_> {
                 0 => (Kind::Sign, 1),
                 length => (Kind::SystemName, 1 + length),
             },
-            '(' if second == b'*' && !begins_with_bracket(&rest[2..]) => (Kind::Sign, 2),
+            '(' if second == b'*' && !self.is_event && !begins_with_bracket(&rest[2..]) => {
+                (Kind::Sign, 2)
+            }
             '*' if second == b')' && self.is_attribute => (Kind::Sign, 2),
             _ if is_of_word(first) => (Kind::Word, count(rest, is_of_word)),
             _ if SIGNS.contains(first) => (Kind::Sign, sign(rest)),
@@ -221,14 +231,15 @@ fn block_comment(text: &str) -> usize {
     text[2..].find("*/").map_or(text.len(), |end| end + 4)
 }
 
-/// Whether `)` is the next token that is neither a blank nor a comment, so that `(*` before it is
-/// the beginning of `(*)`.
+/// Whether `)` is the next token apart from blanks, comments and directives of lines, so that `(*`
+/// before it is the beginning of `(*)`.
 fn begins_with_bracket(mut text: &str) -> bool {
     loop {
         text = text.trim_start_matches(is_blank);
         text = match text.as_bytes() {
             [b'/', b'/', ..] => &text[line(text)..],
             [b'/', b'*', ..] => &text[block_comment(text)..],
+            [b'`', ..] if directive(text).0 == Kind::LineDirective => &text[line(text)..],
             _ => return text.starts_with(')'),
         };
     }

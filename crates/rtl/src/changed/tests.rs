@@ -114,12 +114,21 @@ fn another_token_is_a_change() {
         ("(* a *) b", "b"),
         ("`default_nettype none", "`default_nettype wire"),
         ("/* verilator public */ a", "a"),
+        ("`systemc_header\nint a = ' ';", "`systemc_header\nint a = '  ';"),
     ] {
         let at = |text: &str| format!("`line 7 \"a.v\" 1\n{text}\n");
         let (old, new) = (at(old), at(new));
         assert_ne!(between(&all(&old), &all(&new)), Changed::Nothing, "{old}{new}");
         assert!(!lines_between(&all(&old), &all(&new)).is_empty(), "{old}{new}");
     }
+    // Texts for the comparison of whole RTLs.
+    let rtl = |text: &str| {
+        let simulated = [Vec::new(), vec![text.to_owned()]];
+        PreprocessedRtl { simulated, ..PreprocessedRtl::default() }
+    };
+    assert!(is_same(&rtl("a &&b"), &rtl("`line 7 \"a.v\" 1\na\n && b // c")));
+    assert!(!is_same(&rtl("a && b"), &rtl("a & &b")));
+    assert!(!is_same(&rtl("\"a\\\n  b\""), &rtl("\"a\\\n b\"")));
     // Strings over lines have no blocks inside, and the lines that follow count on.
     let old = "`line 5 \"a.v\" 1\nalways_comb begin x = \"begin\\\n begin\";\nif (y) begin\nz = 1; end end";
     let new = old.replace("z = 1", "z = 2");

@@ -36,6 +36,11 @@ pub enum Pragmas {
 const WORDS: [(&str, &str); 2] =
     [("full_case", "cosim_pragma_full_case"), ("parallel_case", "cosim_pragma_parallel_case")];
 
+/// What `unique` and `priority` stand before.
+const CHOICES: [&str; 4] = ["case", "casex", "casez", "if"];
+/// Something that Yosys refuses, with a name that says why.
+const MISPLACED: &str = " `cosim_misplaced_directive ";
+
 /// The preprocessed texts of an RTL.
 #[derive(Debug, Clone, Default)]
 pub struct PreprocessedRtl {
@@ -146,8 +151,8 @@ fn blanks(rest: &str) -> usize {
 
 /// The text without what Yosys obeys and a simulator ignores, on the same lines: attributes,
 /// `(* name = value *)`; `unique`, `unique0` and `priority` before a `case` or an `if`, whose
-/// violations a simulator reports at most; and `` `default_nettype ``, which Yosys keeps for the
-/// files that follow. Verilator has accepted the text with it.
+/// violations a simulator reports at most; and `` `default_nettype `` and `` `resetall ``, which
+/// Yosys keeps for the files that follow. Verilator has accepted the text with them.
 fn as_simulated(text: &str) -> String {
     let tokens: Vec<Token<'_>> = tokens(text).collect();
     let is_end = |token: &Token<'_>| token.text == "*)";
@@ -155,28 +160,42 @@ fn as_simulated(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = &tokens[..];
     while let Some(token) = rest.first() {
-        let removed = match (token.kind, token.text) {
-            (Kind::Sign, "(*") if token.start < last => {
-                rest.iter().position(is_end).map(|end| end + 1)
-            }
-            (Kind::Word, "unique" | "unique0" | "priority") => next_code(rest)
-                .filter(|next| ["case", "casex", "casez", "if"].contains(&rest[*next].text)),
-            (Kind::Directive, "`default_nettype") => next_code(rest).map(|value| value + 1),
-            _ => None,
+        let next = || {
+            let is_next = |token: &Token<'_>| token.is_code() && token.kind != Kind::LineDirective;
+            rest.iter().skip(1).position(is_next).map(|place| (place + 1, &rest[place + 1]))
+        };
+        // Verilator ends an attribute also in a string, and a directive may hide what belongs to it.
+        let is_odd = |token: &Token<'_>| is_directive(token) || token.text.contains("*)");
+        // How many tokens are left out, and whether Verilator may read them in another way.
+        let (removed, is_unclear) = match (token.kind, token.text) {
+            (Kind::Sign, "(*") if token.start < last => match rest.iter().position(is_end) {
+                Some(end) => (Some(end + 1), rest[..end].iter().any(is_odd)),
+                None => (None, false),
+            },
+            (Kind::Word, "unique" | "unique0" | "priority") => match next() {
+                Some((_, next)) if CHOICES.contains(&next.text) => (Some(1), false),
+                Some((_, next)) if is_directive(next) || next.text == "(*" => (Some(1), true),
+                _ => (None, false),
+            },
+            (Kind::Directive, "`resetall") => (Some(1), false),
+            (Kind::Directive, "`default_nettype") => (next().map(|(place, _)| place + 1), false),
+            _ => (None, false),
         };
         let (tokens, behind) = rest.split_at(removed.unwrap_or(1));
         match removed {
             Some(_) => kept.push_str(&blank(tokens)),
             None => kept.push_str(token.text),
         }
+        if is_unclear {
+            kept.push_str(MISPLACED);
+        }
         rest = behind;
     }
     kept
 }
 
-/// The place of the next code behind the first token.
-fn next_code(tokens: &[Token<'_>]) -> Option<usize> {
-    tokens.iter().skip(1).position(Token::is_code).map(|place| place + 1)
+fn is_directive(token: &Token<'_>) -> bool {
+    token.kind == Kind::Directive
 }
 
 /// A blank with as many lines as these tokens.
@@ -258,7 +277,7 @@ mod tests {
     fn what_only_yosys_obeys_is_left_out_and_nothing_else() {
         for (text, expected) in [
             ("(* full_case, parallel_case *) case (a)", "  case (a)"),
-            ("(* a = \"*)\" *)wire b;", " wire b;"),
+            ("(* a = \"x\" *)wire b;", " wire b;"),
             ("(* a,\n b *)\nwire c;", " \n\nwire c;"),
             ("always @(*) a = b * (c);", "always @(*) a = b * (c);"),
             ("always @( * ) a = (b *c) * d;", "always @( * ) a = (b *c) * d;"),
@@ -268,17 +287,28 @@ mod tests {
             ("wire \\a(*b ; (* c *) wire d;", "wire \\a(*b ;   wire d;"),
             ("/* (* */ wire a; /* *) */", "/* (* */ wire a; /* *) */"),
             ("(* never ended", "(* never ended"),
-            ("unique case (a)", " case (a)"),
-            ("unique0  casez (a)", " casez (a)"),
-            ("priority/* b\n */casex (a)", " \ncasex (a)"),
+            ("unique case (a)", "  case (a)"),
+            ("unique0  casez (a)", "   casez (a)"),
+            ("priority/* b\n */casex (a)", " /* b\n */casex (a)"),
             ("else unique\nif (a)", "else  \nif (a)"),
-            ("(* x *) unique if (a)", "   if (a)"),
+            ("(* x *) unique if (a)", "    if (a)"),
+            ("unique\n`line 3 \"a\" 1\ncase (a)", " \n`line 3 \"a\" 1\ncase (a)"),
+            ("@(*\n`line 3 \"a\" 1\n) a; (* b *)", "@(*\n`line 3 \"a\" 1\n) a;  "),
             ("wire priority; a = unique + b.unique;", "wire priority; a = unique + b.unique;"),
             ("// unique case\n\\unique case", "// unique case\n\\unique case"),
             ("`default_nettype none\nmodule m;", " \nmodule m;"),
+            ("`resetall\nmodule m;", " \nmodule m;"),
             ("`timescale 1ns/1ps\n`default_nettype\twire // a", "`timescale 1ns/1ps\n  // a"),
         ] {
             assert_eq!(as_simulated(text), expected);
+        }
+        for text in [
+            "unique `celldefine\ncase (a)",
+            "unique (* x *) case (a)",
+            "(* a = \"*) assign b = c; (* d = \" *) wire e;",
+            "(* `celldefine\n) a; (* b *)",
+        ] {
+            assert!(as_simulated(text).contains(MISPLACED), "{text}");
         }
         let many = "(* ".repeat(300_000);
         assert_eq!(as_simulated(&many), many, "in linear time");
