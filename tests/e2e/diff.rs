@@ -219,3 +219,53 @@ fn rtl_of_a_revision_is_compared_by_its_text() {
     assert_error_at(&again(), "E0602", "out");
     assert!(here.join("out/rtl-old/recv/recv_pkg.sv").is_file());
 }
+
+/// Only a data file differs between the commits, and the working tree has yet another one.
+#[test]
+fn data_files_of_a_revision_come_from_its_commit() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    let git = |arguments: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+        let output = Command::new("git").args(identity).args(arguments).current_dir(here).output();
+        assert!(output.unwrap().status.success(), "{arguments:?}");
+    };
+    let write = |table: &str| fs::write(here.join("data/flip.hex"), table).unwrap();
+    let commit = |tag: &str| {
+        git(&["add", "-A"]);
+        git(&["commit", "-qm", tag]);
+        git(&["tag", tag]);
+    };
+    copy_rtl(&here.join("rtl"));
+    let file = here.join("rtl/recv/RecvSideFsm.sv");
+    let same = "assign protocol_error = !rst && misfits;";
+    let flipped = "logic flip [0:0]; initial $readmemh(\"data/flip.hex\", flip);
+  assign protocol_error = !rst && (misfits ^ flip[0]);";
+    let rtl = fs::read_to_string(&file).unwrap();
+    assert!(rtl.contains(same));
+    fs::write(&file, rtl.replace(same, flipped)).unwrap();
+    fs::create_dir(here.join("data")).unwrap();
+    git(&["init", "-q"]);
+    write("0\n");
+    commit("zero");
+    write("1\n");
+    commit("one");
+    git(&["rm", "-q", "data/flip.hex"]);
+    commit("none");
+    fs::create_dir_all(here.join("data")).unwrap();
+    write("0\n");
+    let compare = |old: &str, new: &str, out: &str| {
+        let command = ["diff", "--block", "recv", "--fixes", "spec", "--no-waves", "--time", "1s"];
+        cosim().current_dir(here).args(command).args(["--out", out, old, new]).output().unwrap()
+    };
+    let output = compare("zero:rtl", "one:rtl", "out");
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let profile = &json(&here.join("out/diff.json"))["profiles"][0];
+    assert_eq!(profile["port"], "protocol_error", "{profile}");
+    assert_error_at(&compare("zero:rtl", "none:rtl", "other"), "E0311", "RecvSideFsm.sv");
+    let output = compare("zero:rtl", "zero:rtl", "same");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let profile = &json(&here.join("same/diff.json"))["profiles"][0];
+    assert_eq!(profile["basis"], "text", "{profile}");
+    assert!(profile["cases"].as_u64().unwrap() > 10, "the first cases run: {profile}");
+}

@@ -142,10 +142,10 @@ impl Entry {
             .map_err(|_| wrong("a name in the revision is not UTF-8".to_owned()))?;
         let (facts, path) = line.split_once('\t').unwrap_or((line, ""));
         let facts: Vec<&str> = facts.split_whitespace().collect();
-        let [mode, "blob" | "commit", hash, size] = facts[..] else {
+        let [mode, "blob" | "commit", hash, ref size @ ..] = facts[..] else {
             return Err(wrong(format!("git lists an unknown entry: {}", text::line(line))));
         };
-        let size = size.parse().unwrap_or(usize::MAX);
+        let size = size.first().and_then(|size| size.parse().ok()).unwrap_or(usize::MAX);
         Ok(Self { mode: mode.to_owned(), hash: hash.to_owned(), size, path: path.into() })
     }
 
@@ -163,11 +163,12 @@ fn read(object: &str, arguments: &[&str], input: Option<&Path>) -> Result<Vec<u8
     git(arguments, input)?.ok_or_else(|| wrong(format!("git cannot read {object}")))
 }
 
-/// The entries of a folder and of the folders in it.
-fn list(folder: &str) -> Result<impl Iterator<Item = Result<Entry, Error>>, Error> {
-    let listed = read(folder, &["ls-tree", "-r", "-z", "--long", "--full-tree", folder], None)?;
-    let entries: Vec<Vec<u8>> = listed.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect();
-    Ok(entries.into_iter().filter(|entry| !entry.is_empty()).map(|entry| Entry::new(&entry)))
+/// The entries of a folder and of the folders in it, by `git ls-tree` with these options.
+fn list(folder: &str, options: &[&str]) -> Result<Vec<Result<Entry, Error>>, Error> {
+    let command = ["ls-tree", "-r", "-z", "--full-tree"];
+    let listed = read(folder, &[&command[..], options].concat(), None)?;
+    let entries = listed.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    Ok(entries.map(Entry::new).collect())
 }
 
 /// Whether a path from git stays in its folder.
@@ -190,7 +191,7 @@ fn write(
         let (mode, hash) = ("100644".to_owned(), object.to_owned());
         files.push(Entry { mode, hash, size: 0, path: name.into() });
     } else {
-        for entry in list(object)? {
+        for entry in list(object, &["--long", object])? {
             let entry = entry?;
             let shown = text::path(&entry.path);
             if !entry.is_file() {
@@ -213,8 +214,15 @@ fn write(
         return Ok(());
     }
     let is_named = |entry: &Entry| entry.is_file() && named.contains(&entry.path);
-    // Names of other files need not be UTF-8.
-    let data: Vec<Entry> = list(commit)?.filter_map(Result::ok).filter(is_named).collect();
+    // Names of other files need not be UTF-8, and a clone need not have these files.
+    let all = list(commit, &[commit])?.into_iter().filter_map(Result::ok).filter(is_named);
+    let paths: Vec<String> = all.map(|entry| entry.path.display().to_string()).collect();
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let paths: Vec<&str> =
+        ["--long", commit, "--"].into_iter().chain(paths.iter().map(String::as_str)).collect();
+    let data = list(commit, &paths)?.into_iter().collect::<Result<Vec<_>, _>>()?;
     write_files(commit, &data, &root, |_| {})
 }
 
