@@ -114,7 +114,7 @@ fn without_a_certificate_a_point_is_only_believed_to_be_unreachable() {
     let output = covered(folder.path(), &["--out", "one"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let close = |mut command: std::process::Command, options: &[&str]| {
-        command.args(["cover", "close", "one", "--only", ":234 line case", "--cases", "0"]);
+        command.args(["cover", "close", "one", "--only", ":234, line case", "--cases", "0"]);
         command.args(["--out", "closed", "--force"]).args(options);
         let output = command.current_dir(folder.path()).output().unwrap();
         let found = results(&folder.path().join("closed/closed.json"));
