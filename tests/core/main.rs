@@ -3,6 +3,7 @@
 mod driven;
 mod judge;
 mod provable;
+mod progress;
 mod raw_pins;
 mod shrink;
 mod stimulus;

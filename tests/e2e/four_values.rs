@@ -2,7 +2,9 @@
 //!
 //! `COSIM_EXPORT=all` selects every vector of the corpus instead of a few.
 
-use crate::common::{assert_error_at, code, files, json, patched_rtl, program, project, run, text};
+use crate::common::{
+    assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project, run, text,
+};
 use cosim::PROGRAM;
 use rayon::prelude::*;
 use std::os::unix::fs::symlink;
@@ -57,6 +59,21 @@ fn a_long_case_is_no_hang() {
     let output = run(arguments.split_whitespace().chain([out.path().to_str().unwrap()]));
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("6000 packets"), "{}", text(&output));
+}
+
+/// Each cycle takes Icarus a part of a second, and the vector several times the hang timeout.
+#[test]
+fn a_slow_design_is_no_hang() {
+    const WORK: &str = "  integer work_turn; reg [63:0] work_sum;
+  always @(posedge clk) for (work_turn = 0; work_turn < 400000; work_turn = work_turn + 1)
+    work_sum = work_turn[0] ? work_sum * 64'd3 : {32'd0, work_turn};
+endmodule";
+    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", "endmodule", WORK);
+    let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
+    let [rtl, vector] = [rtl.path(), &*vector].map(|path| path.to_str().unwrap());
+    let options = ["--simulator", "icarus", "--stuck-after", "1s", "--fixes", "spec"];
+    let output = run(["replay", vector, "--rtl", rtl].iter().chain(&options));
+    assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
 /// RTL with bugs that only four-state simulation shows.

@@ -4,7 +4,7 @@
 //! kind, `HARM_AT` the cycle, `HARM_TURN` the n-th model of the process that reaches the cycle, and
 //! `HARM_MARK` a file that lists the affected processes. With `HARM_ONCE`, it happens only in the
 //! process that creates this file. `HARM=escape` prints what the RTL may do to the machine. With
-//! `HARM_BUG`, it also has a bug: from cycle 60 on, a key differs.
+//! `HARM_BUG`, it also has a bug: from cycle 60 on, a key differs. `HARM=slow` thinks in each cycle.
 
 mod interruption;
 mod lost;
@@ -34,6 +34,7 @@ const HARM: &str = r#"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -101,11 +102,15 @@ inline void harm_do(const char* what) {
     if (!std::strcmp(what, "forge")) for (int file = 3; file < 20; ++file) if (write(file, "\1\0\0\0\0", 5)) {}
     if (!std::strcmp(what, "print")) std::puts("a line of the RTL's"), std::fflush(stdout);
 }
+inline void harm_think() {
+    for (const clock_t until = std::clock() + CLOCKS_PER_SEC / 7; std::clock() < until;) {}
+}
 inline void harm(unsigned cycle) {
     const char* what = std::getenv("HARM");
     const char* at = std::getenv("HARM_AT");
     const char* turn = std::getenv("HARM_TURN");
     static int turns = 0;
+    if (what && !std::strcmp(what, "slow")) harm_think();
     if (what && cycle == (at ? std::atoi(at) : 20) && ++turns >= (turn ? std::atoi(turn) : 0)) harm_do(what);
 }
 inline int harm_bug() {
@@ -249,6 +254,17 @@ fn closing_the_files_of_the_process_is_a_verdict() {
 fn a_model_that_does_not_return_is_a_verdict() {
     is_a_verdict("spin", "hang: the model did not return");
     is_a_verdict("stop", "hang: the model did not return");
+}
+
+/// A batch of 32 cycles takes several times the limit.
+#[test]
+fn a_model_of_a_few_cycles_per_second_is_no_hang() {
+    let vector = project().join("vectors/thread2/raw-ready-glitches-of-a-send.json");
+    let rtl = RTL.to_str().unwrap();
+    let mut command = cosim();
+    command.args(["replay", vector.to_str().unwrap(), "--rtl", rtl, "--stuck-after", "1s"]);
+    let output = command.args(["--fixes", "spec"]).env("HARM", "slow").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
 #[test]

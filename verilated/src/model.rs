@@ -6,6 +6,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A generated C function that returns the table of a linked model.
 ///
@@ -358,13 +359,27 @@ impl<I: Pins, O: Pins> Model<I, O> {
     /// # Panics
     /// If the slices differ in length.
     pub fn run_batch(&mut self, inputs: &[I], expected: &[O], open: Option<&[O]>) -> BatchEnd<O> {
+        self.run_reported_batch(inputs, expected, open, &AtomicUsize::new(0))
+    }
+
+    /// Runs a batch like [`run_batch`](Model::run_batch). `done` is the number of finished cycles
+    /// while it runs, for another thread.
+    ///
+    /// # Panics
+    /// As [`run_batch`](Model::run_batch).
+    pub fn run_reported_batch(
+        &mut self,
+        inputs: &[I],
+        expected: &[O],
+        open: Option<&[O]>,
+        done: &AtomicUsize,
+    ) -> BatchEnd<O> {
         assert_eq!(inputs.len(), expected.len(), "a batch has outputs for each of its inputs");
         assert!(open.is_none_or(|open| open.len() == inputs.len()), "a batch has a mask per cycle");
         let open = open.map_or(std::ptr::null(), <[O]>::as_ptr);
         let mut actual = O::new_zeroed();
-        let mut cycle = 0;
         // SAFETY: the model is alive; the slices hold that many structs, whose sizes were checked
-        // with its kind; a mask may be null.
+        // with its kind; a mask may be null; the model writes `done` atomically.
         let status = unsafe {
             function(self.kind.api.run_batch)(
                 self.raw.as_ptr(),
@@ -372,10 +387,11 @@ impl<I: Pins, O: Pins> Model<I, O> {
                 expected.as_ptr().cast(),
                 open.cast(),
                 inputs.len(),
-                &raw mut cycle,
+                done.as_ptr(),
                 std::ptr::from_mut(&mut actual).cast(),
             )
         };
+        let cycle = done.load(Ordering::Relaxed);
         match status {
             0 if cycle == inputs.len() => BatchEnd::Equal,
             0 => BatchEnd::Differs { cycle, actual },

@@ -23,7 +23,7 @@ use cosim_harness::harness::{
 };
 pub use query::{CaseVector, Query, RawVector, driven};
 pub use replay::Waves;
-pub use runner::{PROGRAMS, PULSE};
+pub use runner::PROGRAMS;
 use schemars::SchemaGenerator;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -10,7 +10,6 @@ use crate::export::{PortText, render};
 use crate::models::{Copies, Examined, ports, verilator};
 use cosim_base::error::Error;
 use cosim_block::driven::check_cycle_exact;
-use cosim_block::engine::PULSE;
 use cosim_block::words::Words;
 use cosim_harness::harness::BlockInfo;
 use minijinja::context;
@@ -66,7 +65,6 @@ pub fn simulation(model: &ModelRequest<'_>) -> Result<Simulation, Error> {
         output_bits => outputs.bits(),
         power_up => inputs.digits(&info.power_up, "", |_| false),
         state => info.state_register,
-        pulse => PULSE,
     };
     let text = render([(FILE, TEMPLATE)], &context)?.remove(0).1;
     let folder = copies.searched(RTL);

@@ -75,22 +75,25 @@ int32_t edge(vl_model *model) noexcept {
 
 int32_t run_batch(vl_model *model, const void *inputs, const void *expected, const void *open,
                   size_t count, size_t *done, void *actual) noexcept {
-  *done = 0;
+  // Another thread may read it while the batch runs.
+  const auto report = [&](size_t cycle) { __atomic_store_n(done, cycle, __ATOMIC_RELAXED); };
+  report(0);
   return call(model, [&] {
     {{ class }} &top = *model->top;
     const Inputs *const driven = static_cast<const Inputs *>(inputs);
     const Outputs *const wanted = static_cast<const Outputs *>(expected);
     const Outputs *const ignored = static_cast<const Outputs *>(open);
     const auto run = [&](auto differs) {
-      for (; *done < count; ++*done) {
-        present(top, driven[*done], model->edge_due);
+      for (size_t cycle = 0; cycle < count;) {
+        present(top, driven[cycle], model->edge_due);
         model->edge_due = true;
-        if (differs(*done)) {
+        if (differs(cycle)) {
           sample(top, *static_cast<Outputs *>(actual));
           return;
         }
         rest(top);
         shown(*model, true);
+        report(++cycle);
       }
     };
     // Two loops: blocks that compare every bit do not read masks.

@@ -14,7 +14,6 @@ use crate::explanation::Explanation;
 use compiled::Compiled;
 use cosim_base::error::Error;
 use cosim_harness::harness::{Blame, Explain, Outcome, Profile, Stimulus, Watch};
-pub use four_values::PULSE;
 use icarus::Icarus;
 
 /// Programs that runners start.

@@ -183,7 +183,7 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
             true => side.fill::<true>(&mut batch),
             false => side.fill::<false>(&mut batch),
         };
-        if let Some(seen) = compare(dut, &batch, first) {
+        if let Some(seen) = compare(dut, &batch, first, watch) {
             break seen;
         }
         match end {
@@ -205,8 +205,14 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
 
 /// Lets a DUT drive a batch whose first cycle is `first`. Returns `None` if all outputs matched.
 #[inline]
-fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Option<DutResult> {
-    match dut.run_batch(&batch.inputs, &batch.expected, batch.masks()) {
+fn compare<B: Block>(
+    dut: &mut impl Dut<B>,
+    batch: &Batch<B>,
+    first: u64,
+    watch: &Watch,
+) -> Option<DutResult> {
+    let run = |done: &_| dut.run_batch(&batch.inputs, &batch.expected, batch.masks(), done);
+    match watch.batch(first, run) {
         BatchEnd::Equal => None,
         BatchEnd::Differs { cycle, actual } => {
             // The port that the cycle-by-cycle loop names.
@@ -215,8 +221,10 @@ fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Opt
                 None => batch.expected[cycle],
             };
             let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
-            let port = naming::differing::<B>(expected, actual).0?;
-            let (port, actual) = (port.name, port.show(actual));
+            let (port, actual) = match naming::differing::<B>(expected, actual).0 {
+                Some(port) => (port.name, port.show(actual)),
+                None => (case::PADDING, String::new()),
+            };
             Some(DutResult::Mismatch { cycle: first + cycle as u64, port, actual })
         }
         BatchEnd::Stopped { cycle, .. } => Some(DutResult::Crashed { cycle: first + cycle as u64 }),
@@ -402,7 +410,7 @@ impl<'s, B: Block> Recording<'s, B> {
         let settled = dut.power_up();
         let seen = match settled {
             Err(_) => Some(DutResult::Crashed { cycle: 0 }),
-            Ok(()) => compare(dut, &self.batch, 0),
+            Ok(()) => compare(dut, &self.batch, 0, watch),
         };
         let seen = seen.or_else(|| match self.outcome.verdict {
             Verdict::Match if dut.edge().is_err() => {
@@ -459,7 +467,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
     let mut first = 0;
     let golden = record_stimulus(stimulus, parameters, watch, |batch| {
         for (dut, seen) in duts.iter_mut().zip(&mut seen).filter(|(_, seen)| seen.is_none()) {
-            *seen = compare(dut, batch, first);
+            *seen = compare(dut, batch, first, watch);
         }
         first += batch.inputs.len() as u64;
         seen.iter().any(Option::is_none)

@@ -11,18 +11,17 @@ use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
 use serde::{Deserialize, Serialize};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use verilated::{BatchEnd, Error, Model, Pins};
 use zerocopy::{FromBytes, IntoBytes};
-
-/// Cycles between two checks of a case's [`Watch`].
-const WATCH_EVERY: u64 = 1024;
 
 /// Progress of a case and its cancellation, shared with another thread.
 #[derive(Debug, Default)]
 pub struct Watch {
     cancelled: AtomicBool,
     cycles: AtomicU64,
+    /// Cycles of the running batch, after `cycles`.
+    of_batch: AtomicUsize,
     /// Cases begun.
     cases: AtomicU64,
     /// Models that are working.
@@ -49,9 +48,9 @@ impl Watch {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Cycles run so far; updated periodically.
+    /// Cycles of the case that have run so far.
     pub fn cycles(&self) -> u64 {
-        self.cycles.load(Ordering::Relaxed)
+        self.cycles.load(Ordering::Relaxed) + self.of_batch.load(Ordering::Relaxed) as u64
     }
 
     /// Runs work that uses a model: its creation, a case, its destruction.
@@ -67,20 +66,26 @@ impl Watch {
         self.model(work)
     }
 
-    /// Reports the current cycle. Returns false if the case is cancelled, which is checked
-    /// periodically.
+    /// Reports the current cycle. Returns false if the case is cancelled. A model may take seconds
+    /// for a cycle, so each one is reported; a store costs no more than to count cycles.
     #[inline]
     pub(super) fn goes_on(&self, cycle: u64) -> bool {
-        if !cycle.is_multiple_of(WATCH_EVERY) {
-            return true;
-        }
         self.reached(cycle);
         !self.is_cancelled()
     }
 
     /// Reports the current cycle.
+    #[inline]
     pub fn reached(&self, cycle: u64) {
         self.cycles.store(cycle, Ordering::Relaxed);
+    }
+
+    /// Runs a batch from the cycle `first` on. The work reports the cycles of the batch.
+    pub(super) fn batch<T>(&self, first: u64, work: impl FnOnce(&AtomicUsize) -> T) -> T {
+        self.reached(first);
+        let result = work(&self.of_batch);
+        self.of_batch.store(0, Ordering::Relaxed);
+        result
     }
 
     /// A value that changes while models make progress; `None` while no model works.
@@ -120,12 +125,13 @@ pub trait Dut<B: Block> {
     const BATCHES: bool = false;
 
     /// Drives a batch of cycles and compares its outputs up to the first difference; see
-    /// [`Model::run_batch`]. Called only if the DUT supports batches.
+    /// [`Model::run_reported_batch`]. Called only if the DUT supports batches.
     fn run_batch(
         &mut self,
         inputs: &[B::Inputs],
         _expected: &[B::Outputs],
         _open: Option<&[B::Outputs]>,
+        _done: &AtomicUsize,
     ) -> BatchEnd<B::Outputs> {
         let error = Error::Stopped("this DUT does not support batches".to_owned());
         BatchEnd::Stopped { cycle: inputs.len(), error }
@@ -182,8 +188,9 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
         inputs: &[B::Inputs],
         expected: &[B::Outputs],
         open: Option<&[B::Outputs]>,
+        done: &AtomicUsize,
     ) -> BatchEnd<B::Outputs> {
-        Self::run_batch(self, inputs, expected, open)
+        Self::run_reported_batch(self, inputs, expected, open, done)
     }
 
     fn afresh(&self) -> Result<Self, Error> {
@@ -735,6 +742,9 @@ fn same<P: Pins>(expected: &P, actual: &P) -> bool {
     difference == 0
 }
 
+/// Names a difference in no port: it is in the padding, which models leave at zero.
+pub(super) const PADDING: &str = "padding";
+
 #[cold]
 fn mismatch<B: Block>(
     expected: &B::Outputs,
@@ -744,11 +754,10 @@ fn mismatch<B: Block>(
     rules: RuleSet,
 ) -> Verdict {
     let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
-    // If no port differs, the difference is in the padding, which models leave at zero.
     let (first, differs) = naming::differing::<B>(expected.as_bytes(), actual.as_bytes());
     let (port, expected, actual) = match first {
         Some(port) => (port.name, port.show(expected.as_bytes()), port.show(actual.as_bytes())),
-        None => ("padding", String::new(), String::new()),
+        None => (PADDING, String::new(), String::new()),
     };
     Verdict::Mismatch(Mismatch {
         cycle,

@@ -17,9 +17,6 @@ use std::process::Output;
 use verilated::{Pins, Port};
 use zerocopy::IntoBytes;
 
-/// Cycles between two signs of progress. At each one the simulation appends a byte to a file.
-pub const PULSE: u64 = 4096;
-
 /// Writes inputs and expected outputs. Input payload without its valid is X.
 pub fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::Result<()> {
     let (inputs, outputs) = (Words::of_ports(B::Inputs::PORTS), Words::of_ports(B::Outputs::PORTS));

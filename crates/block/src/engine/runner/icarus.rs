@@ -1,6 +1,6 @@
 //! Simulations that Icarus compiled. Each case runs in a process of its own.
 
-use super::four_values::{PULSE, blame, outcome, write_case};
+use super::four_values::{blame, outcome, write_case};
 use super::{Runner, Waves};
 use crate::built::Built;
 use crate::engine::explain;
@@ -22,7 +22,7 @@ use verilated_files::attached;
 
 /// The program that runs a compiled simulation.
 pub const PROGRAM: &str = "vvp";
-/// Interval at which the file of [`PULSE`]s is polled.
+/// Interval at which the file that grows by a byte in each cycle is polled.
 const LOOKED_AT: Duration = Duration::from_millis(500);
 /// Limit of processor time per case, in seconds.
 const SECONDS: u64 = 600;
@@ -71,7 +71,7 @@ impl Icarus {
                 arguments.push(format!("+waves={}", waves.display()));
             }
             let output =
-                alive(&pulse, watch, || simulate(&self.compiled, &arguments, folder.path()))?;
+                alive(&pulse, watch, || simulate(&self.compiled, &arguments, folder.path()))??;
             Ok(outcome(&recording, &self.profile.parameters, &output))
         })
     }
@@ -164,23 +164,21 @@ fn simulate(compiled: &Path, arguments: &[String], scratch: &Path) -> Result<Out
 }
 
 /// Runs `work` and reports the simulation's progress to `watch`, so that a long case is not a hang.
-fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> T {
+fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> Result<T, Error> {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
-        let looker = scope.spawn(|| {
-            let mut known = 0;
+        let look = || {
             while !is_done.load(Ordering::Relaxed) {
-                let pulses = pulse.metadata().map_or(0, |pulse| pulse.len());
-                if pulses > known {
-                    known = pulses;
-                    watch.reached(pulses * PULSE);
-                }
+                watch.reached(pulse.metadata().map_or(0, |pulse| pulse.len()));
                 thread::park_timeout(LOOKED_AT);
             }
-        });
+        };
+        let looker = thread::Builder::new().spawn_scoped(scope, look).map_err(|error| {
+            Error::Environment(codes::SYSTEM, format!("cannot start a thread: {error}"))
+        })?;
         let result = panic::catch_unwind(AssertUnwindSafe(work));
         is_done.store(true, Ordering::Relaxed);
         looker.thread().unpark();
-        result.unwrap_or_else(|panic| panic::resume_unwind(panic))
+        result.map_err(|panic| panic::resume_unwind(panic))
     })
 }
