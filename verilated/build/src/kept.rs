@@ -214,19 +214,26 @@ impl Kept {
 
     fn limit_size(&self) -> Result<(), Error> {
         let entries = self.entries()?;
-        let mut total: u64 = entries.iter().map(|entry| entry.size).sum();
+        let mut total = entries.iter().fold(0_u64, |sum, entry| sum.saturating_add(entry.size));
         for entry in entries.iter().rev() {
             if total <= self.limit {
                 break;
             }
             let mut removed = Removed::default();
             self.remove(&entry.path, &mut removed)?;
-            total -= removed.bytes;
+            // Another process may have replaced it by a larger one.
+            total = total.saturating_sub(removed.bytes);
         }
         Ok(())
     }
 
+    /// Removes a file that nobody uses or creates. Its creator's lock is held, so the file that is
+    /// unlocked is the one that is removed: no creator can put a newer one there.
     fn remove(&self, path: &Path, removed: &mut Removed) -> Result<(), Error> {
+        let Some(_creating) = self.try_lock(path)? else {
+            removed.in_use += 1;
+            return Ok(());
+        };
         match File::open(path) {
             Ok(file) => {
                 // The lock does not show the use by this process itself.
@@ -282,24 +289,27 @@ impl Kept {
 
     /// Waits until no other process creates the file. Others wait while the result lives.
     fn lock(&self, path: &Path, about: &str) -> Result<OwnLock, Error> {
-        let name = beside(path, LOCK);
         let who = if own_locks().contains(path) { "this process" } else { "another process" };
         let _activity = Activity::building(format!("waiting until {who} has built {about}"));
-        let lock = tool::wait(|| {
-            let lock = File::options().create(true).append(true).open(&name);
-            let lock = lock.map_err(self.unwritable())?;
-            match lock.try_lock() {
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => return Err(self.unwritable()(error)),
-                Ok(()) => {}
-            }
-            // If the lock file was removed meanwhile, other processes would lock a new one.
-            let ours = lock.metadata().map_err(Error::io(&name))?.ino();
-            let named = fs::metadata(&name).map(|data| data.ino()).ok();
-            Ok((named == Some(ours)).then_some(lock))
-        })?;
+        let lock = tool::wait(|| self.try_lock(path))?;
         own_locks().insert(path.to_owned());
         Ok(OwnLock { path: path.to_owned(), _lock: lock })
+    }
+
+    /// The lock of the file's creator, unless another process or thread has it.
+    fn try_lock(&self, path: &Path) -> Result<Option<File>, Error> {
+        let name = beside(path, LOCK);
+        let lock = File::options().create(true).append(true).open(&name);
+        let lock = lock.map_err(self.unwritable())?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(self.unwritable()(error)),
+            Ok(()) => {}
+        }
+        // If the lock file was removed meanwhile, other processes would lock a new one.
+        let ours = lock.metadata().map_err(Error::io(&name))?.ino();
+        let named = fs::metadata(&name).map(|data| data.ino()).ok();
+        Ok((named == Some(ours)).then_some(lock))
     }
 
     fn with_ending(&self, ending: &str) -> Result<Vec<PathBuf>, Error> {
@@ -524,6 +534,22 @@ mod tests {
         kept.clear().unwrap();
         let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
         assert_eq!(left, [other]);
+    }
+
+    #[test]
+    fn a_file_that_is_being_created_again_is_not_removed() {
+        let folder = TempDir::new().unwrap();
+        let (kept, made) = (Kept::new(folder.path(), ALL), Cell::new(0));
+        let path = obtain(&kept, "a.so", "text", &made);
+        forget(folder.path());
+        let creating = kept.lock(&path, "for a test").unwrap();
+        let expected = Removed { files: 0, bytes: 0, in_use: 1 };
+        assert_eq!(kept.clear().unwrap(), expected);
+        assert!(path.exists() && beside(&path, RECORD).exists());
+        drop(creating);
+        let expected = Removed { files: 1, bytes: 4, in_use: 0 };
+        assert_eq!(kept.clear().unwrap(), expected);
+        assert!(!path.exists());
     }
 
     #[test]
