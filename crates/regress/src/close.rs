@@ -15,7 +15,7 @@ use cosim_base::error::{Error, codes};
 use cosim_base::files::Sync;
 use cosim_base::program;
 use cosim_base::run_file::RunFile;
-use cosim_block::agreement::{Compared, ModelComparison};
+use cosim_block::agreement::{Compared, Disagreement, ModelComparison};
 use cosim_block::built::Built;
 use cosim_block::engine::{Query, RawVector, Replayed};
 use cosim_block::points::Point;
@@ -34,7 +34,7 @@ use cosim_formats::closed::{ClosedBin, ClosedPoint, Closing, Inputs, ProfileClos
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, numbers};
 use cosim_formats::run::Plan;
-use cosim_harness::harness::{Case, Outcome, Profile, Verdict};
+use cosim_harness::harness::{Case, Difference, Outcome, Profile, Verdict};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, RtlModels as _, View};
 use std::collections::{BTreeMap, BTreeSet};
@@ -262,6 +262,17 @@ fn shown(examined: &Examined, compiled: &[Point]) -> Vec<Point> {
     let mut points = compiled.to_vec();
     Sources::new(&examined.texts, &[points.clone()]).rename(&mut points);
     points
+}
+
+/// Why no proof holds for an RTL that was compared with itself, if it differs.
+fn unstable(compared: &Compared) -> Option<String> {
+    let Disagreement { name, difference } = compared.disagreement.as_ref()?;
+    let Difference { cycle, port, values: [first, second] } = difference;
+    let port = port.as_deref().unwrap_or("the model");
+    Some(format!(
+        "the RTL behaves differently when it runs again, so that no proof counts: {name}, cycle \
+         {cycle}, {port}: {first}, then {second}"
+    ))
 }
 
 /// Finds the cases that hit what is missing.
@@ -540,7 +551,11 @@ impl<'a> Job<'a> {
                 },
             ),
         );
-        let recorded = self.run.worker.have::<Compared>(task)?.done()?.recorded;
+        let compared = self.run.worker.have::<Compared>(task)?.done()?;
+        if let Some(because) = unstable(&compared) {
+            return self.without_netlist(because);
+        }
+        let recorded = compared.recorded;
         let info = self.run.block.info();
         let size = info.power_up.len();
         let is_short = |cycles: usize| cycles <= LONGEST * size.max(1);
@@ -902,4 +917,20 @@ enum Step {
     /// A trace that reaches these points of the netlist.
     Reached(Vec<usize>),
     Undecided,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_rtl_that_differs_from_itself_is_not_decided() {
+        let compared = |disagreement| Compared { disagreement, cases: 1, recorded: Vec::new() };
+        assert_eq!(unstable(&compared(None)), None);
+        let values = ["0".to_owned(), "1".to_owned()];
+        let difference = Difference { cycle: 7, port: Some("q".to_owned()), values };
+        let name = "b/p/s/3".to_owned();
+        let because = unstable(&compared(Some(Disagreement { name, difference }))).unwrap();
+        assert!(["b/p/s/3", "cycle 7", "q: 0"].iter().all(|part| because.contains(part)));
+    }
 }
