@@ -10,14 +10,15 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{self, Debug};
 use std::fs::File;
+use std::io::Read as _;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use verilated_build::answer_within;
+use verilated_build::{Error as BuildError, prompt_answer_within};
 
-/// Processor time in seconds that a description may take.
+/// Time in seconds that an answer may take: processor time, and time on the clock.
 const DESCRIBED_WITHIN: u64 = 60;
 
 /// A block of the program with the blocks.
@@ -89,7 +90,12 @@ pub fn find(name: &str) -> Option<&'static BlockHandle> {
 fn answer(path: &Path, start: &Path, word: &str) -> Result<Output, Error> {
     let mut command = Command::new(start);
     command.arg0("cosim").args([ENTRY, word]);
-    answer_within(DESCRIBED_WITHIN, command).map_err(|error| failed(path, &error))
+    prompt_answer_within(DESCRIBED_WITHIN, command).map_err(|error| match error {
+        BuildError::Late { .. } => {
+            failed(path, &format_args!("it does not answer within {DESCRIBED_WITHIN} s"))
+        }
+        error => failed(path, &error),
+    })
 }
 
 /// A program that was started to describe itself.
@@ -108,9 +114,15 @@ fn failed(path: &Path, error: &dyn fmt::Display) -> Error {
 
 impl Described {
     fn read(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(|error| failed(path, &error))?;
+        let mut file = File::open(path).map_err(|error| failed(path, &error))?;
         let opened = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-        let start = if opened.exists() { opened } else { path.to_owned() };
+        // The interpreter of a script opens it after this file is closed.
+        let mut first = [0; 2];
+        let is_script = file.read_exact(&mut first).is_ok() && first == *b"#!";
+        let start = match opened.exists() && !is_script {
+            true => opened,
+            false => std::path::absolute(path).map_err(|error| failed(path, &error))?,
+        };
         let output = answer(path, &start, "describe")?;
         Ok(Self { path: path.to_owned(), file, start, output })
     }

@@ -135,6 +135,12 @@ pub enum Error {
         /// The limit in MiB.
         most: u64,
     },
+    /// A program was ended at its time limit.
+    #[error("`{program}` did not end within its time limit")]
+    Late {
+        /// The program.
+        program: String,
+    },
     /// The user interrupted the operation.
     #[error("interrupted")]
     Interrupted,

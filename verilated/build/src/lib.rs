@@ -56,7 +56,10 @@ pub use provable::Unprovable;
 pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use templates::render;
-pub use tool::{EXCEEDED, answer_within, interrupt, messages, messages_within, written_text};
+pub use tool::{
+    EXCEEDED, answer_within, interrupt, is_crash, messages, messages_until, messages_within,
+    prompt_answer_within, written_text,
+};
 pub use verilate::{Clock, Design, Verilated, Wrapper};
 
 /// The texts that determine the generated code and its compilation, for content hashes.

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_gro
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Arc;
@@ -71,7 +71,15 @@ pub(crate) const ALL: Keep = Keep::All(256 << 20);
 /// # Errors
 /// [`Error::Interrupted`], or [`Error::Program`] if it cannot be started.
 pub fn messages(command: Command) -> Result<Output, Error> {
-    watched(command, &[], [Keep::Ends; 2])
+    messages_until(None, command)
+}
+
+/// Runs a program like [`messages`], and ends it at the deadline, if there is one.
+///
+/// # Errors
+/// As [`messages`]. [`Error::Late`] at the deadline.
+pub fn messages_until(deadline: Option<Instant>, command: Command) -> Result<Output, Error> {
+    watched(command, &[], deadline, [Keep::Ends; 2])
 }
 
 /// Runs a program like [`messages`], limited to `seconds` of processor time. [`EXCEEDED`] ends it
@@ -80,7 +88,7 @@ pub fn messages(command: Command) -> Result<Output, Error> {
 /// # Errors
 /// As [`messages`].
 pub fn messages_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    watched(command, &within(seconds), [Keep::Ends; 2])
+    watched(command, &within(seconds), None, [Keep::Ends; 2])
 }
 
 /// Runs a program like [`messages_within`] and returns all of its standard output.
@@ -88,18 +96,34 @@ pub fn messages_within(seconds: u64, command: Command) -> Result<Output, Error> 
 /// # Errors
 /// As [`messages`]. [`Error::TooMuch`] if the output is too long to be read.
 pub fn answer_within(seconds: u64, command: Command) -> Result<Output, Error> {
-    watched(command, &within(seconds), [ALL, Keep::Ends])
+    watched(command, &within(seconds), None, [ALL, Keep::Ends])
+}
+
+/// Runs a program like [`answer_within`], and ends it after so many seconds of any time: one that
+/// sleeps uses no processor time.
+///
+/// # Errors
+/// As [`answer_within`]. [`Error::Late`] at the limit.
+pub fn prompt_answer_within(seconds: u64, command: Command) -> Result<Output, Error> {
+    let deadline = Instant::now().checked_add(Duration::from_secs(seconds));
+    watched(command, &within(seconds), deadline, [ALL, Keep::Ends])
 }
 
 /// Runs a program with as large a stack as the system permits: Verilator follows expressions as
 /// deep as they are nested. Returns of standard output and standard error what `keep` says.
 pub(crate) fn with_large_stack(command: Command, keep: [Keep; 2]) -> Result<Output, Error> {
     let own = getrlimit(Resource::Stack);
-    watched(command, &[(Resource::Stack, Rlimit { current: own.maximum, ..own })], keep)
+    watched(command, &[(Resource::Stack, Rlimit { current: own.maximum, ..own })], None, keep)
 }
 
 fn within(seconds: u64) -> [(Resource, Rlimit); 1] {
     [(Resource::Cpu, Rlimit { current: Some(seconds), ..getrlimit(Resource::Cpu) })]
+}
+
+/// Whether a program ended by a fault of its own, and not because another one killed it.
+pub fn is_crash(status: ExitStatus) -> bool {
+    let faults = [Signal::SEGV, Signal::ABORT, Signal::BUS, Signal::ILL, Signal::FPE];
+    status.signal().is_some_and(|signal| faults.iter().any(|fault| fault.as_raw() == signal))
 }
 
 /// Reads a text that a tool wrote. Bytes that are not UTF-8, as in a string of the RTL, are
@@ -131,6 +155,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> String {
 fn watched(
     mut command: Command,
     limits: &[(Resource, Rlimit)],
+    deadline: Option<Instant>,
     [out, err]: [Keep; 2],
 ) -> Result<Output, Error> {
     check()?;
@@ -142,7 +167,8 @@ fn watched(
         .stderr(Stdio::piped())
         .spawn();
     let name = Path::new(&program).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut child = spawned.map_err(|source| Error::Program { program, source })?;
+    let failed = |source| Error::Program { program: program.clone(), source };
+    let mut child = spawned.map_err(failed)?;
     let _activity = Activity::begin(format!("running {name}"));
     if let Some(pid) = Pid::from_raw(child.id().cast_signed()) {
         for (resource, limit) in limits {
@@ -151,6 +177,10 @@ fn watched(
         }
     }
     let is_too_much = Arc::new(AtomicBool::new(false));
+    let check_time = || match deadline {
+        Some(deadline) if Instant::now() >= deadline => Err(Error::Late { program: name.clone() }),
+        _ => Ok(()),
+    };
     let check_output = || match (is_too_much.load(Ordering::Relaxed), out, err) {
         (true, Keep::All(most), _) | (true, _, Keep::All(most)) => {
             let what = format!("the output of {name}");
@@ -160,9 +190,20 @@ fn watched(
     };
     let stdout = reader(child.stdout.take(), out, &is_too_much);
     let stderr = reader(child.stderr.take(), err, &is_too_much);
-    let status = watch(&mut child, check_output);
-    let [stdout, stderr] = [stdout, stderr].map(|reader| reader.join().unwrap_or_default());
-    let status = status?;
+    let readers = match (stdout, stderr) {
+        (Ok(stdout), Ok(stderr)) => [stdout, stderr],
+        (Err(source), _) | (_, Err(source)) => {
+            end(&mut child)?;
+            return Err(failed(source));
+        }
+    };
+    let status = watch(&mut child, || check_time().and_then(|()| check_output()))?;
+    // A program that it left behind may hold the pipes open.
+    wait(|| {
+        let is_read = readers.iter().all(thread::JoinHandle::is_finished);
+        if is_read { Ok(Some(())) } else { check_time().map(|()| None) }
+    })?;
+    let [stdout, stderr] = readers.map(|reader| reader.join().unwrap_or_default());
     check_output()?;
     Ok(Output { status, stdout, stderr })
 }
@@ -173,9 +214,9 @@ fn reader<R: Read + Send + 'static>(
     pipe: Option<R>,
     keep: Keep,
     is_too_much: &Arc<AtomicBool>,
-) -> thread::JoinHandle<Vec<u8>> {
+) -> io::Result<thread::JoinHandle<Vec<u8>>> {
     let is_too_much = Arc::clone(is_too_much);
-    thread::spawn(move || {
+    thread::Builder::new().spawn(move || {
         let mut bytes = Vec::new();
         let Some(mut pipe) = pipe else { return bytes };
         // A read error keeps the output so far; the exit status reports failures.
@@ -220,23 +261,26 @@ fn ends(mut pipe: impl Read, most: usize) -> Vec<u8> {
     first
 }
 
-/// Waits for a program. Ends its process group after an interruption, or if `check_output` fails.
-fn watch(
-    child: &mut Child,
-    check_output: impl Fn() -> Result<(), Error>,
-) -> Result<ExitStatus, Error> {
-    let failed = Error::io(Path::new("a running program"));
+/// Waits for a program. Ends its process group after an interruption, or if `check` fails.
+fn watch(child: &mut Child, check: impl Fn() -> Result<(), Error>) -> Result<ExitStatus, Error> {
     let ended = wait(|| {
-        check_output()?;
-        child.try_wait().map_err(Error::io(Path::new("a running program")))
+        let status = child.try_wait().map_err(Error::io(Path::new("a running program")))?;
+        if status.is_none() {
+            check()?;
+        }
+        Ok(status)
     });
-    if !matches!(ended, Err(Error::Interrupted | Error::TooMuch { .. })) {
-        return ended;
+    if matches!(ended, Err(Error::Interrupted | Error::TooMuch { .. } | Error::Late { .. })) {
+        end(child)?;
     }
-    // End the whole process group: a compiler driver starts further programs.
+    ended
+}
+
+/// Ends the process group of a program: a compiler driver starts further programs.
+fn end(child: &mut Child) -> Result<(), Error> {
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let end = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
-    end(Signal::TERM);
+    let send = |signal| group.is_some_and(|group| kill_process_group(group, signal).is_ok());
+    send(Signal::TERM);
     let requested = Instant::now();
     while requested.elapsed() < GRACE {
         if child.try_wait().is_ok_and(|status| status.is_some()) {
@@ -244,15 +288,14 @@ fn watch(
         }
         thread::sleep(TICK);
     }
-    end(Signal::KILL);
-    child.wait().map_err(failed)?;
-    ended
+    send(Signal::KILL);
+    child.wait().map_err(Error::io(Path::new("a running program")))?;
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
 
     fn shell(text: &str) -> Command {
         let mut command = Command::new("sh");
@@ -287,7 +330,7 @@ mod tests {
         assert_eq!(output.stdout.len(), 8 << 20);
         // It never ends by itself.
         let endless = shell("trap '' PIPE TERM; cat /dev/zero");
-        let error = watched(endless, &[], [Keep::All(1 << 20), Keep::Ends]);
+        let error = watched(endless, &[], None, [Keep::All(1 << 20), Keep::Ends]);
         assert!(matches!(error, Err(Error::TooMuch { .. })), "{error:?}");
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), b"1234\xff").unwrap();
@@ -301,5 +344,21 @@ mod tests {
         assert_eq!(output.status.signal(), Some(EXCEEDED), "{output:?}");
         let output = messages_within(1, shell("sleep 1.5; echo end")).unwrap();
         assert_eq!(output.stdout, b"end\n", "time that passes is no work");
+    }
+
+    #[test]
+    fn a_program_that_sleeps_for_too_long_is_ended() {
+        // The second leaves a program behind that holds its output open.
+        for endless in ["trap '' TERM; sleep 1000", "setsid sleep 20 & echo end"] {
+            let deadline = Instant::now() + Duration::from_millis(200);
+            let error = messages_until(Some(deadline), shell(endless));
+            assert!(matches!(error, Err(Error::Late { .. })), "{endless}: {error:?}");
+        }
+        let error = prompt_answer_within(1, shell("sleep 1000"));
+        assert!(matches!(error, Err(Error::Late { .. })), "{error:?}");
+        let output = prompt_answer_within(1000, shell("echo end")).unwrap();
+        assert_eq!(output.stdout, b"end\n");
+        let output = messages_until(Some(Instant::now() + GRACE * 1000), shell("echo end"));
+        assert_eq!(output.unwrap().stdout, b"end\n");
     }
 }

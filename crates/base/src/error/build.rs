@@ -32,7 +32,7 @@ fn of_build(error: &BuildError) -> Code {
         BuildError::Ports { .. } => codes::PORTS_DIFFER,
         BuildError::TooMuch { .. } => codes::TOO_LARGE,
         BuildError::Interrupted => codes::INTERRUPTED,
-        BuildError::Program { .. } => codes::PROGRAM_FAILED,
+        BuildError::Program { .. } | BuildError::Late { .. } => codes::PROGRAM_FAILED,
         BuildError::IcarusMissing { .. } => codes::ICARUS_MISSING,
         BuildError::CompilerMissing { .. } => codes::COMPILER_MISSING,
         BuildError::Io { .. } => codes::WRITE_FAILED,
