@@ -4,9 +4,10 @@ use crate::common::{
     assert_error, assert_error_at, code, cosim, files, program, project, run, text,
 };
 use std::ffi::OsString;
-use std::fs;
+use std::fs::{self, Permissions};
 use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// The error message cannot be written.
@@ -203,4 +204,62 @@ fn a_path_that_begins_with_a_dash_is_no_option_of_the_browser() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let path = folder.path().canonicalize().unwrap().join("-run/report.html");
     assert_eq!(text(&output).trim(), format!("true {}", path.display()));
+}
+
+/// A program with blocks that is a script with these lines.
+fn script(folder: &Path, lines: &str) -> PathBuf {
+    let path = folder.join("blocks");
+    fs::write(&path, format!("#!/bin/sh\n{lines}\n")).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn the_program_with_the_blocks_may_be_a_script() {
+    let folder = TempDir::new().unwrap();
+    let real = Path::new(program().get_program()).with_file_name("cosim-blocks");
+    script(folder.path(), &format!("exec '{}' \"$@\"", real.display()));
+    // Its path may be relative.
+    let mut command = cosim();
+    command.current_dir(folder.path()).env("COSIM_BLOCKS", "blocks");
+    let output = command.args(["run", "--block", "qp", "--cases", "1", "--out", "out"]).output();
+    let output = output.unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+#[test]
+#[ignore = "slow: waits a minute for the limit"]
+fn a_program_with_blocks_that_sleeps_ends_at_a_limit() {
+    let folder = TempDir::new().unwrap();
+    let path = script(folder.path(), "sleep 10000");
+    let output = cosim().env("COSIM_BLOCKS", path).arg("list").output().unwrap();
+    assert_error_at(&output, "E0908", "does not answer within 60 s");
+}
+
+/// Threads need address space. With too little of it, a command ends with an error.
+#[test]
+fn without_threads_a_command_ends_with_an_error() {
+    let folder = TempDir::new().unwrap();
+    let program = program();
+    let mut has_ended = false;
+    for limit in (20..400).step_by(20) {
+        let mut command = std::process::Command::new("sh");
+        let line = format!("ulimit -v {limit}000; exec \"$0\" \"$@\"");
+        command.args(["-c", &line]).arg(program.get_program());
+        command.args(["run", "--block", "qp", "--cases", "1", "--force", "--out"]);
+        command.arg(folder.path().join("out")).current_dir(project());
+        command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.output().unwrap();
+        let printed = text(&output);
+        assert!(!printed.contains("internal error"), "{limit} MB: {printed}");
+        // No memory at all is a signal of the system.
+        match output.status.code() {
+            Some(0) | None => {}
+            Some(3) => has_ended |= printed.contains("error[E0910]"),
+            // It cannot be loaded.
+            Some(127) => {}
+            other => panic!("{limit} MB: {other:?}: {printed}"),
+        }
+    }
+    assert!(has_ended, "some limit permits the program but not its threads");
 }

@@ -196,6 +196,9 @@ pub fn main() -> ExitCode {
         .unwrap_or_else(|error| end_with(&error));
     let display = progress::Display::begin();
     let result = panic::catch_unwind(AssertUnwindSafe(|| {
+        if cli.command.is_parallel() {
+            start_threads()?;
+        }
         match cli.command.needs() {
             Needs::Blocks => located::set()?,
             Needs::BlocksIfThere => located::set_if_built(),
@@ -227,7 +230,20 @@ enum Needs {
     Nothing,
 }
 
+/// Starts the threads of parallel work. Without them, its first use would panic.
+fn start_threads() -> Result<(), Error> {
+    rayon::ThreadPoolBuilder::new().build_global().map_err(|error| {
+        let message = format!("cannot start threads: {error}; raise the limits (ulimit -u, -v)");
+        Error::Environment(codes::SYSTEM, message)
+    })
+}
+
 impl Command {
+    /// Whether its work may be parallel.
+    fn is_parallel(&self) -> bool {
+        matches!(self, Self::Diff(_)) || self.needs() == Needs::Blocks
+    }
+
     const fn needs(&self) -> Needs {
         match self {
             Self::Diff(arguments) if arguments.has_top() => Needs::Nothing,

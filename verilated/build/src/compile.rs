@@ -51,14 +51,16 @@ pub fn objects(build: &cc::Build, sources: &[PathBuf], out: &Path) -> Result<Vec
         run(command, &source.display().to_string()).map(|()| object)
     };
     thread::scope(|scope| {
-        let running: Vec<_> =
-            sources.iter().map(|source| scope.spawn(move || compile(source))).collect();
+        let spawn = |source| thread::Builder::new().spawn_scoped(scope, move || compile(source));
+        let running: Vec<_> = sources.iter().map(spawn).collect();
         running
             .into_iter()
             .zip(sources)
             .map(|(thread, source)| {
-                let died = |_| failure(&source.display().to_string(), "the compiling thread died");
-                thread.join().map_err(died)?
+                let name = source.display().to_string();
+                let thread = thread
+                    .map_err(|error| failure(&name, format!("cannot start a thread: {error}")))?;
+                thread.join().map_err(|_| failure(&name, "the compiling thread died"))?
             })
             .collect()
     })
@@ -106,7 +108,7 @@ pub fn run(command: Command, what: &str) -> Result<(), Error> {
 /// compiler starts three times for that.
 pub fn identify_soon(target: &'static str) {
     // An error is reported when the compiler is used.
-    thread::spawn(move || identity(target));
+    let _ = thread::Builder::new().spawn(move || identity(target));
 }
 
 /// Identifies the C++ compiler for `target`: its path, the options from the environment, and its

@@ -155,13 +155,18 @@ impl LibraryCache {
         // Verilator runs in the folder of the design.
         let work = &std::path::absolute(work).map_err(Error::io(work))?;
         thread::scope(|scope| {
-            let described = scope.spawn(|| design.described(verilator, &work.join("described")));
+            let thread = || thread::Builder::new();
+            let described = || design.described(verilator, &work.join("described"));
+            let described = thread().spawn_scoped(scope, described).map_err(Error::io(work))?;
             // With other ports than expected, there is no model at all.
             let registered = expected.filter(|_| design.registered).map(|ports| {
-                scope.spawn(move || registered::translate(design, ports, work, verilator))
+                let registered = move || registered::translate(design, ports, work, verilator);
+                thread().spawn_scoped(scope, registered).map_err(Error::io(work))
             });
+            let registered = registered.transpose()?;
             // Errors of the compiler are reported when it is used.
-            let _known = scope.spawn(|| compile::tool(&self.model_compiler(design, work, work)));
+            let known = || compile::tool(&self.model_compiler(design, work, work));
+            let _known = thread().spawn_scoped(scope, known);
             let plain = design.verilate(verilator, &work.join("model"));
             let died = || Error::io(work)(io::Error::other("a thread died"));
             Ok(Translated {

@@ -97,7 +97,7 @@ pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<ActiveSandbox, Err
 /// The restrictions that this machine supports; `None` if the kernel refuses to apply them.
 pub fn available() -> Option<ActiveSandbox> {
     // The restrictions end with the thread.
-    thread::spawn(|| enter(&[], false)).join().ok()?.ok()
+    thread::Builder::new().spawn(|| enter(&[], false)).ok()?.join().ok()?.ok()
 }
 
 fn failed(what: &str) -> impl Fn(String) -> Error {

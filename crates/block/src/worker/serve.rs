@@ -91,12 +91,13 @@ pub fn serve(program: &'static Program, settings: &Settings) -> Result<ExitCode,
         .spawn(move || of_model.work(&work))
         .map_err(|error| environment(&error))?;
     let of_heart = Arc::clone(&watch);
-    thread::spawn(move || {
+    let heart = move || -> () {
         loop {
             thread::sleep(HEARTBEAT);
             send(&replies, &Reply::Alive(of_heart.progress()));
         }
-    });
+    };
+    thread::Builder::new().spawn(heart).map_err(|error| environment(&error))?;
     let mut frames = Frames::default();
     loop {
         match frames.message(MAX_LENGTH) {

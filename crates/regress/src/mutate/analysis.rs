@@ -162,7 +162,8 @@ impl MutationAnalysis {
             // Creating the equivalence checker and building the first model take one thread each,
             // so run them in parallel. Errors are reported when the checker is used.
             if self.checks_early() && self.threads > 1 {
-                scope.spawn(|| drop(checks.checker()));
+                let checker = || drop(checks.checker());
+                let _ = thread::Builder::new().spawn_scoped(scope, checker);
             }
             self.run_job(index, (chosen, &checks), workers, report, events)
         })?;

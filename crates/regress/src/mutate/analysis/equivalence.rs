@@ -279,9 +279,17 @@ fn each<T: Send>(
         Ok(())
     };
     thread::scope(|scope| {
-        let hands: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let ended: Vec<_> =
-            hands.into_iter().map(|hand| hand.join().unwrap_or_else(|_| Err(lost()))).collect();
+        let spawn = |_| {
+            thread::Builder::new().spawn_scoped(scope, work).map_err(|error| {
+                is_over.store(true, Ordering::Relaxed);
+                Error::Environment(codes::SYSTEM, format!("no threads: {error}"))
+            })
+        };
+        let hands: Vec<_> = (0..threads).map(spawn).collect();
+        let joined = |hand: Result<thread::ScopedJoinHandle<'_, _>, Error>| {
+            hand?.join().unwrap_or_else(|_| Err(lost()))
+        };
+        let ended: Vec<_> = hands.into_iter().map(joined).collect();
         ended.into_iter().collect()
     })
 }

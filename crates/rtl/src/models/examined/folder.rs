@@ -431,9 +431,10 @@ impl ExaminedFolder {
         let lists = [Some(&self.sources), is_less.then_some(&self.needed)];
         thread::scope(|scope| {
             for (place, sources) in lists.into_iter().flatten().enumerate() {
-                // What fails is asked again by who needs it.
-                scope.spawn(|| drop(self.preprocess(sources)));
-                scope.spawn(move || ask(sources, place));
+                // What fails is asked again by who needs it, also if there is no thread.
+                let thread = || thread::Builder::new();
+                let _ = thread().spawn_scoped(scope, || drop(self.preprocess(sources)));
+                let _ = thread().spawn_scoped(scope, move || ask(sources, place));
             }
         });
     }
