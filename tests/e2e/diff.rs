@@ -54,6 +54,26 @@ fn without_a_certificate_rtls_are_only_believed_to_be_equivalent() {
     }
 }
 
+/// Cases decide as far as they can, and nothing is equivalent without a netlist.
+#[test]
+fn the_time_limit_ends_yosys() {
+    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
+    let (yosys, out) = (rtl.path().join("yosys"), rtl.path().join("out"));
+    let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
+    let script = format!("case \"$*\" in *-s*) sleep 1000 ;; *) exec {real} \"$@\" ;; esac");
+    fs::write(&yosys, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&yosys, Permissions::from_mode(0o755)).unwrap();
+    let mut command = cosim();
+    command.env("YOSYS", &yosys).args(["diff", "--block", "recv", "--fixes", "spec", "--time"]);
+    command.args(["3s", "--out"]).arg(&out).arg("built-in").arg(rtl.path().join("rtl"));
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 4, "{}", text(&output));
+    let profile = &json(&out.join("diff.json"))["profiles"][0];
+    assert_eq!(profile["status"], "undecided", "{profile}");
+    let because = profile["because"].as_str().unwrap();
+    assert!(because.contains("the time limit ended the reading by Yosys"), "{profile}");
+}
+
 /// The bug shows in legal traffic, and only the new RTL differs from the golden model.
 #[test]
 fn a_bug_has_a_vector_of_legal_traffic() {

@@ -144,6 +144,22 @@ impl Error {
         }
     }
 
+    /// Why Yosys makes no netlist, if the error says that: commands that also have other ways to
+    /// decide go on without one.
+    ///
+    /// # Errors
+    /// Any other error stays one.
+    pub fn of_yosys(self) -> Result<String, Self> {
+        match self {
+            Self::Environment(code, message)
+                if [codes::YOSYS_FAILED, codes::YOSYS_ENDED].contains(&code) =>
+            {
+                Ok(message)
+            }
+            other => Err(other),
+        }
+    }
+
     /// The error with its code, such as `error[E0102]: ...`.
     pub fn with_code(&self) -> String {
         format!("error[{}]: {self}", self.code())

@@ -29,6 +29,7 @@ use cosim_rtl::yosys::{Reader, YosysSession};
 use instrument::{Instrumented, MARK, instrument, point_of};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 /// The RTL with processes; the same with a wire for each point; the flat RTL; the RTL with its
 /// monitor; the same without memories.
@@ -102,7 +103,7 @@ pub struct Question {
 
 impl Closure {
     /// Reads an RTL with these points of Verilator. The inner error says why nothing can be decided
-    /// about it.
+    /// about it. At the deadline Yosys is ended.
     ///
     /// # Errors
     /// [`Error`] if Yosys fails or cannot read the RTL.
@@ -112,12 +113,15 @@ impl Closure {
         parameters: &Parameters,
         points: &[Point],
         answers: &Answers,
+        deadline: Instant,
     ) -> Result<Result<Self, String>, Error> {
         if !info.clocks.is_empty() {
             return Ok(Err("the block has several clocks, and a proof needs one".to_owned()));
         }
         let [raw, ..] = FILES;
-        let session = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+        let session = YosysSession::new(examined, Pragmas::Ignored)?
+            .with_answers(answers.clone())
+            .with_deadline(deadline);
         let values = info.verilog(parameters, &examined.parameters);
         let path = session.path(raw);
         let reader =

@@ -22,6 +22,7 @@ use cosim_rtl::yosys::YosysSession;
 use rayon::prelude::*;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::time::Instant;
 use verilated::Port;
 
 /// The flat RTL; the RTL with its monitor; the same without memories.
@@ -115,7 +116,8 @@ pub struct Question {
 }
 
 impl Sides {
-    /// Reads both RTLs. The inner error says why they cannot be compared by a proof.
+    /// Reads both RTLs. The inner error says why they cannot be compared by a proof. At the deadline
+    /// Yosys is ended.
     ///
     /// # Errors
     /// [`Error`] if Yosys fails or cannot read one.
@@ -124,6 +126,7 @@ impl Sides {
         examined: [&Examined; 2],
         parameters: &Parameters,
         answers: &Answers,
+        deadline: Instant,
     ) -> Result<Result<Self, String>, Error> {
         if !info.clocks.is_empty() {
             return Ok(Err("the block has several clocks".to_owned()));
@@ -132,8 +135,9 @@ impl Sides {
         let (monitor, offers) = Monitor::of_protocol(info, OFFER, None);
         let read = |examined: &Examined| -> Result<YosysSession, Error> {
             let values = info.verilog(parameters, &examined.parameters);
-            let session =
-                YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+            let session = YosysSession::new(examined, Pragmas::Ignored)?
+                .with_answers(answers.clone())
+                .with_deadline(deadline);
             let path = session.path(rtl);
             session.read(
                 &values,

@@ -348,21 +348,21 @@ impl<'a> Job<'a> {
         self.begin("netlist of Yosys");
         let info = self.run.block.info();
         let parameters = &self.profile.parameters;
-        let closure = match Closure::new(info, examined, parameters, compiled, self.run.answers) {
-            Ok(Ok(closure)) => closure,
-            Ok(Err(because)) => return self.without_netlist(because),
-            Err(Error::Environment(code, message)) if code == codes::YOSYS_FAILED => {
-                return self.without_netlist(message);
+        let CloseRun { answers, deadline, .. } = self.run;
+        let closure = Closure::new(info, examined, parameters, compiled, answers, *deadline);
+        let decided = closure.and_then(|closure| {
+            self.begin("comparing the netlist with Verilator's model");
+            let judged = match closure {
+                Err(because) => Err(because),
+                Ok(closure) => observe(self.run.block, self.profile, &self.bare, self.run.worker)?
+                    .and_then(|cases| closure.doubt(info, &cases).map_or(Ok(closure), Err)),
+            };
+            match judged {
+                Ok(closure) => self.decide(closure),
+                Err(because) => self.without_netlist(because),
             }
-            Err(error) => return Err(error),
-        };
-        self.begin("comparing the netlist with Verilator's model");
-        let recorded = observe(self.run.block, self.profile, &self.bare, self.run.worker)?;
-        let doubt = recorded.map_or_else(Some, |cases| closure.doubt(info, &cases));
-        match doubt {
-            Some(because) => self.without_netlist(because),
-            None => self.decide(closure),
-        }
+        });
+        decided.or_else(|error| self.without_netlist(error.of_yosys()?))
     }
 
     fn without_netlist(&mut self, because: String) -> Result<(), Error> {

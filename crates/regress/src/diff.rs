@@ -168,6 +168,11 @@ fn step(step: &str, result: impl Into<String>) -> DiffStep {
     DiffStep { step: step.to_owned(), result: result.into() }
 }
 
+/// Makes an error of Yosys the reason why there is no proof.
+fn reason<T>(found: Result<Result<T, String>, Error>) -> Result<Result<T, String>, Error> {
+    found.or_else(|error| error.of_yosys().map(Err))
+}
+
 /// Whether both RTLs have the same tokens after preprocessing, and the same data files.
 fn same_text([old, new]: [&Examined; 2]) -> Result<bool, Error> {
     let data = |examined: &Examined| -> Vec<_> {
@@ -182,13 +187,11 @@ impl Job<'_> {
     fn netlists(&mut self, examined: [&Examined; 2]) -> Result<Option<Sides>, Error> {
         let info = self.run.block.info();
         self.begin("netlists of Yosys");
-        let sides = match Sides::new(info, examined, &self.profile.parameters, self.run.answers) {
-            Ok(Ok(sides)) => Some(sides),
-            Ok(Err(because)) => self.without_proof("netlist", because),
-            Err(Error::Environment(code, message)) if code == codes::YOSYS_FAILED => {
-                self.without_proof("netlist", message)
-            }
-            Err(error) => return Err(error),
+        let DiffRun { answers, deadline, .. } = self.run;
+        let sides = Sides::new(info, examined, &self.profile.parameters, answers, *deadline);
+        let sides = match reason(sides)? {
+            Ok(sides) => Some(sides),
+            Err(because) => self.without_proof("netlist", because),
         };
         if let Some(sides) = &sides {
             self.steps.push(step("netlist", if sides.is_same() { "the same" } else { "differs" }));
@@ -295,7 +298,11 @@ impl Job<'_> {
             return Ok(0);
         }
         self.begin("assertions of the old RTL");
-        sides.strengthen(self.run.block.info(), &self.profile.parameters)
+        let known = sides.strengthen(self.run.block.info(), &self.profile.parameters);
+        match known {
+            Err(Error::Environment(code, _)) if code == codes::YOSYS_ENDED => Ok(0),
+            known => known,
+        }
     }
 
     /// Searches for a difference, and for a proof that there is none.
@@ -384,7 +391,7 @@ impl Job<'_> {
             if is_hard && matches!(aim, Aim::Near { .. }) {
                 continue;
             }
-            let questions = match sides.questions(contents, traffic, *aim)? {
+            let questions = match reason(sides.questions(contents, traffic, *aim))? {
                 Ok(questions) => questions,
                 Err(because) => return Ok(self.open(&label, because)),
             };
@@ -453,7 +460,7 @@ impl Job<'_> {
         for contents in contents {
             let label = labelled("bounded search", *contents, traffic, sides);
             self.begin(&label);
-            let questions = match sides.questions(*contents, traffic, Aim::Search)? {
+            let questions = match reason(sides.questions(*contents, traffic, Aim::Search))? {
                 Ok(questions) => questions,
                 Err(because) => {
                     self.steps.push(step(&label, because));

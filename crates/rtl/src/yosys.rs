@@ -16,12 +16,16 @@ use parts::parts;
 use std::collections::BTreeSet;
 use std::env;
 use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
 use tempfile::TempDir;
-use verilated_build::{Error as BuildError, answer_within, messages, written_text};
+use verilated_build::{
+    Error as BuildError, answer_within, is_crash, messages, messages_until, written_text,
+};
 use verilated_files::foreign::lay_out;
 
 /// The program, unless the environment names another one.
@@ -30,6 +34,8 @@ const YOSYS: &str = "yosys";
 const VARIABLE: &str = "YOSYS";
 /// How to install it.
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
+/// Why Yosys was ended at a deadline.
+const LATE: &str = "the time limit ended the reading by Yosys";
 /// Folder of the data files.
 const DATA: &str = "data";
 
@@ -67,6 +73,7 @@ pub struct YosysSession {
     warnings: Mutex<BTreeSet<String>>,
     /// The parameters of the netlist.
     read_with: OnceLock<Vec<(String, String)>>,
+    deadline: Option<Instant>,
 }
 
 impl YosysSession {
@@ -90,6 +97,7 @@ impl YosysSession {
             answers: Answers::none(),
             warnings: Mutex::default(),
             read_with: OnceLock::new(),
+            deadline: None,
         };
         let PreprocessedRtl { libraries, sources, .. } = &*session.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
@@ -102,6 +110,13 @@ impl YosysSession {
     #[must_use]
     pub fn with_answers(self, answers: Answers) -> Self {
         Self { answers, ..self }
+    }
+
+    /// The session, in which no run of Yosys lasts longer than until then. One that is ended is an
+    /// error with [`codes::YOSYS_ENDED`].
+    #[must_use]
+    pub fn with_deadline(self, deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), ..self }
     }
 
     /// The cache of answers.
@@ -387,7 +402,7 @@ impl YosysSession {
         let name = format!("script-{}.ys", self.scripts.fetch_add(1, Ordering::Relaxed));
         self.write(&name, &script.replace(&format!("{}/", own.display()), &up))?;
         program.arg("-q").arg("-s").arg(format!("{up}{name}")).current_dir(folder);
-        let output = printed_by(program)?;
+        let output = self.finished(program)?;
         if output.status.success() {
             let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
             for printed in [&output.stdout, &output.stderr] {
@@ -396,11 +411,13 @@ impl YosysSession {
             }
             return Ok(());
         }
+        let silent = format!("it ended with {} and printed nothing", output.status);
         let text = [output.stdout, output.stderr]
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.join("\n");
         let find = |mark: &str| text.lines().find(|line| line.contains(mark));
         let line = find(": error: ").or_else(|| find("ERROR")).unwrap_or_else(|| text.trim());
+        let line = if line.is_empty() { &silent } else { line };
         Err(Error::Environment(codes::YOSYS_FAILED, describe(line.trim_start_matches("ERROR: "))))
     }
 }
@@ -410,6 +427,30 @@ fn warnings_of(printed: &str) -> impl Iterator<Item = &str> {
     let warnings = printed.lines().filter_map(|line| line.split_once("Warning: "));
     let warnings = warnings.map(|(_, warning)| warning.trim());
     warnings.filter(|warning| !HARMLESS.iter().any(|part| warning.contains(part)))
+}
+
+impl YosysSession {
+    /// The output of a program that ends by itself before the deadline.
+    fn finished(&self, program: Command) -> Result<Output, Error> {
+        let output = match messages_until(self.deadline, program) {
+            Err(BuildError::Late { .. }) => {
+                return Err(Error::Environment(codes::YOSYS_ENDED, LATE.to_owned()));
+            }
+            output => needed(output)?,
+        };
+        let status = output.status;
+        Err(match status.signal() {
+            None => return Ok(output),
+            // A crash is about the RTL, which another program may be able to read.
+            Some(_) if is_crash(status) => {
+                Error::Environment(codes::YOSYS_FAILED, format!("it crashed ({status})"))
+            }
+            Some(_) => Error::Environment(
+                codes::YOSYS_ENDED,
+                format!("Yosys was killed ({status}); the system does that if memory is short"),
+            ),
+        })
+    }
 }
 
 /// What is wrong with a file of assertions, by Yosys's words, which call it `name`.
@@ -550,5 +591,26 @@ impl YosysSession {
     #[doc(hidden)]
     pub fn of_verilog(text: &str) -> Self {
         Self::new(&verilog(text), Pragmas::Ignored).expect("a session on a text")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_deadline_ends_yosys() {
+        let session = || YosysSession::of_verilog("module top(output o); assign o = 1; endmodule");
+        let late = session().with_deadline(Instant::now());
+        for result in [late.read(&[], ""), late.script("help")] {
+            let error = result.unwrap_err();
+            assert_eq!(
+                (error.code(), error.of_yosys().unwrap()),
+                (codes::YOSYS_ENDED, LATE.into())
+            );
+        }
+        let in_time = session().with_deadline(Instant::now() + Duration::from_secs(600));
+        in_time.read(&[], "").unwrap();
     }
 }

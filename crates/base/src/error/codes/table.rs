@@ -270,6 +270,9 @@ table! {
     E0510 BISECTION_ENDS User "the ends of a bisection are not a passing and a failing commit"
         "`cosim bisect GOOD BAD VECTOR` needs an ancestor GOOD at which the vector passes, and a descendant BAD at which it \
          fails. Check both with `cosim replay VECTOR --rtl PATH`."
+    E0511 YOSYS_ENDED Machine "Yosys was ended before it finished"
+        "A time limit, or a signal of the system, ended Yosys, so nothing is known of the RTL. Give the command more time \
+         (--time), or free memory, which the system's log (dmesg) shows to be short."
 
     E0601 WRITE_FAILED Machine "a file cannot be written or accessed"
         "The message names the file and the reason of the system, usually a full disk, a quota or missing permissions. \
