@@ -2,7 +2,7 @@
 //! replay.
 
 use crate::common::{
-    self, assert_error, assert_error_at, assert_is_for_anyone, code, copy_rtl, cosim, json,
+    self, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, json,
     looked_at, patched_rtl, program, project, run, text, typed_in, wait_until,
     without_certificates,
 };
@@ -197,6 +197,49 @@ fn an_internal_violation_has_a_vector_that_fails_at_the_pins() {
     let (vector, recorded) = (json(Path::new(vector)), &json(Path::new(vector))["recorded"]);
     let cycles = vector["stimulus"]["cycles"].as_array().unwrap().len() as u64;
     assert_eq!(Some(cycles), recorded["cycle"].as_u64(), "{recorded}");
+}
+
+/// Every case begins with a cycle in reset, and a vector has at least one cycle after it.
+#[test]
+fn a_property_that_is_false_in_the_first_cycle_has_a_vector() {
+    let from = "assign release_id    = !release_valid ? NO_ID :";
+    let rtl = changed_rtl("RecvSideFsm.sv", from, &from.replace("NO_ID", "~NO_ID"));
+    let folder = TempDir::new().unwrap();
+    let (rtl, out) = (rtl.path().to_str().unwrap(), folder.path().join("out"));
+    let only = "release_id is 0";
+    let output = prove(&out, &["--block", "recv", "--fixes", "spec", "--rtl", rtl, "--only", only]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("BROKEN"), "{}", text(&output));
+    let proof = json(&out.join("proof.json"));
+    let property = &proof["profiles"][0]["properties"][0];
+    assert_eq!(property["status"], "refuted", "{proof}");
+    let vector = out.join(property["vector"].as_str().unwrap());
+    let vector = vector.to_str().unwrap();
+    assert_eq!(json(Path::new(vector))["recorded"]["cycle"], 0);
+    assert_eq!(code(&run(["replay", "--recorded-rtl", "--expect-recorded", vector])), 0);
+    assert_eq!(code(&run(["replay", "--rtl", rtl, vector])), 1);
+    assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "good RTL");
+}
+
+/// A Yosys that is killed, or that ends without a word, is no RTL that cannot be read.
+#[test]
+fn a_yosys_that_does_not_end_by_itself_is_named() {
+    let folder = TempDir::new().unwrap();
+    let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
+    for (does, number, words) in [
+        ("kill -KILL $$", "E0511", "SIGKILL"),
+        ("kill -SEGV $$", "E0501", "SIGSEGV"),
+        ("exit 7", "E0501", "exit status: 7"),
+    ] {
+        let yosys = folder.path().join("yosys");
+        let script = format!("case \"$*\" in *-s*) {does} ;; *) exec {real} \"$@\" ;; esac");
+        fs::write(&yosys, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&yosys, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = cosim();
+        command.env("YOSYS", &yosys).args(["prove", "--block", "recv", "--fixes", "spec"]);
+        let output = command.arg("--out").arg(folder.path().join("out")).output().unwrap();
+        assert_error_at(&output, number, words);
+    }
 }
 
 /// Yosys with another ABC, which is this script. Its third argument is the commands.

@@ -12,7 +12,7 @@ use crate::vector::{Origin, Vector, VectorFile};
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::{
     BeforeResetText, Case, Explain, Facts, Overrides, Parameters, Recording, Scenario, Stimulus,
-    Verdict,
+    Verdict, power_up_inputs,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -120,7 +120,12 @@ fn case_vector<B: Explain>(wanted: &CaseVector) -> Result<String, Error> {
 
 fn raw_vector<B: Explain>(wanted: &RawVector) -> Result<String, Error> {
     let RawVector { profile: name, cycles, before_reset, origin, recorded } = wanted;
-    let cycles = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
+    let mut cycles: Vec<_> = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
+    // A trace that ends in the cycle in reset, with which each case begins, has no cycles after it,
+    // but a vector has one: the inputs stay idle.
+    if cycles.is_empty() {
+        cycles.push(power_up_inputs::<B>());
+    }
     let stimulus = Stimulus::<B>::cycles(cycles).with_before_reset(*before_reset);
     Vector::new(&profile::<B>(name)?, origin.clone(), stimulus, recorded.clone()).to_text()
 }
