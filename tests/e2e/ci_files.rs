@@ -1,6 +1,8 @@
 //! Files for CI systems: `junit.xml`, `summary.md` and annotations, checked with third-party tools.
 
-use crate::common::{changed_rtl, code, cosim, json, program, project, python, text, typed_in};
+use crate::common::{
+    changed_rtl, code, cosim, json, of_a_block, program, project, python, text, typed_in,
+};
 use regex::Regex;
 use serde_json::Value;
 use std::fs;
@@ -42,8 +44,9 @@ fn run_into(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> 
         command.env_remove(name);
     }
     command.envs(environment.iter().copied());
-    command.args(["run", "--quiet", "--no-waves", "--out"]).arg(folder);
-    command.args(arguments).output().unwrap()
+    let out = folder.to_str().unwrap();
+    let words = [&["run", "--quiet", "--no-waves", "--out", out], arguments].concat();
+    command.args(of_a_block(words)).output().unwrap()
 }
 
 /// RTL of `thread2` that is never ready for a packet.

@@ -11,6 +11,7 @@ use cosim_core::verilated::ModelKind;
 use cosim_rtl::models::{RtlModels as _, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -157,9 +158,23 @@ pub fn cosim() -> Command {
     Command::from_std(program())
 }
 
-/// The output of the program with `arguments`.
-pub fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
-    cosim().args(arguments).output().expect("the program runs")
+/// The output of the program with `arguments`, for `thread2` unless they name a block.
+pub fn run<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
+    cosim().args(of_a_block(arguments)).output().expect("the program runs")
+}
+
+/// Adds `--block thread2` to the arguments of a command that needs a block, unless they name one.
+pub fn of_a_block<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Vec<OsString> {
+    let mut words: Vec<OsString> =
+        arguments.into_iter().map(|word| word.as_ref().to_owned()).collect();
+    let needs_one = ["run", "watch", "mutate", "prove", "bench"];
+    let is_needed = words.first().is_some_and(|first| needs_one.iter().any(|one| first == one));
+    let names_one = ["--block", "--case", "--plan", "--help"];
+    let is_named = |word: &OsString| names_one.iter().any(|name| word == name);
+    if is_needed && !words.iter().any(is_named) {
+        words.splice(1..1, ["--block".into(), "thread2".into()]);
+    }
+    words
 }
 
 /// Standard output and standard error.
@@ -382,6 +397,7 @@ pub fn typed_in(folder: &Path, command: &str) -> Output {
 
 /// The output of the program in a folder, for files written to the working directory.
 pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    let arguments = of_a_block(arguments);
     cosim().current_dir(folder).args(arguments).output().expect("the program runs")
 }
 

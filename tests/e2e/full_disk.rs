@@ -1,6 +1,6 @@
 //! Write errors: a run still reports its results.
 
-use crate::common::{code, files, patched_rtl, project, run, text};
+use crate::common::{code, files, of_a_block, patched_rtl, project, run, text};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,7 +12,7 @@ fn under(before: &str, folder: &Path, arguments: &[&str]) -> Output {
     Command::new("bash")
         .args(["-c", &format!("{before} && exec \"$@\""), "bash"])
         .arg(program.get_program())
-        .args(arguments)
+        .args(of_a_block(arguments))
         .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
         .current_dir(folder)
         .output()

@@ -121,9 +121,10 @@ fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
     write(&below.join(HEADER), &wrong_header());
     let run = |more: &[&str]| {
         let arguments =
-            ["run", "--cases", "3", "--scenario", "ring", "--fixes", "spec", "--no-shrink"];
+            ["run", "--block", "thread2", "--cases", "3", "--scenario", "ring", "--fixes", "spec"];
         let mut command = cosim();
-        command.current_dir(folder.path()).args(arguments).args(["--no-waves", "--out", "out"]);
+        command.current_dir(folder.path()).args(arguments);
+        command.args(["--no-shrink", "--no-waves", "--out", "out"]);
         command.args(more).output().unwrap()
     };
     let output = run(&[&format!("--rtl={rtl}")]);
@@ -313,7 +314,8 @@ fn the_working_directory_is_not_searched() {
     write(&folder.path().join("rtl").join(HEADER), &built_in(HEADER));
     let output = cosim()
         .current_dir(folder.path())
-        .args(["run", "--cases", "3", "--scenario", "ring", "--fixes", "spec", "--rtl", "rtl"])
+        .args(["run", "--block", "thread2", "--cases", "3", "--scenario", "ring"])
+        .args(["--fixes", "spec", "--rtl", "rtl"])
         .output()
         .unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -330,8 +332,8 @@ fn a_file_list_and_macros_say_what_the_rtl_is() {
     let run = |more: &[&str]| {
         cosim()
             .current_dir(folder.path())
-            .args(["run", "--cases", "1", "--scenario", "ring", "--fixes", "spec", "-ffiles.f"])
-            .args(["--out", "out"])
+            .args(["run", "--block", "thread2", "--cases", "1", "--scenario", "ring"])
+            .args(["--fixes", "spec", "-ffiles.f", "--out", "out"])
             .args(more)
             .output()
             .unwrap()

@@ -161,9 +161,14 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
 /// Arguments of a run of a few cases of one scenario into a folder.
 fn run_arguments(out: &Path) -> Vec<String> {
     let rtl = RTL.to_str().unwrap();
-    let fixed =
-        ["run", "--scenario", "smoke", "--fixes", "spec", "--packets", "64", "--rtl", rtl, "--out"];
-    fixed.iter().map(|word| (*word).to_owned()).chain([out.to_str().unwrap().to_owned()]).collect()
+    let fixed = ["run", "--block", "thread2", "--scenario", "smoke", "--fixes", "spec"];
+    let rest = ["--packets", "64", "--rtl", rtl, "--out"];
+    fixed
+        .iter()
+        .chain(&rest)
+        .map(|word| (*word).to_owned())
+        .chain([out.to_str().unwrap().to_owned()])
+        .collect()
 }
 
 fn run(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Output {
@@ -476,7 +481,7 @@ fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
     }
     ioctl_fionbio(&writer, false).unwrap();
     let mut run = program()
-        .args(["run", "--time", "100h", "--scenario", "smoke", "--out"])
+        .args(["run", "--block", "thread2", "--time", "100h", "--scenario", "smoke", "--out"])
         .arg(&out)
         .stdout(writer)
         .spawn()

@@ -12,7 +12,12 @@ use tempfile::TempDir;
 fn run_into(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = cosim();
     command.args(["run", "--quiet", "--no-waves", "--cases", "3", "--scenario", "smoke"]);
-    command.args(["--force", "--out"]).arg(folder).args(arguments).output().unwrap()
+    command
+        .args(["--block", "thread2", "--force", "--out"])
+        .arg(folder)
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn shown(file: &Path) -> Value {

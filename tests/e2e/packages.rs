@@ -1,6 +1,6 @@
 //! What users install: the release archive, the image and the action.
 
-use crate::common::{code, program, project, python, text};
+use crate::common::{assert_error_at, code, program, project, python, text};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -44,7 +44,10 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
         command.args(words).current_dir(&place).env("COSIM_CACHE", place.join("cache"));
         command.output().unwrap()
     };
-    let output = run(&["run", "--cases", "1", "--packets", "1", "--scenario", "smoke"]);
+    let short = ["run", "--cases", "1", "--packets", "1", "--scenario", "smoke"];
+    // Outside of a crate nothing runs that is not named.
+    assert_error_at(&run(&short), "E0109", "--block thread2");
+    let output = run(&[&short[..], &["--block", "thread2"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
     let vectors = root.join("share/cosim/vectors/qp");
     let output = run(&["replay", "--expect-recorded", "--quiet", vectors.to_str().unwrap()]);
@@ -144,7 +147,7 @@ assert uses and set(uses[0]['with']) <= set(action['inputs']), uses
             && printed.contains("<cargo><install><--locked>"),
         "{printed}"
     );
-    let run = "<cosim><run><--out></out dir><--force><--rtl><my rtl><--seed><random><--time><10m>";
+    let run = "<cosim><run><--out></out dir><--force><--rtl><my rtl><--block><all><--seed><random><--time><10m>";
     assert!(printed.contains(run), "{printed}");
     let diff = "<cosim><diff><--block><all><--out></out dir><--><main:rtl><my rtl>";
     assert!(printed.contains(diff), "{printed}");

@@ -194,7 +194,7 @@ fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let mut child = program()
-        .args(["run", "--time", "1h", "--out"])
+        .args(["run", "--block", "thread2", "--time", "1h", "--out"])
         .arg(&out)
         .stdout(Stdio::piped())
         .spawn()
@@ -260,7 +260,7 @@ fn json_on_standard_output_is_json() {
         let mut program = cosim();
         program.args([command, "--format", "json"]);
         if command == "bench" {
-            program.args(["--fixes", "spec"]);
+            program.args(["--block", "thread2", "--fixes", "spec"]);
         }
         let output = program.output().unwrap();
         let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();

@@ -1,8 +1,8 @@
 //! `report.html` in a browser.
 
 use crate::common::{
-    assert_error_at, assert_is_for_anyone, changed_rtl, code, cosim, json, looked_at,
-    looked_at_page, run, text, write_record,
+    assert_error_at, assert_is_for_anyone, changed_rtl, code, json, looked_at, looked_at_page, run,
+    text, write_record,
 };
 use serde_json::Value;
 use std::fs;
@@ -11,7 +11,8 @@ use std::process::Output;
 use tempfile::TempDir;
 
 fn run_into(folder: &Path, arguments: &[&str]) -> Output {
-    cosim().args(["run", "--quiet", "--out"]).arg(folder).args(arguments).output().unwrap()
+    let out = folder.to_str().unwrap();
+    run([&["run", "--quiet", "--out", out], arguments].concat())
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! `cosim resume`: a run that was killed at any moment and resumed equals an undisturbed run.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, files, is_longer, patched_rtl, program,
-    project, run, text, wait_until,
+    assert_error, assert_error_at, changed_rtl, code, files, is_longer, of_a_block, patched_rtl,
+    program, project, run, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -59,7 +59,7 @@ impl Moments {
 
 fn start(arguments: &[&str]) -> Child {
     let mut command = program();
-    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    command.args(of_a_block(arguments)).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().expect("the program runs")
 }
 

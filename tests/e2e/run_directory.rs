@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-const SHORT: [&str; 5] = ["run", "--cases", "1", "--scenario", "smoke"];
+const SHORT: [&str; 7] = ["run", "--block", "thread2", "--cases", "1", "--scenario", "smoke"];
 
 fn short_into(out: &Path, more: &[&str]) -> std::process::Output {
     run(SHORT.iter().chain(&["--out", out.to_str().unwrap()]).chain(more))
@@ -19,7 +19,8 @@ fn short_into(out: &Path, more: &[&str]) -> std::process::Output {
 /// An endless run that has started to write.
 fn endless(out: &Path) -> Child {
     let mut child = Command::new(cosim().get_program())
-        .args(["run", "--time", "100h", "--scenario", "smoke", "--out", out.to_str().unwrap()])
+        .args(["run", "--block", "thread2", "--time", "100h", "--scenario", "smoke", "--out"])
+        .arg(out)
         .stdout(Stdio::null())
         .spawn()
         .unwrap();

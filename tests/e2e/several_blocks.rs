@@ -1,7 +1,7 @@
 //! `cosim run --block all`: a regression of several blocks, each with its own run directory.
 
 use crate::common::{
-    assert_error, assert_error_at, assert_is_for_anyone, code, json, looked_at, patched_rtl,
+    assert_error, assert_error_at, assert_is_for_anyone, code, cosim, json, looked_at, patched_rtl,
     project, run, run_in, text,
 };
 use serde_json::Value;
@@ -84,6 +84,40 @@ fn several_are_run_as_each_alone_and_once() {
         let results = |folder: &Path| fs::read(folder.join("results.json")).unwrap();
         assert_eq!(results(&alone), results(&both.join(block)), "{block}: the same bytes");
     }
+}
+
+/// Neither the first block nor any other one is run in place of the one that the user means.
+#[test]
+fn none_of_several_is_the_default() {
+    let folder = TempDir::new().unwrap();
+    let rtl = project().join("rtl/qp").display().to_string();
+    let commands: [&[&str]; 8] = [
+        &["run", "--cases", "1"],
+        &["run", "--rtl", &rtl],
+        &["watch", "--rtl", &rtl],
+        &["mutate", "--mutants", "1"],
+        &["mutate", "--golden"],
+        &["prove"],
+        &["bench"],
+        &["diff", "built-in", &rtl],
+    ];
+    for command in commands {
+        // Outside of any crate, and in the crate of several blocks.
+        for place in [folder.path(), project()] {
+            let output = cosim().current_dir(place).args(command).output().unwrap();
+            for name in names().into_iter().chain(["all"]) {
+                assert_error_at(&output, "E0109", &format!("--block {name}"));
+            }
+        }
+    }
+    assert_eq!(entries(folder.path()), [""; 0], "nothing is written");
+    // A vector and a case name their block.
+    let vector = project().join("vectors/qp/").display().to_string();
+    let output = run_in(folder.path(), &["replay", "--quiet", &vector]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let case = ["run", "--case", "qp/spec/drain/0", "--out", "out"];
+    let output = cosim().current_dir(folder.path()).args(case).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
 #[test]

@@ -230,7 +230,8 @@ fn a_long_failing_case_is_shrunk_and_traced() {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("run");
         let mut program = cosim();
-        program.args(["run", "--scenario", scenario, "--packets", packets, "--fixes", "repaired"]);
+        program.args(["run", "--block", "thread2", "--scenario", scenario, "--packets", packets]);
+        program.args(["--fixes", "repaired"]);
         program.args(["--cases", "100", "--max-failures", "1", "--rtl"]).arg(rtl.path());
         let output = program.arg("--out").arg(&out).timeout(WATCHDOG).output().unwrap();
         assert_eq!(code(&output), 1, "{}", text(&output));

@@ -45,6 +45,7 @@ impl Watching {
         let mut child = program()
             .current_dir(folder.path())
             .args(["watch", "--rtl", what, "--fixes", "spec", "--cases", "4", "--packets", "40"])
+            .args(["--block", "thread2"])
             .args(["--scenario", "default", "--no-shrink", "--no-waves", "--serve"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -42,8 +42,8 @@ pub struct Arguments {
     /// RTL after the change.
     #[arg(value_name = "NEW")]
     new: String,
-    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of
-    /// `cosim list`].
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the only block
+    /// of the program].
     #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
     block: Vec<String>,
     /// Compare a module without a block, with any values at its inputs. The first comparison

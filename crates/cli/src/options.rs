@@ -155,8 +155,8 @@ const ALL: &str = "all";
 /// The blocks, profiles and RTL of a command.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of
-    /// `cosim list`].
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the only block
+    /// of the program].
     #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
     block: Vec<String>,
     #[command(flatten)]
@@ -368,19 +368,18 @@ impl Target {
         Self { block, choice, rtl: UserRtlOptions::default() }
     }
 
-    /// The selected blocks without duplicates, in the given order.
+    /// The selected blocks without duplicates, in the given order. Among several, one must be
+    /// selected: a result of another one than the user means would look like an answer.
     ///
     /// # Errors
-    /// [`Error::Usage`] if no block has a given name.
+    /// [`Error::Usage`] if no block has a given name, or if none is named and there are several.
     pub fn blocks(&self) -> Result<Vec<&'static BlockHandle>, Error> {
-        let Some(first) = blocks::all().first() else {
-            return Err(Error::Environment(
-                codes::INTERNAL,
-                "this program has no blocks".to_owned(),
-            ));
-        };
-        let blocks = blocks_of(&self.block)?;
-        Ok(if blocks.is_empty() { vec![*first] } else { blocks })
+        let named = blocks_of(&self.block)?;
+        match (named.is_empty(), blocks::all()) {
+            (false, _) => Ok(named),
+            (true, [only]) => Ok(vec![*only]),
+            (true, all) => Err(unnamed(all)),
+        }
     }
 
     /// The selection as given, for the name of a run directory.
@@ -528,6 +527,18 @@ fn unknown_block(name: &str, other: &[&str]) -> Error {
     let hint = text::suggestion(name, known.iter().copied());
     let message = format!("unknown block `{name}`; expected {}{hint}", known.join(", "));
     Error::Usage(codes::UNKNOWN_BLOCK, message)
+}
+
+/// The error for a command that names none of several blocks.
+fn unnamed(all: &[&BlockHandle]) -> Error {
+    let options: Vec<String> =
+        all.iter().map(|block| format!("--block {}", block.info().name)).collect();
+    let message = format!(
+        "no block is named, and there are several: add {}, or --block {ALL}; in the folder of a crate \
+         with one block, that is the default",
+        options.join(", ")
+    );
+    Error::Usage(codes::NOTHING_SELECTED, message)
 }
 
 /// Limits of models.

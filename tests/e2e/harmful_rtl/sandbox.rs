@@ -1,7 +1,7 @@
 //! The sandbox: by default, RTL can do nothing to the machine.
 
 use super::{code, cosim, json, run, text};
-use crate::common::files;
+use crate::common::{files, of_a_block};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -22,7 +22,7 @@ fn targets() -> TempDir {
 /// Runs a command in that folder on RTL that tries to escape.
 fn escape(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = cosim();
-    command.args(arguments).args(["--rtl", super::RTL.to_str().unwrap()]);
+    command.args(of_a_block(arguments)).args(["--rtl", super::RTL.to_str().unwrap()]);
     command.envs([("HARM", "escape"), ("HARM_BUG", "1")]).current_dir(folder);
     command.output().expect("the program runs")
 }

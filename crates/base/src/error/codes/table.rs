@@ -48,7 +48,7 @@ table! {
          case name, as the message says."
     E0109 NOTHING_SELECTED User "the selection is empty"
         "No block, vector, property, database or RTL remains to work on. Name at least one, or relax the filter that the \
-         message names."
+         message names. Of several blocks, `--block` names some, or `all`: none is the default."
     E0110 BAD_SHARDS User "a run until coverage cannot be sharded"
         "A shard does not know when all shards together reach the goal. Run shards with --cases and --min-coverage."
     E0111 BAD_VARIABLE User "an environment variable has a wrong value"
