@@ -2,8 +2,8 @@
 
 mod driven;
 mod judge;
-mod provable;
 mod progress;
+mod provable;
 mod raw_pins;
 mod shrink;
 mod stimulus;

@@ -2,8 +2,8 @@
 //! replay.
 
 use crate::common::{
-    self, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, json,
-    looked_at, patched_rtl, program, project, run, text, typed_in, wait_until,
+    self, assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
+    json, looked_at, patched_rtl, program, project, run, text, typed_in, wait_until,
     without_certificates,
 };
 use rustix::process::{Pid, Signal, kill_process};

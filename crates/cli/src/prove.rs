@@ -81,10 +81,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
-    let mut selected =
-        jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
+    let all = || jobs.iter().flat_map(|(_, provers)| provers).map(|(_, prover)| prover);
+    let is_selected = |prover: &Result<Prover, String>| match prover {
+        Ok(prover) => !places(prover, only).is_empty(),
+        // The reason why nothing is proved comes first.
+        Err(_) => true,
+    };
     if let Some(only) = only
-        && !selected.any(|prover| !places(prover, Some(only)).is_empty())
+        && !all().any(is_selected)
     {
         let message = format!(
             "--only: no property contains `{only}`; run without --only to list all properties"

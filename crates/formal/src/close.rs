@@ -126,6 +126,9 @@ impl Closure {
         let path = session.path(raw);
         let reader =
             session.read_processes(&values, &format!("write_rtlil \"{}\"", path.display()))?;
+        if let Some(because) = session.doubt()? {
+            return Ok(Err(because));
+        }
         let texts: BTreeMap<String, Vec<String>> = examined
             .texts
             .iter()
@@ -165,9 +168,6 @@ impl Closure {
             "read_rtlil {rtl}\n{commands}read_verilog -sv -noautowire {MONITOR}\nhierarchy -check -top {TOP}\nproc\n\
              flatten\nasync2sync\nopt_clean\nexpose w:*{MARK}* {edges}\nwrite_rtlil {both}\n"
         ))?;
-        if let Some(because) = session.doubt(&[])? {
-            return Ok(Err(because));
-        }
         let text = session.text(both)?;
         let Cut { text: open, memories } = match cut_with_latches(&text, clock) {
             Err(Unknown(because)) => return Ok(Err(because)),

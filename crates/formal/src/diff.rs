@@ -154,7 +154,7 @@ impl Sides {
         let (old, new) = rayon::join(|| read(examined[0]), || read(examined[1]));
         let sessions = [old?, new?];
         for (side, session) in ["old", "new"].into_iter().zip(&sessions) {
-            if let Some(because) = session.doubt(&[])? {
+            if let Some(because) = session.doubt()? {
                 return Ok(Err(format!("{side} RTL: {because}")));
             }
         }

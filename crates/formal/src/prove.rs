@@ -30,7 +30,7 @@ use cosim_harness::harness::{BlockInfo, Comparison, Parameters};
 use cosim_rtl::answers::Answers;
 use cosim_rtl::models::{Examined, Pragmas, RtlModels as _};
 use cosim_rtl::rtlil::Unknown;
-use cosim_rtl::yosys::{UNDRIVEN, YosysSession};
+use cosim_rtl::yosys::YosysSession;
 use query::{Decided, Query, QueryBuilder, by_engines, not_checked};
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -424,6 +424,9 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
+        if let Some(because) = session.doubt()? {
+            return Ok(Err(because));
+        }
         let assertions = Assertions::read(&session, info, parameters)?;
         let monitor = Monitor::new(info, parameters, assertions.as_ref(), only, OFFER)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
@@ -454,6 +457,9 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
+        if let Some(because) = session.doubt()? {
+            return Ok(Err(because));
+        }
         let reset = info.reset.map(|pin| pin.name_and_level());
         let [rtl, ..] = FILES;
         let netlist = session.text(rtl)?;
@@ -542,13 +548,6 @@ impl Prover {
             "read_rtlil {read_rtl}\nflatten\n{tri_state}opt_clean\n{exposed}{read}read_verilog -sv -noautowire {MONITOR}\n\
              hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_rtlil {both}\n"
         ))?;
-        let beside: &[&str] = match undefined {
-            UndefinedBits::Zero => &[],
-            UndefinedBits::Free => &[UNDRIVEN],
-        };
-        if let Some(because) = session.doubt(beside)? {
-            return Ok(Err(because));
-        }
         let netlist = session.text(both)?;
         let bits = memory_bits(&netlist);
         let Cut { text: without, memories } = match cut(&netlist, clock) {

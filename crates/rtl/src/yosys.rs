@@ -44,9 +44,6 @@ const CHECK: &str = "design -push-copy\nproc\nflatten\nopt_clean\ncheck\ndesign 
 /// Parts of warnings that do not say that Yosys reads the RTL as no simulator does.
 const HARMLESS: &[&str] = &[];
 
-/// Part of the warning of a net without a driver.
-pub const UNDRIVEN: &str = "is used but has no driver";
-
 /// What read an RTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
@@ -253,18 +250,17 @@ impl YosysSession {
     }
 
     /// Why no proof about the netlist counts: the RTL has a construct that Yosys may read otherwise
-    /// than Verilator simulates it, or Yosys warned. Warnings with one of `beside` are left out.
+    /// than Verilator simulates it, or Yosys warned.
     ///
     /// # Errors
     /// As [`Examined::unprovable`].
-    pub fn doubt(&self, beside: &[&str]) -> Result<Option<String>, Error> {
+    pub fn doubt(&self) -> Result<Option<String>, Error> {
         let mut doubts = match self.read_with.get() {
             Some(parameters) => self.examined.unprovable(parameters)?,
             None => Vec::new(),
         };
         let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        let counts = |warning: &&String| !beside.iter().any(|part| warning.contains(part));
-        doubts.extend(warnings.iter().filter(counts).cloned());
+        doubts.extend(warnings.iter().cloned());
         let Some(first) = doubts.first() else { return Ok(None) };
         let more = match doubts.len() {
             1 => String::new(),
@@ -612,5 +608,51 @@ mod tests {
         }
         let in_time = session().with_deadline(Instant::now() + Duration::from_secs(600));
         in_time.read(&[], "").unwrap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Why no proof about a module with this body counts.
+    fn doubt(body: &str) -> Option<String> {
+        let ports = "input clk, input a, input b, output logic y";
+        let text = format!("module top({ports});\n{body}\nendmodule\n");
+        let session = YosysSession::of_verilog(&text);
+        session.read(&[], "proc").unwrap();
+        session.doubt().unwrap()
+    }
+
+    #[test]
+    fn a_netlist_that_may_be_another_circuit_is_doubted() {
+        for body in [
+            "assign y = a;",
+            "logic r; always_ff @(posedge clk) r <= a; assign y = r;",
+            "wire [1:0] w; assign w[0] = a; assign w[1] = b; assign y = &w;",
+        ] {
+            assert_eq!(doubt(body), None, "{body}");
+        }
+        for body in [
+            // Yosys drops one of the processes.
+            "logic r; always @(posedge clk) r <= a; always @(posedge clk) if (b) r <= 0; assign y = r;",
+            "wire w; assign w = a; assign w = b; assign y = w;",
+            "wire w; assign w = a ? b : 1'bz; assign y = w;",
+            // Yosys reads time as a net without a driver.
+            "assign y = $time > 100;",
+            "wire w; assign y = a & w;",
+        ] {
+            assert!(doubt(body).is_some(), "{body}");
+        }
+    }
+
+    /// A hierarchical reference is no net that declares itself.
+    #[test]
+    fn a_name_that_is_declared_nowhere_is_not_read() {
+        let text = "module low(input a); wire q = a; endmodule
+             module top(input a, output y); low u(a); assign y = u.q; endmodule\n";
+        let session = YosysSession::of_verilog(text);
+        let error = session.read(&[], "proc").unwrap_err();
+        assert_eq!(error.code(), codes::YOSYS_FAILED, "{error}");
     }
 }

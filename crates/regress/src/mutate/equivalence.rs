@@ -96,7 +96,7 @@ impl<'a> EquivalenceChecker<'a> {
         if !info.clocks.is_empty() {
             return Ok(Err("the block has several clocks".to_owned()));
         }
-        if let Some(because) = session.doubt(&[])? {
+        if let Some(because) = session.doubt()? {
             return Ok(Err(because));
         }
         let assertions = Assertions::read(session, info, parameters)?;
