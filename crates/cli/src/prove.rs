@@ -33,7 +33,7 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
     /// Prove instead that each output is free of X: that registers without a reset, unwritten
-    /// memory words and idle payload do not reach it.
+    /// memory words, idle payload and undefined bits do not reach it.
     #[arg(long, help_heading = heading::WHAT)]
     x: bool,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.

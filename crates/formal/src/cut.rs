@@ -323,24 +323,97 @@ pub fn with_free_inputs(netlist: &str) -> Result<String, Unknown> {
     Ok(text)
 }
 
-/// Whether each address of each memory has a word. What is read elsewhere is undefined.
-pub fn has_all_words(netlist: &str) -> bool {
-    let cells = parts(netlist).0;
-    rtlil::memories(netlist).all(|memory| {
-        let is_inside = |cell: &Cell<'_>| {
-            let bits = cell.parameter("\\ABITS").and_then(rtlil::number);
-            let address = cell.port("\\ADDR").and_then(rtlil::number);
-            cell.kind.starts_with("$meminit")
-                || address.is_some_and(|address| address < memory.size)
-                || (memory.size.is_power_of_two()
-                    && bits.is_some_and(|bits| bits <= u64::from(memory.size.ilog2())))
+/// The netlist in which a read of a word that its memory does not have is undefined, and such a
+/// write changes nothing: mapped to registers, it would be another word. `None` if a port of such a
+/// memory has another form.
+pub fn with_words_alone(netlist: &str) -> Option<String> {
+    let memories: BTreeMap<&str, rtlil::Memory<'_>> =
+        rtlil::memories(netlist).map(|memory| (memory.name, memory)).collect();
+    let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
+    let mut lines = netlist.lines();
+    let mut count = 0;
+    while let Some(line) = lines.next() {
+        let statement = Line::of(line);
+        if statement == Line::End {
+            text.insert_str(begin, &std::mem::take(&mut declared));
+        }
+        text.push_str(line);
+        text.push('\n');
+        let Line::Cell { kind, name } = statement else {
+            if let Line::Module(_) = statement {
+                begin = text.len();
+            }
+            continue;
         };
-        memory.offset == 0
-            && cells
-                .iter()
-                .filter(|cell| cell.memory().as_deref() == Some(memory.name))
-                .all(is_inside)
-    })
+        let cell = Cell { module: "", kind, name, inside: rtlil::rest_of_cell(&mut lines) };
+        let memory = cell.memory();
+        let guarded = match memory.as_deref().and_then(|name| memories.get(name)) {
+            Some(memory) => guarded(&cell, memory)?.map(|port| (port, memory.size)),
+            None => None,
+        };
+        for line in &cell.inside {
+            match (Line::of(line), guarded) {
+                (Line::Connect { left, .. }, Some((port, _))) if left == port => {
+                    let _ = writeln!(text, "    connect {port} $cosim_word_{count}");
+                }
+                _ => {
+                    text.push_str(line);
+                    text.push('\n');
+                }
+            }
+        }
+        text += "  end\n";
+        if let Some((port, size)) = guarded {
+            guard(&cell, count, (port, size), (&mut declared, &mut text))?;
+            count += 1;
+        }
+    }
+    Some(text)
+}
+
+/// The port of a memory cell that needs a guard, if one does; the outer `None` if it has none.
+fn guarded(cell: &Cell<'_>, memory: &rtlil::Memory<'_>) -> Option<Option<&'static str>> {
+    let is_there = |address: u64| memory.offset == 0 && address < memory.size;
+    let bits = cell.parameter("\\ABITS").and_then(rtlil::number)?;
+    let highest = 1_u64.checked_shl(u32::try_from(bits).ok()?).map(|words| words - 1);
+    let address = cell.port("\\ADDR").and_then(rtlil::number).or(highest);
+    match cell.kind {
+        kind if kind.starts_with("$meminit") => Some(None),
+        _ if address.is_some_and(is_there) => Some(None),
+        _ if memory.offset != 0 => None,
+        "$memrd" if !cell.waits() => Some(Some("\\DATA")),
+        kind if kind.starts_with("$memwr") => Some(Some("\\EN")),
+        _ => None,
+    }
+}
+
+/// Adds the guard of a port, between it and its wire `$cosim_word_COUNT`.
+fn guard(
+    cell: &Cell<'_>,
+    count: usize,
+    (port, size): (&str, u64),
+    (declared, text): (&mut String, &mut String),
+) -> Option<()> {
+    let (signal, address) = (cell.port(port)?, cell.port("\\ADDR")?);
+    let bits = cell.parameter("\\ABITS")?;
+    let width = usize::try_from(cell.parameter("\\WIDTH").and_then(rtlil::number)?).ok()?;
+    let word = format!("$cosim_word_{count}");
+    let (digit, from, to) = match port {
+        "\\DATA" => ("x", word.as_str(), signal),
+        _ => ("0", signal, word.as_str()),
+    };
+    let _ = write!(declared, "  wire width {width} {word}\n  wire $cosim_has_{count}\n");
+    let _ = write!(
+        text,
+        "  cell $lt $cosim_has_cell_{count}\n    parameter \\A_SIGNED 0\n    parameter \\A_WIDTH {bits}\n    \
+         parameter \\B_SIGNED 0\n    parameter \\B_WIDTH 64\n    parameter \\Y_WIDTH 1\n    \
+         connect \\A {address}\n    connect \\B 64'{size:064b}\n    connect \\Y $cosim_has_{count}\n  end\n  \
+         cell $mux $cosim_word_cell_{count}\n    parameter \\WIDTH {width}\n    \
+         connect \\A {width}'{}\n    connect \\B {from}\n    connect \\S $cosim_has_{count}\n    \
+         connect \\Y {to}\n  end\n",
+        digit.repeat(width)
+    );
+    Some(())
 }
 
 /// Replaces what a latch holds by an input.

@@ -12,7 +12,7 @@ use crate::aig::{
 };
 use crate::assertions::{Assertions, OUTPUTS};
 use crate::certificate::Certificate;
-use crate::cut::{Cut, CutMemory, cut, enabled, has_all_words};
+use crate::cut::{Cut, CutMemory, cut, enabled, with_words_alone};
 use crate::engine::{Decider, ask};
 use crate::graph::{Graph, MEMORY, free_graph, graph, memory_bits, whole_graph};
 use crate::invariants::{HELP, Observer, observer};
@@ -563,9 +563,14 @@ impl Prover {
         let Some(aig) = Aig::parse(&text) else {
             return Ok(Err(LOOP.to_owned()));
         };
-        // Mapped to registers, an address without a word is that of another word.
-        let is_exact = undefined == UndefinedBits::Zero || has_all_words(&netlist);
-        let whole = (is_exact && (1..=MEMORY).contains(&bits)).then(Mutex::default);
+        let mut is_exact = (1..=MEMORY).contains(&bits);
+        if undefined == UndefinedBits::Free && is_exact {
+            match with_words_alone(&netlist) {
+                Some(text) => session.write(both, &text)?,
+                None => is_exact = false,
+            }
+        }
+        let whole = is_exact.then(Mutex::default);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
         let found = always.map(|(place, _)| (place, Mutex::default())).collect();

@@ -631,6 +631,10 @@ fn undefined_bits_and_idle_payload_of_the_reset_cycle_reach_outputs() {
          assign y = m[a[2:0]];",
         "reg [3:0] m [0:4]; integer i; initial for (i = 0; i < 5; i = i + 1) m[i] = i;
          always @(posedge clk) if (e) m[a[2:0]] <= 1; assign y = m[a[2:0]];",
+        "reg [3:0] m [0:4]; always @(posedge clk) m[a[2:0]] <= 1; reg w; initial w = 0;
+         always @(posedge clk) if (a[2:0] == 5) w <= 1; assign y = w ? m[5] | m[0] : 0;",
+        "reg [3:0] m [0:4]; always @(posedge clk) m[a[2:0]] <= 1; reg w; initial w = 0;
+         always @(posedge clk) if (a[2:0] == 5) w <= 1; assign y = w ? m[1] : 0;",
         "reg [3:0] m [0:3]; integer i; initial for (i = 0; i < 4; i = i + 1) m[i] = i;
          assign y = m[a[2:0]];",
         "reg [3:0] m [1:4]; integer i; initial for (i = 1; i < 5; i = i + 1) m[i] = i;
@@ -670,6 +674,8 @@ fn undefined_bits_and_idle_payload_of_the_reset_cycle_reach_outputs() {
         "reg [3:0] m [0:3]; integer i; initial for (i = 0; i < 4; i = i + 1) m[i] = i;
          assign y = m[a[1:0]];",
         "reg [3:0] m [0:4]; initial m[4] = 7; assign y = m[4] & 0;",
+        "reg [3:0] m [0:4]; integer i; initial for (i = 0; i < 5; i = i + 1) m[i] = i;
+         always @(posedge clk) if (e) m[a[2:0]] <= 1; assign y = a[5:3] < 5 ? m[a[5:3]] : 0;",
         "reg [3:0] q; always @* case (a[1:0]) 0: q = 1; 1: q = 2; 2, 3: q = 0; default: q = 'x; endcase
          assign y = q;",
         "reg u; always @(posedge clk) if (v) u <= p[0]; else u <= 0; assign y = u;",
