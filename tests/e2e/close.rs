@@ -105,7 +105,7 @@ fn uncovered_points_get_vectors_and_proofs() {
     let check = ["cover", "close", "--check", "closed", "--time", "2m"];
     let check = run_in(folder.path(), &[&check[..], &rtl].concat());
     assert_eq!(code(&check), 4, "{}", text(&check));
-    assert!(text(&check).contains("proofs confirmed, 1 not"), "{}", text(&check));
+    assert!(text(&check).contains("proofs confirmed, 0 believed, 1 not"), "{}", text(&check));
 }
 
 #[test]
