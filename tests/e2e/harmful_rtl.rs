@@ -4,7 +4,8 @@
 //! kind, `HARM_AT` the cycle, `HARM_TURN` the n-th model of the process that reaches the cycle, and
 //! `HARM_MARK` a file that lists the affected processes. With `HARM_ONCE`, it happens only in the
 //! process that creates this file. `HARM=escape` prints what the RTL may do to the machine. With
-//! `HARM_BUG`, it also has a bug: from cycle 60 on, a key differs. `HARM=slow` thinks in each cycle.
+//! `HARM_BUG`, it also has a bug: from cycle 60 on, a key differs. With `HARM=slow`, each
+//! cycle is slow.
 
 mod interruption;
 mod lost;

@@ -116,8 +116,8 @@ pub struct Question {
 }
 
 impl Sides {
-    /// Reads both RTLs. The inner error says why they cannot be compared by a proof. At the deadline
-    /// Yosys is ended.
+    /// Reads both RTLs. The inner error says why they cannot be compared by a proof. The deadline
+    /// ends Yosys.
     ///
     /// # Errors
     /// [`Error`] if Yosys fails or cannot read one.

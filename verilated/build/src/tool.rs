@@ -198,11 +198,13 @@ fn watched(
         }
     };
     let status = watch(&mut child, || check_time().and_then(|()| check_output()))?;
-    // A program that it left behind may hold the pipes open.
-    wait(|| {
-        let is_read = readers.iter().all(thread::JoinHandle::is_finished);
-        if is_read { Ok(Some(())) } else { check_time().map(|()| None) }
-    })?;
+    if deadline.is_some() {
+        // A program that it left behind may hold the pipes open.
+        wait(|| {
+            let is_read = readers.iter().all(thread::JoinHandle::is_finished);
+            if is_read { Ok(Some(())) } else { check_time().map(|()| None) }
+        })?;
+    }
     let [stdout, stderr] = readers.map(|reader| reader.join().unwrap_or_default());
     check_output()?;
     Ok(Output { status, stdout, stderr })

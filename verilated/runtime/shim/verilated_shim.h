@@ -89,8 +89,8 @@ typedef struct vl_model_api {
   // Bits that are 1 in `open` are not compared (null: all bits are). `*done` is then the index of
   // the differing cycle, and `actual` holds its outputs; otherwise it is `count`. If the model
   // stops, `*done` is the cycle whose inputs were driven last. It is stored atomically as the batch
-  // proceeds, so that another thread can read the progress. The rising edge that ends a batch is due
-  // with the next batch or `edge`. Call neither after a difference.
+  // proceeds, so that another thread can read the progress. The rising edge that ends a batch is
+  // due with the next batch or `edge`. Call neither after a difference.
   int32_t (*run_batch)(vl_model *model, const void *inputs, const void *expected, const void *open,
                        size_t count, size_t *done, void *actual);
   // Runs `count` cycles of settle and edge over `inputs` without comparison, as the baseline of
