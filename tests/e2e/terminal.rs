@@ -6,9 +6,10 @@ use crate::common::{
 };
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 use wellen::simple::read;
 
@@ -155,6 +156,53 @@ fn completions_and_manual_pages_cover_every_command() {
     assert!(!pages.contains("cosim-worker"), "{pages:?}");
     let missing = folder.path().join("missing");
     assert_error(&run(["man", "--out", missing.to_str().unwrap()]), "E0601");
+}
+
+/// Types keys in an interactive Bash with the completions, in a folder with `bin/cosim`.
+fn typed_keys(folder: &Path, keys: &str) -> String {
+    let program = program();
+    let set = program.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    // A shell that waits for more keys is a failure, not a hang.
+    let mut command = Command::new("timeout");
+    command.args(["60", "script", "-qec", "bash --norc --noprofile -i", "/dev/null"]);
+    command
+        .current_dir(folder)
+        .envs(set)
+        .env("HISTFILE", "/dev/null")
+        .env("TERM", "dumb")
+        .env("INPUTRC", "/dev/null");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let source = "PATH=$PWD/bin:$PATH; eval \"$(cosim completions bash)\"";
+    write!(child.stdin.as_mut().unwrap(), "{source}\n{keys}\nexit 0\n").unwrap();
+    text(&child.wait_with_output().unwrap())
+}
+
+/// The name of a file may come from anyone: after Tab and Enter no shell executes any of it.
+#[test]
+fn completions_offer_no_name_of_a_file_that_a_shell_would_execute() {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    symlink(program().get_program(), folder.path().join("bin/cosim")).unwrap();
+    fs::create_dir(folder.path().join("d")).unwrap();
+    for name in ["$(touch PWNED).json", "b`touch PWNED`.json", "c;touch PWNED", "d/$(touch PWNED)"]
+    {
+        fs::write(folder.path().join(name), "").unwrap();
+    }
+    for command in ["replay", "report", "resume", "run --rtl", "run --plan", "cover report"] {
+        for begin in ["$", "b", "c", "d/"] {
+            let keys = format!("cosim {command} {begin}\t");
+            let shown = typed_keys(folder.path(), &keys);
+            assert!(!folder.path().join("PWNED").exists(), "{keys:?}: {shown}");
+        }
+    }
+    // Other names are still completed: plain ones by the program, the others by Bash.
+    fs::write(folder.path().join("plain.json"), "{").unwrap();
+    fs::write(folder.path().join("two words.json"), "{").unwrap();
+    for (begin, name) in [("pl", "plain.json"), ("tw", "two words.json")] {
+        let shown = typed_keys(folder.path(), &format!("cosim replay {begin}\t"));
+        assert!(shown.contains(&format!("error[E0204]: {name}:1:")), "{shown}");
+    }
 }
 
 /// `doctor` finds what is there, and a machine without a compiler cannot run user RTL.

@@ -1,12 +1,13 @@
 //! `cosim completions` and `cosim man`: completions of shells, and manual pages.
 //!
-//! The script of a shell calls this program, which offers names of blocks, profiles, scenarios and
-//! cases. It starts no program that may come with a checkout, and offers plain words only: a shell
-//! inserts them as they are, and a run directory may come from anyone.
+//! The script of a shell calls this program, which offers names of blocks, profiles, scenarios,
+//! cases and files. It starts no program that may come with a checkout, and offers plain words only:
+//! a shell inserts them as they are, and a run directory or the name of a file may come from anyone.
+//! Bash completes the names of other files by itself, which quotes them.
 
 use super::options::{heading, path};
 use super::{command, print_text};
-use clap::{Arg, Args};
+use clap::{Arg, Args, ValueHint};
 use clap_complete::Shell;
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter as _,
@@ -48,7 +49,9 @@ pub fn completions(arguments: &Completions) -> Result<ExitCode, Error> {
     shell
         .write_registration(VARIABLE, name, name, name, &mut text)
         .map_err(Error::write("standard output"))?;
-    print_text(&String::from_utf8_lossy(&text))?;
+    let text = String::from_utf8_lossy(&text);
+    // Where this program offers nothing, Bash completes names of files, and quotes them.
+    print_text(&text.replace("-o bashdefault ", "-o bashdefault -o default "))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -64,6 +67,10 @@ fn with_values(command: clap::Command) -> clap::Command {
     command.mut_subcommands(|command| {
         with_values(command).mut_args(|argument| match candidates(&argument) {
             Some(completer) => argument.add(completer),
+            // clap would offer every name of a file.
+            None if argument.get_value_hint() != ValueHint::Unknown => {
+                argument.add(ArgValueCompleter::new(plain_paths))
+            }
             None => argument,
         })
     })
@@ -98,10 +105,17 @@ fn candidates(argument: &Arg) -> Option<ArgValueCompleter> {
             .map(|value| CompletionCandidate::new(format!("{before}{value}")))
             .collect();
         if with_paths {
-            all.extend(PathCompleter::any().complete(current));
+            all.extend(plain_paths(current));
         }
         all
     }))
+}
+
+/// The paths that begin with a text and are plain words.
+fn plain_paths(current: &OsStr) -> Vec<CompletionCandidate> {
+    let mut paths = PathCompleter::any().complete(current);
+    paths.retain(|path| path.get_value().to_str().is_some_and(is_plain));
+    paths
 }
 
 /// Whether a word means itself in every shell.
