@@ -73,6 +73,53 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     assert_eq!(code(&typed_in(there.path(), next)), 0);
 }
 
+/// A link in RTL of others may lead to a private file of the user, and a run directory is passed on.
+#[test]
+fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
+    const SECRET: &str = "password 1234";
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let bad = changed_rtl(TOP, "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let text_of_top = fs::read_to_string(bad.path().join(TOP)).unwrap();
+    let opens = "initial begin : opens integer f; f = $fopen(\"x.hex\", \"r\"); end\nendmodule";
+    let top = text_of_top.replacen("endmodule", opens, 1);
+    fs::create_dir(at("private")).unwrap();
+    fs::write(at("private/secret"), format!("// {SECRET}\n")).unwrap();
+    let run = |name: &str| {
+        let words = ["run", "--cases", "3", "--fixes", "repaired", "--no-waves", "--quiet"];
+        let output =
+            run_in(folder.path(), &[&words[..], &["--rtl", name, "--out", "run"]].concat());
+        assert_eq!(code(&output), 1, "{}", text(&output));
+        let copy = fs::read_to_string(at("run/rtl.json")).ok();
+        fs::remove_dir_all(at("run")).unwrap();
+        (copy, text(&output))
+    };
+    let header = format!("`include \"y.vh\"\n{top}");
+    for (name, top, link, target) in [
+        ("data", &top, "x.hex", "../private/secret"),
+        ("header", &header, "y.vh", "../private/secret"),
+        ("below", &header, "inc", "../private"),
+    ] {
+        fs::create_dir(at(name)).unwrap();
+        fs::write(at(name).join(TOP), top).unwrap();
+        symlink(target, at(name).join(link)).unwrap();
+        if name == "below" {
+            fs::copy(at("private/secret"), at("private/y.vh")).unwrap();
+        }
+        let (copy, printed) = run(name);
+        assert_eq!(copy, None, "{name}");
+        assert!(printed.contains("warning: `reproduce` will need the RTL"), "{name}: {printed}");
+    }
+    // A link inside of the folder, and a link to the folder itself.
+    fs::create_dir(at("whole")).unwrap();
+    fs::write(at("whole").join(TOP), &header).unwrap();
+    fs::write(at("whole/z.vh"), format!("// {SECRET}\n")).unwrap();
+    symlink("z.vh", at("whole/y.vh")).unwrap();
+    symlink("whole", at("link")).unwrap();
+    let (copy, printed) = run("link");
+    assert!(copy.unwrap().contains(SECRET), "{printed}");
+}
+
 /// Whether each replayed vector was as expected.
 fn json_lines(artifact: &Path) -> Vec<bool> {
     let output = reproduce(artifact, &["--format", "json"]);

@@ -78,8 +78,14 @@ impl RtlCopy {
     ///
     /// # Errors
     /// [`Error::File`] or [`Error::Usage`] if a copy would not find a file, as one that is included
-    /// by an absolute path.
+    /// by an absolute path, or if a link leads to one outside of what the user named.
     pub fn new(examined: &Examined, commit: Option<String>) -> Result<Self, Error> {
+        if let Some(path) = examined.left.first() {
+            let message = "is behind a link out of the given folder, and may be private; give the \
+                           RTL without the link";
+            let (path, message) = (path.clone(), message.to_owned());
+            return Err(Error::File { code: codes::CANNOT_COPY, path, message });
+        }
         let copies = Copies::new(examined)?;
         let name = |path: &Path| path.to_string_lossy().into_owned();
         let data = copied_data(examined)?;

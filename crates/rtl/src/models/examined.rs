@@ -55,6 +55,8 @@ pub struct Examined {
     pub parameters: Vec<String>,
     /// Places where the RTL opens files with computed names, which are not part of the RTL.
     pub computed: Vec<String>,
+    /// Files that were read through a link out of what the user named, by their paths.
+    pub left: Vec<PathBuf>,
     /// The file with the properties as assertions, if the block has one.
     pub assertions: Option<AssertionFile>,
     /// What names of the design stand for.
@@ -253,6 +255,7 @@ impl Examined {
                 .map(str::to_owned)
                 .collect(),
             computed: Vec::new(),
+            left: Vec::new(),
             assertions: None,
             names: Names::default(),
             expanded: Default::default(),

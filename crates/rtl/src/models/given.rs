@@ -50,8 +50,66 @@ pub struct UserRtl {
     pub files: Vec<PathBuf>,
     /// The real path of the folder, if it is one with RTL of a revision.
     pub revision: Option<PathBuf>,
+    /// What the user named.
+    pub named: Named,
     /// The canonical paths of the sources.
     known: BTreeSet<PathBuf>,
+}
+
+/// The folders and files that the user named, to find files that a link leads to elsewhere. The
+/// links may come with RTL of others, and a private file of the user behind one is no part of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Named {
+    /// Folders as typed, and their paths without links.
+    folders: Vec<(PathBuf, PathBuf)>,
+    /// Folders with files that were named, in the same way. Their other files were not named.
+    around: Vec<(PathBuf, PathBuf)>,
+    /// Files, without links.
+    files: BTreeSet<PathBuf>,
+}
+
+impl Named {
+    fn folder(&mut self, folder: &Path) {
+        self.folders.extend(with_real(folder));
+    }
+
+    fn file(&mut self, file: &Path) {
+        self.around.extend(with_real(folder_of(file)));
+        self.files.extend(fs::canonicalize(file));
+    }
+
+    /// Whether a file that was found below a folder is elsewhere, because its path passes a link.
+    pub fn is_left(&self, path: &Path) -> bool {
+        let Ok(real) = fs::canonicalize(path) else { return false };
+        let is_inside = |(_, folder): &(PathBuf, PathBuf)| real.starts_with(folder);
+        if self.files.contains(&real) || self.folders.iter().any(is_inside) {
+            return false;
+        }
+        // Simulators also search the working directory.
+        let here = with_real(Path::new("."));
+        let has_no_link = |(typed, folder): &(PathBuf, PathBuf)| {
+            path.strip_prefix(typed).is_ok_and(|rest| resolved(&folder.join(rest)) == real)
+        };
+        !self.folders.iter().chain(&self.around).chain(&here).any(has_no_link)
+    }
+}
+
+/// A folder, as paths below it begin, and its path without links.
+fn with_real(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let typed = if folder == Path::new(".") { Path::new("") } else { folder };
+    Some((typed.to_owned(), fs::canonicalize(folder).ok()?))
+}
+
+/// A path without `..`, as text.
+fn resolved(path: &Path) -> PathBuf {
+    let mut resolved = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(resolved.pop()),
+            part => resolved.push(part),
+        }
+    }
+    resolved
 }
 
 impl UserRtl {
@@ -83,6 +141,7 @@ impl UserRtl {
                     "is not a folder; expected a folder to search for files",
                 ));
             }
+            given.named.folder(folder);
             given.search(folder, true);
         }
         for path in &rtl.paths {
@@ -98,6 +157,7 @@ impl UserRtl {
         }
         for path in listed.libraries {
             readable(&path, "is named by -v in a file list but is not a file")?;
+            given.named.file(&path);
             given.libraries.push(path);
         }
         given.search_parents();
@@ -116,6 +176,7 @@ impl UserRtl {
     /// Adds a file. Its folder is searched for what it includes and instantiates.
     fn file(&mut self, path: &Path, message: &str) -> Result<(), Error> {
         readable(path, message)?;
+        self.named.file(path);
         self.source(path);
         self.search(folder_of(path), false);
         Ok(())
@@ -141,6 +202,7 @@ impl UserRtl {
         };
         let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
         let mut found = false;
+        self.named.folder(root);
         self.search(root, false);
         let is_kept = |entry: &DirEntry| !is_hidden(entry) && !leads_inside(entry);
         let entries = walk.into_iter().filter_entry(is_kept);
@@ -265,5 +327,61 @@ pub fn unwalkable(error: &walkdir::Error) -> String {
         ),
         (None, Some(error)) => format!("cannot be read: {error}"),
         (None, None) => format!("cannot be read: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+    use tempfile::TempDir;
+
+    #[test]
+    fn a_link_out_of_what_the_user_named_leaves_it() {
+        let root = TempDir::new().unwrap();
+        let at = |name: &str| root.path().join(name);
+        for folder in ["rtl/sub", "inc", "one", "private"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["rtl/a.v", "inc/b.vh", "one/c.v", "one/d.v", "private/key"] {
+            fs::write(at(file), "module m; endmodule").unwrap();
+        }
+        for (target, link) in [
+            ("../private/key", "rtl/key.hex"),
+            ("../private", "rtl/folder"),
+            ("a.v", "rtl/again.v"),
+            ("../inc/b.vh", "rtl/b.vh"),
+            ("../../rtl", "rtl/sub/loop"),
+            ("../private/key", "one/key.hex"),
+            ("../private/key", "one/named.v"),
+            ("rtl", "linked"),
+        ] {
+            symlink(target, at(link)).unwrap();
+        }
+        let paths = vec![at("linked"), at("one/d.v"), at("one/named.v")];
+        let include = vec![at("inc")];
+        let named = UserRtl::find(&Rtl { paths, include, ..Rtl::default() }).unwrap().named;
+        for (name, is_left) in [
+            ("linked/a.v", false),
+            ("linked/again.v", false),
+            ("linked/sub/loop/a.v", false),
+            ("linked/b.vh", false),
+            ("linked/../inc/b.vh", false),
+            ("linked/../one/c.v", false),
+            ("one/c.v", false),
+            ("one/d.v", false),
+            ("one/named.v", false),
+            ("linked/missing", false),
+            // The file behind the link was named as `one/named.v`.
+            ("linked/key.hex", false),
+        ] {
+            assert_eq!(named.is_left(&at(name)), is_left, "{name}");
+        }
+        fs::write(at("private/other"), "").unwrap();
+        symlink("../private/other", at("rtl/other.hex")).unwrap();
+        symlink("../private/other", at("one/other.hex")).unwrap();
+        for name in ["linked/other.hex", "linked/folder/other", "one/other.hex"] {
+            assert!(named.is_left(&at(name)), "{name}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Finds the files of user RTL with Verilator, in a temporary folder.
 
 use super::super::data::{self, REVISION, SearchFolder};
-use super::super::given::{Folder, UserRtl, folder_of};
+use super::super::given::{Folder, Named, UserRtl, folder_of};
 use super::super::{TARGET, messages, verilator};
 use super::names::Names;
 use super::{
@@ -37,6 +37,7 @@ fn is_built_in(name: &Path) -> bool {
 /// The temporary folder in which Verilator examines an RTL.
 struct ExaminedFolder {
     names: Names,
+    named: Named,
     /// The folder that names are relative to.
     folder: PathBuf,
     /// The searched folders, by name, and whether the user gave them explicitly.
@@ -157,6 +158,7 @@ impl ExaminedFolder {
         let (hint, top) = (wanted.hint.to_owned(), wanted.top.to_owned());
         Ok(Self {
             names,
+            named: given.named.clone(),
             folder,
             searched,
             sources,
@@ -732,6 +734,8 @@ impl ExaminedFolder {
         let (data, read): (Vec<_>, Vec<_>) = self.data(wanted, &names)?.into_iter().unzip();
         hashed.extend(data.iter().filter_map(|file| Some((file.name.clone(), file.text.clone()?))));
         files.extend(read.into_iter().flatten());
+        let of_user = files.iter().filter(|file| !file.built_in).map(|file| Path::new(&file.path));
+        let left = of_user.filter(|path| self.named.is_left(path)).map(Path::to_owned).collect();
         let place = |opened: &Opened| {
             format!("{}:{}", self.names.typed(&opened.file).display(), opened.line)
         };
@@ -758,6 +762,7 @@ impl ExaminedFolder {
             ),
             parameters: top.parameters.clone(),
             computed,
+            left,
             files,
             texts,
             design,
