@@ -30,6 +30,11 @@ pub fn models() -> PathBuf {
     below_build("models")
 }
 
+/// What `cosim` remembers of a user, so that tests do not use the user's own.
+pub fn state() -> PathBuf {
+    below_build("state")
+}
+
 /// The output of the build script.
 pub fn build_output() -> PathBuf {
     Path::new(env!("OUT_DIR")).with_file_name("output")
@@ -61,7 +66,8 @@ pub fn built_in_model<B: Explain>(
 /// starts it: clippy refuses the `env!` elsewhere.
 pub fn program() -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
-    command.env("COSIM_CACHE", models()).env(QUICKLY.0, QUICKLY.1).current_dir(project());
+    command.env("COSIM_CACHE", models()).env("COSIM_STATE", state());
+    command.env(QUICKLY.0, QUICKLY.1).current_dir(project());
     command
 }
 

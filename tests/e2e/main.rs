@@ -67,6 +67,7 @@ mod signoff;
 mod since;
 mod slurm;
 mod terminal;
+mod trust;
 mod until;
 mod vector_files;
 mod verdicts;

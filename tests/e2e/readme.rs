@@ -7,7 +7,9 @@
 //! `...` stands for any lines. Machine-dependent values (times, speeds, hashes of builds) are not
 //! compared.
 
-use crate::common::{QUICKLY, cargo_outside, copy_rtl, files, models, program, project, run, text};
+use crate::common::{
+    QUICKLY, cargo_outside, copy_rtl, files, models, program, project, run, state, text,
+};
 use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};
@@ -139,6 +141,7 @@ fn printed(folder: &Path, now: &mut PathBuf, command: &str) -> String {
         .current_dir(&*now)
         .env("PATH", format!("{}:{path}", folder.join("bin").display()))
         .env("COSIM_CACHE", models())
+        .env("COSIM_STATE", state())
         .env(QUICKLY.0, QUICKLY.1)
         .output()
         .expect("bash runs");

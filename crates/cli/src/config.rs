@@ -97,6 +97,7 @@ const DEFAULTS: [(&str, &str); 78] = [
     ("quiet", "run replay shrink resume reproduce rerun merge mutate"),
     ("recorded-rtl", ""),
     ("reset", ""),
+    ("revoke", ""),
     ("rtl", ""),
     ("run", ""),
     ("run-seed", "mutate"),

@@ -90,6 +90,17 @@ enum Format {
     Ucis,
 }
 
+impl Arguments {
+    /// Whether the command needs blocks, and not the databases alone.
+    pub const fn has_blocks(&self) -> bool {
+        match &self.command {
+            Command::Close(_) => true,
+            Command::Rank(Rank { out, .. }) => out.is_some(),
+            Command::Merge(_) | Command::Report(_) => false,
+        }
+    }
+}
+
 /// Works on coverage databases.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.command {

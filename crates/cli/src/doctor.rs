@@ -2,6 +2,7 @@
 
 use super::options::{Format, Formatting};
 use super::{print_json, print_text};
+use crate::cargo::at_root;
 use crate::library::Library;
 use crate::located::{self, Origin};
 use clap::Args;
@@ -17,7 +18,7 @@ use cosim_rtl::yosys;
 use serde::Serialize;
 use std::env;
 use std::fmt::Write as _;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use verilated_build::compile;
 use verilated_files::trust;
 
@@ -178,7 +179,7 @@ fn tool(
     let named = env::var_os(variable).filter(|named| !variable.is_empty() && !named.is_empty());
     let program = named.unwrap_or_else(|| program.into());
     let found = find_program(&program).map(|program| {
-        let mut command = Command::new(program);
+        let mut command = at_root(program);
         command.arg(option);
         let output = verilated_build::messages_within(10, command).ok();
         let printed = output.map(|output| [output.stdout, output.stderr].concat());

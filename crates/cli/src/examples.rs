@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 34] = [
+const EXAMPLES: [(&str, [Example; 2]); 35] = [
     (
         "run",
         [
@@ -225,6 +225,13 @@ const EXAMPLES: [(&str, [Example; 2]); 34] = [
         [
             ("open", "Open the page of the latest run"),
             ("open runs/latest --waves mr_data", "Show the waves of a failure"),
+        ],
+    ),
+    (
+        "trust",
+        [
+            ("trust", "Let commands build and run the crate of this folder"),
+            ("trust --revoke", "Ask again before it is built"),
         ],
     ),
     (

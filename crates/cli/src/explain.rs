@@ -52,6 +52,13 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        std::slice::from_ref(&self.vector)
+    }
+}
+
 /// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     explain(arguments, interruption()?)

@@ -39,6 +39,13 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.vectors
+    }
+}
+
 /// A vector under a profile, and the folder of its testbench below the output folder.
 struct Job<'a> {
     vector: &'a CheckedVector,

@@ -15,6 +15,7 @@ mod bench;
 mod bisect;
 mod build_models;
 mod cache;
+mod cargo;
 mod channels;
 mod colour;
 mod compare;
@@ -59,6 +60,7 @@ mod signoff;
 mod skeleton;
 mod summary;
 mod suspects;
+mod trust;
 mod watch;
 #[cfg(test)]
 mod wording;
@@ -76,6 +78,7 @@ use std::error::Error as _;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -140,6 +143,8 @@ enum Command {
     Bisect(bisect::Arguments),
     /// Generate a crate for your block from the ports of its RTL.
     New(new::Arguments),
+    /// Trust a crate of blocks: let commands build and run it.
+    Trust(trust::Arguments),
     /// Re-run the regression whenever the RTL changes.
     Watch(watch::Arguments),
     /// Regenerate report.html of a run directory.
@@ -244,16 +249,20 @@ impl Command {
         matches!(self, Self::Diff(_)) || self.needs() == Needs::Blocks
     }
 
-    const fn needs(&self) -> Needs {
+    fn needs(&self) -> Needs {
+        // The error says which file is missing, and no crate is built for it.
+        if self.inputs().iter().any(|path| is_missing(path)) {
+            return Needs::BlocksIfThere;
+        }
         match self {
             Self::Diff(arguments) if arguments.has_top() => Needs::Nothing,
+            Self::Merge(arguments) if arguments.has_gradings() => Needs::BlocksIfThere,
             Self::Run(_)
             | Self::Replay(_)
             | Self::Shrink(_)
             | Self::Explain(_)
             | Self::Export(_)
             | Self::Bench(_)
-            | Self::Cover(_)
             | Self::List(_)
             | Self::Resume(_)
             | Self::Reproduce(_)
@@ -268,19 +277,45 @@ impl Command {
             | Self::WovenBugs(_)
             | Self::Suspects(_) => Needs::Blocks,
             Self::Schema(arguments) if arguments.is_of_blocks() => Needs::Blocks,
+            Self::Cover(arguments) if arguments.has_blocks() => Needs::Blocks,
             Self::Report(_) | Self::History(_) | Self::Open(_) | Self::Doctor(_) => {
                 Needs::BlocksIfThere
             }
             Self::BuildModels
             | Self::Cache(_)
             | Self::Compare(_)
+            | Self::Cover(_)
             | Self::Error(_)
             | Self::Schema(_)
             | Self::New(_)
+            | Self::Trust(_)
             | Self::Completions(_)
             | Self::Man(_) => Needs::Nothing,
         }
     }
+
+    /// The files and run directories that the command reads.
+    fn inputs(&self) -> &[PathBuf] {
+        match self {
+            Self::Replay(arguments) => &arguments.vectors,
+            Self::Shrink(arguments) => arguments.inputs(),
+            Self::Explain(arguments) => arguments.inputs(),
+            Self::Export(arguments) => arguments.inputs(),
+            Self::Resume(arguments) => arguments.inputs(),
+            Self::Reproduce(arguments) => arguments.inputs(),
+            Self::Rerun(arguments) => arguments.inputs(),
+            Self::Merge(arguments) => arguments.inputs(),
+            Self::Signoff(arguments) => arguments.inputs(),
+            _ => &[],
+        }
+    }
+}
+
+/// Whether a word of the command line can only be a file, and there is none.
+fn is_missing(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    let is_number = text.chars().all(|letter| letter.is_ascii_digit());
+    !is_number && !text.contains(['*', '?', '[']) && path.symlink_metadata().is_err()
 }
 
 fn execute(command: Command) -> Result<ExitCode, Error> {
@@ -307,6 +342,7 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Signoff(arguments) => signoff::execute(&arguments),
         Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
+        Command::Trust(arguments) => trust::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
         Command::History(arguments) => history::execute(&arguments),

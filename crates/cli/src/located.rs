@@ -1,9 +1,11 @@
 //! Finds the program with the blocks: the one that a variable names, the crate in or above the
 //! working directory, which is built first, or the program that is installed beside this one.
 
+use crate::cargo;
 use crate::library::Library;
+use crate::trust::{Inputs, trusted};
 use cosim_base::error::{Error, codes};
-use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_base::files::{LARGEST_INPUT, folder_of, read_input_text};
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::program::{PROGRAM_VARIABLE, TOOL_VARIABLE};
@@ -12,10 +14,10 @@ use serde::Deserialize;
 use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use toml::{Table, Value};
 use verilated_build::activity::Activity;
-use verilated_files::trust;
+use verilated_files::trust::written_by_others;
 
 /// The library that a crate of blocks depends on.
 const LIBRARY: &str = "cosim-core";
@@ -49,23 +51,32 @@ pub enum Origin {
 pub fn set() -> Result<(), Error> {
     match origin()? {
         Origin::Built(path) => blocks::set(&path, SOURCES),
-        Origin::Crate(manifest) => blocks::set(&built(&manifest, None)?, SOURCES),
-        Origin::Nothing => {
-            let message = format!(
-                "no blocks: neither this folder nor one above it has a crate that depends on \
-                 {LIBRARY}; write one with `cosim new`, or change to its folder"
-            );
-            Err(Error::Usage(codes::NO_BLOCKS, message))
+        Origin::Crate(manifest) => {
+            let inputs = trusted(folder_of(&manifest))?;
+            blocks::set(&built(&manifest, &inputs, None)?, SOURCES)
         }
+        Origin::Nothing => Err(no_blocks(Path::new("this folder"))),
     }
 }
 
-/// Builds the crate in a folder below `target`, and sets its program.
+/// The error for a folder in which no crate is found.
+pub fn no_blocks(folder: &Path) -> Error {
+    let folder = text::path(folder);
+    let message = format!(
+        "no blocks: neither {folder} nor one above it has a crate that depends on {LIBRARY}; write \
+         one with `cosim new`, or change to its folder"
+    );
+    Error::Usage(codes::NO_BLOCKS, message)
+}
+
+/// Builds a crate of this program's own in a folder below `target`, and sets its program. No
+/// configuration of the folders above counts.
 ///
 /// # Errors
 /// As [`set`].
 pub fn set_crate(folder: &Path, target: &Path) -> Result<(), Error> {
-    blocks::set(&built(&folder.join(MANIFEST), Some(target))?, SOURCES)
+    let none = Inputs::default();
+    blocks::set(&built(&folder.join(MANIFEST), &none, Some(target))?, SOURCES)
 }
 
 /// As [`set`], for commands that also work without blocks. Builds nothing.
@@ -106,13 +117,16 @@ pub fn origin() -> Result<Origin, Error> {
 
 /// The manifest of the nearest crate of blocks in or above a folder. One that another user could
 /// have written is ignored: building a crate runs its code.
-fn manifest(from: &Path) -> Result<Option<PathBuf>, Error> {
+///
+/// # Errors
+/// As [`read_input_text`].
+pub fn manifest(from: &Path) -> Result<Option<PathBuf>, Error> {
     for folder in from.ancestors() {
         let path = folder.join(MANIFEST);
         if !path.is_file() {
             continue;
         }
-        let reason = trust::written_by_others(&path);
+        let reason = written_by_others(&path);
         let is_of_blocks = match read_input_text(&path, LARGEST_INPUT) {
             Ok(text) => is_of_blocks(&text),
             // No file of others makes a command fail.
@@ -171,8 +185,8 @@ struct Target {
 }
 
 /// Builds a crate, in its own folder unless `target` names one, and returns its program.
-fn built(manifest: &Path, target: Option<&Path>) -> Result<PathBuf, Error> {
-    let folder = manifest.parent().unwrap_or(Path::new("."));
+fn built(manifest: &Path, inputs: &Inputs, target: Option<&Path>) -> Result<PathBuf, Error> {
+    let folder = folder_of(manifest);
     let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let text = read_input_text(manifest, LARGEST_INPUT)?;
     let table: Table =
@@ -183,13 +197,14 @@ fn built(manifest: &Path, target: Option<&Path>) -> Result<PathBuf, Error> {
         false => Library::own()?.map_or_else(Vec::new, |library| library.arguments()),
     };
     let activity = Activity::begin(format!("building the crate {name}"));
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let program = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = env::var(PROFILE_VARIABLE).ok().filter(|profile| !profile.is_empty());
-    let output = Command::new(cargo)
+    let output = cargo::command(program, inputs.toolchain())
         .args(["build", "--quiet", "--message-format", "json-render-diagnostics", "--profile"])
         .arg(profile.as_deref().unwrap_or(PROFILE))
         .arg("--manifest-path")
         .arg(manifest)
+        .args(inputs.arguments())
         .args(library)
         .args(
             target.map(|target| [OsStr::new("--target-dir"), target.as_os_str()]).iter().flatten(),

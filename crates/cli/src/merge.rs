@@ -37,11 +37,23 @@ pub struct Arguments {
     output: OutputOptions,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// Whether these are parts of a mutation analysis.
+    pub fn has_gradings(&self) -> bool {
+        merge::any(&self.folders, &GRADING)
+    }
+}
+
 /// Merges the shards of each block into a run directory. Ends with the exit code of the run.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, out, .. } = arguments;
     let earlier = &arguments.earlier.files();
-    if merge::any(folders, &GRADING) {
+    if arguments.has_gradings() {
         return gradings::execute(arguments);
     }
     apart(folders, out)?;

@@ -36,6 +36,13 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        std::slice::from_ref(&self.folder)
+    }
+}
+
 /// Replays the failures. Succeeds if each vector does what the run recorded.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let failures = Failures::read(&arguments.folder)?;

@@ -47,6 +47,13 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        std::slice::from_ref(&self.folder)
+    }
+}
+
 /// The failed cases of one run.
 struct FailedRun {
     folder: PathBuf,

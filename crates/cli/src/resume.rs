@@ -43,6 +43,13 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        std::slice::from_ref(&self.folder)
+    }
+}
+
+impl Arguments {
     /// Prints the command that began a directory, and its working directory, before anything of it
     /// is obeyed.
     ///

@@ -49,6 +49,13 @@ pub struct Arguments {
     limits: ModelLimits,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        std::slice::from_ref(&self.vector)
+    }
+}
+
 struct Shown(Activity);
 
 impl ShrinkProgress for Shown {

@@ -38,6 +38,13 @@ pub struct Arguments {
     formatting: Formatting,
 }
 
+impl Arguments {
+    /// What the command reads.
+    pub fn inputs(&self) -> &[PathBuf] {
+        &self.folders
+    }
+}
+
 /// Collects the matrix. Exit code 1 if a run failed, or if no case uses a rule.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, vectors, bugs, out, csv, formatting } = arguments;

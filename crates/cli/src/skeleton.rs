@@ -10,9 +10,11 @@ mod texts;
 mod types;
 
 use crate::agents::{Interface, Interfaces};
+use crate::cargo;
 use crate::channels::Channels;
 use crate::library::{LOCK, Library};
 use crate::resets::Reset;
+use crate::trust;
 use crate::wrapper::{Wishes, Wrapping, wrapper_name};
 use agent_texts::Agents;
 pub use asking::GivenParameter;
@@ -23,7 +25,6 @@ use cosim_rtl::models::{Copies, Delay, Examined, candidates, copied_data, delays
 pub use crate_name::CrateName;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use tempfile::{Builder, TempDir};
 use texts::Rendered;
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, VerilatorOption, Wrapper};
@@ -156,6 +157,7 @@ impl Skeleton {
         format(&made);
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
+        trust::remember_new(&folder);
         let Wrapping { clocks, is_combinational, .. } = wrapping;
         let wrapper = wrapper.map(|name| copies.searched(folder.join("rtl")).join(name));
         let channels = channels.unwrap_or_default();
@@ -326,8 +328,9 @@ impl Skeleton {
 /// Formats the sources as the user's toolchain does, if it can: what they hold decides where lines
 /// break.
 fn format(made: &Path) {
+    let Ok(made) = fs::canonicalize(made) else { return };
     for file in ["build.rs", "src/lib.rs"] {
-        let mut command = Command::new("rustfmt");
+        let mut command = cargo::command("rustfmt", None);
         command.args(["--quiet", "--edition", "2024"]).arg(made.join(file));
         let _ = verilated_build::messages(command);
     }

@@ -1,13 +1,14 @@
 //! Counts instructions per cycle with valgrind. The result does not depend on the load of the
 //! machine.
 
+use crate::cargo::at_root;
 use cosim_base::error::{Error, codes};
 use cosim_block::engine::InstructionScope;
 use cosim_block::program::ENTRY;
 use cosim_regress::blocks::{self, BlockHandle};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::process::Command;
+use std::path::absolute;
 
 /// Additional rounds of a part. The count of all parts with one round each is subtracted, which
 /// cancels the cost of the rest of the process.
@@ -26,7 +27,7 @@ pub struct Instructions {
 
 /// Whether valgrind is installed.
 pub fn can_count() -> bool {
-    Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
+    at_root("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Counts the instructions of a profile's linked model and of the harness.
@@ -60,9 +61,11 @@ fn run(
     };
     let rounds = rounds.map(|rounds| rounds.to_string()).join(",");
     let program = blocks::program().ok_or_else(blocks::missing)?;
-    let output = Command::new("valgrind")
+    let path = absolute(&program.path).map_err(|error| failed(&error.to_string()))?;
+    // Elsewhere valgrind would obey a `.valgrindrc`.
+    let output = at_root("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
-        .arg(&program.path)
+        .arg(path)
         .args([ENTRY, "rounds", block.info().name, profile, &rounds])
         .output()
         .map_err(|error| failed(&error.to_string()))?;

@@ -191,7 +191,9 @@ impl Viewer {
         let stem = view.waves.file_stem().unwrap_or_default().to_string_lossy();
         let file = folder.join(format!("{stem}.{ending}"));
         fs::write(&file, text).map_err(Error::write(&file))?;
+        // A viewer obeys files of its working directory.
         let mut command = Command::new(self.program());
+        command.current_dir(&folder);
         match self {
             Self::Surfer => command.arg(view.waves).arg("--command-file").arg(&file),
             Self::Gtkwave => command.arg(view.waves).arg(&file),

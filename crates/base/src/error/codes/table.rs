@@ -68,6 +68,14 @@ table! {
         "`cosim` builds the crate in or above the working directory before it runs its blocks. Correct what Cargo reports, \
          which is above the message."
 
+    E0116 CRATE_UNTRUSTED User "the crate was never built for this user"
+        "Building a crate runs its build script, its macros and then its program with your rights, and a crate may come \
+         with a checkout of anyone. On a terminal `cosim` asks once; elsewhere, run `cosim trust` in the folder of the crate \
+         if you trust its authors. `cosim new` trusts what it writes."
+    E0117 CRATE_OF_OTHERS User "another user could have written a file of the crate"
+        "Cargo would read the file, and so run code of another user with your rights. The message names the file. It must \
+         belong to you or to root, and nobody else may write it; use `chown` and `chmod`, or make a copy of the crate."
+
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
          expected), or the system reports an error, which the message repeats. Check the path and the permissions."
