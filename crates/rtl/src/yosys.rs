@@ -609,11 +609,6 @@ mod tests {
         let in_time = session().with_deadline(Instant::now() + Duration::from_secs(600));
         in_time.read(&[], "").unwrap();
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
 
     /// Why no proof about a module with this body counts.
     fn doubt(body: &str) -> Option<String> {
