@@ -5,8 +5,8 @@
 //! directives are tokens.
 //!
 //! Where Verilator and the standard let blanks decide, a token is as long as possible. Two texts
-//! with the same tokens therefore mean the same, apart from comments that a tool obeys: `& &` is not
-//! `&&`, and `10 ns` is not `10ns`.
+//! with the same tokens therefore mean the same, apart from comments that a tool obeys: `& &` is
+//! not `&&`, and `10 ns` is not `10ns`.
 //!
 //! No crate serves. `sv-parser` (0.13) has no lexer of its own: its rules read characters, and the
 //! first syntax error ends everything. The lexer of `moore-svlog-syntax` (0.14) interns names in

@@ -124,7 +124,7 @@ fn strings_are_exact_also_over_lines() {
 }
 
 #[test]
-fn names_directives_and_comments_are_told_apart() {
+fn names_directives_and_comments_differ() {
     let text = "module \\a+b ;\r\n`line 3 \"a b.v\" 1\r\n`default_nettype none // x */\n$display(`X) /* \" */ é §";
     let expected = [
         (Word, "module"),

@@ -164,7 +164,7 @@ fn as_simulated(text: &str) -> String {
             let is_next = |token: &Token<'_>| token.is_code() && token.kind != Kind::LineDirective;
             rest.iter().skip(1).position(is_next).map(|place| (place + 1, &rest[place + 1]))
         };
-        // Verilator ends an attribute also in a string, and a directive may hide what belongs to it.
+        // Verilator also ends an attribute inside a string, and a directive may hide its end.
         let is_odd = |token: &Token<'_>| is_directive(token) || token.text.contains("*)");
         // How many tokens are left out, and whether Verilator may read them in another way.
         let (removed, is_unclear) = match (token.kind, token.text) {
