@@ -1,12 +1,17 @@
 //! Processes by their sensitivity lists, and functions.
 
+use super::constant::token;
 use super::design::Kind;
 use super::expressions::REFERENCES;
 use super::ranges::Ranges;
+use super::statements::AUTOMATIC;
 use super::values::State;
 use super::walk::Walk;
 use crate::tree::Element;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The keyword of a process that means its latches.
+const LATCH: &str = "always_latch";
 
 /// The names with which Verilator begins variables of assertions.
 const OF_ASSERTION: &str = "_Vpast_";
@@ -111,8 +116,15 @@ impl<'a> Walk<'_, 'a> {
         for one in &self.module.drivers[first..] {
             set.entry(one.variable).or_default().add(one.bits);
         }
+        // The provers know what a latch is, and refuse it or take any value for it. Older Verilators
+        // do not say what the process is: no other keyword is as long.
+        let is_latch = match process.get("keyword") {
+            Some(keyword) => keyword == LATCH,
+            None => token(process) == u32::try_from(LATCH.len()).ok(),
+        };
         for (id, bits) in set {
-            if !end.written.get(&id).is_some_and(|written| written.contains_all(&bits)) {
+            if !is_latch && !end.written.get(&id).is_some_and(|written| written.contains_all(&bits))
+            {
                 self.module.latches.push((id, process));
             }
             self.module.combinational.insert((self.process, id), bits);
@@ -196,7 +208,11 @@ impl<'a> Walk<'_, 'a> {
             }
         }
         let statements: Vec<&Element> = function.children.iter().collect();
+        let text = self.common.texts.around(function);
+        self.is_automatic = text.is_some_and(|(before, _)| before.contains(AUTOMATIC));
+        self.function = Some(function.name());
         let end = self.run(&statements, state);
+        (self.function, self.is_automatic) = (None, false);
         for (id, bits, variable) in outputs {
             if !end.written.get(&id).is_some_and(|written| written.contains(bits)) {
                 let what = format!("`{}` of a function is not set on each path", variable.name());

@@ -29,6 +29,12 @@ pub(super) const WITHOUT_EFFECT: &[&str] = &[
     "typedeffwd",
 ];
 
+/// The word before a continuous assignment in a process.
+const PROCEDURAL: &str = "assign";
+
+/// The word for variables without a value from before.
+pub(super) const AUTOMATIC: &str = "automatic";
+
 /// What a message consists of, besides operators.
 const OF_MESSAGE: [&str; 9] =
     ["arraysel", "cond", "const", "display", "scopename", "sel", "sformatf", "time", "varref"];
@@ -289,6 +295,9 @@ impl<'a> Walk<'_, 'a> {
         if value.kind == "creset" {
             return;
         }
+        if self.kind != Kind::Continuous {
+            self.words(assign, target);
+        }
         let parts = [value, target];
         for other in &assign.children {
             if !parts.iter().any(|part| std::ptr::eq(*part, other)) {
@@ -305,6 +314,33 @@ impl<'a> Walk<'_, 'a> {
             self.report.add(assign, "`<=` in a process without a clock".to_owned());
         }
         self.target(target, state, known, is_immediate);
+    }
+
+    /// What the text says of an assignment in a process, and the tree of older Verilators does not:
+    /// whether it is a continuous one, and whether it is the initial value of a static variable.
+    fn words(&mut self, assign: &'a Element, target: &'a Element) {
+        let mut first = target;
+        while let Some(part) = first.part("fromp", 0).filter(|_| first.kind != "varref") {
+            first = part;
+        }
+        let text = self.common.texts.around(first);
+        // A net that is assigned a constant is in the tree as if that were its initial value.
+        let is_process = self.kind != Kind::Initial;
+        if is_process && text.is_some_and(|(before, _)| before.trim_end().ends_with(PROCEDURAL)) {
+            return self.report.add(assign, "a continuous assignment in a process".to_owned());
+        }
+        // The place of an initial value is that of the value.
+        let is_initial = assign.get("loc") == target.get("loc")
+            && text.is_none_or(|(before, _)| before.trim_end().ends_with('='));
+        let is_local = self.variable(target).is_some_and(|id| {
+            self.module.variables[id].is_local && target.name() != self.function.unwrap_or_default()
+        });
+        let is_automatic =
+            self.is_automatic || text.is_some_and(|(before, _)| before.contains(AUTOMATIC));
+        if !assign.has_roles() && is_initial && is_local && !is_automatic {
+            let what = format!("the initial value of `{}`, which may be static", target.name());
+            self.report.add(assign, what);
+        }
     }
 
     /// What is assigned.

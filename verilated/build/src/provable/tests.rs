@@ -27,6 +27,13 @@ fn is_refused(before: &str, text: &str) -> bool {
             }
             !found.is_empty()
         }
+        Ok(found) if std::env::var_os("SHOW").is_some() => {
+            println!("-- {before} {text}");
+            for f in &found {
+                println!("       {}", f.what);
+            }
+            !found.is_empty()
+        }
         Ok(found) => !found.is_empty() && found.iter().all(|one| one.place.is_some()),
         Err(error) => matches!(error, Error::Verilate { .. }),
     }

@@ -41,6 +41,9 @@ pub(super) struct Walk<'t, 'a> {
     pub(super) steps: u32,
     /// Whether an asynchronous reset is active: each value is constant, and nothing is recorded.
     pub(super) in_reset: bool,
+    /// The name of the function, and whether the text says that its variables are automatic.
+    pub(super) function: Option<&'a str>,
+    pub(super) is_automatic: bool,
 }
 
 impl<'t, 'a> Walk<'t, 'a> {
@@ -61,6 +64,8 @@ impl<'t, 'a> Walk<'t, 'a> {
             jumps: Vec::new(),
             steps: 0,
             in_reset: false,
+            function: None,
+            is_automatic: false,
         };
         walk.declare(element, false, true);
         walk.scope(element, Self::items);

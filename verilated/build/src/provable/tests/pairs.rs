@@ -88,9 +88,9 @@ pub(super) const PROCESSES: &[Pair] = &[
     ),
     pair("a latch", "always @* if (go) y = a;", "always @* if (go) y = a; else y = b;"),
     pair(
-        "a latch by its keyword",
+        "a latch that reads itself",
+        "always_latch if (go) y = y ^ a;",
         "always_latch if (go) y = a;",
-        "always_latch begin y = b; if (go) y = a; end",
     ),
     pair(
         "a latch in a case",
@@ -219,6 +219,11 @@ pub(super) const PROCESSES: &[Pair] = &[
         "assign y = go ? b : a;",
     ),
     pair(
+        "continuous assignments in a process",
+        "logic [7:0] q; always @(posedge clk) begin assign q = a; y <= q; end",
+        "logic [7:0] q; always @(posedge clk) begin q = a; y <= q; end",
+    ),
+    pair(
         "loops with an end",
         "always @* begin y = 0; for (int i = 0; i < 32'(a); i++) y = y + b; end",
         "always @* begin y = 0; for (int i = 0; i < 4; i++) if (a == 8'(i)) y = y + b; end",
@@ -232,6 +237,18 @@ pub(super) const FUNCTIONS: &[Pair] = &[
          endfunction assign y = f(a);",
         "function [7:0] f(input [7:0] x); reg [7:0] k; begin k = 0; if (x[0]) k = x; f = k; end \
          endfunction assign y = f(a);",
+    ),
+    pair(
+        "an initial value of a static variable",
+        "function [7:0] f(input [7:0] x); int k = 3; k = k + 32'(x); f = k[7:0]; endfunction \
+         assign y = f(a);",
+        "function automatic [7:0] f(input [7:0] x);\nint k = 3; k = k + 32'(x); return k[7:0]; \
+         endfunction assign y = f(a);",
+    ),
+    pair(
+        "an initial value in a process",
+        "always @(posedge clk) begin static logic [7:0] t = 0; t = t + a; y <= t; end",
+        "always @(posedge clk) begin automatic logic [7:0] t = a; t = t + b; y <= t; end",
     ),
     pair(
         "a result on each path",
@@ -316,10 +333,10 @@ pub(super) const START: &[Pair] = &[
     ),
     pair(
         "large tables",
-        "logic [7:0] m [0:65535]; initial for (int i = 0; i < 65537; i++) m[i] = 8'(i); \
-         assign y = m[{a, b}];",
-        "logic [7:0] m [0:65535]; initial for (int i = 0; i < 65536; i++) m[i] = 8'(i * 3); \
-         assign y = m[{a, b}];",
+        "logic [7:0] m [0:4095]; initial for (int i = 0; i < 4097; i++) m[i] = 8'(i); \
+         assign y = m[{a, b[3:0]}];",
+        "logic [7:0] m [0:4095]; initial for (int i = 0; i < 4096; i++) m[i] = 8'(i * 3); \
+         assign y = m[{a, b[3:0]}];",
     ),
     pair(
         "values of assertions",
