@@ -40,7 +40,8 @@ fn a_mutation_that_reaches_an_output_is_a_question() {
     assert_eq!(&inputs[..3], ["rst", "a", "b"]);
 }
 
-/// No assumption about mutants is false at once: an output that a mutation inverts differs in each question, and one that it never changes does not.
+/// No assumption about mutants is false at once: an output that a mutation inverts differs in each
+/// question, and one that it never changes does not.
 #[test]
 fn an_output_that_always_differs_is_reached_by_every_question() {
     // Inputs: rst, read, select, a; a register of `a`; y is the register, or its inverse while
