@@ -73,7 +73,8 @@ fn failures_are_replayed_from_the_run_directory_alone() {
     assert_eq!(code(&typed_in(there.path(), next)), 0);
 }
 
-/// A link in RTL of others may lead to a private file of the user, and a run directory is passed on.
+/// A link in RTL of others may lead to a private file of the user, and a run directory is passed
+/// on.
 #[test]
 fn no_file_behind_a_link_out_of_the_rtl_is_copied() {
     const SECRET: &str = "password 1234";

@@ -174,7 +174,7 @@ fn typed_keys(folder: &Path, keys: &str) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let source = "PATH=$PWD/bin:$PATH; eval \"$(cosim completions bash)\"";
-    write!(child.stdin.as_mut().unwrap(), "{source}\n{keys}\nexit 0\n").unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "{source}\n{keys}\nexit 0").unwrap();
     text(&child.wait_with_output().unwrap())
 }
 

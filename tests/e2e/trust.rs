@@ -1,4 +1,4 @@
-//! A crate is built only if the user trusts it, and nobody else could have written what Cargo reads.
+//! A crate is built only if the user trusts it, and no other user can write what Cargo reads.
 
 use crate::common::{assert_error, assert_error_at, code, program, text};
 use std::fs::{self, Permissions};
@@ -293,7 +293,7 @@ fn no_program_of_a_configuration_above_runs() {
 }
 
 #[test]
-fn a_terminal_is_asked_once() {
+fn a_terminal_shows_the_question_once() {
     let checkout = Checkout::new();
     let list = |answer: &str| {
         let program = checkout.program();
@@ -309,7 +309,7 @@ fn a_terminal_is_asked_once() {
         command.current_dir(checkout.at("above/crate"));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        write!(child.stdin.as_mut().unwrap(), "{answer}\n").unwrap();
+        writeln!(child.stdin.as_mut().unwrap(), "{answer}").unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(code(&output), 2, "{}", text(&output));
         text(&output)

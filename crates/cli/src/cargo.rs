@@ -53,8 +53,8 @@ fn absolute(program: &OsStr) -> PathBuf {
     found.unwrap_or_else(|| program.into())
 }
 
-/// The user's default toolchain, if rustup is installed. Without it, a compiler that Cargo starts in
-/// the folder of a crate would look for a toolchain there.
+/// The user's default toolchain, if rustup is installed. Without it, a compiler that Cargo starts
+/// in the folder of a crate would look for a toolchain there.
 fn default_toolchain() -> Option<&'static OsStr> {
     static KNOWN: OnceLock<Option<OsString>> = OnceLock::new();
     let find = || {

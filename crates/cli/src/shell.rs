@@ -1,9 +1,9 @@
 //! `cosim completions` and `cosim man`: completions of shells, and manual pages.
 //!
 //! The script of a shell calls this program, which offers names of blocks, profiles, scenarios,
-//! cases and files. It starts no program that may come with a checkout, and offers plain words only:
-//! a shell inserts them as they are, and a run directory or the name of a file may come from anyone.
-//! Bash completes the names of other files by itself, which quotes them.
+//! cases and files. It starts no program that may come with a checkout, and offers plain words
+//! only: a shell inserts them as they are, and a run directory or a file may come from anyone. Bash
+//! completes the names of other files by itself, which quotes them.
 
 use super::options::{heading, path};
 use super::{command, print_text};

@@ -230,7 +230,9 @@ fn tree(folder: &Path) -> Result<(), Error> {
                 return Err(of_others(path, &reason));
             }
         }
-        if entry.path_is_symlink() {
+        // The walk reaches the other files below the folder without the link.
+        let leads_out = || !fs::canonicalize(path).is_ok_and(|real| real.starts_with(folder));
+        if entry.path_is_symlink() && leads_out() {
             owned(path)?;
         }
     }

@@ -37,7 +37,7 @@ impl Place {
     pub fn is_remembered(&self) -> bool {
         let Ok(file) = self.file() else { return false };
         let is_own = fs::symlink_metadata(&file).is_ok_and(|found| {
-            // Nobody else can write into the folder; this is a second check.
+            // No other user can write into the folder; this is a second check.
             found.is_file() && trust::is_trusted(&found)
         });
         is_own && fs::read_to_string(&file).is_ok_and(|text| text == self.text())

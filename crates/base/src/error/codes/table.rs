@@ -74,7 +74,7 @@ table! {
          if you trust its authors. `cosim new` trusts what it writes."
     E0117 CRATE_OF_OTHERS User "another user could have written a file of the crate"
         "Cargo would read the file, and so run code of another user with your rights. The message names the file. It must \
-         belong to you or to root, and nobody else may write it; use `chown` and `chmod`, or make a copy of the crate."
+         belong to you or to root, and no other user may write it; use `chown` and `chmod`, or make a copy of the crate."
 
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
