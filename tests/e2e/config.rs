@@ -101,6 +101,8 @@ fn a_file_sets_nothing_that_weakens_a_check_or_names_code() {
         ("replay", "expect-recorded = true"),
         ("replay", "fixes = \"repaired\""),
         ("prove", "accept-bounded = 1"),
+        ("prove", "accept-believed = true"),
+        ("all", "accept-believed = true"),
         ("all", "no-sandbox = true"),
     ] {
         let folder = folder(&format!("[{command}]\n{option}\n"));

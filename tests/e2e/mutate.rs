@@ -154,8 +154,8 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     assert_ne!(places(&one), places(&other), "another seed, another list");
 }
 
-/// The same mutants with a solver and without. What is equivalent by more than its structure then is
-/// only believed to be so.
+/// The same mutants with a solver and without it. What is equivalent by more than its structure
+/// is then only believed to be so.
 #[test]
 fn without_a_certificate_a_mutant_is_only_believed_equivalent() {
     let folder = TempDir::new().unwrap();
