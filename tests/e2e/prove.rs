@@ -40,6 +40,36 @@ fn an_interrupted_proof_leaves_its_results_and_its_page() {
     assert!(page.contains("INTERRUPTED: proof of qp"), "{page}");
 }
 
+/// A Yosys that reads another RTL than Verilator proves nothing about it: here `copy_id` has the
+/// operands of its condition exchanged.
+#[test]
+fn a_netlist_of_another_circuit_decides_nothing() {
+    let folder = TempDir::new().unwrap();
+    let real = std::env::var("YOSYS").unwrap_or_else(|_| "yosys".to_owned());
+    let edit = "s/copies_cp ? cp_id : pkt_id/copies_cp ? pkt_id : cp_id/";
+    let script = format!(
+        "for file in read-*.v ../read-*.v; do [ -f \"$file\" ] && sed -i '{edit}' \"$file\"; done\nexec {real} \"$@\""
+    );
+    let yosys = common::script(&folder.path().join("yosys"), &script);
+    let rtl = patched_rtl(&project().join("tests/refactored_rtl/recv/05-states-gray.patch"));
+    let (built_in, new) = ("built-in".to_owned(), rtl.path().join("rtl").display().to_string());
+    for (command, result, exit) in [
+        (vec!["prove", "--only", "release_id is 0"], "proof.json", 1),
+        (vec!["diff", &built_in, &new], "diff.json", 4),
+    ] {
+        let out = folder.path().join(command[0]);
+        let mut cosim = cosim();
+        cosim.env("YOSYS", &yosys).arg(command[0]).args(["--block", "recv", "--fixes", "spec"]);
+        cosim.args(&command[1..]).arg("--out").arg(&out);
+        let output = cosim.output().unwrap();
+        assert_eq!(code(&output), exit, "{}", text(&output));
+        let profile = &json(&out.join(result))["profiles"][0];
+        let because = profile["because"].as_str().unwrap();
+        assert!(because.contains("copy_id["), "{profile}");
+        assert!(!text(&output).contains("1 proved"), "{}", text(&output));
+    }
+}
+
 /// `scripts/test formal` proves all blocks.
 #[test]
 fn properties_of_blocks_are_proved() {
