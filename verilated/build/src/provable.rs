@@ -36,6 +36,9 @@ use walk::{Common, Walk};
 /// The most reasons that are reported.
 const MOST: usize = 12;
 
+/// The most reasons that are collected.
+const MOST_FOUND: usize = 1000;
+
 /// How Verilator reports a constant index that is out of range. In the tree, it is cut.
 const OUT_OF_RANGE: &str = "SELRANGE";
 
@@ -58,7 +61,7 @@ impl fmt::Display for Unprovable {
 }
 
 impl Design {
-    /// The reasons why the design may not be proved, in the order of its modules; empty if all of
+    /// The reasons why the design may not be proved, in the order of their places; empty if all of
     /// it is on the list of what Verilator and Yosys read alike. The design is that of the prover:
     /// the plain top with its parameters, without assertions. `out` is a folder for Verilator's
     /// output.
@@ -116,10 +119,10 @@ fn out_of_range(messages: &str) -> Vec<Unprovable> {
     found.take(MOST).collect()
 }
 
-/// What was found so far.
+/// What was found so far, by place.
 struct Report {
     files: BTreeMap<String, String>,
-    found: Vec<Unprovable>,
+    found: BTreeSet<(Option<(PathBuf, u32, u32)>, String)>,
 }
 
 impl Report {
@@ -127,9 +130,8 @@ impl Report {
         let place = constant::place(element).and_then(|(file, [line, column, ..])| {
             Some((PathBuf::from(self.files.get(file)?), line, column))
         });
-        let found = Unprovable { what, place };
-        if self.found.len() < MOST && !self.found.contains(&found) {
-            self.found.push(found);
+        if self.found.len() < MOST_FOUND {
+            self.found.insert((place, what));
         }
     }
 
@@ -144,7 +146,7 @@ impl Report {
 }
 
 fn in_tree(tree: &Tree, texts: &Texts) -> Option<Vec<Unprovable>> {
-    let mut report = Report { files: tree.files.clone(), found: Vec::new() };
+    let mut report = Report { files: tree.files.clone(), found: BTreeSet::new() };
     tree.rest.iter().for_each(|element| report.kind(element));
     // Verilator's own packages are not in the netlist.
     let is_own = |element: &&Element| {
@@ -185,7 +187,8 @@ fn in_tree(tree: &Tree, texts: &Texts) -> Option<Vec<Unprovable>> {
         }
     }
     nets::signals(&walked, &mut report);
-    Some(report.found)
+    let found = report.found.into_iter().map(|(place, what)| Unprovable { what, place });
+    Some(found.take(MOST).collect())
 }
 
 /// The names of the functions and tasks that processes and assignments call.

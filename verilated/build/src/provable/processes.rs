@@ -116,8 +116,8 @@ impl<'a> Walk<'_, 'a> {
         for one in &self.module.drivers[first..] {
             set.entry(one.variable).or_default().add(one.bits);
         }
-        // The provers know what a latch is, and refuse it or take any value for it. Older Verilators
-        // do not say what the process is: no other keyword is as long.
+        // The provers know what a latch is, and refuse it or take any value for it. Older
+        // Verilators do not say what the process is: no other keyword is as long.
         let is_latch = match process.get("keyword") {
             Some(keyword) => keyword == LATCH,
             None => token(process) == u32::try_from(LATCH.len()).ok(),

@@ -3,7 +3,7 @@
 use super::constant::{bits, number, token, wildcards};
 use super::design::{Access, Kind};
 use super::expressions::OPERATORS;
-use super::values::State;
+use super::values::{State, mask};
 use super::walk::Walk;
 use crate::tree::Element;
 use std::collections::BTreeSet;
@@ -89,11 +89,13 @@ impl<'a> Walk<'_, 'a> {
                 "funcref" | "taskref" => self.call(one, now),
                 _ => self.report.kind(one),
             }),
-            // What newer Verilators set a local variable to that has no initial value.
-            "initialstaticstmt" | "initialautomaticstmt" => {
-                let is_reset =
-                    |one: &Element| one.part("rhsp", 0).is_some_and(|one| one.kind == "creset");
-                if !statement.children.iter().all(is_reset) {
+            "initialautomaticstmt" => {
+                self.statements(&statement.children.iter().collect::<Vec<_>>(), state);
+            }
+            // What newer Verilators set a static variable to that has no initial value.
+            "initialstaticstmt" => {
+                let value = |one: &Element| one.part("rhsp", 0).map(|value| value.kind.clone());
+                if !statement.children.iter().all(|one| value(one).as_deref() == Some("creset")) {
                     self.report.kind(statement);
                 }
             }
@@ -178,6 +180,7 @@ impl<'a> Walk<'_, 'a> {
         if self.is_constant_here() {
             self.not_constant(selector);
         }
+        self.sign(selector);
         let mut end = None;
         let mut values = BTreeSet::new();
         let (mut has_default, mut is_plain) = (false, true);
@@ -194,6 +197,7 @@ impl<'a> Walk<'_, 'a> {
             has_default |= patterns.is_empty();
             for pattern in patterns {
                 values.extend(number(pattern));
+                self.sign(pattern);
                 if pattern.kind == "const" && bits(pattern).is_none() {
                     is_plain = false;
                     self.pattern(case, pattern);
@@ -210,6 +214,26 @@ impl<'a> Walk<'_, 'a> {
             is_plain && highest < MOST_VALUES && (0..=highest).all(|value| values.contains(&value))
         });
         *state = if has_default || is_full { end } else { merged(end, state.take()) };
+    }
+
+    /// Refuses the sign of what a `case` compares: Verilator extends each part by its own sign, and
+    /// Yosys all of them, or none.
+    fn sign(&mut self, compared: &Element) {
+        let width = self.common.types.size(compared).unwrap_or_default();
+        let is_negative = number(compared).is_some_and(|value| value > mask(width) / 2);
+        let text = self.common.texts.around(compared).map_or("", |(_, text)| text);
+        let text = text.trim_start_matches(['-', '+', '(', ' ']);
+        let end = text.find(|one: char| !one.is_ascii_alphanumeric() && !"_'".contains(one));
+        let literal = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
+        let cut = match literal.split_once('\'') {
+            Some((size, digits)) if digits.starts_with(['s', 'S']) => size.parse().unwrap_or(32),
+            Some(_) => width,
+            None if literal.parse::<u64>().is_ok() => 32,
+            None => width,
+        };
+        if compared.kind == "extends" || is_negative && cut < width {
+            self.report.add(compared, "a `case` with a sign that is extended".to_owned());
+        }
     }
 
     /// A constant with X or Z in `casez` or `casex`. Older Verilators do not say which one it is.

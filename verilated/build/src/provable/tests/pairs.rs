@@ -98,6 +98,18 @@ pub(super) const PROCESSES: &[Pair] = &[
         "always @* case (a[1:0]) 0: y = 1; 1: y = 2; 2: y = 4; 3: y = 3; endcase",
     ),
     pair(
+        "signs in a case",
+        "wire signed [3:0] s = a[3:0]; \
+         always @* case (s) -1: y = 1; 8'd255: y = 2; default: y = 0; endcase",
+        "wire signed [3:0] s = a[3:0]; \
+         always @* case (s) 4'd15: y = 1; -4'sd3: y = 2; default: y = 0; endcase",
+    ),
+    pair(
+        "signed patterns",
+        "always @* case (a) -4'sd1: y = 1; 8'd15: y = 2; default: y = 0; endcase",
+        "always @* case (a) 8'd255: y = 1; 4'sd3: y = 2; default: y = 0; endcase",
+    ),
+    pair(
         "a latch of some bits",
         "always @* for (int i = 0; i < 7; i++) y[i] = a[i]; always @* if (go) y[7] = a[7];",
         "always @* for (int i = 0; i < 7; i++) y[i] = a[i]; assign y[7] = go;",
