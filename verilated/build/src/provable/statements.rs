@@ -225,13 +225,14 @@ impl<'a> Walk<'_, 'a> {
         let text = text.trim_start_matches(['-', '+', '(', ' ']);
         let end = text.find(|one: char| !one.is_ascii_alphanumeric() && !"_'".contains(one));
         let literal = text.get(..end.unwrap_or(text.len())).unwrap_or_default();
-        let cut = match literal.split_once('\'') {
-            Some((size, digits)) if digits.starts_with(['s', 'S']) => size.parse().unwrap_or(32),
-            Some(_) => width,
-            None if literal.parse::<u64>().is_ok() => 32,
-            None => width,
+        let is_extended = match literal.split_once('\'') {
+            Some((size, digits)) if digits.starts_with(['s', 'S']) => {
+                size.parse().map_or(is_negative && width > 32, |size: u64| size < width)
+            }
+            Some(_) => false,
+            None => literal.parse::<u64>().is_ok() && is_negative && width > 32,
         };
-        if compared.kind == "extends" || is_negative && cut < width {
+        if compared.kind == "extends" || is_extended {
             self.report.add(compared, "a `case` with a sign that is extended".to_owned());
         }
     }

@@ -100,14 +100,14 @@ pub(super) const PROCESSES: &[Pair] = &[
     pair(
         "signs in a case",
         "wire signed [3:0] s = a[3:0]; \
-         always @* case (s) -1: y = 1; 8'd255: y = 2; default: y = 0; endcase",
+         always @* case (s) -1: y = 1; 3: y = 2; default: y = 0; endcase",
         "wire signed [3:0] s = a[3:0]; \
          always @* case (s) 4'd15: y = 1; -4'sd3: y = 2; default: y = 0; endcase",
     ),
     pair(
         "signed patterns",
         "always @* case (a) -4'sd1: y = 1; 8'd15: y = 2; default: y = 0; endcase",
-        "always @* case (a) 8'd255: y = 1; 4'sd3: y = 2; default: y = 0; endcase",
+        "always @* case (a) 8'd255: y = 1; 8'sd3: y = 2; default: y = 0; endcase",
     ),
     pair(
         "a latch of some bits",
