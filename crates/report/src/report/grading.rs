@@ -146,6 +146,12 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
     }
     let MutationScore { survived, believed, undecided, killed, .. } = score;
     let open = survived + undecided + if run.accept_believed { 0 } else { believed };
+    // A narrow page has room for four facts.
+    let uncertain = match (undecided, believed) {
+        (_, 0) => "undecided",
+        (0, _) => BELIEVED,
+        _ => "undecided, believed",
+    };
     let head = Head {
         title: format!("Mutation: {}, {} %", run.block, score.percent_without_equivalent),
         verdict: format!("{} %", score.percent_without_equivalent),
@@ -158,8 +164,8 @@ pub fn page(report: &Report, blocks: Blocks<'_>) -> Result<String, Error> {
         about: blocks.find(&run.block).map_or("", |block| block.title).to_owned(),
         facts: vec![
             Fact::new(survived.to_string(), "survived").tone(Tone::Bad, survived > 0),
-            Fact::new(undecided.to_string(), "undecided").tone(Tone::Open, undecided > 0),
-            Fact::new(believed.to_string(), BELIEVED).tone(Tone::Open, believed > 0),
+            Fact::new((undecided + believed).to_string(), uncertain)
+                .tone(Tone::Open, undecided + believed > 0),
             Fact::new(killed.to_string(), "killed"),
             Fact::new(score.equivalent.to_string(), "equivalent"),
         ],
