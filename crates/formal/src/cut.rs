@@ -36,6 +36,9 @@ pub const FREE: &str = "cosim_free_";
 /// Dividers: Yosys and Verilator treat a division by zero differently.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 
+/// Cells without a second input: their output is a clock if their input is one.
+const INVERTERS: [&str; 3] = ["$not", "$pos", "$logic_not"];
+
 /// Separates the number of a memory port from that of its memory, if the memory can be followed.
 pub const OF: &str = "_of_";
 
@@ -82,9 +85,8 @@ fn is_register(kind: &str) -> bool {
     REGISTERS.contains(&kind) || OTHERS.contains(&kind)
 }
 
-/// Cell ports that must stay constant: the controls of unclocked memory read ports and all ports of
-/// memory initialisations. Also the clocks of memories: Yosys cannot write a memory whose ports
-/// have different clocks.
+/// Cell ports that must stay as they are: the controls of unclocked memory read ports, all ports of
+/// memory initialisations, and [clocks](clock_ports).
 pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
     let is_fixed = |cell: &Cell<'_>, port: &str| {
         let [begins, reads, writes] =
@@ -92,13 +94,54 @@ pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
         let is_control = ["EN", "ARST", "SRST"].contains(&port);
         begins || ((reads || writes) && port == "CLK") || (reads && !cell.waits() && is_control)
     };
-    let mut all = BTreeSet::new();
+    let mut all = clock_ports(netlist);
     for cell in &parts(netlist).0 {
         let ports = cell.ports().map(|(port, _)| plain(port));
         let ports = ports.filter(|port| is_fixed(cell, port));
         all.extend(ports.map(|port| (cell.module, cell.name, port)));
     }
     all
+}
+
+/// Cell ports that a clock passes: the clock ports of registers and clocked memories, the ports of
+/// instances that lead to or from them, and what drives or inverts a clock. A mutation there
+/// changes the edge of a register: no equivalence check decides it, and Yosys cannot write a memory
+/// whose ports have different clocks.
+fn clock_ports(netlist: &str) -> BTreeSet<PortOf<'_>> {
+    let (cells, connections) = parts(netlist);
+    // Clock signals by module.
+    let mut clocks: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut ports = BTreeSet::new();
+    loop {
+        let before = (clocks.len(), ports.len());
+        for (module, left, right) in &connections {
+            if clocks.contains(&(*module, *left)) || clocks.contains(&(*module, *right)) {
+                clocks.extend([(*module, *left), (*module, *right)]);
+            }
+        }
+        for cell in &cells {
+            let is_instance = !cell.kind.starts_with('$') || cell.kind.starts_with("$paramod");
+            let is_clock = |signal| clocks.contains(&(cell.module, signal));
+            let inverts_clock =
+                INVERTERS.contains(&cell.kind) && cell.port("\\Y").is_some_and(is_clock);
+            for (port, signal) in cell.ports() {
+                let inside = (plain(cell.kind), port);
+                let drives = is_instance || port == "\\Y" || port == "\\Q";
+                let is_clock = (port == "\\CLK" && cell.waits())
+                    || (is_instance && clocks.contains(&inside))
+                    || (drives && clocks.contains(&(cell.module, signal)))
+                    || inverts_clock;
+                if is_clock {
+                    clocks.insert((cell.module, signal));
+                    clocks.extend(is_instance.then_some(inside));
+                    ports.insert((cell.module, cell.name, plain(port)));
+                }
+            }
+        }
+        if (clocks.len(), ports.len()) == before {
+            return ports;
+        }
+    }
 }
 
 /// The netlist with all unclocked memory read ports enabled. Yosys leaves their enables undefined,
@@ -123,36 +166,17 @@ pub fn enabled(netlist: &str) -> String {
 
 /// Cell ports at which a mutation cannot be checked, and why. Mutations at other ports can.
 pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
-    let (cells, connections) = parts(netlist);
-    // Clock signals by module. A signal that is connected to a clock port of an instance is a
-    // clock.
-    let mut clocks: BTreeSet<(&str, &str)> = BTreeSet::new();
-    let mut ports = BTreeMap::new();
-    loop {
-        let before = clocks.len();
-        for (module, left, right) in &connections {
-            if clocks.contains(&(*module, *left)) || clocks.contains(&(*module, *right)) {
-                clocks.extend([(*module, *left), (*module, *right)]);
-            }
-        }
-        for cell in &cells {
-            for (port, signal) in cell.ports() {
-                let is_clock =
-                    (port == "\\CLK" && cell.waits()) || clocks.contains(&(plain(cell.kind), port));
-                if is_clock {
-                    clocks.insert((cell.module, signal));
-                    ports.insert((cell.module, cell.name, plain(port)), "its clock is mutated");
-                } else if port == "\\B" && DIVIDERS.contains(&cell.kind) {
-                    let because = "it divides, and Yosys and Verilator treat a division by zero \
-                         differently";
-                    ports.insert((cell.module, cell.name, plain(port)), because);
-                }
-            }
-        }
-        if clocks.len() == before {
-            return ports;
+    let clocks = clock_ports(netlist);
+    let mut ports: BTreeMap<_, _> =
+        clocks.into_iter().map(|port| (port, "its clock is mutated")).collect();
+    for cell in parts(netlist).0 {
+        if DIVIDERS.contains(&cell.kind) && cell.port("\\B").is_some() {
+            let because =
+                "it divides, and Yosys and Verilator treat a division by zero differently";
+            ports.insert((cell.module, cell.name, "B"), because);
         }
     }
+    ports
 }
 
 /// A netlist whose memories are cut out.

@@ -130,6 +130,74 @@ fn a_mutation_at_a_clock_or_at_a_divisor_is_not_judged_and_others_are() {
     assert_eq!(ports, [("sub", "$d", "CLK"), ("top", "$q", "B"), ("top", "s", "c")]);
 }
 
+/// `k` clocks `sub` through an inverter; a register divides it for another instance.
+const DERIVED_CLOCKS: &str = "\
+module \\sub
+  wire input 1 \\c
+  wire output 2 \\half
+  cell $dff $d
+    parameter \\CLK_POLARITY 1'1
+    connect \\CLK \\c
+    connect \\D \\d
+    connect \\Q \\half
+  end
+  cell $not $n
+    connect \\A \\half
+    connect \\Y \\d
+  end
+end
+module \\top
+  wire input 1 \\clk
+  wire input 2 \\e
+  cell $not $i
+    connect \\A \\clk
+    connect \\Y \\k
+  end
+  cell \\sub \\s
+    connect \\c \\k
+    connect \\half \\h
+  end
+  cell $and $gate
+    connect \\A \\h
+    connect \\B \\e
+    connect \\Y \\gated
+  end
+  cell $dff $f
+    parameter \\CLK_POLARITY 1'1
+    connect \\CLK \\gated
+    connect \\D \\e
+    connect \\Q \\q
+  end
+end
+";
+
+#[test]
+fn no_mutation_is_made_where_a_clock_passes_and_others_are() {
+    let of = |netlist| fixed(netlist).into_iter().collect::<Vec<_>>();
+    assert_eq!(of(CLOCKS), [("sub", "$d", "CLK"), ("top", "s", "c")]);
+    // The enable of a gate and what is read as data stay.
+    assert_eq!(
+        of(DERIVED_CLOCKS),
+        [
+            ("sub", "$d", "CLK"),
+            ("top", "$f", "CLK"),
+            ("top", "$gate", "Y"),
+            ("top", "$i", "A"),
+            ("top", "$i", "Y"),
+            ("top", "s", "c"),
+        ]
+    );
+    let direct = DERIVED_CLOCKS.replace("CLK \\gated", "CLK \\h");
+    let ports = of(&direct);
+    for port in [("sub", "$d", "Q"), ("top", "s", "half")] {
+        assert!(ports.contains(&port), "{ports:?}");
+    }
+    for port in [("sub", "$d", "D"), ("sub", "$n", "A"), ("top", "$gate", "Y"), ("top", "$f", "Q")]
+    {
+        assert!(!ports.contains(&port), "{ports:?}");
+    }
+}
+
 #[test]
 fn a_division_by_a_number_is_judged_and_one_that_may_be_by_zero_is_not() {
     for (divisor, is_judged) in [

@@ -26,7 +26,7 @@ const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift 
 const LIST: &str = "list.txt";
 /// The netlist with all mutations.
 const WOVEN: &str = "woven.il";
-/// Minimum number of extra mutations requested from Yosys, because some are discarded.
+/// Minimum number of extra mutations requested from Yosys at first, because some are discarded.
 const SPARE: u32 = 8;
 /// The RTL with one mutation.
 const ONE: &str = "one.v";
@@ -207,7 +207,6 @@ pub fn chosen(
     within: Option<&ChangedLines>,
 ) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| session.typed(place);
-    // Some are discarded below.
     let base = session.text(BASE)?;
     let mut places = Vec::new();
     if let Some(within) = within {
@@ -216,7 +215,6 @@ pub fn chosen(
             return Ok(Vec::new());
         }
     }
-    let list = choose(session, mutations + mutations / 8 + SPARE, seed, &places)?;
     let fixed = fixed(&base);
     let parse = |line: &str| {
         Mutation::parse(0, line, &typed).ok_or_else(|| {
@@ -229,11 +227,21 @@ pub fn chosen(
             )
         })
     };
-    let lines = list.lines().filter(|line| !line.trim().is_empty());
-    let mut all = lines.map(parse).collect::<Result<Vec<Mutation>, Error>>()?;
-    all.retain(|Mutation { module, cell, port, .. }| {
-        !fixed.contains(&(module.as_str(), cell.as_str(), port.as_str()))
-    });
+    let mut requested = mutations.saturating_add(mutations / 8).saturating_add(SPARE);
+    let mut all = loop {
+        let list = choose(session, requested, seed, &places)?;
+        let lines = list.lines().filter(|line| !line.trim().is_empty());
+        let mut all = lines.map(parse).collect::<Result<Vec<Mutation>, Error>>()?;
+        let listed = all.len();
+        all.retain(|Mutation { module, cell, port, .. }| {
+            !fixed.contains(&(module.as_str(), cell.as_str(), port.as_str()))
+        });
+        // Fewer than asked for are all that there are.
+        if all.len() >= mutations as usize || listed < requested as usize {
+            break all;
+        }
+        requested = requested.saturating_mul(2);
+    };
     all.truncate(mutations as usize);
     let numbered = |(mutation, id)| Mutation { id, ..mutation };
     Ok(all.into_iter().zip(1..).map(numbered).collect())
@@ -254,6 +262,38 @@ mod tests {
         let found = places_within(netlist, &within, &str::to_owned);
         // A place of many lines is the process of a register, and a wire is no cell.
         assert_eq!(found, BTreeSet::from(["a.v:3.1-3.4"]));
+    }
+
+    /// Half of the netlist's ports are clocks. The others are still found.
+    #[test]
+    fn no_mutation_is_at_a_clock_and_the_wanted_number_is_elsewhere() {
+        let session = YosysSession::of_verilog(
+            "module part(input c, input d, output reg q);
+             always @(posedge c) q <= d;
+             endmodule
+             module top(input clk, input [7:0] a, output [7:0] y);
+             wire k = ~clk;
+             genvar i;
+             for (i = 0; i < 8; i = i + 1) part p (.c(i < 4 ? clk : k), .d(a[i]), .q(y[i]));
+             endmodule",
+        );
+        begin(&session, &[]).unwrap();
+        let all = chosen(&session, 10_000, 1, None).unwrap();
+        let carries_clock = |mutation: &Mutation| {
+            ["CLK", "c"].contains(&mutation.port.as_str()) || mutation.cell.contains("not")
+        };
+        let at_clocks: Vec<String> =
+            all.iter().filter(|mutation| carries_clock(mutation)).map(Mutation::words).collect();
+        assert_eq!(at_clocks, Vec::<String>::new());
+        for port in ["D", "Q", "d", "q"] {
+            assert!(all.iter().any(|mutation| mutation.port == port), "none is at {port}");
+        }
+        // However few are asked for, so many there are, with ids without gaps.
+        for count in [1, all.len() / 2, all.len() - 1, all.len()] {
+            let some = chosen(&session, count as u32, 1, None).unwrap();
+            let ids: Vec<u32> = some.iter().map(|mutation| mutation.id).collect();
+            assert_eq!(ids, (1..=count as u32).collect::<Vec<_>>());
+        }
     }
 
     /// Yosys aborts if adjacent ports of a memory have different clocks.
