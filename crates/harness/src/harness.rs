@@ -57,9 +57,10 @@ pub use contract::{
 };
 pub use coverage::sparse;
 pub use coverage::{
-    Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value, WaiverFile,
+    Axis, Bin, Bins, CORNERS, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Sample, Value,
+    WaiverFile,
 };
-pub use coverage::{bin_name, bins, class, unreachable};
+pub use coverage::{bin_name, bins, class, corner_class, unreachable};
 pub use delays::Delays;
 pub use draw::{Draw, Percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, parse_index};

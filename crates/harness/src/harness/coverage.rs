@@ -202,6 +202,41 @@ pub fn class<const COUNT: usize>(number: u64, from: [u64; COUNT]) -> usize {
     from.iter().filter(|from| number >= **from).count()
 }
 
+/// The values of an axis of numbers, by their place in the range of their field:
+/// [`corner_class`] gives the position. [`Draw::corner`](super::draw::Draw::corner) draws numbers
+/// of all values but `other`.
+///
+/// ```
+/// use cosim_harness::harness::{Axis, CORNERS, corner_class};
+///
+/// const BYTES: Axis = Axis::new("bytes", CORNERS);
+/// let name = |number| BYTES.values[corner_class(number, u64::from(u16::MAX))].name;
+/// assert_eq!([0, 1, 64, 63].map(name), ["0", "1", "2^k", "2^k - 1"]);
+/// assert_eq!([5, 65534, 65535].map(name), ["other", "largest - 1", "largest"]);
+/// ```
+pub const CORNERS: &[Value] = &[
+    Value { name: "0", meaning: "zero" },
+    Value { name: "1", meaning: "one" },
+    Value { name: "2^k", meaning: "a power of two above 1" },
+    Value { name: "2^k - 1", meaning: "one less than a power of two, above 1" },
+    Value { name: "other", meaning: "none of these" },
+    Value { name: "largest - 1", meaning: "one less than the largest number of the field" },
+    Value { name: "largest", meaning: "the largest number of the field" },
+];
+
+/// The position of a number on an axis of [`CORNERS`], if its field holds numbers up to `most`.
+#[inline]
+pub const fn corner_class(number: u64, most: u64) -> usize {
+    match number {
+        0 | 1 => number as usize,
+        _ if number == most => 6,
+        _ if number + 1 == most => 5,
+        _ if number.is_power_of_two() => 2,
+        _ if number & (number + 1) == 0 => 3,
+        _ => 4,
+    }
+}
+
 /// The first bin of a group. As a constant, it makes a hit an addition of a number that is known
 /// at compile time.
 #[derive(Debug, Clone, Copy)]

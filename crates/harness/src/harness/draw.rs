@@ -47,6 +47,19 @@ pub trait Draw {
     /// Any number.
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH>;
 
+    /// A number up to `most` at which comparisons and carries tend to fail: 0, 1, `most`, the one
+    /// before it, a power of two, or the number before a power of two.
+    fn corner(&mut self, most: u64) -> u64;
+
+    /// Any number; a [corner](Self::corner) of its width with the given chance.
+    #[inline]
+    fn bits_or_corner<const WIDTH: u32>(&mut self, corners: Percent) -> Uint<WIDTH> {
+        match self.chance(corners) {
+            true => Uint::new(self.corner(Uint::<WIDTH>::MAX)),
+            false => self.bits(),
+        }
+    }
+
     /// A delay of 1 to `longest` cycles with the given chance, else 0.
     fn wait<const WIDTH: u32>(&mut self, chance: Percent, longest: Uint<WIDTH>) -> Uint<WIDTH>;
 
@@ -93,6 +106,19 @@ impl Draw for CaseRng {
         Uint::new(self.random())
     }
 
+    fn corner(&mut self, most: u64) -> u64 {
+        match self.random_range(0..6) {
+            0 => 0,
+            1 => most.min(1),
+            2 => most,
+            3 => most.saturating_sub(1),
+            which => {
+                let power = 1 << self.random_range(0..=most.max(1).ilog2());
+                (power - u64::from(which == 4)).min(most)
+            }
+        }
+    }
+
     #[inline]
     fn wait<const WIDTH: u32>(&mut self, chance: Percent, longest: Uint<WIDTH>) -> Uint<WIDTH> {
         if longest.get() > 0 && self.chance(chance) {
@@ -134,6 +160,7 @@ impl Draw for CaseRng {
 mod tests {
     use super::*;
     use rand::SeedableRng;
+    use std::collections::BTreeSet;
 
     #[test]
     fn chances_are_as_often_as_they_say() {
@@ -142,6 +169,34 @@ mod tests {
         assert_eq!(often(0), 0);
         assert_eq!(often(100), 10_000);
         assert!((2_300..2_700).contains(&often(25)));
+    }
+
+    #[test]
+    fn corners_are_the_ends_of_a_range_and_the_powers_of_two_in_it() {
+        let mut rng = CaseRng::seed_from_u64(1);
+        let mut drawn = |most| -> BTreeSet<u64> { (0..2000).map(|_| rng.corner(most)).collect() };
+        assert_eq!(drawn(0), BTreeSet::from([0]));
+        assert_eq!(drawn(1), BTreeSet::from([0, 1]));
+        assert_eq!(drawn(20), BTreeSet::from([0, 1, 2, 3, 4, 7, 8, 15, 16, 19, 20]));
+        assert_eq!(drawn(15), BTreeSet::from([0, 1, 2, 3, 4, 7, 8, 14, 15]));
+        let widest = drawn(u64::MAX);
+        assert!(
+            [0, 1, 1 << 63, (1 << 63) - 1, u64::MAX - 1, u64::MAX]
+                .iter()
+                .all(|number| widest.contains(number))
+        );
+    }
+
+    #[test]
+    fn numbers_are_corners_with_the_given_chance() {
+        let mut rng = CaseRng::seed_from_u64(1);
+        let mut zeros = |percent| {
+            let drawn = (0..6000).map(|_| rng.bits_or_corner::<32>(Percent::new(percent)).get());
+            drawn.filter(|number| *number == 0).count()
+        };
+        assert_eq!(zeros(0), 0);
+        assert!((900..1400).contains(&zeros(100)));
+        assert!((60..180).contains(&zeros(10)));
     }
 
     #[test]
