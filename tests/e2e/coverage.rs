@@ -120,10 +120,10 @@ fn coverage_below_the_goal_is_a_failure() {
     );
     let (exit, printed, passed) = with("enough", "10", "1");
     assert_eq!((exit, passed), (0, true.into()), "{printed}");
-    assert!(printed.contains("% of 639 reachable bins, "), "{printed}");
+    assert!(printed.contains("% of 674 reachable bins, "), "{printed}");
     let (exit, printed, _) = with("all", "100", "400");
     assert_eq!(exit, 0, "{printed}");
-    assert!(printed.contains("coverage: 100 % of 639 reachable bins\n"), "{printed}");
+    assert!(printed.contains("coverage: 100 % of 674 reachable bins\n"), "{printed}");
     for wrong in ["101", "-1", "all"] {
         let output = run(["run", "--block", "qp", "--min-coverage", wrong]);
         assert_error_at(&output, "E0101", "0 to 100");

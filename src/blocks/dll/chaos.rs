@@ -5,8 +5,11 @@
 
 use super::Golden;
 use super::rtl::{Bits12, Bits32, Inputs, Outputs};
-use cosim_core::harness::{CaseRng, Draw as _, Golden as _, Parameters};
+use cosim_core::harness::{CaseRng, Draw as _, Golden as _, Parameters, Percent};
 use rand::RngExt;
+
+/// Payloads that are 0, 1, a power of two, the largest number, or one less.
+const CORNERS: Percent = Percent::new(5);
 
 /// `count` cycles of random pins.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
@@ -65,7 +68,7 @@ impl<'a> Pins<'a> {
         Inputs {
             rst: self.rng.pin(reset),
             a_tlp_valid: self.rng.pin(often[0]),
-            a_tlp_data: Bits32::new(self.rng.random()),
+            a_tlp_data: Bits32::new(self.rng.bits_or_corner::<32>(CORNERS).get()),
             a_link_ready: self.rng.pin(often[1]),
             a_dllp_valid: self.rng.pin(answers),
             a_dllp_nak: self.rng.pin(often[2] * 0.4),
@@ -73,7 +76,7 @@ impl<'a> Pins<'a> {
             a_dllp_crc_ok: self.rng.pin(often[3].max(0.5)),
             b_link_valid: self.rng.pin(often[4]),
             b_link_seq: self.near(&arriving),
-            b_link_data: Bits32::new(self.rng.random()),
+            b_link_data: Bits32::new(self.rng.bits_or_corner::<32>(CORNERS).get()),
             b_link_crc_ok: self.rng.pin(often[5].max(0.5)),
             b_dllp_ready: self.rng.pin(often[6]),
             padding: [0; _],

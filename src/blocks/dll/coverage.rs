@@ -10,11 +10,12 @@ use super::golden::{Cycle, Golden, RegisterView};
 use super::rtl::Inputs;
 use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
 use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0, Rules};
-use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
+use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters, corner_class};
 use groups::{
     A_ACKED, A_BUFFER, A_EDGE, A_LIMIT, A_LINK, A_NUMBERS, A_REPLAYS, A_REWIND, A_ROLL_OVER,
     A_TIMER, ACKED, B_DLLP, B_LINK, B_NAK, B_NUMBERS, B_ROLL_OVER, B_TIMER, B_TLP, GROUPS,
-    MOST_USED, NUMBER, OF_A, OF_ACK_TIMER, OF_B, OF_BUFFER, OF_DLLP, OF_TIMER, OF_TLP,
+    MOST_USED, NUMBER, NUMBERS, OF_A, OF_ACK_TIMER, OF_B, OF_BUFFER, OF_DLLP, OF_TIMER, OF_TLP,
+    PAYLOADS,
 };
 
 /// Size of a [`CountedEdges`] table; a power of two.
@@ -304,6 +305,43 @@ fn count_dllp(fired: Rules, last: usize, bins: &mut Bins<'_>) -> usize {
     }
 }
 
+/// Counts payloads and sequence numbers of what moves at an edge.
+#[inline]
+fn count_numbers(fired: Rules, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
+    let Edge { inputs, outputs, .. } = edge;
+    let mut payload = |place: usize, data: u64| {
+        bins.hit(PAYLOADS.bin([place, corner_class(data, 0xffff_ffff)]));
+    };
+    let delivers = fired.has(B1);
+    if fired.has(A1) {
+        payload(0, inputs.a_tlp_data.get());
+    }
+    if fired.has(A2) {
+        payload(1, outputs.a_link_data.get());
+    }
+    if inputs.b_link_valid.is_high() {
+        payload(if delivers { 2 } else { 3 }, inputs.b_link_data.get());
+    }
+    let mut number = |place: usize, seq: u64| {
+        bins.hit(NUMBERS.bin([place, corner_class(seq, 0xfff)]));
+    };
+    if fired.has(A2) {
+        number(0, outputs.a_link_seq.get());
+    }
+    if fired.has(A3) {
+        number(1, inputs.a_dllp_seq.get());
+    }
+    if fired.has(A4.or(A5)) {
+        number(2, inputs.a_dllp_seq.get());
+    }
+    if delivers {
+        number(3, inputs.b_link_seq.get());
+    }
+    if outputs.b_dllp_valid.is_high() && inputs.b_dllp_ready.is_high() {
+        number(4 + outputs.b_dllp_nak.get() as usize, outputs.b_dllp_seq.get());
+    }
+}
+
 impl harness::Coverage<Dll> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
     const SOURCE: Option<Document> = Some(cosim_core::document!("coverage/groups.rs"));
@@ -337,6 +375,7 @@ impl harness::Coverage<Dll> for Coverage {
         if inputs.a_dllp_valid.is_high() {
             self.last_dllp = count_dllp(fired, self.last_dllp, bins);
         }
+        count_numbers(fired, edge, bins);
         let (of_a, of_b) = (fired.and(ALL_OF_A), fired.and(ALL_OF_B));
         if self.seen_of_a.is_new(of_a, self.a) {
             count_a(of_a, self.a, bins);

@@ -87,7 +87,7 @@ impl Generator<'_> {
     fn untroubled(&mut self) -> Option<Tlps> {
         let count = self.weights.untroubled_tlps;
         (count != Span::new(0, 0)).then(|| Tlps {
-            data: self.rng.bits(),
+            data: self.rng.bits_or_corner(self.weights.corners),
             count: many(count.draw(self.rng)),
             ..Tlps::default()
         })
@@ -96,7 +96,7 @@ impl Generator<'_> {
     fn packet(&mut self) -> Tlps {
         Tlps {
             gap: self.rng.wait(self.weights.gap, self.weights.longest_gap),
-            data: self.rng.bits(),
+            data: self.rng.bits_or_corner(self.weights.corners),
             count: many(self.weights.tlps_per_packet.draw(self.rng)),
             reset: self.rng.reset(self.weights.reset, RESET_WITHIN),
         }

@@ -14,6 +14,8 @@ weights! {
         untroubled_tlps: Span<12> = 0..=0,
         /// TLPs of a packet, offered without gaps.
         tlps_per_packet: Span<12, 1> = 1..=3,
+        /// Payloads that are 0, 1, a power of two, the largest number, or one less.
+        corners: Percent = 10,
         /// Chance of a gap before a packet.
         gap: Percent = 20,
         /// Longest gap in cycles.

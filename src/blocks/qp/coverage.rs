@@ -4,10 +4,14 @@ use super::Qp;
 use super::golden::{Cycle, Golden, QueuePair};
 use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
-use cosim_core::harness::{self, Axis, Bins, Covergroup, Document, Edge, Parameters};
+use cosim_core::harness::{
+    self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Parameters, corner_class,
+};
 
 /// The QP's state before what is counted.
 const STATE: Axis = Axis::new("state", State::VALUES);
+/// The number of a QP, by its place among all.
+const QPN: Axis = Axis::new("QP", CORNERS);
 
 cosim_core::axes! {
     NEXT = "next" {
@@ -72,6 +76,11 @@ cosim_core::axes! {
         "by event": "an event of the QP was taken at the edge before",
         "by both": "a command and an event for the QP were taken at the edge before",
     }
+    CHANNEL = "channel" {
+        "command": "a command is taken", "event": "an event of hardware is taken",
+        "packet": "a request packet", "query": "a query, at an edge with a command, an event or a packet",
+        "event to software": "E2",
+    }
     LOST = "lost" {
         "nothing": "no answer and no event is on its way",
         "answer": "an answer is shown in the cycle of the reset",
@@ -103,6 +112,7 @@ cosim_core::covergroups! {
     OFFERS = "offers": "an offer that is not taken, and its change" [OFFER, WAITS];
     QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
     RESET = "reset": "resets, by the state they interrupt" [LOST];
+    QPNS = "qpns": "numbers of QPs: where they are read or shown" [CHANNEL, QPN];
 }
 
 /// Whether C1 to C11 of section 6 allow the pair of a state and `cmd_next`.
@@ -246,6 +256,26 @@ impl Coverage {
         }
     }
 
+    /// Counts the numbers of QPs where they are read or shown.
+    #[inline]
+    fn count_qpns(edge: &Edge<'_, Qp>, [modifies, applies]: [bool; 2], bins: &mut Bins<'_>) {
+        let Edge { inputs, outputs, rules, .. } = edge;
+        let packet = inputs.msg_valid.is_high();
+        let is_used = modifies || applies || packet;
+        let numbers = [
+            (modifies, inputs.cmd_qpn),
+            (applies, inputs.hw_qpn),
+            (packet, inputs.msg_qpn),
+            (is_used, inputs.query_qpn),
+            (rules.has(E2), outputs.evt_qpn),
+        ];
+        for (channel, (is_there, qpn)) in numbers.into_iter().enumerate() {
+            if is_there {
+                bins.hit(QPNS.bin([channel, corner_class(qpn.get(), 0xff)]));
+            }
+        }
+    }
+
     /// Counts what happens to offers that wait.
     #[inline]
     fn count_offers(&mut self, inputs: &Inputs, taken: [bool; 2], bins: &mut Bins<'_>) {
@@ -331,6 +361,7 @@ impl harness::Coverage<Qp> for Coverage {
         if modifies {
             self.count_command(edge, event, bins);
         }
+        Self::count_qpns(edge, [modifies, apply_event], bins);
         self.count_offers(inputs, [modifies, apply_event], bins);
         self.count_queue(edge, bins);
         if self.before.level == LEVEL.values.len() - 1 {

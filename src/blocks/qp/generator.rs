@@ -47,11 +47,12 @@ pub(crate) fn software_traffic(
 /// The QPs of a case. Half of them differ from the first one in one bit, to detect RTL that drops
 /// an address bit.
 fn few(weights: &Weights, rng: &mut CaseRng) -> Vec<u8> {
-    let first: u8 = rng.random();
+    let any = |rng: &mut CaseRng| rng.bits_or_corner::<8>(weights.corners).get() as u8;
+    let first = any(rng);
     let others = 1..weights.qps.draw(rng);
     let other = |rng: &mut CaseRng| match rng.random() {
         true => first ^ 1 << rng.random_range(0..8),
-        false => rng.random(),
+        false => any(rng),
     };
     std::iter::once(first).chain(others.map(|_| other(rng))).collect()
 }

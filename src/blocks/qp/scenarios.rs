@@ -12,6 +12,8 @@ weights! {
         raw_cycles_per_packet: Uint<8> = 0,
         /// Number of QPs in a case.
         qps: Span<8, 1> = 1..=4,
+        /// QPs whose number is 0, 1, a power of two, 255, or one less.
+        corners: Percent = 25,
         /// Cases with all 256 QPs, which are brought into states before the first step.
         crowd: Percent = 0,
         /// Chance of a gap before a step.

@@ -4,8 +4,11 @@
 
 use super::parameters::KEEP;
 use super::rtl::{Bits3, Bits8, Bits16, Bits32, Inputs};
-use cosim_core::harness::{CaseRng, Draw as _, Parameters};
+use cosim_core::harness::{CaseRng, Draw as _, Parameters, Percent};
 use rand::RngExt;
+
+/// Handles and lengths that are 0, 1, a power of two, the largest number, or one less.
+const CORNERS: Percent = Percent::new(5);
 
 /// `count` cycles of random pins. Each case draws how often each pin is high and how full the pool
 /// is.
@@ -42,7 +45,7 @@ impl Pins<'_> {
         match self.rng.random_range(0..4) {
             0 => self.rng.random_range(0..4),
             1 => (self.keep + self.rng.random_range(0..3)).saturating_sub(1).min(255),
-            _ => self.rng.random_range(0..256),
+            _ => self.rng.bits_or_corner::<8>(CORNERS).get(),
         }
     }
 
@@ -51,9 +54,9 @@ impl Pins<'_> {
             rst: self.rng.pin(reset),
             pkt_valid: self.rng.pin(often[0]),
             pkt_kind: Bits3::new(self.kind()),
-            pkt_id: Bits8::new(self.rng.random()),
-            pkt_len: Bits16::new(self.rng.random()),
-            pkt_msg_len: Bits32::new(self.rng.random()),
+            pkt_id: Bits8::new(self.rng.bits_or_corner::<8>(CORNERS).get()),
+            pkt_len: Bits16::new(self.rng.bits_or_corner::<16>(CORNERS).get()),
+            pkt_msg_len: Bits32::new(self.rng.bits_or_corner::<32>(CORNERS).get()),
             pkt_last: self.rng.pin(last),
             match_rsp: self.rng.pin(often[1]),
             match_found: self.rng.pin(often[2].min(0.5)),

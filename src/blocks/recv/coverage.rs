@@ -7,17 +7,17 @@ use super::golden::{Cycle, Golden, RegisterView};
 use super::parameters::{HIGH, KEEP, LOW};
 use super::rtl::Inputs;
 use super::rules::{
-    G1, G2, G3, K1, K2, K3, O1, P8, P9, P11, P12, P13, P20, P21, P22, P27, P28, P29, P30, State,
-    U1, U2, U3,
+    G1, G2, G3, K1, K2, K3, O1, P4, P5, P6, P7, P8, P9, P10, P11, P12, P13, P20, P21, P22, P27,
+    P28, P29, P30, State, U1, U2, U3,
 };
 use super::stimulus::DP;
 use cosim_core::harness::{
-    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, class,
+    self, Bins, Covergroup, Document, Edge, Golden as _, Parameters, RuleSet, class, corner_class,
 };
 pub(crate) use groups::KIND;
 use groups::{
-    CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
-    STARVED, STRAYS,
+    CHOICES, COPIES, CREDITS, FINISHED, FREES, GROUPS, HANDLES, MATCHES, MESSAGES, OFFERS, REFILLS,
+    RESETS, STALLS, STARVED, STRAYS, SUMS, TEMPORARY,
 };
 
 /// Rules at which message coverage is counted; at other edges the current message waits.
@@ -26,6 +26,14 @@ const OF_MESSAGES: RuleSet = {
     begin.with(P20).with(P21).with(P22).with(P27).with(P28).with(P29).with(P30)
 };
 const PACKET_TAKEN: RuleSet = G1.with(G2).with(G3);
+/// Rules that name a handle.
+const OF_HANDLES: RuleSet = {
+    let alone = P4.with(P5).with(P6).with(P7).with(P10).with(P22);
+    let copied = P9.with(P12).with(P20).with(P27).with(P28);
+    alone.with(copied).with(P13).with(P21).with(U1).with(U2).with(U3)
+};
+/// Rules of what is copied, by position on their axis.
+const OF_COPIES: [RuleSet; 5] = [P9, P12, P27.with(P28), U1, P20];
 
 /// Positions on the axis of message outcomes.
 const RENDEZVOUS: usize = 0;
@@ -94,6 +102,54 @@ impl Coverage {
             _ => 2,
         };
         bins.hit(REFILLS.bin([self.ring(), refill]));
+    }
+
+    /// Counts the arithmetic of a refill: m against what the ring lacks and what the credit holds.
+    #[inline]
+    fn count_refill(&self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
+        let taken = edge.rules.has(PACKET_TAKEN);
+        let left = self.before.ring_level - u64::from(taken);
+        let (lacks, free) = (self.high - left, edge.inputs.pool_free.get());
+        let at = match free {
+            0 => 0,
+            _ if free + 1 < lacks => 1,
+            _ if free < lacks => 2,
+            _ if free == lacks => 3,
+            _ if free == lacks + 1 => 4,
+            _ => 5,
+        };
+        if taken {
+            bins.hit(FREES.bin([at]));
+        }
+        if free > 0 {
+            let sum = self.before.credit_pending + free.min(lacks);
+            bins.hit(SUMS.bin([class(sum, [254, 255, 256, 257])]));
+        }
+    }
+
+    /// Counts handles and lengths where they are shown.
+    #[inline]
+    fn count_fields(edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
+        let Edge { outputs, rules, .. } = edge;
+        let handles = [
+            (outputs.release_valid.is_high() && !outputs.copy_valid.is_high(), outputs.release_id),
+            (outputs.copy_valid.is_high(), outputs.copy_id),
+            (outputs.keep_valid.is_high(), outputs.keep_id),
+            (outputs.match_req.is_high(), outputs.match_id),
+        ];
+        for (place, (is_shown, id)) in handles.into_iter().enumerate() {
+            if is_shown {
+                bins.hit(HANDLES.bin([place, corner_class(id.get(), 0xff)]));
+            }
+        }
+        if let Some(copy) = OF_COPIES.iter().position(|rule| rules.has(*rule)) {
+            let len = corner_class(outputs.copy_len.get(), 0xffff);
+            bins.hit(COPIES.bin([copy, len]));
+        }
+        if rules.has(U1.with(U2)) {
+            let len = corner_class(outputs.temp_alloc_len.get(), 0xffff_ffff);
+            bins.hit(TEMPORARY.bin([usize::from(rules.has(U2)), len]));
+        }
     }
 
     /// Counts a credit on offer.
@@ -219,6 +275,12 @@ impl harness::Coverage<Recv> for Coverage {
         }
         if self.before.ring_level == 0 || rules.has(PACKET_TAKEN) {
             self.count_ring(edge, bins);
+            if !rules.has(G1) {
+                self.count_refill(edge, bins);
+            }
+        }
+        if rules.has(OF_HANDLES) {
+            Self::count_fields(edge, bins);
         }
         if outputs.credit_valid.is_high() {
             self.count_credit(rules, bins);

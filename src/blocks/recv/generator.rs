@@ -39,6 +39,11 @@ impl Generator<'_> {
         self.rng.wait(self.weights.gap, self.weights.longest_gap)
     }
 
+    /// A handle or a length.
+    fn number<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
+        self.rng.bits_or_corner(self.weights.corners)
+    }
+
     fn kind(&mut self) -> u64 {
         if self.rng.chance(self.weights.control) {
             return self.rng.random_range(0..4);
@@ -51,7 +56,7 @@ impl Generator<'_> {
 
     /// Packets after a CP, or a stray packet.
     fn entry(&mut self, count: Option<Uint<12>>, stray: Option<Stray>) -> Data {
-        Data { gap: self.gap(), id: self.rng.bits(), len: self.rng.bits(), count, stray }
+        Data { gap: self.gap(), id: self.number(), len: self.number(), count, stray }
     }
 
     /// DPs after a CP, at most `left` packets, possibly with stray packets in between.
@@ -87,9 +92,9 @@ impl Generator<'_> {
         Message {
             gap,
             kind: Uint::new(kind),
-            id: self.rng.bits(),
-            len: self.rng.bits(),
-            msg_len: self.rng.bits(),
+            id: self.number(),
+            len: self.number(),
+            msg_len: self.number(),
             posted: posted.into(),
             match_wait: self.rng.wait(self.weights.match_wait, self.weights.longest_match_wait),
             temp_ok: self.rng.flag(self.weights.temp_ok),

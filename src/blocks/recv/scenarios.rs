@@ -52,6 +52,8 @@ weights! {
         read: Percent = 30,
         /// Longest time until it is read, in cycles.
         longest_read: Uint<12> = 20,
+        /// Handles and lengths that are 0, 1, a power of two, the largest number, or one less.
+        corners: Percent = 10,
         /// Messages followed by a reset.
         reset: Percent = 0,
     }

@@ -10,9 +10,13 @@ use super::rules::{
 use crate::blocks::qp::rules::State;
 use crate::blocks::recv::coverage::KIND;
 use crate::blocks::thread2::layout::{Header, qp_state};
-use cosim_core::harness::{self, Axis, Bins, Covergroup, Document, Edge, Parameters, RuleSet};
+use cosim_core::harness::{
+    self, Axis, Bins, CORNERS, Covergroup, Document, Edge, Parameters, RuleSet, corner_class,
+};
 
 const STATE: Axis = Axis::new("QP", State::VALUES);
+/// A number by its place in the range of its field.
+const NUMBER: Axis = Axis::new("number", CORNERS);
 
 cosim_core::axes! {
     DESCRIPTOR = "descriptor" {
@@ -74,6 +78,9 @@ cosim_core::axes! {
         "EV2, event": "EV2, and an event from outside is taken",
         "command for thread2's QP": "a command is taken for the QP whose packet thread2 has",
     }
+    MESSAGE_FIELD = "field" {
+        "handle": "the handle, from the descriptor", "bytes": "len_pkt", "message": "len_msg",
+    }
     FLIGHT = "holds" {
         "nothing": "the FIFO is empty and no event is owed", "descriptors": "the FIFO is not empty",
         "event": "an event is owed",
@@ -102,6 +109,9 @@ cosim_core::covergroups! {
     EDGES = "edges": "several things at one edge" [TOGETHER]
         unless |at, parameters| no_length_error(at[0] == 3, parameters);
     RESETS = "resets": "resets, by the state they interrupt" [FLIGHT];
+    QPNS = "qpns": "boundary 6: request packets that leave: fate, the QP's number" [FATE, NUMBER];
+    LENGTHS = "lengths": "boundary 10: message packets that recv takes: their numbers"
+        [MESSAGE_FIELD, NUMBER];
 }
 
 /// Section 7: impossible outcomes of a credit.
@@ -240,12 +250,21 @@ impl Coverage {
                 bins.hit(MESSAGES.bin([kind, taker]));
             }
             self.waiting = 0;
+            let numbers = [
+                corner_class(outputs.x_pkt_id.get(), 0xff),
+                corner_class(outputs.x_pkt_len.get(), 0xffff),
+                corner_class(outputs.x_pkt_msg_len.get(), 0xffff_ffff),
+            ];
+            for (field, number) in numbers.into_iter().enumerate() {
+                bins.hit(LENGTHS.bin([field, number]));
+            }
         }
         if outputs.req_valid.is_high() {
             let state = outputs.qp_query_state.get() as usize;
             let [error, wqe] = [outputs.x_msg_error, outputs.x_msg_consumes_wqe];
             let fate = outputs.req_fate.get() as usize;
             bins.hit(ANSWERS.bin([state, error.get() as usize, wqe.get() as usize, fate]));
+            bins.hit(QPNS.bin([fate, corner_class(outputs.req_qpn.get(), 0xff)]));
         }
         if rules.has(RQ4) {
             let opcode = Header::decode(&outputs.x_cxt_data).net_opcode.get().min(16) as usize;

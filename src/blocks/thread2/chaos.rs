@@ -2,7 +2,7 @@
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use super::rtl::{Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
-use cosim_core::harness::{CaseRng, Draw, Parameters};
+use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
@@ -16,6 +16,9 @@ pub fn cycles(count: u32, _: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     (0..count).map(|_| pins.cycle(&often, reset, &qps)).collect()
 }
 
+/// Corners among values that are not likely.
+const CORNERS: Percent = Percent::new(20);
+
 struct Pins<'a> {
     rng: &'a mut CaseRng,
     /// The RQ offset near which other values of this cycle are drawn.
@@ -23,18 +26,20 @@ struct Pins<'a> {
 }
 
 impl Pins<'_> {
-    /// One of `likely` three times out of four, else a random value.
+    /// One of `likely` three times out of four, else a random value or a corner.
     fn mostly<const WIDTH: u32>(&mut self, likely: &[u64]) -> Uint<WIDTH> {
         if self.rng.random_bool(0.75) {
             Uint::new(self.rng.one_of(likely))
         } else {
-            Uint::new(self.rng.random())
+            self.rng.bits_or_corner(CORNERS)
         }
     }
 
     fn cycle(&mut self, often: &[f64; 9], reset: f64, qps: &[u64]) -> Inputs {
         let near = |rng: &mut CaseRng| rng.random_range(0..64u64);
-        let (offset, slots) = (near(self.rng), near(self.rng));
+        let (near_0, slots) = (near(self.rng), near(self.rng));
+        // Some are near the end of the longest queue.
+        let offset = if self.rng.random_range(0..8) == 0 { 0xff_ffc0 + near_0 } else { near_0 };
         self.offset = offset;
         let qpn = self.mostly(qps);
         Inputs {

@@ -4,12 +4,18 @@ mod groups;
 
 use super::Thread2;
 use super::golden::{Cycle, Golden, TableWrites};
+use super::layout::{DataUnit, MrHead};
 use super::rows::{self, Effect, ROWS, State};
 use super::rtl::Inputs;
-use cosim_core::harness::{self, Bins, Covergroup, Document, Edge, Parameters};
+use cosim_core::harness::{
+    self, Bins, Covergroup, Document, Edge, Parameters, Place, class, corner_class,
+};
+use cosim_core::value::Uint;
 use groups::{
-    CELL, EVENTS, GROUPS, ILLEGAL, LENGTH_ERRORS, LENGTHS, OFFSETS, OPERATION, ORDER, OUTCOMES,
-    PIECES, QP_STATES, RESETS, RESUMED, RING, SERVICES, SPLITS, WAITED,
+    BYTES, CARRIES, CELL, CELL_ENDS, DISTANCES, EVENTS, GROUPS, ILLEGAL, LENGTH_ERRORS, LENGTHS,
+    OFFSETS, OPERATION, ORDER, OUTCOMES, PACKET_FIELDS, PIECES, QP_STATES, QUEUE_FIELDS, REGIONS,
+    RESETS, RESUMED, RING, RING_EDGES, RING_ENDS, SERVICES, SPLITS, STEP_FIELDS, UNIT_BYTES,
+    USED_BYTES, WAITED, WQE_FIELDS,
 };
 
 /// The state of coverage collection for a packet.
@@ -208,7 +214,8 @@ impl Coverage {
                 bins.hit(OFFSETS.bin([qp, 3]));
             }
         }
-        let TableWrites { wraps, cell, .. } = golden.table_writes(inputs);
+        let TableWrites { wraps, cell, next_end, cell_end, .. } = golden.table_writes(inputs);
+        count_step_numbers(golden, inputs, (next_end, cell_end), bins);
         match golden.packet().1.rq_entry_sz_log.get() {
             log @ 6..=10 => bins.hit(RING.bin([log as usize - 6, usize::from(wraps)])),
             _ => bins.hit(ILLEGAL.bin([0])),
@@ -226,6 +233,138 @@ impl Coverage {
     fn count_outcome(&self, golden: &Golden, outcome: usize, bins: &mut Bins<'_>) {
         let at = opcode_at(golden.packet().0.net_opcode.get());
         bins.hit(OUTCOMES.bin([at, outcome]));
+    }
+}
+
+/// The position of a number on an axis of corners.
+#[inline]
+fn corner<const WIDTH: u32>(number: Uint<WIDTH>) -> usize {
+    corner_class(number.get(), Uint::<WIDTH>::MAX)
+}
+
+/// Counts fields, by their positions on their axis, starting at `first`.
+#[inline]
+fn count_fields<const COUNT: usize>(
+    place: &Place<2>,
+    first: usize,
+    fields: [usize; COUNT],
+    bins: &mut Bins<'_>,
+) {
+    for (field, number) in fields.into_iter().enumerate() {
+        bins.hit(place.bin([first + field, number]));
+    }
+}
+
+/// Counts the numbers that a step of the RQ reads, and the ends of the next entry in the RQ and of
+/// the next WQE in the cell.
+fn count_step_numbers(
+    golden: &Golden,
+    inputs: &Inputs,
+    (next_end, cell_end): (u64, Option<u64>),
+    bins: &mut Bins<'_>,
+) {
+    let (rq_offset, cache_offset) = (inputs.rq_offset_dout.get(), inputs.cache_offset_dout.get());
+    let [next_addr, next_size, size] = golden.next_unit();
+    let fields = [
+        corner(Uint::<24>::new(rq_offset)),
+        corner(Uint::<8>::new(cache_offset)),
+        corner(Uint::<26>::new(next_addr)),
+        corner(Uint::<6>::new(next_size)),
+        corner(Uint::<8>::new(size)),
+    ];
+    count_fields(&STEP_FIELDS, 0, fields, bins);
+    // Two is added: a length of 0 has no byte before it.
+    let end =
+        class(next_end + 2, [1, 2, 3, 4].map(|from| golden.packet().1.rq_length.get() + from));
+    bins.hit(RING_EDGES.bin([end]));
+    let order = [0, 0, 1, 2, 2][end];
+    bins.hit(RING_ENDS.bin([class(next_end, [1 << 16, 1 << 28]), order]));
+    if let Some(end) = cell_end {
+        bins.hit(CELL_ENDS.bin([class(end, [255, 256, 257, 258])]));
+    }
+    let distance = match next_addr.checked_sub(rq_offset) {
+        Some(ahead) => 2 + class(ahead, [1, 2, 1 << 8, 1 << 16, 1 << 24]),
+        None => usize::from(next_addr + 1 == rq_offset),
+    };
+    bins.hit(DISTANCES.bin([distance]));
+}
+
+/// Counts the numbers of a request that was taken, or of a unit that was consumed, when the block
+/// leaves a state or skips a unit.
+#[inline]
+fn count_numbers(row: &rows::Row, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
+    let (header, context) = edge.golden.packet();
+    let request = match row.from {
+        State::WQE_REQ_s if row.to == State::NEXT_UNIT_s => {
+            let fields = [
+                corner(context.rq_entry_sz_log),
+                corner(context.rq_lkey),
+                corner(context.rq_length),
+                corner(context.qp_pd),
+            ];
+            return count_fields(&WQE_FIELDS, 0, fields, bins);
+        }
+        State::CQ_REQ_s => {
+            let fields = [corner(context.rcv_cqn), corner(context.cq_log_size)];
+            return count_fields(&QUEUE_FIELDS, 0, fields, bins);
+        }
+        State::EQ_REQ_s => {
+            let fields = [corner(context.cq_comp_eqn), corner(context.eq_log_size)];
+            return count_fields(&QUEUE_FIELDS, 2, fields, bins);
+        }
+        State::DATA_UNIT_s if row.to != State::MR_FOR_SEND_s => {
+            let bytes = corner(DataUnit::decode(&edge.inputs.wqe_resp_data).byte_cnt);
+            return match row.effect {
+                // The largest ones take messages of gigabytes.
+                Effect::SkipUnit | Effect::SkipUnitTooShort if bytes > 4 => {}
+                Effect::SkipUnit | Effect::SkipUnitTooShort => bins.hit(USED_BYTES.bin([bytes])),
+                _ => {
+                    let is_write = rows::is_write(header.net_opcode.get());
+                    bins.hit(UNIT_BYTES.bin([1 + usize::from(is_write), bytes]));
+                }
+            };
+        }
+        State::MR_FOR_SEND_s => 0,
+        State::MR_FOR_WRITE_s => 1,
+        State::MR_FOR_READ_s => 2,
+        State::MR_FOR_CQ_s => 3,
+        State::MR_FOR_EQ_s => 4,
+        _ => return,
+    };
+    // T43 withdraws an event.
+    if edge.inputs.fetch_mr_ingress_ready.is_high() {
+        count_request(request, edge, bins);
+    }
+}
+
+/// Counts the numbers of an MR request that was taken.
+fn count_request(request: usize, edge: &Edge<'_, Thread2>, bins: &mut Bins<'_>) {
+    let (header, _) = edge.golden.packet();
+    let MrHead { pd, key, address, length, .. } =
+        MrHead::decode(&edge.outputs.fetch_mr_ingress_head);
+    for (field, number) in [corner(pd), corner(key), corner(address)].into_iter().enumerate() {
+        bins.hit(REGIONS.bin([request, field, number]));
+    }
+    if request < OPERATION.values.len() {
+        bins.hit(BYTES.bin([request, corner(Uint::<16>::new(length.get()))]));
+    }
+    let fields = [
+        corner(header.local_qpn),
+        corner(header.remote_qpn),
+        corner(header.immediate),
+        corner(header.pkt_start_addr),
+        corner(header.sip),
+        corner(header.dip),
+    ];
+    count_fields(&PACKET_FIELDS, 0, fields, bins);
+    if request == 0 {
+        let unit = DataUnit::decode(&edge.inputs.wqe_resp_data);
+        bins.hit(UNIT_BYTES.bin([0, corner(unit.byte_cnt)]));
+        let (from, to) = (unit.laddr.get(), address.get());
+        // Where a sum differs from the sum without carries.
+        let carries = from ^ to ^ to.wrapping_sub(from);
+        let carry = if to < from { 3 } else { class(carries, [1, 1 << 32]) };
+        bins.hit(CARRIES.bin([carry]));
     }
 }
 
@@ -309,11 +448,12 @@ impl harness::Coverage<Thread2> for Coverage {
         }
         self.in_reset = false;
         let row = rules.bits().trailing_zeros() as usize;
-        let Some(rows::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
+        let Some(the_row @ rows::Row { from, to, effect, .. }) = ROWS.get(row) else { return };
         if IS_WAIT[row] {
             self.waited += 1;
             return;
         }
+        count_numbers(the_row, edge, bins);
         self.count_wait(bins);
         self.waited = 0;
         match effect {

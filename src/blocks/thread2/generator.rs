@@ -5,7 +5,7 @@ use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
 use super::scenarios::Weights;
 use super::stimulus::{Entry, LONGEST_MESSAGE, Packet, Queue, Tables, Traffic, Unit, Wqe};
-use cosim_core::harness::{CaseRng, Draw, Parameters};
+use cosim_core::harness::{CaseRng, Draw, Parameters, Percent};
 use cosim_core::value::Uint;
 use rand::RngExt;
 
@@ -15,6 +15,8 @@ const CELL_SLOTS: u64 = 256;
 const RQ_SLOTS: u64 = 1 << 24;
 /// Maximum number of bytes in a unit.
 const UNIT: u64 = Uint::<31>::MAX;
+/// Corners among numbers that are drawn seldom.
+const SELDOM: Percent = Percent::new(50);
 /// A reset follows its packet within this number of cycles.
 const RESET_WITHIN: u64 = 40;
 
@@ -124,6 +126,13 @@ impl Generator<'_> {
         0
     }
 
+    /// Makes a field a corner half of the time.
+    fn corner<const WIDTH: u32>(&mut self, field: &mut Uint<WIDTH>) {
+        if self.rng.random() {
+            *field = Uint::new(self.rng.corner(Uint::<WIDTH>::MAX));
+        }
+    }
+
     #[inline]
     fn gap(&mut self) -> Uint<12> {
         self.rng.wait(self.weights.gap, self.weights.longest_gap)
@@ -140,7 +149,8 @@ impl Generator<'_> {
         let mut pairs: Vec<Pair> = Vec::new();
         let count = self.weights.qps.draw(self.rng);
         for _ in 0..count {
-            let mut index = self.rng.random_range(0..256);
+            let drawn = self.rng.bits_or_corner::<24>(self.weights.corners).get();
+            let mut index = drawn & 0xff;
             if let Some(other) = pairs.last().map(Pair::index)
                 && self.rng.chance(self.weights.shared_cell)
             {
@@ -153,8 +163,7 @@ impl Generator<'_> {
                 index = (index + 1) % 256;
             }
             taken[index as usize] = true;
-            let high: u64 = self.rng.random_range(0..1 << 16);
-            pairs.push(self.pair(high << 8 | index));
+            pairs.push(self.pair(drawn & !0xff | index));
         }
         pairs
     }
@@ -165,34 +174,43 @@ impl Generator<'_> {
             rq_entry_sz_log: Uint::new(self.rng.random_range(6..=10)),
             cq_log_size: self.queue_log(),
             eq_log_size: self.queue_log(),
-            ..Context::decode(&Bits416::from_words(self.rng.words()))
+            ..self.context()
         };
-        let entry_slots = (1 << context.rq_entry_sz_log.get()) / SLOT_BYTES;
-        let most =
-            if self.rng.chance(self.weights.large_ring) { RQ_SLOTS / entry_slots } else { 16 };
-        let entries = self.rng.random_range(1..=most);
-        context.rq_length = Uint::new(entries << context.rq_entry_sz_log.get());
+        let entry_bytes = 1 << context.rq_entry_sz_log.get();
+        let entry_slots = entry_bytes / SLOT_BYTES;
+        let entries = self.entries(entry_slots);
+        let rest = match self.rng.chance(self.weights.ring_rest) {
+            true => self.rng.corner(entry_bytes - 1),
+            false => 0,
+        };
+        context.rq_length = Uint::new(entries * entry_bytes + rest);
         let at = if self.rng.chance(self.weights.near_wrap) {
-            entries - 1
+            (entries - 1).saturating_sub(self.rng.random_range(0..2))
         } else {
             self.rng.random_range(0..entries)
         };
-        let rq_offset = at * entry_slots;
+        let mut rq_offset = at * entry_slots;
         if self.rng.chance(self.weights.illegal_entry) {
             let log = if self.rng.random() { 5 } else { 11 };
             context.rq_entry_sz_log = match self.rng.random_range(0..4) {
-                0 => self.rng.bits(),
+                0 => self.rng.bits_or_corner(SELDOM),
                 1 => self.illegal_log(),
                 _ => Uint::new(log),
             };
-            // The offset stays constant, so any space is legal. Often it is just enough for an
-            // entry of that size.
+            // The offset stays constant, so it may be any, and any space is legal. Often it is just
+            // enough for an entry of that size.
+            if self.rng.random() {
+                rq_offset = self.rng.corner(RQ_SLOTS - 1);
+            }
             let size = 1 << context.rq_entry_sz_log.get().min(10);
             let slack = match self.rng.random() {
                 true => size - self.rng.random_range(0..=1),
                 false => self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10)),
             };
-            context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
+            context.rq_length = match self.rng.random_range(0..4) {
+                0 => Uint::new(self.rng.corner(Uint::<32>::MAX)),
+                _ => Uint::new(rq_offset * SLOT_BYTES + slack),
+            };
         }
         // The codes of the service types are 0 to 5; the two above have no meaning.
         let service = match self.weighted(&self.weights.services.all()) as u64 {
@@ -204,9 +222,48 @@ impl Generator<'_> {
             context,
             service,
             rq_offset,
-            cache_offset: self.rng.random_range(0..CELL_SLOTS),
+            cache_offset: self.rng.bits_or_corner::<8>(SELDOM).get(),
             message: None,
         }
+    }
+
+    /// Number of entries of an RQ. Of large ones half are as long as offsets can address: the end
+    /// of their last entry needs one more bit.
+    fn entries(&mut self, entry_slots: u64) -> u64 {
+        let is_large = self.rng.chance(self.weights.large_ring);
+        let most = if is_large { RQ_SLOTS / entry_slots } else { 16 };
+        match self.rng.random_range(0..4) {
+            0 | 1 if is_large => most,
+            0 => self.rng.corner(most).max(1),
+            _ => self.rng.random_range(1..=most),
+        }
+    }
+
+    /// Contexts with any numbers.
+    fn context(&mut self) -> Context {
+        let mut context = Context::decode(&Bits416::from_words(self.rng.words()));
+        if self.rng.chance(self.weights.corners) {
+            self.corner(&mut context.rcv_cqn);
+            self.corner(&mut context.cq_comp_eqn);
+            self.corner(&mut context.eq_msix);
+            let domains = [&mut context.qp_pd, &mut context.cq_pd, &mut context.eq_pd];
+            let keys = [&mut context.rq_lkey, &mut context.cq_lkey, &mut context.eq_lkey];
+            domains.into_iter().chain(keys).for_each(|field| self.corner(field));
+        }
+        context
+    }
+
+    /// A header with any numbers.
+    fn header(&mut self) -> Header {
+        let mut header = Header::decode(&Bits488::from_words(self.rng.words()));
+        if self.rng.chance(self.weights.corners) {
+            self.corner(&mut header.remote_qpn);
+            self.corner(&mut header.raddr);
+            self.corner(&mut header.pkt_start_addr);
+            let words = [&mut header.rkey, &mut header.immediate, &mut header.dip, &mut header.sip];
+            words.into_iter().for_each(|field| self.corner(field));
+        }
+        header
     }
 
     /// log2 of an illegal entry size: a legal one with one bit flipped, or too small.
@@ -227,7 +284,7 @@ impl Generator<'_> {
             rq_length: context.rq_length,
             cq_log_size: self.queue_log(),
             eq_log_size: self.queue_log(),
-            ..Context::decode(&Bits416::from_words(self.rng.words()))
+            ..self.context()
         };
     }
 
@@ -243,7 +300,7 @@ impl Generator<'_> {
     fn queue_log(&mut self) -> Uint<8> {
         match self.rng.random_range(0..8) {
             0 => Uint::new(self.rng.random_range(25..=28)),
-            1 => self.rng.bits(),
+            1 => self.rng.bits_or_corner(SELDOM),
             _ => Uint::new(self.rng.random_range(0..=20)),
         }
     }
@@ -281,7 +338,7 @@ impl Generator<'_> {
                 local_qpn: Uint::new(pair.qpn),
                 solicited: Uint::new(u64::from(self.rng.chance(self.weights.solicited))),
                 pkt_length: Uint::new(length),
-                ..Header::decode(&Bits488::from_words(self.rng.words()))
+                ..self.header()
             },
             wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
                 // Without F0 a stall loses the packet.
@@ -336,7 +393,8 @@ impl Generator<'_> {
 
     #[inline]
     fn queue(&mut self) -> Queue {
-        Queue { stall: self.stall(), gap: self.gap(), laddr: self.rng.bits() }
+        let laddr = self.rng.bits_or_corner(self.weights.corners);
+        Queue { stall: self.stall(), gap: self.gap(), laddr }
     }
 
     /// The new owner of a pair's cache cell: the pair, its neighbour in the cell, or none.
@@ -395,6 +453,8 @@ impl Generator<'_> {
             0
         } else if self.rng.chance(self.weights.jumbo) {
             self.rng.random_range(0..=Uint::<16>::MAX)
+        } else if self.rng.chance(self.weights.corners) {
+            self.rng.corner(Uint::<16>::MAX)
         } else {
             self.weights.payload.draw(self.rng)
         }
@@ -434,13 +494,21 @@ impl Generator<'_> {
         }
         if self.rng.chance(self.weights.large_unit) && room >= total {
             // The end of the last unit, which no payload reaches.
-            let last = cuts.len() - 1;
-            cuts[last] = cuts[last - 1] + self.rng.random_range(room - cuts[last - 1]..=UNIT);
+            let (last, least) = (cuts.len() - 1, room - cuts[cuts.len() - 2]);
+            let bytes = match self.rng.random_range(0..4) {
+                0 => self.rng.corner(UNIT).max(least),
+                _ => self.rng.random_range(least..=UNIT),
+            };
+            cuts[last] = cuts[last - 1] + bytes;
         }
         let mut units: Vec<DataUnit> = cuts
             .windows(2)
             .map(|cut| {
-                let unit = DataUnit::decode(&Bits128::from_words(self.rng.words()));
+                let mut unit = DataUnit::decode(&Bits128::from_words(self.rng.words()));
+                if self.rng.chance(self.weights.corners) {
+                    self.corner(&mut unit.lkey);
+                    self.corner(&mut unit.laddr);
+                }
                 DataUnit {
                     byte_cnt: Uint::new(cut[1] - cut[0]),
                     inline: Uint::new(u64::from(self.rng.chance(self.weights.inline))),
@@ -493,13 +561,18 @@ impl Generator<'_> {
     /// near the edges of ring and cache cell.
     fn next_unit(&mut self, pair: &Pair, units: u64) -> NextUnit {
         let cur_wqe_size = match self.rng.random_range(0..10) {
-            0 => self.rng.random_range(0..256),
+            0 => self.rng.bits_or_corner::<8>(SELDOM).get(),
             _ => units + 1,
         };
         let mut next_wqe_addr = next_entry(pair, cur_wqe_size);
-        let mut next_wqe_size = if self.rng.random_range(0..8) == 0 { 0 } else { units + 1 };
+        let mut next_wqe_size = match self.rng.random_range(0..16) {
+            0 | 1 => 0,
+            2 => self.rng.corner(Uint::<6>::MAX),
+            _ => units + 1,
+        };
         if self.rng.chance(self.weights.far_next) {
             next_wqe_addr = match self.rng.random_range(0..8) {
+                1 => self.rng.corner(Uint::<26>::MAX),
                 0 => (pair.rq_offset + self.rng.random_range(0..3)).saturating_sub(1),
                 _ => self.far_from(pair.rq_offset),
             };

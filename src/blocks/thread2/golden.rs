@@ -105,6 +105,10 @@ pub(super) struct TableWrites {
     rq_offset: u64,
     cache_offset: u64,
     frees_cell: bool,
+    /// End in bytes of the entry that follows in the RQ.
+    pub(super) next_end: u64,
+    /// End in slots of the next WQE in the cache cell, unless it is before this one.
+    pub(super) cell_end: Option<u64>,
     /// The RQ wraps around.
     pub(super) wraps: bool,
     /// The update of the cache cell.
@@ -180,11 +184,12 @@ impl Golden {
             if legal { self.cur_wqe_size.next_multiple_of(entry_bytes / SLOT_BYTES) } else { 0 };
         let rq_offset = inputs.rq_offset_dout.get();
         let next = rq_offset + aligned;
-        let wraps = next * SLOT_BYTES + entry_bytes > self.context.rq_length.get();
+        let next_end = next * SLOT_BYTES + entry_bytes;
+        let wraps = next_end > self.context.rq_length.get();
 
         let cache_offset = inputs.cache_offset_dout.get();
-        let (advance, cell) = match self.next_wqe_addr.checked_sub(rq_offset) {
-            None => (0, Cell::Behind),
+        let (advance, cell_end, cell) = match self.next_wqe_addr.checked_sub(rq_offset) {
+            None => (0, None, Cell::Behind),
             Some(advance) => {
                 let end = cache_offset + advance + self.next_wqe_size;
                 let cell = match () {
@@ -192,7 +197,7 @@ impl Golden {
                     () if end > CACHE_CELL_SLOTS => Cell::Beyond,
                     () => Cell::Kept,
                 };
-                (advance, cell)
+                (advance, Some(end), cell)
             }
         };
         let release = cell != Cell::Kept;
@@ -200,9 +205,17 @@ impl Golden {
             rq_offset: if wraps { 0 } else { next },
             cache_offset: if release { 0 } else { cache_offset + advance },
             frees_cell: release && inputs.cache_owned_dout.get() == self.qp() as u64,
+            next_end,
+            cell_end,
             wraps,
             cell,
         }
+    }
+
+    /// The NextUnit of the current WQE: next_wqe_addr, next_wqe_size and cur_wqe_size.
+    #[inline]
+    pub(super) fn next_unit(&self) -> [u64; 3] {
+        [self.next_wqe_addr, self.next_wqe_size, self.cur_wqe_size]
     }
 
     #[inline]

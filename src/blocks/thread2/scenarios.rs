@@ -36,6 +36,8 @@ weights! {
         address_edge: Percent = 20,
         /// QPs with an RQ so large that its offsets need all their bits.
         large_ring: Percent = 10,
+        /// QPs with a rest behind the last entry of their RQ.
+        ring_rest: Percent = 0,
         /// Chance of a gap before a packet, a beat or a response.
         gap: Percent = 20,
         /// Longest gap in cycles.
@@ -68,6 +70,9 @@ weights! {
         zero_index: Percent = 0,
         /// Packets during which the owner of the cache cell changes.
         new_owner: Percent = 30,
+        /// Packets, units and QPs with fields that are 0, 1, a power of two, the largest number, or
+        /// one less.
+        corners: Percent = 10,
         /// Packets followed by a reset.
         reset: Percent = 0,
     }

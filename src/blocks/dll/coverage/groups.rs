@@ -5,9 +5,22 @@ use super::super::rules::{
     A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, B1, B2, B3, B4, B5, B6,
     B7, B8, B9, B10, B11, B12, B13, F0, Rules, fix, values,
 };
-use cosim_core::harness::{Axis, Parameters};
+use cosim_core::harness::{Axis, CORNERS, Parameters};
+
+/// A payload, and a sequence number, by its place in its range.
+const PAYLOAD: Axis = Axis::new("payload", CORNERS);
+const SEQ: Axis = Axis::new("sequence number", CORNERS);
 
 cosim_core::axes! {
+    WHERE = "TLP" {
+        "taken": "A1: A takes it", "sent": "A2: the link takes it", "delivered": "B1",
+        "dropped": "it reaches B and is not delivered",
+    }
+    SHOWN = "number" {
+        "sent": "A2: of a TLP that the link takes", "Ack": "A3: an Ack with progress",
+        "Nak": "A4, A5: a Nak", "delivered": "B1: of the TLP that B wants",
+        "Ack of B": "of an Ack that the link takes", "Nak of B": "of a Nak that the link takes",
+    }
     BUFFER = "replay buffer" {
         "empty": "no entry is used",
         "some": "some entries are used, two or more are free",
@@ -141,6 +154,8 @@ cosim_core::covergroups! {
     A_ROLL_OVER = "a-roll-over": "rules of A, where its numbers roll over" [A_RULE, A_NUMBERS];
     B_ROLL_OVER = "b-roll-over": "rules of B, where its numbers roll over" [B_RULE, B_NUMBERS]
         unless |at, parameters| not_in_profile(OF_B[at[0]], parameters);
+    PAYLOADS = "payloads": "TLPs: where they are, their payload" [WHERE, PAYLOAD];
+    NUMBERS = "numbers": "sequence numbers: where they are shown" [SHOWN, SEQ];
 }
 
 /// Maximum number of used entries for any REPLAY_DEPTH. With more, sequence numbers would be

@@ -28,6 +28,33 @@ fn one_tlp_and_its_ack_are_an_ack_of_the_newest() {
 }
 
 #[test]
+fn payloads_and_sequence_numbers_are_counted_where_they_are_shown() {
+    // The first TLP is lost, so B drops the second one and sends Nak 4095.
+    hits(
+        r#"{ "noise": "0x0", "tlps": [{ "data": 4294967295, "count": 2 }],
+             "tlp_link": [{ "lost": 1 }] }"#,
+        &["payloads: ", "numbers: "],
+        [
+            "payloads: taken, largest",
+            "payloads: taken, 0",
+            "payloads: sent, largest",
+            "payloads: sent, 0",
+            "payloads: dropped, 0",
+            "payloads: delivered, largest",
+            "payloads: delivered, 0",
+            "numbers: sent, 0",
+            "numbers: sent, 1",
+            "numbers: Nak of B, largest",
+            "numbers: Nak, largest",
+            "numbers: delivered, 0",
+            "numbers: delivered, 1",
+            "numbers: Ack of B, 1",
+            "numbers: Ack, 1",
+        ],
+    );
+}
+
+#[test]
 fn a_damaged_tlp_brings_a_nak_without_progress_and_comes_again() {
     // Nothing was delivered: Nak 4095, which is ackd_seq (A5). The offer is withdrawn and repeated.
     hits(

@@ -3,13 +3,39 @@
 use super::super::Qp;
 use crate::blocks::testing::bins;
 
-/// The bins that the steps hit, without rules and queries.
+/// The bins that the steps hit, without rules, queries and numbers of QPs.
 #[track_caller]
 fn hits(steps: &str, expected: &[&str]) {
     let mut expected: Vec<String> = expected.iter().map(|bin| (*bin).to_owned()).collect();
     expected.sort_unstable();
-    let hit = bins::<Qp>(0, &format!(r#"{{ "noise": "0x0", {steps} }}"#), &["rules: ", "query: "]);
+    let hit = bins::<Qp>(
+        0,
+        &format!(r#"{{ "noise": "0x0", {steps} }}"#),
+        &["rules: ", "query: ", "qpns: "],
+    );
     assert_eq!(hit.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn numbers_of_qps_are_counted_where_they_are_read_or_shown() {
+    // A fatal error in INIT is reported to software. QP 0 is queried until a command is accepted.
+    let steps = r#""steps": [{ "command": { "qpn": 254, "next": 1 } },
+                             { "event": { "qpn": 254, "kind": 3 } },
+                             { "packet": { "qpn": 128 }, "query": 127 }]"#;
+    let hit = bins::<Qp>(0, &format!(r#"{{ "noise": "0x0", {steps} }}"#), &[]);
+    let of_qps: Vec<String> = hit.into_iter().filter(|bin| bin.starts_with("qpns: ")).collect();
+    assert_eq!(
+        of_qps,
+        [
+            "qpns: command, largest - 1",
+            "qpns: event to software, largest - 1",
+            "qpns: event, largest - 1",
+            "qpns: packet, 2^k",
+            "qpns: query, 0",
+            "qpns: query, 2^k - 1",
+            "qpns: query, largest - 1",
+        ]
+    );
 }
 
 #[test]

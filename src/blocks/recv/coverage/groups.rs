@@ -2,10 +2,14 @@
 
 use super::super::parameters::{HIGH, KEEP, LOW};
 use super::super::rules::State;
-use cosim_core::harness::{Axis, Parameters};
+use cosim_core::harness::{Axis, CORNERS, Parameters};
 
 /// Without code 7, which no state has.
 const STATE: Axis = Axis::new("state", State::VALUES.split_at(State::None as usize).0);
+
+/// A handle, a number of bytes of a packet or of a message, by its place in its range.
+const HANDLE: Axis = Axis::new("handle", CORNERS);
+const BYTES: Axis = Axis::new("bytes", CORNERS);
 
 cosim_core::axes! {
     pub(crate) KIND = "packet" {
@@ -65,6 +69,25 @@ cosim_core::axes! {
         "1": "one buffer", "2 to 15": "2 to 15", "16 to 127": "16 to 127", "128 or more": "128 or more",
     }
     NEXT = "edge" { "K3": "nothing is added", "K2": "new credits at the same edge" }
+    USE = "use" {
+        "released": "its packet is released and nothing else", "copied": "it is copied",
+        "kept": "it is kept", "asked": "match_id of the last cycle of CHECK_POSTED",
+    }
+    COPY = "copy" {
+        "rendezvous CP": "P9", "posted CP": "P12", "posted DP": "P27, P28",
+        "unexpected CP": "U1", "unexpected DP": "P20",
+    }
+    GRANT = "temporary buffer" { "granted": "U1", "not granted": "U2" }
+    FREE = "free buffers" {
+        "none": "the pool is empty", "too few": "at least two fewer than the ring lacks",
+        "one too few": "one fewer than the ring lacks, not 0", "enough": "as many as the ring lacks",
+        "one more": "one more than the ring lacks", "more": "at least two more",
+    }
+    SUM = "credit" {
+        "below 254": "credit_pending and m are below 254", "254": "they are 254",
+        "255": "they are 255, the most that fits", "256": "O1: one too many",
+        "above 256": "O1: more",
+    }
     TAKER = "state" {
         "DETERMINE_CP_TYPE": "P3: a CP", "PROC_UNEXP_DP": "P23: a packet behind an unexpected CP",
         "RECV_POSTED_DATA": "P29, P30: a DP of a posted message",
@@ -93,8 +116,18 @@ cosim_core::covergroups! {
     CREDITS = "credits": "credits taken: how many, what is added at that edge" [AMOUNT, NEXT];
     STARVED = "starved": "packets that wait for the empty ring: state" [TAKER];
     RESETS = "resets": "resets: the state they find" [STATE];
+    HANDLES = "handles": "handles of packets: what they are for, the handle" [USE, HANDLE];
+    COPIES = "copies": "copy_len: what is copied, its bytes" [COPY, BYTES]
+        unless |at, parameters| never_copied(at[0] >= UNEXPECTED_CP, parameters);
+    TEMPORARY = "temporary-buffers": "temp_alloc_len: the answer, the bytes of the message" [GRANT, BYTES]
+        unless |_, parameters| never_copied(true, parameters);
+    FREES = "free-buffers": "packets that leave fewer than LOW in the ring: pool_free" [FREE]
+        unless no_such_pool;
+    SUMS = "credit-room": "refills of at least one buffer: credit_pending with it" [SUM];
 }
 
+/// The first position on the axis of copies of what is unexpected.
+const UNEXPECTED_CP: usize = 3;
 const EMPTY_RING: usize = 0;
 const FULL_RING: usize = 4;
 const NONE: usize = 0;
@@ -126,6 +159,16 @@ fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str>
         [ring, TO_HIGH] if ring != EMPTY_RING && high == 255 => Some(
             "there are 255 buffers, and the packet that is taken is in one: no more than 254 can be in the ring",
         ),
+        _ => None,
+    }
+}
+
+/// Section 6: impossible numbers of free buffers at a refill of m = min(HIGH - r, pool_free).
+fn no_such_pool(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    let high = parameters.get(HIGH);
+    match *at {
+        [1] if high < 3 => Some("the ring lacks at most HIGH buffers"),
+        [2] if high < 2 => Some("the ring lacks at most HIGH buffers"),
         _ => None,
     }
 }

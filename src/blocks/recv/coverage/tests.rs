@@ -3,13 +3,70 @@
 use super::super::Recv;
 use crate::blocks::testing::bins;
 
-/// The bins that a traffic hits, without rules and offers.
+/// The groups of numbers: handles, lengths, and the sums of a refill.
+const NUMBERS: [&str; 5] =
+    ["handles: ", "copies: ", "temporary-buffers: ", "free-buffers: ", "credit-room: "];
+
+/// The bins that a traffic hits, without rules, offers and numbers.
 #[track_caller]
 fn hits<const N: usize>(fixes: u8, traffic: &str, mut expected: [&str; N]) {
     let traffic = format!(r#"{{ "noise": "0x0", {traffic} }}"#);
     expected.sort_unstable();
-    let hit = bins::<Recv>(fixes, &traffic, &["rules: ", "offers: "]);
+    let hit = bins::<Recv>(fixes, &traffic, &[&["rules: ", "offers: "], &NUMBERS[..]].concat());
     assert_eq!(hit.into_iter().collect::<Vec<_>>(), expected);
+}
+
+/// The bins of numbers that a traffic hits.
+#[track_caller]
+fn numbers<const N: usize>(traffic: &str, mut expected: [&str; N]) {
+    let traffic = format!(r#"{{ "noise": "0x0", {traffic} }}"#);
+    expected.sort_unstable();
+    let hit = bins::<Recv>(0, &traffic, &[]);
+    let is_number = |bin: &String| NUMBERS.iter().any(|group| bin.starts_with(group));
+    assert_eq!(hit.into_iter().filter(is_number).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn handles_and_lengths_are_counted_where_they_are_shown() {
+    // KEEP is 8: with fewer free buffers a temporary buffer is asked for.
+    numbers(
+        r#""pool": 4, "messages": [
+            { "kind": 0, "id": 255, "len": 9 },
+            { "kind": 4, "id": 8, "len": 65535, "msg_len": 0, "temp_ok": 1,
+              "data": [{ "id": 7, "len": 1 }] },
+            { "kind": 4, "id": 1, "len": 3, "msg_len": 4294967294,
+              "data": [{ "id": 254, "len": 64, "stray": { "kind": 7 } }, { "id": 0, "len": 5 }] },
+            { "kind": 5, "id": 100, "len": 65534, "data": [{ "id": 2, "len": 4 }] }]"#,
+        [
+            "handles: released, largest",
+            "handles: asked, 2^k",
+            "handles: copied, 2^k",
+            "handles: copied, 2^k - 1",
+            "handles: asked, 1",
+            "handles: kept, 1",
+            "handles: released, largest - 1",
+            "handles: kept, 0",
+            "handles: copied, other",
+            "copies: unexpected CP, largest",
+            "copies: unexpected DP, 1",
+            "copies: rendezvous CP, largest - 1",
+            "copies: posted DP, 2^k",
+            "temporary-buffers: granted, 0",
+            "temporary-buffers: not granted, largest - 1",
+        ],
+    );
+}
+
+#[test]
+fn a_refill_is_counted_by_what_the_ring_lacks_and_what_the_credit_holds() {
+    // After 13 of 13 packets the ring holds 3 of 16 buffers, which is below LOW. Of 13 missing
+    // ones, 12 came back from the packets before, and the pool had some at first.
+    let flow = [r#"{ "kind": 0, "id": 5 }"#; 13].join(", ");
+    for (pool, free) in [(0, "one too few"), (1, "enough"), (2, "one more"), (3, "more")] {
+        let traffic = format!(r#""pool": {pool}, "messages": [{flow}]"#);
+        let free = format!("free-buffers: {free}");
+        numbers(&traffic, ["handles: released, other", &free, "credit-room: below 254"]);
+    }
 }
 
 #[test]

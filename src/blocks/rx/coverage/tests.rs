@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 #[test]
 fn a_flow_packet_is_counted_at_each_boundary_that_it_crosses() {
     let traffic = r#"{ "noise": "0x5eed",
-        "receive": { "noise": "0x0", "pool": 20, "messages": [{ "kind": 0, "id": 1, "len": 101 }] },
+        "receive": { "noise": "0x0", "pool": 20, "messages": [{ "kind": 0, "id": 1, "len": 65535, "msg_len": 2 }] },
         "software": { "noise": "0x1", "steps": [] },
         "link": { "noise": "0x2", "tlps": [], "tlp_delay": 0, "dllp_delay": 0 } }"#;
     let traffic = serde_json::from_str(traffic).unwrap();
@@ -21,6 +21,9 @@ fn a_flow_packet_is_counted_at_each_boundary_that_it_crosses() {
         "fifo: 0, in",
         "fifo: 1 to 14, out",
         "heads: flow, 0",
+        "lengths: bytes, largest",
+        "lengths: handle, 1",
+        "lengths: message, 2^k",
         "messages: flow, DETERMINE_CP_TYPE",
         // recv accepts nothing in AWAIT_CP.
         "waits: flow, 1",

@@ -2,7 +2,7 @@
 
 use super::super::layout::opcode;
 use super::super::rows::{self, State, fix};
-use cosim_core::harness::{Axis, Parameters, Value};
+use cosim_core::harness::{Axis, CORNERS, Parameters, Value};
 
 cosim_core::axes! {
     OPCODE = "opcode" {
@@ -120,6 +120,69 @@ cosim_core::axes! {
     }
 }
 
+/// The place of a number in the range of its field.
+const NUMBER: Axis = Axis::new("number", CORNERS);
+/// As [`NUMBER`], for numbers that do not reach the end of their range: it would take messages of
+/// gigabytes.
+const USED: Axis = Axis::new("bytes", CORNERS.split_at(5).0);
+
+cosim_core::axes! {
+    REQUEST = "request" {
+        "SEND": "MR_FOR_SEND", "WRITE": "MR_FOR_WRITE", "READ": "MR_FOR_READ", "CQE": "MR_FOR_CQ",
+        "event": "MR_FOR_EQ",
+    }
+    REGION = "field" {
+        "pd": "the protection domain", "key": "the key of the region", "address": "the address",
+    }
+    PACKET_FIELD = "field" {
+        "local_qpn": "the receiving QP", "remote_qpn": "the sending QP", "immediate": "immediate data",
+        "pkt_start_addr": "where the payload is", "sip": "source address", "dip": "destination address",
+    }
+    WQE_FIELD = "field" {
+        "rq_entry_sz_log": "log2 of the bytes of an RQ entry", "rq_lkey": "the key of the RQ",
+        "rq_length": "the bytes of the RQ", "qp_pd": "the protection domain of the QP",
+    }
+    QUEUE_FIELD = "field" {
+        "rcv_cqn": "the CQ's number", "cq_log_size": "log2 of its entries",
+        "cq_comp_eqn": "the EQ's number", "eq_log_size": "log2 of its entries",
+    }
+    STEP_FIELD = "field" {
+        "rq_offset": "offset of the WQE in the RQ", "cache_offset": "offset of the WQE in the cell",
+        "next_wqe_addr": "where the next WQE is", "next_wqe_size": "its slots",
+        "cur_wqe_size": "the slots of this WQE",
+    }
+    UNIT = "unit" {
+        "placed": "MR_FOR_SEND: a piece of the packet is in it",
+        "behind": "T20, T13 to T17: the packet is placed already",
+        "of a WRITE": "D1, T11, T12: it is of an RDMA WRITE with immediate",
+    }
+    CARRY = "carry" {
+        "none": "no carry, or nothing is added", "below 32": "the highest one is into bits 1 to 31",
+        "32 to 63": "the highest one is into bits 32 to 63", "out of 64": "out of the address",
+    }
+    RING_END = "end" {
+        "far below": "the next entry ends at least two bytes before rq_length",
+        "one below": "one byte before it", "equal": "there", "one above": "one byte behind it",
+        "far above": "at least two bytes behind it",
+    }
+    RING_ORDER = "end" {
+        "before": "the next entry ends before rq_length", "equal": "there", "behind": "behind it",
+    }
+    RING_SIZE = "size" {
+        "below 2^16": "the next entry ends below 2^16 bytes", "below 2^28": "below 2^28 bytes",
+        "2^28 and up": "there or above: the sum needs more bits than the offset",
+    }
+    CELL_END = "end" {
+        "below 255": "the next WQE ends below slot 255", "255": "there", "256": "at the end of the cell",
+        "257": "one slot beyond it", "beyond": "further",
+    }
+    NEXT = "next WQE" {
+        "behind": "at least two slots before this one", "one behind": "one slot", "same": "at its place",
+        "one ahead": "one slot ahead", "below 2^8": "further ahead, below 2^8 slots",
+        "below 2^16": "below 2^16 slots", "below 2^24": "below 2^24 slots", "2^24 and up": "further",
+    }
+}
+
 const WAITS: [State; 13] = [
     State::WQE_REQ_s,
     State::NEXT_UNIT_s,
@@ -184,6 +247,26 @@ cosim_core::covergroups! {
     OFFSETS = "offsets": "message offsets: index, change" [INDEX, OFFSET];
     RESETS = "resets": "resets: the state they find" [FOUND]
         unless |at, parameters| no_such_reset(at[0], parameters);
+    REGIONS = "regions": "MR requests taken: fields of their head" [REQUEST, REGION, NUMBER]
+        unless |at, parameters| no_event(at[0] == 4, parameters);
+    BYTES = "bytes": "MR requests of packets taken: bytes" [OPERATION, NUMBER]
+        unless |at, _| (at == [0, 0]).then_some("T18: there is payload left, and a place for it");
+    PACKET_FIELDS = "packet-fields": "MR requests taken: fields of the packet in their data"
+        [PACKET_FIELD, NUMBER];
+    WQE_FIELDS = "wqe-requests": "WQE requests taken: fields" [WQE_FIELD, NUMBER];
+    QUEUE_FIELDS = "queue-requests": "requests to CQ and EQ taken: fields" [QUEUE_FIELD, NUMBER]
+        unless |at, parameters| no_event(at[0] > 1, parameters);
+    STEP_FIELDS = "step-fields": "steps of the RQ: what they read" [STEP_FIELD, NUMBER];
+    UNIT_BYTES = "units": "DataUnits consumed: byte_cnt" [UNIT, NUMBER]
+        unless |at, _| (at == [0, 0]).then_some("T18: there is room in it");
+    USED_BYTES = "used-units": "DataUnits that earlier packets used up (T21, F5a): byte_cnt" [USED];
+    CARRIES = "carries": "MR requests of SENDs: carries of laddr + (msg_offset - parsed)" [CARRY];
+    RING_ENDS = "ring-ends": "steps of the RQ: where the next entry ends, before or behind the RQ"
+        [RING_SIZE, RING_ORDER];
+    RING_EDGES = "ring-edges": "steps of the RQ: bytes from the end of the next entry to the RQ's"
+        [RING_END];
+    CELL_ENDS = "cell-ends": "steps of the RQ: end of the next WQE in the cell" [CELL_END];
+    DISTANCES = "distances": "steps of the RQ: distance of the next WQE" [NEXT];
 }
 
 fn fixed(parameters: &Parameters, n: u32) -> bool {
@@ -224,6 +307,11 @@ fn no_such_wait(state: State, cycles: usize, fixes: u8) -> Option<&'static str> 
         }
         _ => None,
     }
+}
+
+/// A reason if the bin needs an event and there is none.
+fn no_event(needs_one: bool, parameters: &Parameters) -> Option<&'static str> {
+    (needs_one && !fixed(parameters, 1)).then_some("nothing enters EQ_REQ_s without F1")
 }
 
 /// States in which there can be no reset.

@@ -83,6 +83,36 @@ fn far_successors_are_near_but_for_one_bit_of_the_distance() {
     assert_eq!(behind, 0x3ff_ff00, "each distance behind, {behind:#x}");
 }
 
+/// Offsets in slots have 24 bits, so a ring has at most 2^28 bytes. Where it is as long, some WQEs
+/// are in the last entry but one, whose successor ends there.
+#[test]
+fn some_rings_are_as_long_as_offsets_reach_and_wrap() {
+    let (mut longest, mut before_the_last, mut with_a_rest) = (0, 0, 0);
+    for seed in 0..200 {
+        let traffic = draw("ring", 0xff, seed);
+        for entry in &traffic.tables.rq_offset {
+            let of_pair =
+                |packet: &&Packet| packet.header.local_qpn.get() & 0xff == entry.address.get();
+            let Some(packet) = traffic.packets.iter().find(of_pair) else { continue };
+            let log = packet.context.rq_entry_sz_log.get();
+            if !(6..=10).contains(&log) {
+                continue;
+            }
+            let (length, size) = (packet.context.rq_length.get(), 1 << log);
+            with_a_rest += u32::from(length % size > 0);
+            if length >= 1 << 28 {
+                longest += 1;
+                assert!(length < (1 << 28) + size, "{length}");
+                before_the_last +=
+                    u32::from(entry.value.get() * SLOT_BYTES == (1 << 28) - 2 * size);
+            }
+        }
+    }
+    assert!(longest > 50, "{longest}");
+    assert!(before_the_last > 10, "{before_the_last}");
+    assert!(with_a_rest > 100, "{with_a_rest}");
+}
+
 #[test]
 fn illegal_sizes_are_legal_ones_but_for_a_bit_or_too_small() {
     let (weights, mut rng) = (weights("smoke"), CaseRng::seed_from_u64(1));
