@@ -42,6 +42,7 @@ fn the_archive_has_all_that_is_needed_at_run_time() {
     let run = |words: &[&str]| {
         let mut command = Command::new(root.join("bin/cosim"));
         command.args(words).current_dir(&place).env("COSIM_CACHE", place.join("cache"));
+        command.env("COSIM_STATE", place.join("state"));
         command.output().unwrap()
     };
     let short = ["run", "--cases", "1", "--packets", "1", "--scenario", "smoke"];

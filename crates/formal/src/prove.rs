@@ -424,10 +424,11 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let session = Self::session_of(info, rtl, parameters, answers)?;
+        let assertions = Assertions::read(&session, info, parameters)?;
+        // Warnings of the assertions count, too.
         if let Some(because) = session.doubt()? {
             return Ok(Err(because));
         }
-        let assertions = Assertions::read(&session, info, parameters)?;
         let monitor = Monitor::new(info, parameters, assertions.as_ref(), only, OFFER)?;
         let reset = info.reset.map(|pin| pin.name_and_level());
         if let Some(assertions) = assertions.as_ref().filter(|assertions| assertions.is_of_rtl) {

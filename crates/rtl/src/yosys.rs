@@ -27,6 +27,7 @@ use verilated_build::{
     Error as BuildError, answer_within, is_crash, messages, messages_until, written_text,
 };
 use verilated_files::foreign::lay_out;
+use verilated_lexer::{Kind, tokens};
 
 /// The program, unless the environment names another one.
 const YOSYS: &str = "yosys";
@@ -43,6 +44,9 @@ const DATA: &str = "data";
 const CHECK: &str = "design -push-copy\nproc\nflatten\nopt_clean\ncheck\ndesign -pop\n";
 /// Parts of warnings that do not say that Yosys reads the RTL as no simulator does.
 const HARMLESS: &[&str] = &[];
+
+/// Words of the text that Verilator's tree does not have: what they change is elsewhere.
+const DISTANT: [&str; 2] = ["bind", "defparam"];
 
 /// What read an RTL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -259,6 +263,13 @@ impl YosysSession {
             Some(parameters) => self.examined.unprovable(parameters)?,
             None => Vec::new(),
         };
+        let PreprocessedRtl { libraries, sources, .. } = &*self.expanded;
+        for text in libraries.iter().chain(sources) {
+            let mut words = tokens(text).filter(|token| token.kind == Kind::Word);
+            if let Some(word) = words.find(|word| DISTANT.contains(&word.text)) {
+                doubts.push(format!("`{}` changes a module from outside", word.text));
+            }
+        }
         let warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
         doubts.extend(warnings.iter().cloned());
         let Some(first) = doubts.first() else { return Ok(None) };
@@ -636,6 +647,7 @@ mod tests {
             // Yosys reads time as a net without a driver.
             "assign y = $time > 100;",
             "wire w; assign y = a & w;",
+            "parameter P = 0; defparam top.P = 1; assign y = P;",
         ] {
             assert!(doubt(body).is_some(), "{body}");
         }
