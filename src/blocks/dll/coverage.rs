@@ -328,17 +328,14 @@ fn count_numbers(fired: Rules, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
     if fired.has(A2) {
         number(0, outputs.a_link_seq.get());
     }
-    if fired.has(A3) {
+    if fired.has(A3.or(A4).or(A5)) {
         number(1, inputs.a_dllp_seq.get());
     }
-    if fired.has(A4.or(A5)) {
-        number(2, inputs.a_dllp_seq.get());
-    }
     if delivers {
-        number(3, inputs.b_link_seq.get());
+        number(2, inputs.b_link_seq.get());
     }
     if outputs.b_dllp_valid.is_high() && inputs.b_dllp_ready.is_high() {
-        number(4 + outputs.b_dllp_nak.get() as usize, outputs.b_dllp_seq.get());
+        number(3, outputs.b_dllp_seq.get());
     }
 }
 

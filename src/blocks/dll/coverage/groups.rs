@@ -17,9 +17,10 @@ cosim_core::axes! {
         "dropped": "it reaches B and is not delivered",
     }
     SHOWN = "number" {
-        "sent": "A2: of a TLP that the link takes", "Ack": "A3: an Ack with progress",
-        "Nak": "A4, A5: a Nak", "delivered": "B1: of the TLP that B wants",
-        "Ack of B": "of an Ack that the link takes", "Nak of B": "of a Nak that the link takes",
+        "sent": "A2: of a TLP that the link takes",
+        "received": "A3 to A5: of an Ack with progress, or of a Nak",
+        "delivered": "B1: of the TLP that B wants",
+        "answered": "of an Ack or a Nak that the link takes from B",
     }
     BUFFER = "replay buffer" {
         "empty": "no entry is used",

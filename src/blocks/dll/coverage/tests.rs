@@ -44,12 +44,12 @@ fn payloads_and_sequence_numbers_are_counted_where_they_are_shown() {
             "payloads: delivered, 0",
             "numbers: sent, 0",
             "numbers: sent, 1",
-            "numbers: Nak of B, largest",
-            "numbers: Nak, largest",
+            "numbers: answered, largest",
+            "numbers: received, largest",
             "numbers: delivered, 0",
             "numbers: delivered, 1",
-            "numbers: Ack of B, 1",
-            "numbers: Ack, 1",
+            "numbers: answered, 1",
+            "numbers: received, 1",
         ],
     );
 }
