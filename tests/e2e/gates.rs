@@ -196,21 +196,23 @@ fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
 fn a_netlist_that_differs_ends_proofs_and_mutation() {
     let (rtl, folder) = (patched_rtl(&gate_patches()[0]), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
-    let out = folder.path().join("out");
-    for what in [
-        &["prove", "--only", "copy_id is 0"][..],
-        &["mutate", "--mutants", "5", "--cases", "1", "--no-judge"],
-    ] {
+    let run = |what: &[&str], out: &Path| {
         let mut command = cosim();
         command.args(what).args(["--block", "recv", "--fixes", "spec", "--rtl"]).arg(&rtl);
-        let output = command.arg("--out").arg(&out).output().unwrap();
+        let output = command.arg("--out").arg(out).output().unwrap();
         assert_eq!(code(&output), 1, "{what:?}: {}", text(&output));
-        let (case, cycle, _) = difference(&text(&output));
-        assert!(case.contains("recv") && cycle > 0, "{what:?}: {}", text(&output));
-        for counted in ["proof.json", "mutate.json"] {
-            assert!(!out.join(counted).exists(), "{what:?}: nothing is counted");
-        }
-    }
+        output
+    };
+    let out = folder.path().join("mutate");
+    let output = run(&["mutate", "--mutants", "5", "--cases", "1", "--no-judge"], &out);
+    let (case, cycle, _) = difference(&text(&output));
+    assert!(case.contains("recv") && cycle > 0, "{}", text(&output));
+    assert!(!out.join("mutate.json").exists(), "nothing is counted");
+    let out = folder.path().join("prove");
+    run(&["prove", "--only", "copy_id is 0"], &out);
+    let profile = &json(&out.join("proof.json"))["profiles"][0];
+    assert!(profile["because"].is_string(), "{profile}");
+    assert_eq!(profile["properties"].as_array().map(Vec::len), Some(0), "{profile}");
 }
 
 /// `full_case` has no effect in simulators, so it must have none in proofs, neither as an attribute

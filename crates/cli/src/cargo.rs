@@ -39,10 +39,12 @@ pub fn command(program: impl AsRef<OsStr>, toolchain: Option<&OsStr>) -> Command
             command.env(name, path);
         }
     }
-    if env::var_os(TOOLCHAIN).is_none_or(|named| named.is_empty())
-        && let Some(toolchain) = toolchain.or_else(|| default_toolchain())
-    {
-        command.env(TOOLCHAIN, toolchain);
+    if env::var_os(TOOLCHAIN).is_none_or(|named| named.is_empty()) {
+        let toolchain = match toolchain {
+            None => default_toolchain(),
+            named => named,
+        };
+        command.envs(toolchain.map(|toolchain| (TOOLCHAIN, toolchain)));
     }
     command
 }

@@ -45,10 +45,10 @@ const OUT_OF_RANGE: &str = "SELRANGE";
 /// A reason why a design may not be proved.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unprovable {
-    /// What is not on the list.
-    pub what: String,
     /// File, line and column, as named by Verilator.
     pub place: Option<(PathBuf, u32, u32)>,
+    /// What is not on the list.
+    pub what: String,
 }
 
 impl fmt::Display for Unprovable {
@@ -122,7 +122,7 @@ fn out_of_range(messages: &str) -> Vec<Unprovable> {
 /// What was found so far, by place.
 struct Report {
     files: BTreeMap<String, String>,
-    found: BTreeSet<(Option<(PathBuf, u32, u32)>, String)>,
+    found: BTreeSet<Unprovable>,
 }
 
 impl Report {
@@ -131,7 +131,7 @@ impl Report {
             Some((PathBuf::from(self.files.get(file)?), line, column))
         });
         if self.found.len() < MOST_FOUND {
-            self.found.insert((place, what));
+            self.found.insert(Unprovable { place, what });
         }
     }
 
@@ -187,8 +187,8 @@ fn in_tree(tree: &Tree, texts: &Texts) -> Option<Vec<Unprovable>> {
         }
     }
     nets::signals(&walked, &mut report);
-    let found = report.found.into_iter().map(|(place, what)| Unprovable { what, place });
-    Some(found.take(MOST).collect())
+
+    Some(report.found.into_iter().take(MOST).collect())
 }
 
 /// The names of the functions and tasks that processes and assignments call.

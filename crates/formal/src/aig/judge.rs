@@ -236,8 +236,8 @@ impl Aig {
         (reads, writes)
     }
 
-    /// The order in which reads and gates are evaluated. A read that depends on its own data is left
-    /// out, so that it is unknown.
+    /// The order in which reads and gates are evaluated. A read that depends on its own data is
+    /// left out, so that it is unknown.
     fn stages(&self, reads: Vec<ReadPort>) -> Vec<Stage> {
         // The level of a read in a loop grows up to this one.
         let endless = reads.len() + 1;

@@ -53,8 +53,9 @@ pub fn first_difference<B: Block, D: Dut<B>>(
     })
 }
 
-/// Drives raw pins into two DUTs from power-on, without the reset cycle that a stimulus begins with.
-/// `pins` has the bytes of the inputs of all cycles. Finds the first cycle in which the DUTs differ.
+/// Drives raw pins into two DUTs from power-on, without the reset cycle that a stimulus begins
+/// with, and finds the first cycle in which the DUTs differ. `pins` has the bytes of the inputs of
+/// all cycles.
 pub fn first_difference_from_power_on<B: Block, D: Dut<B>>(
     pins: &[u8],
     [left, right]: [&mut D; 2],

@@ -320,7 +320,7 @@ impl<'a> Walk<'_, 'a> {
                 ports.filter(|one| one.name() != function.name() || function.kind == "task");
             ports.map(|one| one.get("dir") != Some("input")).collect()
         };
-        let mut all = of.iter().map(|function| outputs(function));
+        let mut all = of.iter().map(outputs);
         let Some(ports) = all.next().filter(|ports| all.all(|other| other == *ports)) else {
             let what = format!("a call of `{}`, of which there is not one", call.name());
             return self.report.add(call, what);

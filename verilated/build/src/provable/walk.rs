@@ -146,7 +146,7 @@ impl<'t, 'a> Walk<'t, 'a> {
             }
         };
         // Newer Verilators say which variable it is.
-        let is_other = |(id, said): (&str, &str)| id != said;
+        let is_other = |(id, printed): (&str, &str)| id != printed;
         if found.get("id").zip(reference.get("varp")).is_some_and(is_other) {
             return None;
         }
