@@ -86,8 +86,8 @@ use std::thread;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
-input, 3 something is missing on this machine, 4 undecided (diff, bisect, cover close), \
-130 interrupted.";
+input, 3 something is missing on this machine, 4 undecided or only believed \
+(prove, diff, bisect, cover close, mutate), 130 interrupted.";
 
 /// Compare RTL with its golden model: every output in every cycle.
 #[derive(Debug, Parser)]
