@@ -103,7 +103,8 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
     assert_eq!(code(&output), 0, "{}", text(&output));
     let page = out.join("report.html");
     let first = fs::read(&page).unwrap();
-    assert!(first.len() < 500_000, "{}", first.len());
+    // The bins of the block are most of the page; each of the cases would add some 60 bytes.
+    assert!(first.len() < 600_000, "{}", first.len());
     fs::remove_file(&page).unwrap();
     let again = run(["report", out.to_str().unwrap()]);
     assert_eq!(code(&again), 0, "{}", text(&again));
