@@ -644,22 +644,24 @@ mod tests {
             "logic r; always @(posedge clk) r <= a; always @(posedge clk) if (b) r <= 0; assign y = r;",
             "wire w; assign w = a; assign w = b; assign y = w;",
             "wire w; assign w = a ? b : 1'bz; assign y = w;",
-            // Yosys reads time as a net without a driver.
-            "assign y = $time > 100;",
             "wire w; assign y = a & w;",
-            "parameter P = 0; defparam top.P = 1; assign y = P;",
+            "low u(y); defparam u.P = 1; endmodule
+             module low #(parameter P = 0) (output y); assign y = P;",
         ] {
             assert!(doubt(body).is_some(), "{body}");
         }
     }
 
-    /// A hierarchical reference is no net that declares itself.
+    /// Neither a hierarchical reference nor time is a net that declares itself.
     #[test]
     fn a_name_that_is_declared_nowhere_is_not_read() {
-        let text = "module low(input a); wire q = a; endmodule
-             module top(input a, output y); low u(a); assign y = u.q; endmodule\n";
-        let session = YosysSession::of_verilog(text);
-        let error = session.read(&[], "proc").unwrap_err();
-        assert_eq!(error.code(), codes::YOSYS_FAILED, "{error}");
+        for value in ["u.q", "$time > 100"] {
+            let text = format!(
+                "module low(input a); wire q = a; endmodule
+                 module top(input a, output y); low u(a); assign y = {value}; endmodule\n"
+            );
+            let error = YosysSession::of_verilog(&text).read(&[], "proc").unwrap_err();
+            assert_eq!(error.code(), codes::YOSYS_FAILED, "{error}");
+        }
     }
 }

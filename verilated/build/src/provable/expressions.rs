@@ -322,7 +322,8 @@ impl<'a> Walk<'_, 'a> {
         };
         let mut all = of.iter().map(outputs);
         let Some(ports) = all.next().filter(|ports| all.all(|other| other == *ports)) else {
-            let what = format!("a call of `{}`, of which there is not one", call.name());
+            let what =
+                format!("a call of `{}`, which has several declarations or none", call.name());
             return self.report.add(call, what);
         };
         let arguments: Vec<&Element> = call.children.iter().collect();
