@@ -19,5 +19,4 @@ pub mod grade;
 pub mod merge;
 pub mod netlist;
 
-pub use build::Mutants;
-pub use build::{netlist_model, woven_model};
+pub use build::{Mutants, woven_model};

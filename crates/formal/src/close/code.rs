@@ -2,6 +2,7 @@
 
 use super::instrument::{LineOf, Range};
 use std::collections::{BTreeMap, BTreeSet};
+use verilated_lexer::{Kind, tokens};
 
 /// A line and a column, from 1.
 pub type LineAndColumn = (u32, u32);
@@ -12,26 +13,29 @@ pub struct Code {
     lines: Vec<String>,
 }
 
-/// What a sign is a part of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inside {
-    Code,
-    Comment,
-    LineComment,
-    Text,
-}
-
 impl Code {
     fn of<'t>(file: &str, line_of: &LineOf<'t>) -> Self {
         let lines = (1..).map_while(|number| line_of(file, number));
-        let mut inside = Inside::Code;
-        let lines = lines.map(|line| {
-            if inside == Inside::LineComment {
-                inside = Inside::Code;
+        let text: Vec<&str> = lines.collect();
+        let text = text.join("\n");
+        let mut code = String::with_capacity(text.len());
+        for token in tokens(&text) {
+            let filler = match token.kind {
+                Kind::LineComment | Kind::BlockComment | Kind::String => " ",
+                // A word in place of the name.
+                Kind::EscapedName => "_",
+                _ => {
+                    code.push_str(token.text);
+                    continue;
+                }
+            };
+            for line in token.text.split_inclusive('\n') {
+                let part = line.strip_suffix('\n').unwrap_or(line);
+                code.push_str(&filler.repeat(part.len()));
+                code.push_str(&line[part.len()..]);
             }
-            blanked(line, &mut inside)
-        });
-        Self { lines: lines.collect() }
+        }
+        Self { lines: code.split('\n').map(str::to_owned).collect() }
     }
 
     /// A line, from 1.
@@ -110,57 +114,6 @@ impl Code {
 /// Whether a sign is a part of a word.
 pub fn is_part(sign: char) -> bool {
     sign.is_ascii_alphanumeric() || sign == '_' || sign == '$'
-}
-
-/// A line with blanks in place of comments and texts, and a word in place of an escaped name.
-fn blanked(line: &str, inside: &mut Inside) -> String {
-    let mut code = String::with_capacity(line.len());
-    let mut signs = line.chars().peekable();
-    while let Some(sign) = signs.next() {
-        let next = signs.peek().copied();
-        let mut blank = |length: usize| code.extend(std::iter::repeat_n(' ', length));
-        match (*inside, sign, next) {
-            (Inside::Code, '/', Some('/')) => {
-                *inside = Inside::LineComment;
-                blank(1);
-            }
-            (Inside::Code, '/', Some('*')) => {
-                *inside = Inside::Comment;
-                signs.next();
-                blank(2);
-            }
-            (Inside::Comment, '*', Some('/')) => {
-                *inside = Inside::Code;
-                signs.next();
-                blank(2);
-            }
-            (Inside::Code, '"', _) => {
-                *inside = Inside::Text;
-                blank(1);
-            }
-            (Inside::Text, '"', _) => {
-                *inside = Inside::Code;
-                blank(1);
-            }
-            (Inside::Text, '\\', Some(next)) => {
-                signs.next();
-                blank(1 + next.len_utf8());
-            }
-            (Inside::Code, '\\', Some(next)) if !next.is_whitespace() => {
-                code.push('_');
-                while let Some(part) = signs.next_if(|sign| !sign.is_whitespace()) {
-                    code.extend(std::iter::repeat_n('_', part.len_utf8()));
-                }
-            }
-            (Inside::Code, sign, _) => code.push(sign),
-            (_, sign, _) => blank(sign.len_utf8()),
-        }
-    }
-    // A text ends with its line, unless a backslash continues it.
-    if *inside == Inside::Text && !line.ends_with('\\') {
-        *inside = Inside::Code;
-    }
-    code
 }
 
 /// The place behind a pair of parentheses that opens here.

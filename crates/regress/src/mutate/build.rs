@@ -21,7 +21,7 @@ pub const BASE: &str = "base.il";
 /// bits with 0, also those beyond an indexed signal (`$shiftx`), because Yosys and Verilator would
 /// choose different values.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
-                          setundef -undriven -zero\ncheck";
+                          setundef -undriven -zero";
 /// The chosen mutations, one Yosys command per line.
 const LIST: &str = "list.txt";
 /// The netlist with all mutations.
@@ -132,11 +132,6 @@ pub fn woven_model(
 ) -> Result<Built, Error> {
     let parameters = parameters.verilog(info.rtl.mask_parameter);
     selectable(info, text, Design { parameters, quick: true, ..Design::default() }, kept)
-}
-
-/// Builds a model of a Verilog netlist, for running a few cases. Does not load it.
-pub fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<Built, Error> {
-    selectable(info, netlist, Design { quick: true, ..Design::default() }, kept()?)
 }
 
 /// Reads the RTL with Yosys and writes its netlist to [`BASE`].
