@@ -170,6 +170,7 @@ fn typed_keys(folder: &Path, keys: &str) -> String {
         .envs(set)
         .env("HISTFILE", "/dev/null")
         .env("TERM", "dumb")
+        .env("NO_COLOR", "1")
         .env("INPUTRC", "/dev/null");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
