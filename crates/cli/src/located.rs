@@ -89,7 +89,8 @@ pub fn set_if_built() {
 /// Where the program with the blocks comes from.
 ///
 /// # Errors
-/// [`Error::Usage`] for a variable with a wrong value.
+/// [`Error::Usage`] for a variable with a wrong value. [`Error::Environment`] if the program beside
+/// this one cannot be started.
 pub fn origin() -> Result<Origin, Error> {
     if let Some(path) = env::var_os(PROGRAM_VARIABLE).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
@@ -107,7 +108,7 @@ pub fn origin() -> Result<Origin, Error> {
     // In the crate of the program beside this one, that program is built already.
     let folder = manifest.parent().map(Path::to_owned);
     if let Some(beside) = beside
-        && let Ok(Some(of_beside)) = blocks::folder(&beside)
+        && let Some(of_beside) = blocks::folder(&beside)?
         && Some(of_beside) == folder
     {
         return Ok(Origin::Built(beside));
