@@ -55,9 +55,14 @@ pub fn set(path: &Path, tool: &'static str) -> Result<(), Error> {
 /// description.
 ///
 /// # Errors
-/// [`Error::Environment`] if it cannot be started.
+/// [`Error::Environment`] if it cannot be started or fails.
 pub fn folder(path: &Path) -> Result<Option<PathBuf>, Error> {
     let described = Described::read(path)?;
+    let Output { status, stderr, .. } = &described.output;
+    if !status.success() {
+        let printed = String::from_utf8_lossy(stderr);
+        return Err(failed(path, &format_args!("{status}: {}", printed.trim())));
+    }
     Ok(described.description().ok().map(|description| description.folder.into()))
 }
 
