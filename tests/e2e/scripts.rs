@@ -84,20 +84,54 @@ fn every_budget_of_builds_names_what_exists() {
     }
 }
 
-/// The numbers are informative. A row of a folder that moved would mislead.
+/// `scripts/sizes ARGUMENT` of a repository: whether it succeeds, and what it prints.
+fn sizes(root: &Path, argument: &str) -> (bool, String) {
+    let output = Command::new(root.join("scripts/sizes")).arg(argument).output().expect("Python");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(said).expect("text"))
+}
+
+/// A folder that grew has to shrink, or its budget is raised on purpose.
 #[test]
-fn the_table_of_sizes_names_folders_of_the_repository() {
-    let table = fs::read_to_string(project().join("docs/sizes.tsv")).expect("it is there");
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .map(|line| line.split('\t').collect())
-        .collect();
-    assert!(rows.len() > 30, "{table}");
-    for row in rows {
-        let [numbers @ .., folder] = row.as_slice() else { panic!("{row:?}") };
-        assert!(project().join(folder).is_dir(), "docs/sizes.tsv: no folder {folder}");
-        let are_numbers = numbers.iter().all(|number| number.parse::<u64>().is_ok());
-        assert!(numbers.len() == 3 && are_numbers, "docs/sizes.tsv: {row:?}");
-    }
+fn no_folder_is_larger_than_its_budget() {
+    let (within, said) = sizes(&project(), "check");
+    assert!(within, "{said}");
+}
+
+/// Lines, bytes and folders without a budget are too much, and no command raises a budget.
+#[test]
+fn the_budget_of_a_folder_falls_and_never_rises() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let root = folder.path();
+    let write = |name: &str, text: &str| {
+        fs::create_dir_all(root.join(name).parent().expect("a folder")).expect("a folder");
+        fs::write(root.join(name), text).expect("a file");
+        let added = Command::new("git").args(["add", "."]).current_dir(root).status();
+        assert!(added.expect("git runs").success());
+    };
+    let init = Command::new("git").args(["init", "-q"]).current_dir(root).status();
+    assert!(init.expect("git runs").success());
+    fs::create_dir(root.join("scripts")).expect("a folder");
+    fs::copy(project().join("scripts/sizes"), root.join("scripts/sizes")).expect("a copy");
+    write("vectors/one.json", "{}\n{}\n");
+    write("src/lib.rs", "// one\n// two\n");
+    write("docs/sizes.tsv", "2\t14\tRust\t.\n999\t99999\tscripts\tscripts\n");
+    assert!(sizes(root, "check").0, "{}", sizes(root, "check").1);
+    let refused = |what: &str| {
+        let (within, said) = sizes(root, "check");
+        assert!(!within && said.contains(what), "{what}: {said}");
+        assert!(sizes(root, "write").0);
+        assert!(!sizes(root, "check").0, "a budget was raised");
+    };
+    write("src/lib.rs", "// one and more\n");
+    refused("bytes of Rust");
+    write("src/lib.rs", "//\n//\n//\n");
+    refused("lines of Rust");
+    write("src/lib.rs", "//\n");
+    assert!(sizes(root, "check").0 && sizes(root, "write").0);
+    write("src/lib.rs", "//\n//\n");
+    refused("lines of Rust");
+    write("src/lib.rs", "//\n");
+    write("docs/page.md", "A page.\n");
+    refused("1 lines of Markdown");
 }
