@@ -87,15 +87,15 @@ fn every_budget_of_builds_names_what_exists() {
 /// `scripts/sizes ARGUMENT` of a repository: whether it succeeds, and what it prints.
 fn sizes(root: &Path, argument: &str) -> (bool, String) {
     let output = Command::new(root.join("scripts/sizes")).arg(argument).output().expect("Python");
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8(said).expect("text"))
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(printed).expect("text"))
 }
 
 /// A folder that grew has to shrink, or its budget is raised on purpose.
 #[test]
 fn no_folder_is_larger_than_its_budget() {
-    let (within, said) = sizes(&project(), "check");
-    assert!(within, "{said}");
+    let (within, printed) = sizes(&project(), "check");
+    assert!(within, "{printed}");
 }
 
 /// Lines, bytes and folders without a budget are too much, and no command raises a budget.
@@ -118,8 +118,8 @@ fn the_budget_of_a_folder_falls_and_never_rises() {
     write("docs/sizes.tsv", "2\t14\tRust\t.\n999\t99999\tscripts\tscripts\n");
     assert!(sizes(root, "check").0, "{}", sizes(root, "check").1);
     let refused = |what: &str| {
-        let (within, said) = sizes(root, "check");
-        assert!(!within && said.contains(what), "{what}: {said}");
+        let (within, printed) = sizes(root, "check");
+        assert!(!within && printed.contains(what), "{what}: {printed}");
         assert!(sizes(root, "write").0);
         assert!(!sizes(root, "check").0, "a budget was raised");
     };

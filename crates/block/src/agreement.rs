@@ -53,10 +53,10 @@ pub struct RecordedInputs {
     /// Whether the inputs are unconstrained random stimulus.
     pub is_raw: bool,
     /// The bytes of all cycles, from the reset cycle on, each as in the struct of the ports.
-    #[serde(with = "hex")]
+    #[serde(with = "hex::serde")]
     pub cycles: Vec<u8>,
     /// The bytes of the outputs of the first cycles, each as in the struct of the ports.
-    #[serde(with = "hex")]
+    #[serde(with = "hex::serde")]
     pub outputs: Vec<u8>,
 }
 
@@ -225,30 +225,5 @@ impl<B: Block> Dut<B> for Recorded<B> {
 
     fn edge(&mut self) -> Result<(), verilated::Error> {
         self.model.edge()
-    }
-}
-
-/// Bytes as a text of hex digits: a list of numbers in JSON is twice as long.
-mod hex {
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-
-    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
-        let digits =
-            |byte: &u8| [byte >> 4, byte & 0xf].map(|half| char::from(DIGITS[usize::from(half)]));
-        serializer.serialize_str(&bytes.iter().flat_map(digits).collect::<String>())
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let half = |digit: u8| char::from(digit).to_digit(16);
-        let byte = |pair: &[u8]| match pair {
-            [high, low] => u8::try_from(half(*high)? << 4 | half(*low)?).ok(),
-            _ => None,
-        };
-        let bytes: Option<Vec<u8>> = text.as_bytes().chunks(2).map(byte).collect();
-        bytes.ok_or_else(|| D::Error::custom("not a text of hex digits"))
     }
 }

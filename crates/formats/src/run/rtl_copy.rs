@@ -48,28 +48,23 @@ pub struct RtlCopy {
 enum Content {
     Text(String),
     /// Two hexadecimal digits per byte.
-    Hex(String),
+    #[serde(with = "hex::serde")]
+    Hex(Vec<u8>),
 }
 
 impl Content {
     fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
             Ok(text) => Self::Text(text.to_owned()),
-            Err(_) => Self::Hex(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+            Err(_) => Self::Hex(bytes.to_vec()),
         }
     }
 
-    fn bytes(&self) -> Option<Vec<u8>> {
-        let hex = match self {
-            Self::Text(text) => return Some(text.as_bytes().to_vec()),
-            Self::Hex(hex) => hex.as_bytes(),
-        };
-        let digit = |digit: &u8| char::from(*digit).to_digit(16);
-        let byte = |pair: &[u8]| match pair {
-            [high, low] => u8::try_from(digit(high)? * 16 + digit(low)?).ok(),
-            _ => None,
-        };
-        hex.chunks(2).map(byte).collect()
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Hex(bytes) => bytes,
+        }
     }
 }
 
@@ -147,11 +142,6 @@ impl RtlCopy {
                 ));
             }
         }
-        for (name, content) in &copy.files {
-            if content.bytes().is_none() {
-                return wrong(format!("{}: expected hexadecimal digits", text::line(name)));
-            }
-        }
         Ok(Some(copy))
     }
 
@@ -161,10 +151,7 @@ impl RtlCopy {
     /// # Errors
     /// [`Error::Write`] or [`Error::File`] if that is impossible.
     pub fn lay_out(&self, root: &Path, like: &Rtl) -> Result<Rtl, Error> {
-        let files = self.files.iter().map(|(name, content)| (name, content.bytes()));
-        let files: Vec<(&Path, Vec<u8>)> =
-            files.map(|(name, bytes)| (Path::new(name), bytes.unwrap_or_default())).collect();
-        lay_out(root, files.iter().map(|(name, bytes)| (*name, bytes.as_slice())))?;
+        lay_out(root, self.files.iter().map(|(name, content)| (Path::new(name), content.bytes())))?;
         let include = match &*self.folder {
             "" => Vec::new(),
             folder => vec![root.join(folder)],
@@ -245,7 +232,8 @@ mod tests {
             assert_eq!(code(&elsewhere), wrong.filter(|_| !name.is_empty()), "{name:?}");
         }
         for hex in ["0", "zz", "+1", "é"] {
-            assert_eq!(code(&copy(&[("a", Content::Hex(hex.to_owned()))])), wrong, "{hex}");
+            let content = serde_json::json!({ "hex": hex });
+            assert!(serde_json::from_value::<Content>(content).is_err(), "{hex}");
         }
         assert_eq!(code(&copy(&[])), wrong);
         let many: Vec<String> = (0..=MOST_FILES).map(|number| number.to_string()).collect();
