@@ -474,36 +474,6 @@ impl Judge {
     }
 }
 
-/// A table with lines of `CHECK | CASE | FAULT`: each fault makes its check fire. `*` repeats the
-/// cell above. A case has a name, a mask and a traffic. All checks have a line, except for those
-/// `elsewhere`.
-#[track_caller]
-pub fn every_check_fires<B: Block>(
-    elsewhere: &[&str],
-    cases: &[(&str, u8, B::Traffic)],
-    table: &str,
-) {
-    let mut shown: BTreeSet<&str> = elsewhere.iter().copied().collect();
-    let (mut check, mut name) = ("", "");
-    for line in table.lines().map(|line| line.split("//").next().unwrap_or(line)) {
-        let Some((cells, text)) = line.rsplit_once('|') else { continue };
-        let (of_check, of_case) = cells.split_once('|').expect(line);
-        (check, name) = (repeated(of_check, check), repeated(of_case, name));
-        let (_, mask, traffic) = cases.iter().find(|(known, ..)| *known == name).expect(line);
-        match Judge::new(*mask).counts::<B>(traffic, fault::<B>(text)) {
-            Err(violation) => assert_eq!(violation.check, check, "{}: {line}", violation.message),
-            Ok(_) => panic!("does not fire: {line}"),
-        }
-        shown.insert(check);
-    }
-    let checks: BTreeSet<&str> = <B::Scoreboard<'_>>::CHECKS.iter().copied().collect();
-    assert_eq!(shown, checks);
-}
-
-fn repeated<'a>(cell: &'a str, above: &'a str) -> &'a str {
-    if cell.trim() == "*" { above } else { cell.trim() }
-}
-
 /// Counters with their names, without those that are 0.
 pub fn named<B: Block>(counts: Vec<u64>) -> Vec<(&'static str, u64)> {
     let names = <B::Scoreboard<'_>>::counters().into_iter().map(|counter| counter.name);

@@ -1,9 +1,9 @@
-//! Every check fires on a model with the fault that it detects, and never on a correct model.
+//! What the scoreboard counts of a correct model, and the checks that no fault of a pin triggers.
 
 use super::*;
 use crate::blocks::dll::Golden;
 use crate::blocks::dll::rtl::Bits1;
-use crate::blocks::testing::{self, Judge, REPAIRED, SPEC, fault, named, traffic};
+use crate::blocks::testing::{Judge, REPAIRED, SPEC, fault, named, traffic};
 use cosim_core::harness::{Golden as _, Scoreboard as _};
 
 const CLEAN: &str =
@@ -30,19 +30,9 @@ const STALL: &str = r#"{
     "noise": "0x0", "tlps": [{"data": 0, "count": 20}],
     "tlp_link": [{"count": 16}, {"damage": {}}], "ack_link": [{"lost": 1}], "nak_link": [{"lost": 1}]
 }"#;
-/// The first Ack, of 16 TLPs, is lost.
-const FULL: &str =
-    r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 20}], "ack_link": [{"lost": 1}]}"#;
-const NONE: &str = r#"{"noise": "0x0", "tlps": []}"#;
-const STALLED: &str =
-    r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 4}], "link_stalls": [0, 9]}"#;
 /// Nothing of the first round arrives.
 const UNHEARD: &str = r#"{
     "noise": "0x0", "tlps": [{"data": 0, "count": 3}], "tlp_link": [{"lost": 1, "count": 3}]
-}"#;
-/// The answers take 40 cycles.
-const SLOW: &str = r#"{
-    "noise": "0x0", "tlps": [{"data": 0, "count": 2}, {"gap": 20, "data": 2}], "dllp_delay": 40
 }"#;
 /// TLP 0 does not arrive before its fifth replay. It is handed over in cycle 3.
 const DARK: &str =
@@ -55,18 +45,9 @@ const NAK_WAITS: &str = r#"{
     "noise": "0x0", "tlps": [{"data": 0, "count": 4}], "tlp_link": [{}, {"damage": {}}],
     "dllp_stalls": [150]
 }"#;
-/// TLP 1 is lost, TLPs 2 and 3 are ahead.
-const LOST: &str =
-    r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 4}], "tlp_link": [{}, {"lost": 1}]}"#;
-const LOST_ACK: &str = r#"{"noise": "0x0", "tlps": [{"data": 0}], "ack_link": [{"lost": 1}]}"#;
 /// An Ack arrives again after the next ones.
 const STRAYS: &str =
     r#"{"noise": "0x0", "tlps": [{"data": 1, "count": 90}], "ack_link": [{"again": 60}]}"#;
-/// One TLP, which arrives in cycle 4. Its Ack waits for the link.
-const ONE: &str = r#"{"noise": "0x0", "tlps": [{"data": 1}], "dllp_stalls": [5]}"#;
-/// The Ack of the first TLP waits when the second one comes.
-const ACK_WAITS: &str =
-    r#"{"noise": "0x0", "tlps": [{"data": 1}, {"gap": 20, "data": 2}], "dllp_stalls": [60]}"#;
 
 fn counted(mask: u8, json: &str) -> Vec<(&'static str, u64)> {
     Judge::new(mask).counted::<Dll>(&traffic::<Dll>(json))
@@ -132,123 +113,6 @@ fn what_is_counted_is_what_the_link_did() {
     assert!(counted(SPEC, STRAYS).contains(&("DLLPs out of range", 1)));
     // The Nak arrives 154 cycles after TLP 0 was sent, the timer expires after 64 and 128 (A9).
     assert!(counted(SPEC, NAK_WAITS).contains(&("timeouts", 2)));
-}
-
-#[test]
-fn every_check_fires() {
-    let traffics = [
-        ("clean", CLEAN),
-        ("rough", ROUGH),
-        ("full", FULL),
-        ("none", NONE),
-        ("stalled", STALLED),
-        ("unheard", UNHEARD),
-        ("slow", SLOW),
-        ("dark", DARK),
-        ("damaged", DAMAGED),
-        ("nak waits", NAK_WAITS),
-        ("lost", LOST),
-        ("lost ack", LOST_ACK),
-        ("strays", STRAYS),
-        ("one", ONE),
-        ("ack waits", ACK_WAITS),
-    ];
-    testing::every_check_fires::<Dll>(
-        &[PROGRESS, COMPLETE],
-        &traffics.map(|(name, json)| (name, SPEC, traffic::<Dll>(json))),
-        "
-        values-in-reset            | rough     | rst: a_ackd_seq=0
-        *                          | *         | rst: a_tlp_ready=1
-        *                          | *         | rst: b_dllp_seq=1
-        // In the pause between the two entries of the list the pins are idle.
-        payload-kept               | clean     | once cycle>150: a_link_seq+=1
-        *                          | *         | once cycle>150: a_link_data^=1
-        *                          | *         | once cycle>150: b_deliver_data=0xbad
-        *                          | *         | once cycle>150: b_dllp_nak^=1
-        *                          | *         | once cycle>150: b_dllp_seq+=1
-        numbered-as-taken          | *         | third a_tlp_valid a_tlp_ready: a_next_seq+=1
-        // Too much, too little, for a damaged DLLP, nothing.
-        frees-what-is-acknowledged | *         | a_ackd_seq!=4095: a_ackd_seq+=1
-        *                          | *         | a_ackd_seq!=4095: a_ackd_seq-=1
-        *                          | *         | a_dllp_crc_ok=0
-        *                          | *         | a_ackd_seq=4095
-        // Without room, not although there is room, and at the first edge after a reset.
-        buffer-has-room            | full      | a_next_seq=16: a_tlp_ready=1
-        *                          | clean     | cycle=3: a_tlp_ready=0
-        *                          | *         | a_tlp_ready=1
-        // At once, and only in a replay.
-        sent-as-taken              | *         | once a_link_valid: a_link_data^=1
-        *                          | dark      | after a_replay_num=1, a_link_valid: a_link_data^=1
-        // Withdrawn, changed.
-        offer-held                 | stalled   | cycle=8: a_link_valid=0
-        *                          | *         | cycle=8: a_link_seq=0 a_link_data=0
-        // One is left out, was never taken, is not the oldest, is sent again without a cause.
-        replay-from-the-oldest     | clean     | a_link_seq>=2: a_link_seq+=1
-        *                          | none      | a_link_valid=1
-        *                          | unheard   | cycle>50 a_link_valid a_link_seq<2: \
-              a_link_seq+=1 a_link_data=a_link_seq
-        *                          | clean     | third a_link_valid: a_link_seq=0 a_link_data=100
-        // A Nak is visible, its effect is missing: the next offer is the next new TLP.
-        *                          | slow      | cycle=12: \
-              a_dllp_valid=1 a_dllp_crc_ok=1 a_dllp_nak=1 a_dllp_seq=4095; \
-              cycle>12 a_ackd_seq=4095: a_replay_num=1
-        replays-counted            | clean     | a_replay_num=2
-        *                          | dark      | a_replay_num=1: a_replay_num=3
-        // A Nak does not count; progress does not clear it.
-        *                          | damaged   | a_replay_num=0
-        *                          | dark      | after a_replay_num=1, a_ackd_seq=0: a_replay_num=1
-        *                          | *         | a_retrain=0
-        *                          | clean     | cycle=20: a_retrain=1
-        // The timeout is visible in cycle 68, 65 cycles after the handshake.
-        timeout-in-time            | dark      | a_replay_num=0
-        *                          | *         | cycle=67: a_replay_num=1
-        *                          | *         | cycle=68: a_replay_num=0
-        // The Nak of cycle 20 does not restart the timer.
-        *                          | *         | cycle=20: \
-              a_dllp_valid=1 a_dllp_crc_ok=1 a_dllp_nak=1 a_dllp_seq=4095; cycle>20: a_replay_num+=1
-        resent-in-time             | *         | after a_link_valid: a_link_valid=0
-        stray-dllp-is-an-error     | strays    | a_dl_error=0
-        *                          | clean     | after a_dllp_valid: a_dl_error=1
-        // B gets and delivers another payload than A took: only the whole way shows it.
-        delivered-once-in-order    | *         | b_link_valid b_link_seq=3: b_link_data=0xbad; \
-              after b_link_valid b_link_seq=3: b_deliver_data=0xbad
-        *                          | *         | cycle=30: b_next_rcv_seq+=1
-        *                          | none      | cycle=2: b_link_valid=1 b_link_crc_ok=1; \
-              cycle=3: b_deliver_valid=1
-        // Not at all, a duplicate, a damaged one.
-        wanted-is-delivered        | clean     | b_deliver_valid=0
-        *                          | rough     | after b_link_valid b_link_crc_ok \
-              b_link_seq<b_next_rcv_seq: b_deliver_valid=1
-        *                          | *         | b_link_crc_ok=0
-        // What was not received, and an Ack that goes back.
-        answers-what-arrived       | clean     | b_dllp_valid: b_dllp_seq+=1
-        *                          | *         | second b_dllp_valid: b_dllp_seq=4095
-        // Never, a cycle late, not brought up to date.
-        answered-in-time           | *         | b_dllp_valid=0
-        *                          | one       | once b_dllp_valid: b_dllp_valid=0
-        *                          | ack waits | b_dllp_seq=0
-        // A cycle early, a second Nak, a Nak without a cause.
-        silent-until-due           | one       | cycle=20: b_dllp_valid=1
-        *                          | lost      | after b_dllp_valid: b_dllp_valid=1
-        *                          | clean     | b_next_rcv_seq=1: \
-              b_dllp_valid=1 b_dllp_nak=1 b_dllp_seq=0
-        // Brought up to date too early, withdrawn, an Ack instead of a Nak.
-        dllp-held                  | ack waits | b_next_rcv_seq=2: b_dllp_seq=1
-        *                          | one       | third b_dllp_valid: b_dllp_valid=0
-        *                          | nak waits | b_next_rcv_seq=4: b_dllp_nak=0
-        spoiled-brings-a-nak       | *         | b_dllp_valid=0
-        *                          | *         | b_dllp_nak=0
-        *                          | lost      | b_dllp_valid=0
-        // A good TLP or a duplicate sets it; it is not set, or not cleared.
-        nak-until-the-wanted       | clean     | b_next_rcv_seq=1: b_nak_scheduled=1
-        *                          | lost ack  | after b_link_valid b_next_rcv_seq=1: \
-              b_nak_scheduled=1
-        *                          | lost      | b_nak_scheduled=0
-        *                          | *         | b_next_rcv_seq>=2: b_nak_scheduled=1
-        *                          | nak waits | b_nak_scheduled=0
-        *                          | *         | b_next_rcv_seq>=2: b_nak_scheduled=1
-        ",
-    );
 }
 
 #[test]
