@@ -111,19 +111,6 @@ fn a_failure_says_how_to_see_it_again_and_where_its_vector_is() {
 }
 
 #[test]
-fn reports_have_the_same_bytes_whatever_the_threads() {
-    let (folder, rtl) = (TempDir::new().unwrap(), bad_rtl());
-    let files = |threads: &str| {
-        let out = folder.path().join(threads);
-        let rtl = rtl.path().to_str().unwrap();
-        let arguments = ["--cases", "5", "--scenario", "smoke", "--rtl", rtl, "--threads", threads];
-        run_into(&out, &arguments, &[]);
-        ["junit.xml", "summary.md"].map(|name| fs::read_to_string(out.join(name)).unwrap())
-    };
-    assert_eq!(files("1"), files("2"));
-}
-
-#[test]
 fn github_gets_annotations_and_a_page() {
     let (folder, rtl) = (TempDir::new().unwrap(), bad_rtl());
     let page = folder.path().join("page.md");

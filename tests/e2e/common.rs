@@ -489,3 +489,30 @@ pub fn assert_is_for_anyone(seen: &Value) {
         assert_eq!([order(0), order(1)], [Some("ascending"), Some("descending")], "{name}");
     }
 }
+
+/// All reproducible files of a run, by path.
+fn reproducible_files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
+    let is_timeless = |path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        !["timing.json", "report.html", "run.lock"].contains(&name)
+    };
+    entries
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.is_file() && is_timeless(path))
+        .map(|path| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap()))
+        .collect()
+}
+
+/// Checks that two runs have the same reproducible files.
+#[track_caller]
+pub fn assert_same_run(whole: &Path, other: &Path) {
+    let [left, right] = [whole, other].map(reproducible_files);
+    let names = |all: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
+        all.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&left), names(&right));
+    for ((name, left), (_, right)) in left.iter().zip(&right) {
+        assert!(left == right, "{} is another one in {}", name.display(), other.display());
+    }
+}

@@ -91,19 +91,6 @@ fn names_of_groups_and_bins_are_unique_and_every_bin_has_a_meaning() {
 }
 
 #[test]
-fn coverage_is_the_same_whatever_the_threads() {
-    let folder = TempDir::new().unwrap();
-    let of = |threads: &str| {
-        let out = folder.path().join(threads);
-        let arguments = ["--block", "qp,dll", "--cases", "5", "--threads", threads];
-        assert_eq!(code(&run_into(&out, &arguments)), 0);
-        ["qp", "dll"].map(|block| fs::read(out.join(block).join("coverage.json")).unwrap())
-    };
-    let one = of("1");
-    assert!(one == of("2") && one == of("5"));
-}
-
-#[test]
 fn coverage_below_the_goal_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let with = |name: &str, least: &str, cases: &str| {

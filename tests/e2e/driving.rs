@@ -112,12 +112,6 @@ fn thread2_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
     compare_all::<Thread2>();
 }
 
-#[test]
-#[ignore = "slow: `thread2` answers the same question"]
-fn dll_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
-    compare_all::<Dll>();
-}
-
 const TOP: &str = "PcieAckNak.sv";
 const DEVICE_A: &str = "  PcieDllTx #(";
 

@@ -1,8 +1,8 @@
 //! `cosim merge`: the merged shards equal the whole run, and other shards are refused.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project,
-    run, text, write_record,
+    assert_error, assert_error_at, assert_same_run, code, json, patched_rtl, program, project, run,
+    text, write_record,
 };
 use serde_json::{Value, json as value};
 use std::fmt::Write as _;
@@ -33,31 +33,6 @@ fn merge(shards: &[PathBuf], out: &Path, more: &[&str]) -> Output {
     run(["merge"].into_iter().chain(shards).chain(out).chain(more.iter().copied()))
 }
 
-/// The names and contents of a folder's files.
-fn content(folder: &Path, ending: &str) -> Vec<(String, Vec<u8>)> {
-    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
-    files(folder, ending).iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
-}
-
-/// Checks that the published files of two runs are equal.
-#[track_caller]
-fn assert_same(whole: &Path, merged: &Path) {
-    for name in ["results.json", "coverage.json", "junit.xml", "summary.md"] {
-        let [left, right] = [whole, merged].map(|folder| fs::read(folder.join(name)).unwrap());
-        assert!(left == right, "{name} is another one in {}", merged.display());
-    }
-    for folder in ["failures", "saved"] {
-        let [left, right] = [whole, merged].map(|run| content(&run.join(folder), "json"));
-        let names = |all: &[(String, Vec<u8>)]| -> Vec<String> {
-            all.iter().map(|(name, _)| name.clone()).collect()
-        };
-        assert_eq!(names(&left), names(&right));
-        for ((name, left), (_, right)) in left.iter().zip(&right) {
-            assert!(left == right, "{folder}/{name} is another one");
-        }
-    }
-}
-
 /// One bug with several variants, shrunk and traced. Shards differ in their first failure.
 #[test]
 fn shards_of_a_red_run_merge_to_its_bytes() {
@@ -77,7 +52,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).starts_with("FAIL  thread2, seed 1: 88 cases"), "{}", text(&output));
     assert!(text(&output).contains("NEW: in no earlier run"), "{}", text(&output));
-    assert_same(&whole, &merged);
+    assert_same_run(&whole, &merged);
     for file in [&group["waves"], &group["explanation"]] {
         assert!(merged.join(file.as_str().unwrap()).is_file(), "{file}");
     }
@@ -90,47 +65,10 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     assert_error_at(&refused, "E0602", "--force");
     let again = merge(&turned, &merged, &[&more[..], &["--force"]].concat());
     assert_eq!(code(&again), 1, "{}", text(&again));
-    assert_same(&whole, &merged);
+    assert_same_run(&whole, &merged);
     let shown = run(["history", "show", history.to_str().unwrap(), "--format", "json"]);
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
     assert_eq!(shown["runs"].as_array().unwrap().len(), 1, "{shown}");
-}
-
-/// Many signatures, more failures of each than are listed in full, and groups that coincide.
-#[test]
-#[ignore = "slow: `shards_of_a_red_run` answers the same question"]
-fn shards_of_a_run_with_many_signatures_merge_to_its_bytes() {
-    let (from, to) = ("? rq_offset_new :", "? rq_offset_new ^ {23'd0, qp[0]} :");
-    let wrong = changed_rtl("ReqRecvCore_Thread_2.v", from, to);
-    let top = wrong.path().join("ReqRecvCore_Thread_2.v");
-    let mut verilog = fs::read_to_string(&top).unwrap();
-    for (from, to) in [
-        ("? cache_offset_new :", "? cache_offset_new ^ {7'd0, qp[1]} :"),
-        ("? msg_offset_mem[qp] :", "? msg_offset_mem[qp] ^ {31'd0, qp[2]} :"),
-    ] {
-        assert!(verilog.contains(from));
-        verilog = verilog.replace(from, to);
-    }
-    fs::write(&top, verilog).unwrap();
-    let folder = TempDir::new().unwrap();
-    let rtl = wrong.path().to_str().unwrap();
-    let arguments = ["--rtl", rtl, "--cases", "20", "--no-shrink", "--no-waves"];
-    let whole = folder.path().join("whole");
-    assert_eq!(code(&run_into(&whole, &arguments)), 1);
-    let groups = json(&whole.join("results.json"))["failures"].as_array().unwrap().clone();
-    assert!(groups.len() > 3, "{} groups", groups.len());
-    let has = |what: fn(&Value) -> bool| groups.iter().any(what);
-    assert!(has(|group| group["count"].as_u64() > Some(60)), "some are not told in full");
-    let variants = |group: &Value| group["variants"].as_array().unwrap().clone();
-    assert!(
-        groups.iter().flat_map(variants).any(|one| one["with"].is_array()),
-        "some came together"
-    );
-    let shards = shards(folder.path(), 3, &arguments, &[1]);
-    let merged = folder.path().join("merged");
-    let output = merge(&shards, &merged, &["--quiet"]);
-    assert_eq!(code(&output), 1, "{}", text(&output));
-    assert_same(&whole, &merged);
 }
 
 /// Several blocks, and a coverage goal that no single shard reaches.
@@ -146,7 +84,7 @@ fn a_coverage_goal_applies_to_all_shards_together() {
         let output = merge(&shards, &folder.join("merged"), &[]);
         assert_eq!(code(&output), expected, "{}", text(&output));
         for block in ["qp", "dll"] {
-            assert_same(&folder.join("whole").join(block), &folder.join("merged").join(block));
+            assert_same_run(&folder.join("whole").join(block), &folder.join("merged").join(block));
         }
         (expected, text(&output))
     };
@@ -257,7 +195,7 @@ fn shards_that_gnu_parallel_runs_are_the_run() {
     command.current_dir(project()).env("COSIM", program().get_program()).arg("3").arg(&out);
     let output = command.args(GREEN).output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert_same(&whole, &out.join("run"));
+    assert_same_run(&whole, &out.join("run"));
 }
 
 /// Shards with many cases, derived from a small run, to measure the merge: a million cases, or ten

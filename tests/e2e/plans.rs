@@ -2,8 +2,8 @@
 //! expire.
 
 use crate::common::{
-    assert_error, assert_error_at, code, cosim, is_longer, json, patched_rtl, program, project,
-    run, text, wait_until,
+    assert_error, assert_error_at, assert_same_run, code, cosim, is_longer, json, patched_rtl,
+    program, project, run, text, wait_until,
 };
 use serde_json::Value;
 use std::fs;
@@ -33,14 +33,6 @@ fn entries(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
-}
-
-#[track_caller]
-fn assert_same(one: &Path, other: &Path) {
-    for name in ["results.json", "coverage.json", "junit.xml", "summary.md"] {
-        let [left, right] = [one, other].map(|folder| fs::read(folder.join(name)).unwrap());
-        assert!(left == right, "{name} is another one in {}", other.display());
-    }
 }
 
 #[test]
@@ -159,7 +151,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     let options = ["--seed", "2", "--cases", "300", "--packets", "40"];
     let words = ["run", "--quiet", "--block", "qp", "--out", same.to_str().unwrap()];
     assert_eq!(code(&run(words.iter().chain(&options))), 0);
-    assert_same(&same, &whole.join("qp-seed-2"));
+    assert_same_run(&same, &whole.join("qp-seed-2"));
 
     let killed = below("killed");
     let mut command = program();
@@ -172,7 +164,7 @@ fn a_plan_runs_what_it_lists_even_if_it_is_killed_and_resumed() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("qp-seed-1: it had ended before"), "{}", text(&output));
     for name in names {
-        assert_same(&whole.join(name), &killed.join(name));
+        assert_same_run(&whole.join(name), &killed.join(name));
     }
     // A seed and cases on the command line take precedence over the plan.
     let other = below("other");
@@ -196,7 +188,7 @@ fn a_plan_says_when_a_run_has_covered_enough() {
     let words = ["run", "--quiet", "--out", same.to_str().unwrap()];
     assert_eq!(code(&run(words.iter().chain(&options))), 0);
     assert_eq!(json(&same.join("results.json"))["ended"], "covered");
-    assert_same(&same, &planned);
+    assert_same_run(&same, &planned);
     let shard = run_plan(&plan, &folder.path().join("shard"), &["--shard", "1/2"]);
     assert_error_at(&shard, "E0110", "--min-coverage");
 }
@@ -216,7 +208,7 @@ fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
     for (plan, out) in [(&toml, &one), (&json_plan, &other)] {
         assert_eq!(code(&run_plan(plan, out, &[])), 0);
     }
-    assert_same(&one, &other);
+    assert_same_run(&one, &other);
     let schema = cosim().args(["schema", "plan"]).output().unwrap();
     let schema = serde_json::from_slice(&schema.stdout).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
@@ -283,7 +275,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     let output = run(["merge", "--out", merged.to_str().unwrap()].into_iter().chain(words));
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("hang-x until 2999-12-31 is unused"), "{}", text(&output));
-    assert_same(&whole, &merged);
+    assert_same_run(&whole, &merged);
 
     let expired = plan("expired.toml", &[waiver(known, "2001-01-01")]);
     let output = run_plan(&expired, &below("expired"), &options);

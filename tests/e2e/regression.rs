@@ -1,7 +1,8 @@
 //! `cosim run`: results, files and limits of a run, with any number of threads.
 
 use crate::common::{
-    cases, changed_rtl, code, cosim, is_longer, json, program, run, text, wait_until,
+    assert_same_run, cases, changed_rtl, code, cosim, is_longer, json, patched_rtl, program,
+    project, run, text, wait_until,
 };
 use serde_json::Value;
 use std::fs;
@@ -23,28 +24,6 @@ fn list(block: &str) -> Value {
 
 fn blocks() -> Vec<String> {
     cosim::PROGRAM.blocks.iter().map(|block| block.info().name.to_owned()).collect()
-}
-
-#[test]
-#[ignore = "slow: the README shows the default run of all blocks"]
-fn a_default_run_matches_and_hits_every_rule_that_can_be_hit() {
-    for block in blocks() {
-        let folder = TempDir::new().unwrap();
-        let output = run_into(folder.path(), &["--block", &block, "--cases", "120"]);
-        assert_eq!(code(&output), 0, "{}", text(&output));
-        assert!(text(&output).starts_with(&format!("PASS  {block}, seed 1")), "{}", text(&output));
-        assert!(output.stderr.is_empty(), "no progress bar in a pipe: {}", text(&output));
-        let results = json(&folder.path().join("results.json"));
-        assert_eq!(results["passed"], true);
-        assert_eq!(results["ended"], "complete");
-        let total = |name: &str| results["totals"][name].as_u64().unwrap();
-        assert!(total("cycles") > 200 * total("cases"), "{block}: cases are short");
-        for profile in results["profiles"].as_array().unwrap() {
-            for (rule, hits) in profile["rules"].as_object().unwrap() {
-                assert!(hits.as_u64().unwrap() > 0, "{} {rule}", profile["profile"]);
-            }
-        }
-    }
 }
 
 /// Without this, raw pins could hide that traffic misses a rule.
@@ -140,20 +119,17 @@ fn other_masks_match_too() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_at_any_number_of_threads() {
-    let results = |threads: &str| {
-        let folder = TempDir::new().unwrap();
-        let arguments =
-            ["--seed", "77", "--cases", "6", "--threads", threads, "--save-vectors", "5"];
-        run_into(folder.path(), &arguments);
-        let mut bytes = fs::read(folder.path().join("results.json")).unwrap();
-        for vector in crate::common::files(&folder.path().join("saved"), "json") {
-            bytes.extend(fs::read(vector).unwrap());
-        }
-        bytes
-    };
-    let one = results("1");
-    assert_eq!(one, results("2"));
-    assert_eq!(one, results("7"));
+    let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let (rtl, folder) = (wrong.path().join("rtl"), TempDir::new().unwrap());
+    let [one, two, seven] = ["1", "2", "7"].map(|threads| {
+        let out = folder.path().join(threads);
+        let fixed = ["--seed", "77", "--cases", "6", "--save-vectors", "5", "--rtl"];
+        let more = [rtl.to_str().unwrap(), "--no-waves", "--threads", threads];
+        assert_eq!(code(&run_into(&out, &[&fixed[..], &more].concat())), 1);
+        out
+    });
+    assert_same_run(&one, &two);
+    assert_same_run(&one, &seven);
 }
 
 #[test]
@@ -164,21 +140,6 @@ fn another_seed_draws_other_cases() {
         json(&folder.path().join("results.json"))["cases"].clone()
     };
     assert_ne!(results("1"), results("2"));
-}
-
-#[test]
-fn shards_add_up_to_the_whole() {
-    let of = |arguments: &[&str]| {
-        let folder = TempDir::new().unwrap();
-        run_into(folder.path(), arguments);
-        cases(&json(&folder.path().join("results.json")))
-    };
-    let whole = of(&["--cases", "3"]);
-    let mut parts = of(&["--cases", "3", "--shard", "1/2"]);
-    let second = of(&["--cases", "3", "--shard", "2/2"]);
-    assert_eq!(parts.len() + second.len(), whole.len());
-    parts.extend(second);
-    assert_eq!(parts, whole);
 }
 
 #[test]

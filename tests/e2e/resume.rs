@@ -1,12 +1,12 @@
 //! `cosim resume`: a run that was killed at any moment and resumed equals an undisturbed run.
 
 use crate::common::{
-    assert_error, assert_error_at, changed_rtl, code, files, is_longer, of_a_block, patched_rtl,
-    program, project, run, text, wait_until,
+    assert_error, assert_error_at, assert_same_run, changed_rtl, code, files, is_longer,
+    of_a_block, patched_rtl, program, project, run, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,32 +18,6 @@ fn run_into(out: &Path, arguments: &[&str]) -> Output {
 
 fn resume(out: &Path) -> Output {
     run(["resume", "--quiet", out.to_str().unwrap()])
-}
-
-/// All reproducible files of a run, by path.
-fn bytes(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
-    let is_timeless = |path: &Path| {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        !["timing.json", "report.html", "run.lock"].contains(&name)
-    };
-    entries
-        .map(|entry| entry.unwrap().into_path())
-        .filter(|path| path.is_file() && is_timeless(path))
-        .map(|path| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap()))
-        .collect()
-}
-
-#[track_caller]
-fn assert_same(whole: &Path, other: &Path) {
-    let [left, right] = [whole, other].map(bytes);
-    let names = |all: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
-        all.iter().map(|(name, _)| name.clone()).collect()
-    };
-    assert_eq!(names(&left), names(&right));
-    for ((name, left), (_, right)) in left.iter().zip(&right) {
-        assert!(left == right, "{} is another one in {}", name.display(), other.display());
-    }
 }
 
 /// A reproducible sequence of pseudo-random times.
@@ -129,7 +103,7 @@ fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
             assert_eq!(code(&output), expected, "{printed}");
             is_gone_on |= !printed.contains(": 0 cases had ended before");
         }
-        assert_same(&whole, &out);
+        assert_same_run(&whole, &out);
         fs::remove_dir_all(&out).unwrap();
     }
     assert!(is_gone_on, "no run was killed among its cases");
@@ -138,13 +112,6 @@ fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
 /// Number of kills: a few by default, more with COSIM_TEST_KILLS=100.
 fn kills() -> u32 {
     std::env::var("COSIM_TEST_KILLS").map_or(4, |number| number.parse().unwrap())
-}
-
-#[test]
-#[ignore = "slow: a red run answers the same question"]
-fn a_killed_green_run_of_several_blocks_resumes_to_the_same_result() {
-    let arguments = ["--block", "qp,dll", "--cases", "60", "--save-vectors", "40"];
-    assert_is_the_same_after_kills(&arguments, kills(), 1);
 }
 
 /// The end depends on the coverage before the kill.
@@ -195,7 +162,7 @@ fn an_interrupted_run_is_resumed_within_its_limits() {
     fs::write(&results, written).unwrap();
     let output = resume(&out);
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert_same(&whole, &out);
+    assert_same_run(&whole, &out);
     let again = resume(&out);
     assert_error(&again, "E0224");
 }

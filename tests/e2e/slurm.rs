@@ -2,7 +2,8 @@
 //! single machine, whatever happens to its tasks.
 
 use crate::common::{
-    assert_error_at, code, is_longer, patched_rtl, program, project, run, text, wait_until,
+    assert_error_at, assert_same_run, code, is_longer, patched_rtl, program, project, run, text,
+    wait_until,
 };
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -101,14 +102,6 @@ fn stand_in(path: &Path, line: &str) -> PathBuf {
     path.to_owned()
 }
 
-#[track_caller]
-fn assert_same(whole: &Path, merged: &Path) {
-    for name in ["results.json", "coverage.json", "junit.xml"] {
-        let [left, right] = [whole, merged].map(|folder| fs::read(folder.join(name)).unwrap());
-        assert!(left == right, "{name} is another one in {}", merged.display());
-    }
-}
-
 fn whole(folder: &Path, arguments: &[&str]) -> Output {
     let out = folder.to_str().unwrap();
     run(["run", "--quiet", "--out", out].iter().chain(arguments))
@@ -148,7 +141,7 @@ fn green(cluster: &Cluster, folder: &Path, program: &Path) {
     let output = cluster.submit(program, &options, &[]).output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
     for block in ["qp", "dll"] {
-        assert_same(&alone.join(block), &out.join("run").join(block));
+        assert_same_run(&alone.join(block), &out.join("run").join(block));
     }
     // Invalid arguments are reported before anything is submitted.
     let bad = folder.join("bad");
@@ -232,7 +225,7 @@ fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
-    assert_same(&alone, &out.join("run"));
+    assert_same_run(&alone, &out.join("run"));
     // Completed cases did not run again.
     let logs = (1..=4).map(|index| fs::read_to_string(log(&out, index)).unwrap());
     let logs: Vec<String> = logs.collect();

@@ -1,6 +1,8 @@
 //! `cosim run --until-coverage`: a run ends at its coverage goal, in the same way everywhere.
 
-use crate::common::{assert_error_at, code, json, patched_rtl, project, run, text};
+use crate::common::{
+    assert_error_at, assert_same_run, code, json, patched_rtl, project, run, text,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -36,12 +38,7 @@ fn a_run_ends_at_its_coverage_goal_with_any_number_of_threads() {
         let (exit, printed, other) =
             of(threads, &["--until-coverage", "100", "--threads", threads]);
         assert_eq!(exit, 0, "{printed}");
-        for file in ["results.json", "coverage.json", "junit.xml"] {
-            assert!(
-                fs::read(all.join(file)).unwrap() == fs::read(other.join(file)).unwrap(),
-                "{file}"
-            );
-        }
+        assert_same_run(&all, &other);
     }
     // Cases come in the order of the plan, so the run is a prefix of the full one.
     let (exit, printed, plain) = of("plain", &[]);
