@@ -451,11 +451,6 @@ pub fn looked_at(folder: &Path, words: &str) -> Value {
     looked_at_page(&folder.join("report.html"), &[words])
 }
 
-/// What a browser shows of a page of a server.
-pub fn looked_at_address(address: &str) -> Value {
-    looked_at_page(Path::new(address), &["--served"])
-}
-
 /// What a browser shows of a page.
 pub fn looked_at_page(page: &Path, words: &[&str]) -> Value {
     let script = project().join("tests/e2e/data/look_at_report.py");

@@ -1,11 +1,10 @@
 //! `cosim watch`: what counts as a save, and what is printed for it.
 
-use crate::common::{code, copy_rtl, looked_at_address, program, run_in, text};
+use crate::common::{code, copy_rtl, program, run_in, text};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -32,9 +31,7 @@ struct Watching {
     child: Child,
     /// The lines of its output.
     printed: Receiver<String>,
-    errors: BufReader<ChildStderr>,
-    /// What --serve printed.
-    address: String,
+    errors: ChildStderr,
 }
 
 impl Watching {
@@ -46,7 +43,7 @@ impl Watching {
             .current_dir(folder.path())
             .args(["watch", "--rtl", what, "--fixes", "spec", "--cases", "4", "--packets", "40"])
             .args(["--block", "thread2"])
-            .args(["--scenario", "default", "--no-shrink", "--no-waves", "--serve"])
+            .args(["--scenario", "default", "--no-shrink", "--no-waves"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -54,21 +51,8 @@ impl Watching {
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let (sender, printed) = channel();
         thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let (mut errors, mut note) = (BufReader::new(child.stderr.take().unwrap()), String::new());
-        errors.read_line(&mut note).unwrap();
-        let address = note.trim_start_matches("note: http://").trim().to_owned();
-        Self { folder, child, printed, errors, address }
-    }
-
-    /// The reply to a request of `path` below the address that was printed.
-    fn served(&self, path: &str, host: Option<&str>) -> String {
-        let (own, root) = self.address.split_once('/').expect("an address");
-        let mut stream = TcpStream::connect(own).unwrap();
-        let host = host.unwrap_or(own);
-        write!(stream, "GET /{root}{path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        reply
+        let errors = child.stderr.take().unwrap();
+        Self { folder, child, printed, errors }
     }
 
     fn rtl(&self) -> PathBuf {
@@ -154,16 +138,6 @@ fn every_save_is_one_run_and_says_what_changed() {
         new.contains("mismatch-rq_offset_din-UPDATE_RQ_s") && new.contains("runs/watch-thread2/"),
         "{new}"
     );
-    // The page of --serve leads to the vector, and is for this machine alone.
-    let page = watching.served("", None);
-    let (_, link) = page.split_once("href=\"0/failures/").expect("a failure");
-    let vector = format!("0/failures/{}", link.split('"').next().unwrap());
-    assert!(watching.served(&vector, None).contains("\"rq_offset_din\""), "{vector}");
-    assert!(watching.served("", Some("other.example")).starts_with("HTTP/1.1 403"));
-    let seen = looked_at_address(&format!("http://{}", watching.address));
-    assert!(seen["text"].as_str().unwrap().contains("mismatch-rq_offset_din"), "{seen}");
-    let nothing = serde_json::json!([]);
-    assert_eq!([&seen["axe"], &seen["console"]], [&nothing, &nothing]);
 
     // A syntax error is reported, and the program waits for the next save.
     watching.save(&with_bug(&good, "endmodule", "endmodul"));

@@ -210,7 +210,7 @@ const EXAMPLES: [(&str, [Example; 2]); 35] = [
         "watch",
         [
             ("watch --rtl my-rtl --cases 20", "Run 20 cases per scenario at each save"),
-            ("watch --rtl my-rtl --serve", "Also show progress and failures in a browser"),
+            ("watch --rtl my-rtl --problems", "Also print failures as an editor reads them"),
         ],
     ),
     (

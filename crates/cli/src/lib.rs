@@ -53,7 +53,6 @@ mod resets;
 mod resume;
 mod run;
 mod schema;
-mod serve;
 mod shell;
 mod shrink;
 mod signoff;

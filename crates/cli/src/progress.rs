@@ -134,7 +134,7 @@ impl Log {
 }
 
 /// The outermost and the innermost activity in one line.
-pub fn sentence(now: &[Snapshot], has_bar: bool) -> String {
+fn sentence(now: &[Snapshot], has_bar: bool) -> String {
     let outer = now.first().map(|one| phrase(one, has_bar)).unwrap_or_default();
     match now.last() {
         Some(inner) if now.len() > 1 => format!("{outer}: {}", phrase(inner, false)),

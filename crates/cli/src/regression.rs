@@ -9,7 +9,6 @@ use super::options::{
     Caching, ModelLimits, Sandboxing, Target, Threads, duration, heading, of_block, whole,
 };
 use super::plan::{PlannedRun, RunPlan};
-use super::serve::Serving;
 use clap::Args;
 use cosim_base::error::Error;
 use cosim_base::program;
@@ -80,8 +79,6 @@ pub struct Options {
     /// Print failures on standard error as `FILE:LINE:COLUMN: error: TEXT`, for editors.
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     problems: bool,
-    #[command(flatten)]
-    pub serving: Serving,
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]

@@ -196,11 +196,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let earlier = arguments.earlier.files();
     earlier.check()?;
     let mut renderer = Renderer::new(arguments.output.is_quiet());
-    let server = arguments.options.serving.begin()?;
     let started = begin(arguments, &jobs, &interrupted, &mut renderer)?;
-    if let Some(server) = &server {
-        server.show(started.iter().map(|(_, begin)| begin.folder().to_owned()));
-    }
     let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = FinishedRuns::new(names, arguments.output.format());
     let began = Instant::now();

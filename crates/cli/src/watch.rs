@@ -62,7 +62,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let place = OutputLocation::Named { folder, replace: true };
     let interrupted = interruption()?;
     let mut watcher = Watcher::new(rtl)?;
-    let server = arguments.options.serving.begin()?;
     let mut renderer = Renderer::new(false);
     let mut last: Option<RunSnapshot> = None;
     for number in 1.. {
@@ -71,9 +70,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         match job.prepare(&interrupted, &mut |event| renderer.show(event)) {
             Ok(ready) => {
                 let started = ready.begin(&place, &mut |event| renderer.show(event))?;
-                if let Some(server) = &server {
-                    server.show([started.folder().to_owned()]);
-                }
                 let run = ready
                     .run(started, arguments.options.time, &mut |event| renderer.show(event))?;
                 let report = EarlierRuns::default().publish(run).run;

@@ -1,7 +1,6 @@
 """Opens a page in a real browser as a person would, and prints what it finds as JSON.
 
     look_at_report.py PAGE WORDS [--time]    # WORDS filter the lists of the page
-    look_at_report.py ADDRESS --served       # a page of a command that works
 
 With --time it prints only how much processor time the page takes until it can be used.
 """
@@ -20,8 +19,8 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-WORDS, IS_SERVED = sys.argv[2], "--served" in sys.argv
-PAGE = sys.argv[1] if IS_SERVED else "file://" + os.path.abspath(sys.argv[1])
+WORDS = sys.argv[2]
+PAGE = "file://" + os.path.abspath(sys.argv[1])
 AXE = pathlib.Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]) / "axe.min.js"
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
 DESK = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -307,15 +306,7 @@ def timed():
     }
 
 
-def served():
-    """What a page without lists says, after it has asked for its state again."""
-    browser.get(PAGE)
-    wait(lambda: script("return performance.getEntriesByType('resource').length"))
-    seen = {"text": find("body")[0].text, "axe": accessibility()}
-    return seen | {"console": [entry["message"] for entry in browser.get_log("browser")]}
-
-
 try:
-    print(json.dumps(served() if IS_SERVED else timed() if "--time" in sys.argv else whole()))
+    print(json.dumps(timed() if "--time" in sys.argv else whole()))
 finally:
     browser.quit()
