@@ -1,129 +1,71 @@
-//! `cosim bisect`: the first commit at which a vector fails.
+//! The recipe for `git bisect` in `docs/how-to/diff.md`, run as it is shown.
 
-use crate::common::{assert_error, code, copy_rtl, cosim, patched_rtl, project, text};
-use std::fs;
+use crate::common::{copy_rtl, patched_rtl, program, project, text};
 use std::path::Path;
 use std::process::{Command, Output};
+use std::{env, fs};
 use tempfile::TempDir;
-
-/// A repository with a commit for each change of `rtl/`.
-struct Repository(TempDir);
-
-impl Repository {
-    fn new() -> Self {
-        let repository = Self(TempDir::new().unwrap());
-        repository.git(&["init", "-q"]);
-        copy_rtl(&repository.path().join("rtl"));
-        repository.commit("first");
-        repository
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn git(&self, arguments: &[&str]) {
-        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
-        let git =
-            Command::new("git").args(identity).args(arguments).current_dir(self.path()).output();
-        let output = git.unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", text(&output));
-    }
-
-    fn commit(&self, subject: &str) {
-        self.git(&["add", "-A"]);
-        self.git(&["commit", "-qm", subject]);
-        self.git(&["tag", subject]);
-    }
-
-    /// A commit that replaces a text in the RTL of `recv`.
-    fn change(&self, subject: &str, from: &str, to: &str) {
-        let file = self.path().join("rtl/recv/RecvSideFsm.sv");
-        let before = fs::read_to_string(&file).unwrap();
-        assert!(before.contains(from), "{from}");
-        fs::write(&file, before.replacen(from, to, 1)).unwrap();
-        self.commit(subject);
-    }
-
-    fn bisect(&self, arguments: &[&str]) -> Output {
-        cosim().current_dir(self.path()).arg("bisect").args(arguments).output().unwrap()
-    }
-}
-
-fn json_of(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", text(output)))
-}
 
 /// The first line of the RTL of `recv`.
 const TOP: &str = "module RecvSideFsm";
+/// Its file.
+const FILE: &str = "rtl/recv/RecvSideFsm.sv";
 
-/// Is the first failing commit found, with its patch, although a commit does not compile and others
-/// do not change the RTL?
-#[test]
-fn the_first_failing_commit_is_found_with_its_patch() {
-    let repository = Repository::new();
-    repository.change("comment", TOP, "// A comment.\nmodule RecvSideFsm");
-    repository.change("syntax", TOP, "modul RecvSideFsm");
-    repository.change("repaired", "modul RecvSideFsm", TOP);
-    fs::write(repository.path().join("README"), "nothing").unwrap();
-    repository.commit("elsewhere");
-    let bug = patched_rtl(&project().join("tests/bad_rtl/recv/10-low-is-low.patch"));
-    let file = "rtl/recv/RecvSideFsm.sv";
-    fs::copy(bug.path().join(file), repository.path().join(file)).unwrap();
-    repository.commit("bug");
-    repository.change("later", TOP, "// Another comment.\nmodule RecvSideFsm");
-
-    let vector = project().join("vectors/recv/decision-chosen-once-kept.json");
-    let vector = vector.to_str().unwrap();
-    let found = repository.bisect(&["first:rtl", "later", vector, "--fixes", "spec"]);
-    assert_eq!(code(&found), 0, "{}", text(&found));
-    assert!(text(&found).contains("  bug\n"), "{}", text(&found));
-    let json = &["--fixes", "spec", "--format", "json"];
-    let found =
-        json_of(&repository.bisect(&[&["first:rtl", "later:rtl", vector], &json[..]].concat()));
-    let subjects = |list: &serde_json::Value| -> Vec<String> {
-        let list = list.as_array().unwrap().iter();
-        list.map(|commit| commit["subject"].as_str().unwrap().to_owned()).collect()
-    };
-    assert_eq!(subjects(&found["first"]), ["bug"], "{found}");
-    assert_eq!(found["commits"], 5, "comment, syntax, repaired, bug, later: {found}");
-    assert!(found["patch"].as_str().unwrap().contains("+++ b/rtl/recv/RecvSideFsm.sv"), "{found}");
-    assert!(found["verdict"].as_str().unwrap().contains("alloc_valid"), "{found}");
-
-    // Without the commit that repairs it, the one that does not compile may be the first.
-    repository.git(&["checkout", "-q", "syntax"]);
-    fs::copy(bug.path().join(file), repository.path().join(file)).unwrap();
-    repository.commit("both");
-    let found = repository.bisect(&[&["comment:rtl", "both", vector], &json[..]].concat());
-    assert_eq!(code(&found), 4, "{}", text(&found));
-    let found = json_of(&found);
-    assert_eq!(subjects(&found["first"]), ["both", "syntax"], "{found}");
-    assert_eq!(found["skipped"][0][0]["subject"], "syntax", "{found}");
-    assert!(found["skipped"][0][1].as_str().unwrap().starts_with("rtl: "), "{found}");
+/// Runs a command of a shell that finds the tested program.
+fn shell(here: &Path, command: &str) -> Output {
+    let cosim = program();
+    let folder = Path::new(cosim.get_program()).parent().unwrap().to_owned();
+    let path = env::var_os("PATH").unwrap();
+    let path = env::join_paths([folder].into_iter().chain(env::split_paths(&path))).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).env("PATH", path).current_dir(here);
+    shell.envs(cosim.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{command}: {}", text(&output));
+    output
 }
 
-/// Ends that are not a passing ancestor and a failing descendant are refused, and nothing that
-/// looks like an option or leads out of the repository reaches git.
+fn commit(here: &Path, subject: &str) {
+    let git = "git -c user.name=a -c user.email=a@example.org";
+    shell(here, &format!("git add -A && {git} commit -qm {subject} && git tag {subject}"));
+}
+
+/// A commit that replaces a text in the RTL of `recv`.
+fn change(here: &Path, subject: &str, from: &str, to: &str) {
+    let before = fs::read_to_string(here.join(FILE)).unwrap();
+    assert!(before.contains(from), "{from}");
+    fs::write(here.join(FILE), before.replacen(from, to, 1)).unwrap();
+    commit(here, subject);
+}
+
+/// Is the first failing commit found, although the commit that git tests first does not compile?
 #[test]
-fn ends_that_say_nothing_are_errors() {
-    let repository = Repository::new();
-    fs::write(repository.path().join("README"), "nothing").unwrap();
-    repository.commit("second");
+fn the_documented_commands_find_the_first_failing_commit() {
+    let folder = TempDir::new().unwrap();
+    let here = folder.path();
+    shell(here, "git init -q -b main");
+    copy_rtl(&here.join("rtl"));
     let vector = project().join("vectors/recv/decision-chosen-once-kept.json");
-    let vector = vector.to_str().unwrap();
-    for (good, bad, of, number) in [
-        ("first:rtl", "second", vector, "E0510"),
-        ("second:rtl", "first", vector, "E0510"),
-        ("first:rtl", "first", vector, "E0510"),
-        ("first", "second", vector, "E0510"),
-        ("first:rtl", "second:README", vector, "E0510"),
-        ("first:../rtl", "second", vector, "E0510"),
-        ("first:rtl", "nothing", vector, "E0509"),
-        ("first:rtl", "--output=x", vector, "E0509"),
-        ("first:rtl", "second", "no-vector", "E0207"),
-        ("first:rtl", "second", "recv/spec/nothing/1", "E0105"),
-    ] {
-        let arguments = ["--fixes", "spec", "--", good, bad, of];
-        assert_error(&repository.bisect(&arguments), number);
-    }
+    let vector = fs::read_to_string(vector).unwrap();
+    fs::write(here.join("failure.json"), vector.replacen("\"all\"", "\"spec\"", 1)).unwrap();
+    commit(here, "v1.0");
+    change(here, "comment", TOP, "// A comment.\nmodule RecvSideFsm");
+    fs::write(here.join("README"), "nothing").unwrap();
+    commit(here, "elsewhere");
+    change(here, "syntax", TOP, "modul RecvSideFsm");
+    change(here, "repaired", "modul RecvSideFsm", TOP);
+    let bug = patched_rtl(&project().join("tests/bad_rtl/recv/10-low-is-low.patch"));
+    fs::copy(bug.path().join(FILE), here.join(FILE)).unwrap();
+    commit(here, "bug");
+    change(here, "later", TOP, "// Another comment.\nmodule RecvSideFsm");
+
+    let page = fs::read_to_string(project().join("docs/how-to/diff.md")).unwrap();
+    let commands = page.lines().filter_map(|line| line.strip_prefix("    "));
+    let commands: Vec<&str> = commands.filter(|line| line.starts_with("git bisect ")).collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let outputs: Vec<Output> = commands.iter().map(|command| shell(here, command)).collect();
+    let log = text(&shell(here, "git bisect log"));
+    let found = text(&shell(here, "git log -1 --format=%s refs/bisect/bad"));
+    assert_eq!(found.trim(), "bug", "{log}{}", text(&outputs[1]));
+    assert!(log.contains("] syntax\n") && log.contains("git bisect skip"), "{log}");
 }

@@ -6,7 +6,7 @@ use clap::Command;
 type Example = (&'static str, &'static str);
 
 /// The examples of each command. A nested command follows its parent, as in "cover merge".
-const EXAMPLES: [(&str, [Example; 2]); 35] = [
+const EXAMPLES: [(&str, [Example; 2]); 34] = [
     (
         "run",
         [
@@ -180,19 +180,6 @@ const EXAMPLES: [(&str, [Example; 2]); 35] = [
             (
                 "signoff runs/latest --vectors vectors/qp --bugs tests/bad_rtl/qp --csv signoff.csv",
                 "Count vectors and planted bugs, too, for a spreadsheet",
-            ),
-        ],
-    ),
-    (
-        "bisect",
-        [
-            (
-                "bisect v1.0:rtl main failure.json",
-                "Find the commit since v1.0 that breaks a vector",
-            ),
-            (
-                "bisect v1.0:rtl main recv/spec/plain/3 --seed 7",
-                "Find the commit that breaks a case of a run with seed 7",
             ),
         ],
     ),

@@ -12,7 +12,6 @@
 
 mod agents;
 mod bench;
-mod bisect;
 mod build_models;
 mod cache;
 mod cargo;
@@ -86,7 +85,7 @@ use std::thread;
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
 input, 3 something is missing on this machine, 4 undecided or only believed \
-(prove, diff, bisect, cover close, mutate), 130 interrupted.";
+(prove, diff, cover close, mutate), 130 interrupted.";
 
 /// Compare RTL with its golden model: every output in every cycle.
 #[derive(Debug, Parser)]
@@ -138,8 +137,6 @@ enum Command {
     Compare(compare::Arguments),
     /// Show what covers each rule of a specification: cases, mutants, proofs and more.
     Signoff(signoff::Arguments),
-    /// Find the first commit of the RTL at which a vector fails.
-    Bisect(bisect::Arguments),
     /// Generate a crate for your block from the ports of its RTL.
     New(new::Arguments),
     /// Trust a crate of blocks: let commands build and run it.
@@ -270,7 +267,6 @@ impl Command {
             | Self::Mutate(_)
             | Self::Prove(_)
             | Self::Diff(_)
-            | Self::Bisect(_)
             | Self::Signoff(_)
             | Self::Watch(_)
             | Self::WovenBugs(_)
@@ -339,7 +335,6 @@ fn execute(command: Command) -> Result<ExitCode, Error> {
         Command::Diff(arguments) => diff::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
         Command::Signoff(arguments) => signoff::execute(&arguments),
-        Command::Bisect(arguments) => bisect::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Trust(arguments) => trust::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),

@@ -9,7 +9,7 @@
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
 //! - [`close`] closes the coverage of a run by vectors and proofs.
-//! - [`bisect`] finds the first commit at which RTL of a [`revision`] fails.
+//! - [`diff`] compares two RTLs, which may be those of a [`revision`].
 //! - [`suspects`] finds suspicious lines of the RTL for a failing vector.
 //! - [`woven`] finds many bugs of an RTL in one model.
 //!
@@ -32,7 +32,6 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agreement;
-pub mod bisect;
 pub mod blocks;
 pub mod close;
 pub mod diff;

@@ -68,7 +68,7 @@ impl Named {
     ///
     /// # Errors
     /// [`Error::Usage`] if the repository here does not have it.
-    pub fn revision(argument: &str) -> Result<Self, Error> {
+    fn revision(argument: &str) -> Result<Self, Error> {
         let (reference, inside) = argument.split_once(':').unwrap_or((argument, ""));
         let wrong = |what: &str| {
             Error::Usage(codes::BAD_REVISION, format!("{}: {what}", text::line(argument)))
@@ -89,14 +89,6 @@ impl Named {
         let name = Path::new(inside).file_name().and_then(|name| name.to_str());
         let name = name.unwrap_or("rtl").to_owned();
         Ok(Self::Revision { commit, object, name })
-    }
-
-    /// The hash of the folder or file, if it is a revision.
-    pub fn object(&self) -> Option<&str> {
-        match self {
-            Self::Revision { object, .. } => Some(object),
-            _ => None,
-        }
     }
 
     /// The commit, if it is a revision.
@@ -308,7 +300,7 @@ fn is_changed(files: &[&str]) -> Option<bool> {
 }
 
 /// Runs git; `None` if it fails.
-pub(crate) fn git(arguments: &[&str], input: Option<&Path>) -> Result<Option<Vec<u8>>, Error> {
+fn git(arguments: &[&str], input: Option<&Path>) -> Result<Option<Vec<u8>>, Error> {
     let mut command = Command::new("git");
     command.args(["--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]);
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());

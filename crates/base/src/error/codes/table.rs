@@ -275,9 +275,6 @@ table! {
     E0509 BAD_REVISION User "a revision of git, or the files in it, cannot be used"
         "`REF:PATH` names RTL in a commit of the repository that contains the working directory. The revision and the path \
          must exist, and the folder may contain regular files only. Check it with `git ls-tree REF PATH`."
-    E0510 BISECTION_ENDS User "the ends of a bisection are not a passing and a failing commit"
-        "`cosim bisect GOOD BAD VECTOR` needs an ancestor GOOD at which the vector passes, and a descendant BAD at which it \
-         fails. Check both with `cosim replay VECTOR --rtl PATH`."
     E0511 YOSYS_ENDED Machine "Yosys was ended before it finished"
         "A time limit, or a signal of the system, ended Yosys, so nothing is known of the RTL. Give the command more time \
          (--time), or free memory, which the system's log (dmesg) shows to be short."
