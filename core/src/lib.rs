@@ -52,7 +52,6 @@ macro_rules! program {
         static PROGRAM: $crate::Program = $crate::Program {
             identity: $crate::Identity {
                 sources: env!("COSIM_IDENTITY"),
-                testbench: env!("COSIM_TESTBENCH"),
                 library: $crate::LIBRARY,
                 verilator: env!("COSIM_VERILATOR"),
             },

@@ -35,9 +35,6 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     assert_eq!(written(&at("one")), written(&at("two")));
     // Replacing a run removes all of its files.
     qp(&at("two"), &["--threads", "2", "--force"]);
-    // Merged runs do not have it.
-    let executed = |name| fs::read(at(name).join("executed.json")).unwrap();
-    assert_eq!(executed("one"), executed("two"));
     for (name, shard) in [("part-1", "1/2"), ("part-2", "2/2")] {
         qp(&at(name), &["--shard", shard]);
     }

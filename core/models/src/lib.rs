@@ -137,9 +137,6 @@ fn try_build(blocks: &[Block]) -> Result<(), Error> {
         build_block(block, &out.join(&block.name), &verilator)?;
     }
     println!("cargo:rustc-env=COSIM_IDENTITY={}", identity(&watched)?);
-    let is_rtl = |path: &&PathBuf| blocks.iter().flat_map(Block::folders).any(|rtl| rtl == *path);
-    let testbench: Vec<PathBuf> = watched.iter().filter(|path| !is_rtl(path)).cloned().collect();
-    println!("cargo:rustc-env=COSIM_TESTBENCH={}", identity(&testbench)?);
     println!("cargo:rustc-env=COSIM_VERILATOR={}", verilator.version());
     Ok(())
 }

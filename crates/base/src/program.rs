@@ -13,8 +13,6 @@ use verilated_files::Hash;
 pub struct Identity {
     /// A hash of its crate's sources and RTL.
     pub sources: &'static str,
-    /// A hash of its crate's sources alone.
-    pub testbench: &'static str,
     /// A hash of the sources of the library for blocks.
     pub library: &'static str,
     /// The version of Verilator that built its models.
@@ -94,17 +92,6 @@ pub const fn version() -> &'static str {
 /// The version of Verilator that built the program's models.
 pub fn verilator() -> &'static str {
     IDENTITY.get().map_or("unknown", |(program, _)| program.verilator)
-}
-
-/// A hash of everything that determines the stimulus and the checks of a case, whatever the RTL.
-pub fn testbench() -> String {
-    let mut hash = Hash::default();
-    if let Some((program, tool)) = IDENTITY.get() {
-        for part in [tool, program.library, program.testbench, program.verilator] {
-            hash.add(part);
-        }
-    }
-    hash.short()
 }
 
 /// A hash of everything that determines the program's behaviour: its sources, RTL and dependencies,

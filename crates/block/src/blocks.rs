@@ -31,10 +31,10 @@ impl Program {
         let joined = |of: fn(&Identity) -> &'static str| -> &'static str {
             programs.iter().map(|one| of(&one.identity)).collect::<Vec<_>>().join("+").leak()
         };
-        let [sources, testbench] = [joined(|one| one.sources), joined(|one| one.testbench)];
+        let sources = joined(|one| one.sources);
         let library = programs.first().map_or("", |first| first.identity.library);
         let verilator = programs.first().map_or("", |first| first.identity.verilator);
-        let identity = Identity { sources, testbench, library, verilator };
+        let identity = Identity { sources, library, verilator };
         let blocks: Vec<_> = programs.iter().flat_map(|one| one.blocks).copied().collect();
         Box::leak(Box::new(Self { identity, folder, blocks: blocks.leak() }))
     }

@@ -37,11 +37,10 @@ const REPOSITORY: &str = ".git";
 /// A default may select what new work covers, make a check stricter, or change what is printed. It
 /// never switches off a check or the sandbox, names code to execute, a file to read as a record or
 /// a place to write to, and it never changes what repeats recorded work.
-const DEFAULTS: [(&str, &str); 78] = [
+const DEFAULTS: [(&str, &str); 75] = [
     ("accept-believed", ""),
     ("accept-bounded", ""),
     ("assertions", ""),
-    ("base-run", ""),
     ("baseline", ""),
     ("block", "run watch mutate prove diff bench list"),
     ("budget", ""),
@@ -86,7 +85,6 @@ const DEFAULTS: [(&str, &str); 78] = [
     ("no-sources", "run watch"),
     ("no-waves", "run watch diff"),
     ("only", ""),
-    ("only-affected", ""),
     ("out", ""),
     ("packets", "run watch mutate"),
     ("parameter", "run watch mutate prove diff bench"),
@@ -106,7 +104,6 @@ const DEFAULTS: [(&str, &str); 78] = [
     ("seed", "run watch mutate"),
     ("shard", ""),
     ("simulator", ""),
-    ("since", ""),
     ("stuck-after", ""),
     ("threads", "run watch mutate resume rerun"),
     ("time", "run watch diff"),

@@ -109,19 +109,8 @@ fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<
     let Merged { tally, coverage, sources, failures, end, day, times } = merged;
     let timing = timing(&times, tally.totals.cycles);
     let unwritten = WriteFailures::default();
-    let executed = None;
-    let outcome = Outcome {
-        header,
-        tally,
-        coverage,
-        sources,
-        executed,
-        failures,
-        end,
-        day,
-        timing,
-        unwritten,
-    };
+    let outcome =
+        Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
     Ok(earlier.publish(outcome.conclude(directory)))
 }
 

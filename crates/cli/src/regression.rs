@@ -225,7 +225,6 @@ impl Options {
             closed: Vec::new(),
             waivers: Vec::new(),
             program: self.limits.program()?,
-            since: None,
             judges_all: self.caching.is_off(),
         })
     }

@@ -14,20 +14,16 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_base::text;
 use cosim_block::engine::Waves;
-use cosim_block::rtl::Rtl;
 use cosim_block::shard::Shard;
 use cosim_formats::closed::Closed;
 use cosim_formats::run::{MOST_CASES, OutputLocation};
 use cosim_regress::blocks::BlockHandle;
-use cosim_regress::revision::named;
-use cosim_regress::since::SinceRequest;
 use cosim_rtl::backend::{self, Feature};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use tempfile::TempDir;
 
 /// Options that conflict with a plan, which sets them itself.
 const OF_THE_PLAN: [&str; 8] = [
@@ -62,17 +58,6 @@ pub struct Arguments {
     /// Run part I of N, every N-th case; see `cosim merge`.
     #[arg(long, value_name = "I/N", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Run the cases first that may see what changed since OLD, and stop if one fails. OLD is RTL
-    /// as for `cosim diff`: a folder, a file, a file list (`.f`), REF:PATH of git, or `built-in`.
-    #[arg(long, value_name = "OLD", conflicts_with_all = ["plan", "case", "shard", "until_coverage"], help_heading = heading::WHAT)]
-    since: Option<String>,
-    /// Take what each case executes from DIR, a run of OLD with --coverage. Otherwise every case
-    /// may see the change.
-    #[arg(long, value_name = "DIR", value_parser = path, requires = "since", help_heading = heading::WHAT)]
-    base_run: Option<PathBuf>,
-    /// Leave out the cases that do not see the change: they matched in --base-run.
-    #[arg(long, requires = "base_run", conflicts_with = "min_coverage", help_heading = heading::WHAT, hide_short_help = true)]
-    only_affected: bool,
     #[command(flatten)]
     tracing: TraceOptions,
     /// Also keep the vectors of the first N matching cases, in `saved/`.
@@ -141,33 +126,6 @@ impl Arguments {
         };
         self.closed.iter().map(read).collect()
     }
-
-    /// Adds the RTL before a change to the regressions. Files of a revision are written to
-    /// `folder`.
-    fn compare_with(
-        &self,
-        since: &str,
-        folder: &Path,
-        jobs: &mut [Regression],
-    ) -> Result<(), Error> {
-        if jobs.iter().any(|job| job.indices.end == u64::MAX) {
-            let message = "--since chooses from a number of cases; add --cases";
-            return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
-        }
-        let old = named(since)?;
-        let mut written = None;
-        for job in jobs {
-            let like = Rtl { lists: Vec::new(), ..job.setup.rtl.clone() };
-            // All blocks have the same options.
-            let old = match &written {
-                Some(old) => Rtl::clone(old),
-                None => written.insert(old.rtl(&folder.join("rtl"), &like)?).clone(),
-            };
-            let (base, only) = (self.base_run.clone(), self.only_affected);
-            job.since = Some(SinceRequest { named: since.to_owned(), old, base, only });
-        }
-        Ok(())
-    }
 }
 
 /// Runs each regression.
@@ -176,11 +134,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let message = "--trace writes the waves of one case; name it with --case";
         return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
     }
-    let mut jobs = arguments.jobs()?;
-    let old = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-    if let Some(since) = &arguments.since {
-        arguments.compare_with(since, old.path(), &mut jobs)?;
-    }
+    let jobs = arguments.jobs()?;
     if let Some(trace) = &arguments.tracing.trace {
         Waves::format(trace)?;
         check_output(trace)?;

@@ -156,9 +156,6 @@ impl Summary<'_> {
         if let Some(reasons) = driven(two_evaluations, profiles) {
             let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
         }
-        if let Some(since) = &self.run.header.since {
-            let _ = writeln!(text, "      cases {}", line(&since.text()));
-        }
         if !self.run.header.is_cycle_exact() {
             let _ = writeln!(text, "      compared: {}", self.run.header.comparison_text());
         }

@@ -5,7 +5,6 @@
 //! case twice. `docs/how-to/coverage.md` describes the file.
 
 pub mod code;
-pub mod executed;
 mod file;
 mod merge;
 mod rank;

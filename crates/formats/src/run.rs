@@ -27,7 +27,7 @@ pub use groups::{
     CASES_SHOWN, Evidence, Group, MOST_LOCATED, MOST_VARIANTS, Variant, merge as merge_groups,
     settle as settle_groups,
 };
-pub use header::{Header, Since};
+pub use header::Header;
 pub use journal::{InterruptedRun, Journal, RunCommand, State};
 pub use layout::{
     CODE_QUALITY, FAILURES, HTML, JOURNAL, JUNIT, MARKDOWN, PARTIAL, RESULTS, RESULTS_FORMAT,

@@ -388,7 +388,6 @@ impl<'a> Job<'a> {
             scenarios,
             indices: 0..self.run.cases.max(FIRST),
             shard: Shard::WHOLE,
-            only: None,
         };
         let left = self.run.deadline.saturating_duration_since(Instant::now());
         let limits = Limits {

@@ -44,7 +44,6 @@ pub mod regression;
 pub mod revision;
 pub mod runner;
 pub mod setup;
-pub mod since;
 pub mod suspects;
 pub mod worker;
 pub mod woven;

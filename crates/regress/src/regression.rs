@@ -16,7 +16,6 @@ use crate::blocks::BlockHandle;
 use crate::judged::Judged;
 use crate::runner::{FailureHandling, Limits};
 use crate::setup::{Session, Setup};
-use crate::since::{Selection, SinceRequest};
 use crate::worker::{Finish, OneShotWorker, WorkerProgram};
 use code::CodeCoverage;
 use cosim_base::error::{Error, codes};
@@ -27,7 +26,6 @@ use cosim_block::rtl::{Rtl, Simulator};
 use cosim_block::shard::Shard;
 use cosim_block::worker::task::{Action, Task};
 use cosim_formats::closed::Closed;
-use cosim_formats::coverage::executed::ExecutedBy;
 use cosim_formats::coverage::{Group, weights_hashes};
 use cosim_formats::run::{Header, Plan, Waiver};
 use cosim_harness::harness::{BlockInfo, Comparison, Profile, parse_index};
@@ -105,8 +103,6 @@ pub struct Regression {
     pub waivers: Vec<Waiver>,
     /// The program whose workers run the models.
     pub program: WorkerProgram,
-    /// A change of the RTL whose cases come first.
-    pub since: Option<SinceRequest>,
     /// Whether to ignore cached results of earlier runs.
     pub judges_all: bool,
 }
@@ -167,14 +163,13 @@ impl Regression {
         if self.case.is_none() {
             check_netlists(block, setup, &worker)?;
         }
-        let mut plan = Plan {
+        let plan = Plan {
             block: block.info().name,
             seed: self.seed,
             profiles: setup.profiles.clone(),
             scenarios: session.scenarios(),
             indices: self.indices.clone(),
             shard: self.shard,
-            only: None,
         };
         if let Some(CaseName { scenario, .. }) = &self.case
             && plan.scenarios != [scenario.clone()]
@@ -183,22 +178,6 @@ impl Regression {
                 "--case names the scenario `{scenario}`, and --scenario another one; leave --scenario out"
             );
             return Err(Error::Usage(codes::BAD_CASE_NAME, message));
-        }
-        let weights = weights_hashes(&opening.scenarios);
-        let executed_by = ExecutedBy {
-            block: block.info().name.to_owned(),
-            rtl: examined.identity.clone(),
-            testbench: program::testbench(),
-            seed: self.seed,
-            packets: setup.packets,
-            weights: plan.scenarios.iter().cloned().zip(weights).collect(),
-        };
-        let mut since = None;
-        if let Some(request) = &self.since {
-            let change = (&setup.rtl, &*examined);
-            let Selection { since: change, only } =
-                request.select(block.info(), change, &plan, &executed_by)?;
-            (since, plan.only) = (Some(change), only);
         }
         let header = Header {
             version: program::version().to_owned(),
@@ -223,7 +202,6 @@ impl Regression {
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
             until_coverage: self.until,
-            since,
             coverage: setup.coverage,
             closed: counted.as_ref().map_or_else(Vec::new, |counted| counted.closed.clone()),
             save_vectors: self.save,
@@ -237,7 +215,6 @@ impl Regression {
             worker,
             plan,
             header,
-            executed_by,
             counted,
             interrupted,
         })

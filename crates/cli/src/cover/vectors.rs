@@ -110,7 +110,6 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
         scenarios: session.scenarios(),
         indices: index..index + 1,
         shard: Shard::WHOLE,
-        only: None,
     };
     let Some(case) = plan.iter().next() else {
         return Err(refuse("its index is larger than that of the last case".to_owned()));

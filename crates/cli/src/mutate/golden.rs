@@ -90,7 +90,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 scenarios: session.scenarios(),
                 indices: 0..cases,
                 shard: Shard::WHOLE,
-                only: None,
             };
             let request = FaultRequest {
                 profile: profile.name.to_string(),

@@ -33,7 +33,6 @@ const FILES: &[&str] = &[
     super::layout::TIMING,
     crate::coverage::COVERAGE,
     crate::coverage::code::lcov::INFO,
-    crate::coverage::executed::EXECUTED,
     super::layout::JOURNAL,
     JUNIT,
     MARKDOWN,

@@ -63,9 +63,6 @@ pub struct Header {
     /// The run ends when every profile covers this percentage of bins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_coverage: Option<f64>,
-    /// The change of the RTL by which cases were chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<Since>,
     /// Whether code coverage was counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub coverage: bool,
@@ -78,37 +75,6 @@ pub struct Header {
     /// Waivers of failures.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
-}
-
-/// A change of the RTL, and the cases that see it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Since {
-    /// The RTL before the change, as typed.
-    pub old: String,
-    /// A hash of its text.
-    pub rtl: String,
-    /// Cases that see the change or may see it, and the first of each profile and scenario.
-    pub selected: u64,
-    /// Other cases, which this run has not.
-    pub left_out: u64,
-    /// Why every case may see the change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub because: Option<String>,
-}
-
-impl Since {
-    /// What it means for the run, in words.
-    pub fn text(&self) -> String {
-        let Self { old, selected, left_out, because, .. } = self;
-        match (because, left_out) {
-            (Some(because), _) => format!("since {old}: all of them, because {because}"),
-            (None, 0) => format!("since {old}: {selected} that may see the change ran first"),
-            (None, _) => format!(
-                "since {old}: {selected} that may see the change or are the first of a scenario; \
-                 {left_out} others matched before it and execute nothing that changed"
-            ),
-        }
-    }
 }
 
 impl Header {
@@ -135,7 +101,7 @@ impl Header {
 
     /// Whether the run directory contains the whole run.
     pub fn is_whole(&self) -> bool {
-        self.shard.is_whole() && self.since.as_ref().is_none_or(|since| since.left_out == 0)
+        self.shard.is_whole()
     }
 
     /// The distance between positions of cases in the run directory.

@@ -4,7 +4,6 @@ use super::header::Header;
 use cosim_block::shard::Shard;
 use cosim_harness::harness::{BlockInfo, Case, Profile, parse_index};
 use std::ops::Range;
-use std::sync::Arc;
 
 pub use cosim_harness::harness::MOST_CASES;
 
@@ -23,8 +22,6 @@ pub struct Plan {
     pub indices: Range<u64>,
     /// The shard to run.
     pub shard: Shard,
-    /// The positions of the only cases to run, ascending, if not all are run.
-    pub only: Option<Arc<[u64]>>,
 }
 
 impl Plan {
@@ -49,7 +46,6 @@ impl Plan {
             scenarios: header.scenarios.clone(),
             indices: header.first..end,
             shard: Shard::WHOLE,
-            only: None,
         };
         match plan.columns() {
             0 => Err("names no profile or no scenario".to_owned()),
@@ -67,10 +63,7 @@ impl Plan {
         let places = self.places();
         let first = self.shard.first_from(places.start.max(place));
         let step = usize::try_from(self.shard.count()).unwrap_or(usize::MAX);
-        let all = self.only.is_none().then(|| (first..places.end).step_by(step));
-        let only = self.only.iter().flat_map(|only| only.iter().copied());
-        let places = all.into_iter().flatten().chain(only.filter(move |place| *place >= first));
-        places.map(|place| self.case(place))
+        (first..places.end).step_by(step).map(|place| self.case(place))
     }
 
     /// The position of this shard's first case.
@@ -120,9 +113,6 @@ impl Plan {
 
     /// Number of cases in this shard.
     pub fn len(&self) -> u64 {
-        if let Some(only) = &self.only {
-            return only.len() as u64;
-        }
         let Range { start, end } = self.places();
         self.shard.below(end) - self.shard.below(start)
     }
@@ -159,7 +149,6 @@ mod tests {
             scenarios: vec!["x".to_owned(), "y".to_owned(), "z".to_owned()],
             indices: 0..5,
             shard,
-            only: None,
         }
     }
 
@@ -199,15 +188,6 @@ mod tests {
         let whole: Vec<Case> = plan(Shard::WHOLE).iter().collect();
         assert_eq!(alone.iter().collect::<Vec<_>>(), whole[18..24]);
         assert_eq!(alone.len(), 6);
-    }
-
-    #[test]
-    fn a_part_of_the_cases_is_run_in_order() {
-        let part = Plan { only: Some([1, 7, 29].into()), ..plan(Shard::WHOLE) };
-        let places = |from| part.from(from).map(|case| case.place).collect::<Vec<_>>();
-        assert_eq!([places(0), places(7), places(30)], [vec![1, 7, 29], vec![7, 29], vec![]]);
-        assert_eq!(part.len(), 3);
-        assert!(part.from(8).all(|case| part.has(&case) && case == plan(Shard::WHOLE).case(29)));
     }
 
     #[test]

@@ -53,7 +53,6 @@ pub fn cases_of(
         scenarios: session.scenarios(),
         indices,
         shard: Shard::WHOLE,
-        only: None,
     };
     let mut cases: Vec<Case> = plan.iter().collect();
     cases.sort_by_key(|case| session.length(case) > LONGEST);

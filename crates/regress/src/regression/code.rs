@@ -21,8 +21,6 @@ pub(super) struct CodeCoverage {
     pub code: BTreeMap<(String, String), Code>,
     /// The text of the RTL.
     pub sources: Sources,
-    /// The points of each profile, with files as Verilator sees them.
-    pub points: Vec<(String, Vec<Point>)>,
     /// What is not counted because of proofs.
     pub closed: Vec<UsedProofs>,
 }
@@ -49,8 +47,6 @@ impl CodeCoverage {
             all.push(worker.have::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
-        let profiles = opening.models.iter().map(|(profile, _)| profile.clone());
-        let points = profiles.zip(all.iter().cloned()).collect();
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
         for ((profile, _), mut points) in opening.models.iter().zip(all) {
             sources.rename(&mut points);
@@ -75,7 +71,7 @@ impl CodeCoverage {
                 idle.uncounted.join("\n  ")
             )));
         }
-        Ok(Self { code, sources, points, closed: Vec::new() })
+        Ok(Self { code, sources, closed: Vec::new() })
     }
 
     /// Takes out the points that proofs show to be unreachable.

@@ -8,7 +8,6 @@ use crate::setup::Session;
 use cosim_base::error::{Error, codes};
 use cosim_block::vector::Origin;
 use cosim_formats::coverage::Database;
-use cosim_formats::coverage::executed::ExecutedRecorder;
 use cosim_formats::run::{
     Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan, ProfileResults,
     RunDirectory, State, Tally,
@@ -23,8 +22,6 @@ pub(super) struct Collector<'a, 'e> {
     /// The callback for events.
     pub events: &'a mut Events<'e>,
     pub tally: Tally,
-    /// What each case executes, if the run counts code coverage.
-    pub executed: Option<ExecutedRecorder>,
     pub directory: RunDirectory,
     pub failures: Failures,
     pub session: Arc<Session>,
@@ -115,9 +112,6 @@ impl Collector<'_, '_> {
     pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         self.tally.add(case, outcome);
-        if let Some(executed) = &mut self.executed {
-            executed.add(case, outcome);
-        }
         let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
         self.milestones.pass(seconds, self.tally.totals.cycles);
         (self.events)(Event::Case { case, outcome, totals: &self.tally.totals });

@@ -4,7 +4,6 @@ use cosim_base::error::Error;
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::coverage::Database;
 use cosim_formats::coverage::code::{Sources, lcov};
-use cosim_formats::coverage::executed::Executed;
 use cosim_formats::run;
 use cosim_formats::run::{
     Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
@@ -23,8 +22,6 @@ pub struct Outcome {
     pub coverage: Database,
     /// The text of the RTL, if the run counts code coverage.
     pub sources: Option<Sources>,
-    /// What each case executed, if the run counts code coverage.
-    pub executed: Option<Executed>,
     pub failures: Vec<Group>,
     /// Why it ended.
     pub end: End,
@@ -43,10 +40,6 @@ impl Outcome {
         let Self { header, tally, coverage, sources, end, day, timing, .. } = self;
         let (mut failures, mut unwritten) = (self.failures, self.unwritten);
         let written = sources.map(|sources| write_code(directory.folder(), &coverage, &sources));
-        if let Some(Err(error)) = written {
-            unwritten.add(&error);
-        }
-        let written = self.executed.map(|executed| executed.write(directory.folder()));
         if let Some(Err(error)) = written {
             unwritten.add(&error);
         }

@@ -12,7 +12,6 @@ use cosim_base::error::{Error, codes};
 use cosim_base::program;
 use cosim_block::engine::{SessionSetup, Waves};
 use cosim_block::vector::{Origin, VectorFile};
-use cosim_formats::coverage::executed::{ExecutedBy, ExecutedRecorder};
 use cosim_formats::coverage::{Database, Recorder, Run, weights_hashes};
 use cosim_formats::run::{
     Day, End, Header, InterruptedRun, Journal, LostWorkers, Milestones, Moment, OutputLocation,
@@ -36,11 +35,6 @@ pub struct RunStart {
 }
 
 impl RunStart {
-    /// The run directory.
-    pub fn folder(&self) -> &Path {
-        self.directory.folder()
-    }
-
     /// Cases that ended before the interruption.
     pub fn cases(&self) -> u64 {
         self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
@@ -55,7 +49,6 @@ pub struct PreparedRegression<'a> {
     pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
-    pub(super) executed_by: ExecutedBy,
     /// Code coverage, if the run counts it.
     pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
@@ -75,18 +68,13 @@ impl PreparedRegression<'_> {
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
         let run_command = RunCommand::now(self.identity());
-        // The old RTL may be another one when the run is resumed.
-        let has_journal = self.job.since.is_none();
-        let journal =
-            has_journal.then(|| Journal::begin(directory.folder(), run_command.clone(), &state));
-        let journal = journal.and_then(|journal| {
-            let warn = |error| {
-                events(Event::Warning(format!(
-                    "cannot write the journal, so this run cannot be resumed: {error}"
-                )));
-            };
-            journal.map_err(warn).ok()
-        });
+        let warn = |error| {
+            events(Event::Warning(format!(
+                "cannot write the journal, so this run cannot be resumed: {error}"
+            )));
+        };
+        let journal = Journal::begin(directory.folder(), run_command.clone(), &state);
+        let journal = journal.map_err(warn).ok();
         Ok(RunStart { directory, journal, left: None, run_command })
     }
 
@@ -142,8 +130,6 @@ impl PreparedRegression<'_> {
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
             place = collector.restore(job.block, &plan, left)?;
-            // The journal does not have what the cases before executed.
-            collector.executed = None;
             start.failures = collector.tally.totals.failures();
             start.hangs = collector.hangs;
             let state = collector.state(place);
@@ -175,15 +161,6 @@ impl PreparedRegression<'_> {
                 );
                 (collector.events)(Event::Warning(message));
                 judged.forget();
-            } else if let Some(since) = &mut header.since
-                && plan.only.is_some()
-                && job.since.as_ref().is_some_and(|since| !since.only)
-                && end == End::Complete
-                && collector.tally.totals.failures() == 0
-            {
-                // All that may see the change match, so all cases run.
-                (plan.only, since.left_out) = (None, 0);
-                judged.begin(plan.iter());
             } else {
                 break end;
             }
@@ -196,7 +173,6 @@ impl PreparedRegression<'_> {
 
         let Collector {
             tally,
-            executed,
             directory,
             milestones,
             mut failures,
@@ -242,23 +218,12 @@ impl PreparedRegression<'_> {
                 }
             }
         }
-        let executed = executed.map(ExecutedRecorder::record);
         if !header.is_whole() {
             header.exhaustive = None;
         }
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
-        let outcome = Outcome {
-            header,
-            tally,
-            coverage,
-            sources,
-            executed,
-            failures,
-            end,
-            day,
-            timing,
-            unwritten,
-        };
+        let outcome =
+            Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
         Ok(outcome.conclude(directory))
     }
 
@@ -286,10 +251,6 @@ impl PreparedRegression<'_> {
         Ok(Collector {
             events,
             tally: Tally::new(job.block.info(), plan, self.recorder()?)?,
-            executed: self.counted.as_ref().map(|counted| {
-                let scenarios = plan.scenarios.clone();
-                ExecutedRecorder::new(self.executed_by.clone(), scenarios, &counted.points)
-            }),
             directory,
             failures: Failures::new(
                 job.block,

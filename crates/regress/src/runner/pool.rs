@@ -397,7 +397,6 @@ mod tests {
             scenarios: vec!["s".to_owned()],
             indices,
             shard: Shard::WHOLE,
-            only: None,
         }
     }
 

@@ -21,7 +21,7 @@ use cosim_base::program;
 use cosim_base::run_file::RunFile;
 use cosim_block::explanation::{Difference, Explanation, Suspect};
 use cosim_formats::run;
-use cosim_formats::run::{Cause, Group, Since, Totals};
+use cosim_formats::run::{Cause, Group, Totals};
 use cosim_harness::harness::{Blame, BlockInfo, Blocks};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -66,8 +66,6 @@ struct Page<'a> {
     specification: Option<Specification>,
     /// How the outputs were compared.
     compared: String,
-    /// The cases that were chosen.
-    since: Option<String>,
     rtl_files: Vec<&'a str>,
 }
 
@@ -210,7 +208,6 @@ pub fn page(
         charts: charts::of(trend, &paths::absolute(folder)),
         runs: links(trend, &paths::absolute(folder)),
         compared: results.run.comparison_text(),
-        since: results.run.since.as_ref().map(Since::text),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
         groups,
         coverage,

@@ -30,9 +30,6 @@ pub fn page(results: &Results, program: &str, reproduce: Option<&str>) -> String
         code(&run.build)
     );
     let _ = writeln!(page, "\nCompared: {}.", run.comparison_text());
-    if let Some(since) = &run.since {
-        let _ = writeln!(page, "\nCases: {}.", code(&since.text()));
-    }
     if let Some(reason) = results.no_pass() {
         let _ = writeln!(page, "\n{reason}");
     }
